@@ -22,7 +22,7 @@ use suidao::live::{self, Job};
 use suidao::model::CrawlUrl;
 use suidao::store::CrawlDirectory;
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::{Proxied, Server, Spec, World, topic_words};
+use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec, topic_words};
 
 /// For a web of real pages: a small lexicon of machine learning.
 const MACHINE_LEARNING: &str = "机器学习 深度学习 神经网络 人工智能 算法 模型 训练 数据集 分类 回归 聚类 卷积 梯度 梯度下降 损失函数 \
@@ -30,8 +30,8 @@ const MACHINE_LEARNING: &str = "机器学习 深度学习 神经网络 人工智
     预测 样本 参数 优化 learning machine deep neural network model training tensorflow pytorch keras cnn rnn lstm transformer \
     bert gpt embedding gradient loss dataset sklearn";
 
-fn spec() -> Spec {
-    Spec { pages: 40_000, hosts: 400, islands: 60, ..Spec::default() }
+fn spec() -> WebSpec {
+    WebSpec { pages: 40_000, hosts: 400, islands: 60, ..WebSpec::default() }
 }
 
 fn number(name: &str, default: u64) -> u64 {
@@ -64,7 +64,7 @@ fn main() {
             BufReader::new(output).read_line(&mut proxy).expect("the server tells its address");
             server = Some(child);
             let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
-            let seeds = World::new(spec()).expect("a web").seeds();
+            let seeds = SyntheticWeb::new(spec()).expect("a web").seeds();
             (proxy.trim().to_owned(), seeds, Topic::new(Lexicon::from_terms("体育", &words)))
         }
     };
@@ -123,8 +123,8 @@ fn main() {
 
 /// Serves the generated web until the standard input ends, which it does with the process that started this one.
 fn serve() {
-    let world = World::new(spec()).expect("a web");
-    let server = Server::start(Arc::new(Proxied(world))).expect("a port on loopback");
+    let world = SyntheticWeb::new(spec()).expect("a web");
+    let server = WebServer::start(Arc::new(Proxied(world))).expect("a port on loopback");
     println!("{}", server.proxy());
     std::io::stdout().flush().expect("the parent listens");
     let _ = std::io::stdin().read(&mut [0]);

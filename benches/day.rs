@@ -23,7 +23,7 @@ use suidao::config::Config;
 use suidao::live::{self, Job, News};
 use suidao::store::CrawlDirectory;
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::{Proxied, Server, Spec, World, topic_words};
+use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec, topic_words};
 
 /// Lines of the table.
 const LINES: u64 = 20;
@@ -32,9 +32,9 @@ fn number(name: &str, default: u64) -> u64 {
     env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-fn world() -> World {
-    let spec = Spec::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/worlds/day.toml"))).expect("a spec");
-    World::new(spec).expect("a web")
+fn world() -> SyntheticWeb {
+    let spec = WebSpec::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/worlds/day.toml"))).expect("a spec");
+    SyntheticWeb::new(spec).expect("a web")
 }
 
 fn main() {
@@ -195,7 +195,7 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
 
 /// Serves the generated web until the standard input ends, which it does with the process that started this one.
 fn serve() {
-    let server = Server::start(Arc::new(Proxied(world()))).expect("a port on loopback");
+    let server = WebServer::start(Arc::new(Proxied(world()))).expect("a port on loopback");
     println!("{}", server.proxy());
     std::io::stdout().flush().expect("the parent listens");
     let _ = std::io::stdin().read(&mut [0]);

@@ -18,19 +18,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rayon::prelude::*;
-use suidao::corpus::{Catalogue, Duplicates, Fields, Filter, Selection};
+use suidao::corpus::{Catalogue, DocumentFields, DuplicatePolicy, Filter, Selection};
 use suidao::export::engines::{es_bulk, searched};
 use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
 use suidao::index;
 use suidao::model::{
-    Batch, CrawlUrl, Discovered, Event, Fetched, Lane, Millis, Origin, Place, Priority, Relevance, Settled, Trail,
-    UrlId,
+    Batch, CrawlUrl, Discovered, Event, Fetched, Millis, PageProcessed, PathState, Priority, QueueEntry, QueueId,
+    Relevance, UrlId, UrlOrigin,
 };
 use suidao::read;
 use suidao::replay::Web;
-use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Store, Work, Writer};
+use suidao::store::{ArchiveSettings, CorruptionPolicy, CrawlDirectory, Meta, Store, WarcArchive, Work, Writer};
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::{Spec, World, topic_words};
+use suidao::world::{SyntheticWeb, WebSpec, topic_words};
 
 const FORMATS: &str = "jsonl,jsonl.zst,parquet,warc,es-bulk,text,graph,index";
 
@@ -53,7 +53,7 @@ fn main() {
     let begun = Instant::now();
     let catalogue = Catalogue::read(&store).expect("the log reads");
     let selection = Filter::default().select(&catalogue);
-    let best = Filter { duplicates: Duplicates::Best, ..Filter::default() }.select(&catalogue);
+    let best = Filter { duplicates: DuplicatePolicy::Best, ..Filter::default() }.select(&catalogue);
     println!(
         "catalogue of {} pages in {:.1} s, {:.0} MB in use; {} say what another says",
         selection.pages,
@@ -94,16 +94,18 @@ fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Select
     let export = Export { store, catalogue, selection, tell: &|| {} };
     let to = |name: &str| Output::file(out.join(name));
     match format {
-        "jsonl" => drop(jsonl::write(&export, &to("x.jsonl"), &Fields::without_links()).expect("jsonl")),
-        "jsonl.zst" => drop(jsonl::write(&export, &to("x.jsonl.zst"), &Fields::without_links()).expect("jsonl")),
-        "parquet" => drop(parquet::write(&export, &to("x.parquet"), &Fields::all()).expect("parquet")),
+        "jsonl" => drop(jsonl::write(&export, &to("x.jsonl"), &DocumentFields::without_links()).expect("jsonl")),
+        "jsonl.zst" => {
+            drop(jsonl::write(&export, &to("x.jsonl.zst"), &DocumentFields::without_links()).expect("jsonl"))
+        }
+        "parquet" => drop(parquet::write(&export, &to("x.parquet"), &DocumentFields::all()).expect("parquet")),
         "warc" => drop(warc::write(&export, &to("x.warc.gz")).expect("warc")),
         "text" => drop(text::write(&export, &to("x.txt"), &Filter::default()).expect("text")),
         "graph" => drop(graph::write(&export, &out.join("x.graphml")).expect("graph")),
         "index" => drop(index::build(store, catalogue, selection, &out.join("index"), &|| {}).expect("index")),
         "es-bulk" => {
             let fields = searched();
-            let row = |document: &suidao::corpus::Document| es_bulk::put("x", document, &fields);
+            let row = |document: &suidao::corpus::CorpusDocument| es_bulk::put("x", document, &fields);
             let done = to("x.bulk.ndjson").rows("bulk.ndjson", |rows| {
                 export.each(|chosen| Ok(row(&chosen.document(fields.parts())?)?), |row| Ok(rows.add(&row)?))
             });
@@ -115,8 +117,9 @@ fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Select
 
 /// Puts so many pages of a generated web into a crawl directory, as a crawl would; the bytes of their HTML.
 fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
-    let spec = Spec { pages, hosts: (pages / 100).max(20), islands: (pages / 2000).clamp(4, 400), ..Spec::default() };
-    let world = World::new(spec).expect("a web");
+    let spec =
+        WebSpec { pages, hosts: (pages / 100).max(20), islands: (pages / 2000).clamp(4, 400), ..WebSpec::default() };
+    let world = SyntheticWeb::new(spec).expect("a web");
     let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
     let topic = Topic::new(Lexicon::from_terms("体育", &words));
     let start = Millis(1_750_000_000_000);
@@ -127,7 +130,7 @@ fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
         user_agent: "suidao bench".to_owned(),
         request_headers: Vec::new(),
     };
-    let archive = Archive::resume(directory, None, settings).expect("a new archive");
+    let archive = WarcArchive::resume(directory, None, settings).expect("a new archive");
     let writer = Writer::spawn(store, archive, |_| {}).expect("a thread");
     let urls: Vec<CrawlUrl> = world.pages().map(|(url, _)| url).collect();
     let mut bytes = 0;
@@ -153,20 +156,20 @@ fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
 
 fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     let page = read::read(&fetched, topic);
-    let origin = if id.0 == 0 { Origin::Seed } else { Origin::Link(UrlId(id.0 / 2)) };
+    let origin = if id.0 == 0 { UrlOrigin::Seed } else { UrlOrigin::Link(UrlId(id.0 / 2)) };
     let anchor = if id.0 == 0 { String::new() } else { "体育新闻 更多".to_owned() };
     let found = Discovered { id, url: fetched.url.clone(), origin, anchor };
-    let place = Place { lane: Lane::MAIN, priority: Priority::new(0.5), trail: Trail::SEED };
+    let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.5), trail: PathState::SEED };
     let relevant = page.relevance > Relevance::new(0.1);
-    let settled = Settled {
+    let settled = PageProcessed {
         // Each page leads to some that were fetched before it.
         known: (1..=20).filter_map(|step| id.0.checked_sub(step * step).map(UrlId)).collect(),
-        ..Settled::of(id, fetched.status, place, relevant, page)
+        ..PageProcessed::of(id, fetched.status, place, relevant, page)
     };
-    let events = vec![Event::Discovered(found), Event::Settled(Box::new(settled))];
+    let events = vec![Event::Discovered(found), Event::PageFetched(Box::new(settled))];
     Work {
         batch: Batch { at: start.after(u64::from(id.0) * 10), took: None, events },
-        answer: Some(Kept::Whole(fetched)),
+        answer: Some(CorruptionPolicy::Whole(fetched)),
     }
 }
 

@@ -22,9 +22,11 @@ use std::time::Instant;
 use std::{env, fs};
 
 use rayon::prelude::*;
-use suidao::experiments::forum::{Day, Finder, Said, Skin, Times, Window, cycles, statistics};
-use suidao::forum::schedule::{BoardStatistics, Horizon, Importance, Method, Planner};
-use suidao::plot::{self, Along, Interval, Line, Style};
+use suidao::experiments::forum::{
+    BoardPosts, BoardSkin, ChangeDetector, CrawlDay, ForumDays, Times, cycles, statistics,
+};
+use suidao::forum::schedule::{BoardStatistics, Horizon, Importance, Planner, ScheduleMethod};
+use suidao::plot::{self, Along, CurveLine, Interval, LineStyle};
 use suidao::world::forum::{Activity, ActivitySpec};
 
 const DAY: i64 = 86_400;
@@ -90,12 +92,12 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 /// A4.
 fn incremental(forums: u64, plots: Option<&Path>) {
     let skins = [
-        ("minutes and numbers of replies", Skin::default()),
-        ("minutes", Skin { counts: false, ..Skin::default() }),
-        ("relative times (3分钟前) and numbers", Skin { times: Times::Relative, ..Skin::default() }),
-        ("relative times", Skin { times: Times::Relative, counts: false, ..Skin::default() }),
-        ("numbers of replies", Skin { times: Times::Missing, ..Skin::default() }),
-        ("minutes, by publication", Skin { by_reply: false, ..Skin::default() }),
+        ("minutes and numbers of replies", BoardSkin::default()),
+        ("minutes", BoardSkin { counts: false, ..BoardSkin::default() }),
+        ("relative times (3分钟前) and numbers", BoardSkin { times: Times::Relative, ..BoardSkin::default() }),
+        ("relative times", BoardSkin { times: Times::Relative, counts: false, ..BoardSkin::default() }),
+        ("numbers of replies", BoardSkin { times: Times::Missing, ..BoardSkin::default() }),
+        ("minutes, by publication", BoardSkin { by_reply: false, ..BoardSkin::default() }),
     ];
     let activities: Vec<(Activity, i64)> = (1..=forums)
         .into_par_iter()
@@ -106,41 +108,41 @@ fn incremental(forums: u64, plots: Option<&Path>) {
             (Activity::generate(&spec), spec.start + 15 * DAY)
         })
         .collect();
-    let run = |skin: &Skin, finder| -> Vec<Vec<Day>> {
+    let run = |skin: &BoardSkin, finder| -> Vec<Vec<CrawlDay>> {
         activities.par_iter().map(|(activity, start)| cycles(activity, skin, *start, 31, finder)).collect()
     };
     println!("## A4: what changed and was found\n");
     println!("| finder | lists show | recall | its least day | precision | its least day | requests a new post |");
     println!("|---|---|---|---|---|---|---|");
-    let tell = |name: &str, shown: &str, runs: &[Vec<Day>]| {
-        let sum = Day::sum(&runs.iter().map(|days| Day::sum(days)).collect::<Vec<_>>());
-        let least = |of: fn(&Day) -> f64| runs.iter().flatten().map(of).fold(1.0, f64::min);
+    let tell = |name: &str, shown: &str, runs: &[Vec<CrawlDay>]| {
+        let sum = CrawlDay::sum(&runs.iter().map(|days| CrawlDay::sum(days)).collect::<Vec<_>>());
+        let least = |of: fn(&CrawlDay) -> f64| runs.iter().flatten().map(of).fold(1.0, f64::min);
         println!(
             "| {name} | {shown} | {:.2}% | {:.1}% | {:.2}% | {:.1}% | {:.2} |",
             100.0 * sum.recall(),
-            100.0 * least(Day::recall),
+            100.0 * least(CrawlDay::recall),
             100.0 * sum.precision(),
-            100.0 * least(Day::precision),
+            100.0 * least(CrawlDay::precision),
             sum.requests as f64 / sum.posts as f64
         );
     };
     let mut bic = Vec::new();
     for (shown, skin) in &skins {
-        let runs = run(skin, Finder::Bic);
+        let runs = run(skin, ChangeDetector::Bic);
         tell("BIC", shown, &runs);
         if bic.is_empty() {
             bic = runs;
         }
     }
-    let eic = run(&Skin::default(), Finder::Eic);
+    let eic = run(&BoardSkin::default(), ChangeDetector::Eic);
     tell("EIC", skins[0].0, &eic);
     println!();
     if let Some(dir) = plots {
         for (file, title, of) in [
-            ("recall.svg", "Recall a day", Day::recall as fn(&Day) -> f64),
-            ("precision.svg", "Precision a day", Day::precision),
+            ("recall.svg", "Recall a day", CrawlDay::recall as fn(&CrawlDay) -> f64),
+            ("precision.svg", "Precision a day", CrawlDay::precision),
         ] {
-            let points = |runs: &[Vec<Day>]| {
+            let points = |runs: &[Vec<CrawlDay>]| {
                 (0..31).map(|day| (day + 1, mean(runs.iter().map(|days| of(&days[day]))))).collect::<Vec<_>>()
             };
             let lines = vec![("BIC", points(&bic)), ("EIC", points(&eic))];
@@ -177,9 +179,9 @@ fn forum(seed: u64, cv: f64) -> ActivitySpec {
 }
 
 /// The twenty days before a window, and the window.
-fn windows(spec: &ActivitySpec, first: i64) -> [Window; 2] {
-    let window = Window { start: spec.start + first * DAY, days: 10, offset: spec.offset };
-    [Window { start: window.start - 20 * DAY, days: 20, ..window }, window]
+fn windows(spec: &ActivitySpec, first: i64) -> [ForumDays; 2] {
+    let window = ForumDays { start: spec.start + first * DAY, days: 10, offset: spec.offset };
+    [ForumDays { start: window.start - 20 * DAY, days: 20, ..window }, window]
 }
 
 /// A5 and A6: all settings.
@@ -194,7 +196,7 @@ fn cases(seed: u64, cv: f64) -> Vec<Case> {
     let mut cases = Vec::new();
     for (window, (first, _)) in WINDOWS.iter().enumerate() {
         let [before, during] = windows(&spec, *first);
-        let said = Said::of(&activity, &during);
+        let said = BoardPosts::of(&activity, &during);
         let even = Planner::new(&vec![BoardStatistics::default(); BOARDS], Horizon::Day);
         for horizon in HORIZONS {
             let plans = Plans::of(&statistics(&activity, &before), horizon);
@@ -202,8 +204,8 @@ fn cases(seed: u64, cv: f64) -> Vec<Case> {
                 for (importance, weights) in IMPORTANCES.into_iter().zip(&plans.importance) {
                     let per_day = visits * BOARDS as u32;
                     let plan = |schedule: usize| match schedule {
-                        ERA_OF_THE_DAY => even.plan(per_day, Method::Era, importance),
-                        method => plans.planner.plan(per_day, Method::ALL[method], importance),
+                        ERA_OF_THE_DAY => even.plan(per_day, ScheduleMethod::Era, importance),
+                        method => plans.planner.plan(per_day, ScheduleMethod::ALL[method], importance),
                     };
                     let waits: [_; NAMES.len()] =
                         std::array::from_fn(|schedule| said.waits(&plan(schedule), weights, horizon));
@@ -367,12 +369,12 @@ fn figure_6(cases: &[Case], dir: &Path) {
 }
 
 fn drawn(lines: &[(&str, Vec<(usize, f64)>)], title: &str, share: bool, along: Along) -> String {
-    let lines: Vec<Line> = lines
+    let lines: Vec<CurveLine> = lines
         .iter()
         .enumerate()
-        .map(|(nth, (name, points))| Line {
+        .map(|(nth, (name, points))| CurveLine {
             name,
-            style: Style::Nth(nth),
+            style: LineStyle::Nth(nth),
             points: points.iter().map(|&(at, median)| (at, Interval { median, range: None })).collect(),
             ahead: false,
         })

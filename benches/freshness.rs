@@ -13,9 +13,9 @@ use std::time::Instant;
 use std::{env, fs};
 
 use rayon::prelude::*;
-use suidao::experiments::freshness::{Outcome, Pages, Policy, Window, simulate};
-use suidao::experiments::plans::Method;
-use suidao::plot::{self, Along, Interval, Line, Style};
+use suidao::experiments::freshness::{FreshnessOutcome, MeasuredDays, SimulatedPages, VisitPolicy, simulate};
+use suidao::experiments::plans::SnapshotPlan;
+use suidao::plot::{self, Along, CurveLine, Interval, LineStyle};
 
 const DAYS: usize = 60;
 /// Days before what is told: two plans long.
@@ -27,28 +27,28 @@ const MIDDLE: u32 = 10;
 const AZAR: &str = "Azar, known rates";
 const LEARNT: &str = "crawl value, learnt rates";
 
-const POLICIES: [(&str, Policy); 7] = [
-    ("uniform", Policy::Uniform),
-    ("proportional, known rates", Policy::Proportional),
-    ("Nutch, adaptive", Policy::Nutch),
-    ("MIQP plan", Policy::Plan(Method::Miqp)),
-    ("dynamic programme", Policy::Plan(Method::Dynamic)),
-    (AZAR, Policy::Azar),
-    (LEARNT, Policy::CrawlValue),
+const POLICIES: [(&str, VisitPolicy); 7] = [
+    ("uniform", VisitPolicy::Uniform),
+    ("proportional, known rates", VisitPolicy::Proportional),
+    ("Nutch, adaptive", VisitPolicy::Nutch),
+    ("MIQP plan", VisitPolicy::Plan(SnapshotPlan::Miqp)),
+    ("dynamic programme", VisitPolicy::Plan(SnapshotPlan::Dynamic)),
+    (AZAR, VisitPolicy::Azar),
+    (LEARNT, VisitPolicy::CrawlValue),
 ];
 
 /// A policy in a setting, by seed.
 struct Row {
     name: &'static str,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<FreshnessOutcome>,
 }
 
 impl Row {
-    fn windows(&self, from: usize, to: usize) -> Vec<Window> {
+    fn windows(&self, from: usize, to: usize) -> Vec<MeasuredDays> {
         self.outcomes.iter().map(|outcome| outcome.window(from, to)).collect()
     }
 
-    fn told(&self) -> Vec<Window> {
+    fn told(&self) -> Vec<MeasuredDays> {
         self.windows(LEARNING, DAYS)
     }
 }
@@ -64,7 +64,8 @@ fn main() {
     let number = |name: &str, usual: u32| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (seeds, count) = (u64::from(number("SUIDAO_WEBS", 5)), number("SUIDAO_PAGES", 100_000));
     let begun = Instant::now();
-    let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(seed, count, DAYS as u32)).collect();
+    let webs: Vec<SimulatedPages> =
+        (1..=seeds).into_par_iter().map(|seed| SimulatedPages::generate(seed, count, DAYS as u32)).collect();
     println!("{seeds} seeds, {count} pages, {DAYS} days; told are days {} to {DAYS}.\n", LEARNING + 1);
     for round in ROUNDS {
         let budget = f64::from(count) / f64::from(round);
@@ -79,9 +80,9 @@ fn main() {
     eprintln!("{:.0} s in all", begun.elapsed().as_secs_f64());
 }
 
-fn run(webs: &[Pages], policies: &[(&'static str, Policy)], budget: f64) -> Vec<Row> {
-    let row = |&(name, policy): &(&'static str, Policy)| {
-        let outcomes: Vec<Outcome> =
+fn run(webs: &[SimulatedPages], policies: &[(&'static str, VisitPolicy)], budget: f64) -> Vec<Row> {
+    let row = |&(name, policy): &(&'static str, VisitPolicy)| {
+        let outcomes: Vec<FreshnessOutcome> =
             webs.iter().map(|pages| simulate(pages, policy, budget, LEARNING as f64)).collect();
         Row { name, outcomes }
     };
@@ -91,14 +92,15 @@ fn run(webs: &[Pages], policies: &[(&'static str, Policy)], budget: f64) -> Vec<
 /// Whether relevant pages are ever forgotten: at the smallest budget, for longer.
 fn long(seeds: u64) {
     let (count, days) = (20_000, 240);
-    let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(seed, count, days)).collect();
+    let webs: Vec<SimulatedPages> =
+        (1..=seeds).into_par_iter().map(|seed| SimulatedPages::generate(seed, count, days)).collect();
     let budget = f64::from(count) / f64::from(ROUNDS[0]);
     println!("## {days} days, {count} pages, {budget:.0} requests a day: relevant pages\n");
     println!("| policy | gap: median | 99 % | longest | changed in the first half, never visited |");
     println!("|---|---|---|---|---|");
-    let policies = [("uniform", Policy::Uniform), (AZAR, Policy::Azar), (LEARNT, Policy::CrawlValue)];
+    let policies = [("uniform", VisitPolicy::Uniform), (AZAR, VisitPolicy::Azar), (LEARNT, VisitPolicy::CrawlValue)];
     for row in run(&webs, &policies, budget) {
-        let gap = |of: fn(&Outcome) -> f64| median(row.outcomes.iter().map(of));
+        let gap = |of: fn(&FreshnessOutcome) -> f64| median(row.outcomes.iter().map(of));
         println!(
             "| {} | {:.1} | {:.1} | {:.1} | {:.2}% |",
             row.name,
@@ -127,8 +129,8 @@ fn table(rows: &[Row]) {
     let azar = rows.iter().find(|row| row.name == AZAR).map(Row::told);
     for row in rows {
         let told = row.told();
-        let of = |of: fn(&Window) -> f64| median(told.iter().map(of));
-        let gap = |of: fn(&Outcome) -> f64| median(row.outcomes.iter().map(of));
+        let of = |of: fn(&MeasuredDays) -> f64| median(told.iter().map(of));
+        let gap = |of: fn(&FreshnessOutcome) -> f64| median(row.outcomes.iter().map(of));
         let against = azar.as_ref().map(|azar| {
             median(told.iter().zip(azar).map(|(row, azar)| row.weighted_freshness / azar.weighted_freshness))
         });
@@ -152,12 +154,12 @@ fn table(rows: &[Row]) {
     println!();
 }
 
-fn by_day(row: &Row, last: usize, of: fn(&Window) -> f64) -> Vec<(usize, f64)> {
+fn by_day(row: &Row, last: usize, of: fn(&MeasuredDays) -> f64) -> Vec<(usize, f64)> {
     (0..last).map(|day| (day + 1, median(row.windows(day, day + 1).iter().map(of)))).collect()
 }
 
 fn draw(rows: &[Row], dir: &Path) {
-    type Measured = fn(&Window) -> f64;
+    type Measured = fn(&MeasuredDays) -> f64;
     // Of the last links only those on the busiest pages have been caught or fallen off.
     let decided = DAYS - 10;
     let plots: [(&str, &str, bool, usize, Measured); 4] = [
@@ -167,12 +169,12 @@ fn draw(rows: &[Row], dir: &Path) {
         ("links.svg", "New links caught, by the day of their appearance", true, decided, |window| window.accuracy),
     ];
     for (file, title, share, last, of) in plots {
-        let lines: Vec<Line> = rows
+        let lines: Vec<CurveLine> = rows
             .iter()
             .enumerate()
-            .map(|(nth, row)| Line {
+            .map(|(nth, row)| CurveLine {
                 name: row.name,
-                style: Style::Nth(nth),
+                style: LineStyle::Nth(nth),
                 points: by_day(row, last, of)
                     .into_iter()
                     .map(|(day, median)| (day, Interval { median, range: None }))

@@ -7,13 +7,13 @@ mod process;
 
 use std::time::Instant;
 
-use suidao::crawl::{Conditions, Crawl, Delivery, Frontier, Limits, Next, Outcome, Politeness};
+use suidao::crawl::{Crawl, CrawlLimits, CrawlSettings, FetchOutcome, Frontier, Next, Politeness, ResponseMeta};
 use suidao::draw::Draw;
 use suidao::model::{
-    CrawlUrl, Digest, Discipline, Evidence, HostId, Lane, Millis, Outlink, Page, Place, Priority, Region, Relevance,
-    Sketch, Trail, UrlId,
+    CrawlUrl, Digest, HostId, LinkScores, Millis, Outlink, Page, PathState, Priority, QueueEntry, QueueId, QueuePolicy,
+    Region, Relevance, Sketch, UrlId,
 };
-use suidao::strategy::scope::Scope;
+use suidao::strategy::scope::CrawlScope;
 use suidao::strategy::{Dth, Strategy};
 
 const RUNS: usize = 3;
@@ -36,15 +36,15 @@ fn main() {
     }
 }
 
-fn place(at: u64) -> Place {
+fn place(at: u64) -> QueueEntry {
     #[allow(clippy::cast_precision_loss)]
     let priority = (Draw::at(at).bits() % 1_000_003) as f32 / 1_000_003.0;
-    Place { lane: Lane::MAIN, priority: Priority::new(priority), trail: Trail::SEED }
+    QueueEntry { lane: QueueId::MAIN, priority: Priority::new(priority), trail: PathState::SEED }
 }
 
 /// Nanoseconds of a push and a pop with so many queued.
 fn churn(queued: u32) -> f64 {
-    let mut frontier = Frontier::new(Discipline::BestFirst, 1);
+    let mut frontier = Frontier::new(QueuePolicy::BestFirst, 1);
     let host = |id: u32| HostId(u32::try_from(Draw::at(u64::from(id)).bits() % 1_000).expect("below 1,000"));
     for host in 0..1_000 {
         frontier.make_ready(HostId(host));
@@ -75,7 +75,7 @@ fn page(number: u64, known: u64) -> Page {
             Draw::at(number * LINKS + at).bits() % known.max(1)
         }),
         anchor: "足球比赛新闻".to_owned(),
-        evidence: Evidence::default(),
+        evidence: LinkScores::default(),
         #[allow(clippy::cast_precision_loss)]
         relevance: Relevance::new((Draw::at(number + at).bits() % 100) as f32 / 100.0),
         region: Region::Content,
@@ -111,11 +111,11 @@ fn page(number: u64, known: u64) -> Page {
 /// Grows a crawl to so many known URLs, then times the machine over 2,000 pages more.
 fn machine(known: u64) {
     let before = process::resident();
-    let conditions = Conditions {
-        limits: Limits { hops: u16::MAX, ..Limits::default() },
-        goals: suidao::crawl::Goals::default(),
+    let conditions = CrawlSettings {
+        limits: CrawlLimits { hops: u16::MAX, ..CrawlLimits::default() },
+        goals: suidao::crawl::StopConditions::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
-        scope: Scope::default(),
+        scope: CrawlScope::default(),
         traps: suidao::trap::Traps::default(),
         sources: suidao::crawl::Sources::default(),
         languages: Vec::new(),
@@ -137,8 +137,8 @@ fn machine(known: u64) {
         let begun = Instant::now();
         crawl.settle(
             ticket,
-            Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None },
-            Delivery::default(),
+            FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None },
+            ResponseMeta::default(),
             Millis(number),
         );
         number += 1;

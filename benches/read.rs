@@ -9,7 +9,7 @@ use suidao::model::{CrawlUrl, Fetched};
 use suidao::read::{self, Parsed};
 use suidao::replay::Web;
 use suidao::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Topic, Weighting, learn};
-use suidao::world::{Spec, World};
+use suidao::world::{SyntheticWeb, WebSpec};
 
 /// Pages of one bench.
 const PAGES: usize = 300;
@@ -28,8 +28,8 @@ enum Pages {
 
 const KINDS: [Pages; 3] = [Pages::OnTopic, Pages::OffTopic, Pages::Real];
 
-fn world() -> World {
-    World::new(Spec::default()).expect("the default web")
+fn world() -> SyntheticWeb {
+    SyntheticWeb::new(WebSpec::default()).expect("the default web")
 }
 
 fn fetched(url: CrawlUrl, body: Vec<u8>) -> Fetched {

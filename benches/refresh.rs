@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use suidao::draw::Draw;
 use suidao::model::{HostId, UrlId};
-use suidao::revisit::{Agenda, Changes, Choice, Worth, plan};
+use suidao::revisit::{ChangeObservations, Choice, RevisitQueue, VisitValue, plan};
 
 const HOSTS: u32 = 10_000;
 
@@ -52,11 +52,11 @@ fn main() {
 
 /// Importance 0.03 to 1, changes once in 100 days to ten times a day; one page in 20 is a listing, one in four not to be
 /// starved.
-fn worth(page: u32) -> Worth {
+fn worth(page: u32) -> VisitValue {
     let at = 2 * u64::from(page);
     let (importance, rate) =
         (10_f64.powf(-1.5 * Draw::at(at).unit()), 10_f64.powf(3.0 * Draw::at(at + 1).unit() - 2.0));
-    Worth {
+    VisitValue {
         importance,
         rate,
         yields: if page.is_multiple_of(20) { rate * importance } else { 0.0 },
@@ -90,9 +90,9 @@ fn millis(seconds: f64) -> String {
 }
 
 fn learning() {
-    let learnt: Vec<Changes> = (0..10_000)
+    let learnt: Vec<ChangeObservations> = (0..10_000)
         .map(|page| {
-            let mut changes = Changes::default();
+            let mut changes = ChangeObservations::default();
             (0..20).for_each(|visit| {
                 changes.observe(0.1 + 9.0 * Draw::at(page * 20 + visit).unit(), Draw::at(page + visit).unit() < 0.5)
             });
@@ -100,11 +100,11 @@ fn learning() {
         })
         .collect();
     let rate = timed(|| learnt.iter().filter(|changes| changes.rate(30.0) > 1.0).count());
-    let pages: Vec<Worth> = (0..10_000).map(worth).collect();
+    let pages: Vec<VisitValue> = (0..10_000).map(worth).collect();
     let value = timed(|| pages.iter().filter(|page| page.value(3.0) > 1.0).count());
     let until = timed(|| pages.iter().filter(|page| page.days_until(0.3) > 1.0).count());
     let nanos = |seconds: f64| seconds * 1e9 / 10_000.0;
-    let bytes = size_of::<Changes>();
+    let bytes = size_of::<ChangeObservations>();
     println!(
         "  rate from 20 visits {:.0} ns, {bytes} bytes; value {:.0} ns, its inverse {:.0} ns",
         nanos(rate),
@@ -135,7 +135,7 @@ struct Run {
 
 fn agenda(pages: u32, per_host: Option<f64>) -> Run {
     let before = process::resident();
-    let mut agenda = Agenda::new(per_host);
+    let mut agenda = RevisitQueue::new(per_host);
     for page in 0..pages {
         agenda.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * Draw::at(page.into()).unit());
     }

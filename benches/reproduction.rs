@@ -23,13 +23,13 @@ use std::time::Instant;
 use rayon::prelude::*;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
-use suidao::eval::{Known, Recorder, Run, RunOf};
+use suidao::eval::{KnownTruth, Recorder, RunMeta, StrategyRun};
 use suidao::live::conditions;
-use suidao::model::{CrawlUrl, Settled};
+use suidao::model::{CrawlUrl, PageProcessed};
 use suidao::recorded::{Memo, learn};
-use suidao::replay::{Reading, Source, replay};
+use suidao::replay::{ReplaySource, TopicalWeb, replay};
 use suidao::topic::Topic;
-use suidao::world::{Spec, World};
+use suidao::world::{SyntheticWeb, WebSpec};
 
 /// The paper's reading of DTH, the rivals it names, then the rest.
 const STRATEGIES: [(&str, &[&str]); 8] = [
@@ -68,43 +68,43 @@ fn main() {
 }
 
 /// For each web the run of each strategy.
-fn runs(name: &str, webs: u64, pages: usize) -> Vec<Vec<Run>> {
+fn runs(name: &str, webs: u64, pages: usize) -> Vec<Vec<StrategyRun>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("worlds/{name}.toml"));
-    let spec = Spec::load(&path).expect("a spec");
+    let spec = WebSpec::load(&path).expect("a spec");
     println!("\n{name}: {webs} webs of {} pages on {} hosts, {} islands", spec.pages, spec.hosts, spec.islands);
     let of_seed = |seed| {
-        let world = World::new(Spec { seed, ..spec.clone() }).expect("a web");
+        let world = SyntheticWeb::new(WebSpec { seed, ..spec.clone() }).expect("a web");
         let topic = Topic::new(learn(&world).expect("a topic"));
         let memo = Memo::default();
-        let source = memo.over(Reading { web: &world, topic: &topic });
+        let source = memo.over(TopicalWeb { web: &world, topic: &topic });
         STRATEGIES.iter().map(|(_, settings)| run(&world, &source, &topic, settings, pages)).collect()
     };
     (1..=webs).into_par_iter().map(of_seed).collect()
 }
 
-fn run(world: &World, source: &dyn Source, topic: &Topic, settings: &[&str], pages: usize) -> Run {
+fn run(world: &SyntheticWeb, source: &dyn ReplaySource, topic: &Topic, settings: &[&str], pages: usize) -> StrategyRun {
     let settings: Vec<String> = settings.iter().chain(&["politeness.delay=0"]).map(|&set| set.to_owned()).collect();
     let mut config = Config::load(None, &settings).expect("a strategy");
     config.limits.pages = Some(pages as u64);
     let conditions = conditions(&config, topic);
     let strategy = config.strategy.build(conditions.page_threshold);
-    let mut recorder = Recorder::new(|url: &CrawlUrl, _: &Settled| Some(Known::of(world, url)));
+    let mut recorder = Recorder::new(|url: &CrawlUrl, _: &PageProcessed| Some(KnownTruth::of(world, url)));
     let mut crawl = Crawl::new(conditions, strategy);
     let stop = replay(&mut crawl, &world.seeds(), source, 1, |batch| recorder.fold(&batch));
-    recorder.finish(RunOf::default(), stop, pages)
+    recorder.finish(RunMeta::default(), stop, pages)
 }
 
-fn relevant(run: &Run, pages: usize) -> usize {
+fn relevant(run: &StrategyRun, pages: usize) -> usize {
     run.at(&[pages])[0].relevant
 }
 
-fn islands(run: &Run) -> f64 {
+fn islands(run: &StrategyRun) -> f64 {
     run.at(&[MARKS[7]])[0].islands as f64
 }
 
 /// Whether a stretch of 500 pages brings less than half of the first 1,000's rate, and a later one twice as much as that
 /// stretch.
-fn rests_and_rises(run: &Run) -> bool {
+fn rests_and_rises(run: &StrategyRun) -> bool {
     let counts = run.at(&MARKS);
     let gains: Vec<usize> = (0..MARKS.len())
         .map(|at| counts[at].relevant - at.checked_sub(1).map_or(0, |at| counts[at].relevant))
@@ -114,7 +114,7 @@ fn rests_and_rises(run: &Run) -> bool {
     (2..gains.len()).any(|at| rest(at) && gains[at + 1..].iter().any(|&gain| gain > 2 * gains[at].max(5)))
 }
 
-fn a1_and_a2(name: &str, runs: &[Vec<Run>]) -> Vec<(String, usize)> {
+fn a1_and_a2(name: &str, runs: &[Vec<StrategyRun>]) -> Vec<(String, usize)> {
     println!("\nrelevant pages after so many fetched, median of webs; islands reached, mean");
     for (at, (strategy, _)) in STRATEGIES.iter().enumerate() {
         print!("{strategy:<18}");
@@ -126,11 +126,11 @@ fn a1_and_a2(name: &str, runs: &[Vec<Run>]) -> Vec<(String, usize)> {
         println!("{:>9.1}", mean(runs.iter().map(|web| islands(&web[at]))));
     }
     let mut claims = Vec::new();
-    let mut claim = |text: String, is_so: &dyn Fn(&Vec<Run>) -> bool| {
+    let mut claim = |text: String, is_so: &dyn Fn(&Vec<StrategyRun>) -> bool| {
         claims.push((format!("{name}, {text}"), runs.iter().filter(|web| is_so(web)).count()));
     };
     // Of the pages collected: a crawl that ended is no worse for it.
-    let precision = |run: &Run, mark: usize| relevant(run, mark) as f64 / run.steps.len().clamp(1, mark) as f64;
+    let precision = |run: &StrategyRun, mark: usize| relevant(run, mark) as f64 / run.steps.len().clamp(1, mark) as f64;
     for (dth, (strategy, _)) in STRATEGIES.iter().enumerate().filter(|(_, (name, _))| name.starts_with("dth")) {
         claim(format!("A1: {strategy} > best-first hard > pagerank"), &|web| {
             let ahead = |one: usize, other: usize, mark| precision(&web[one], mark) > precision(&web[other], mark);
@@ -150,12 +150,12 @@ fn a1_and_a2(name: &str, runs: &[Vec<Run>]) -> Vec<(String, usize)> {
     claims
 }
 
-fn a3(runs: &[Vec<Run>]) -> Vec<(String, usize)> {
+fn a3(runs: &[Vec<StrategyRun>]) -> Vec<(String, usize)> {
     println!("\nA3: length of tunnels in links; (a) that ended at a relevant page, (b) at each off-topic page");
     let mut claims = Vec::new();
     for (at, (strategy, _)) in STRATEGIES.iter().enumerate() {
         for (letter, ends) in [("a", true), ("b", false)] {
-            let of = |run: &Run| -> Vec<f64> {
+            let of = |run: &StrategyRun| -> Vec<f64> {
                 let counted = run.steps.iter().filter(|step| step.hit == ends && (step.hops > 0 || !ends));
                 counted.map(|step| f64::from(step.hops) + 1.0).collect()
             };
@@ -163,7 +163,7 @@ fn a3(runs: &[Vec<Run>]) -> Vec<(String, usize)> {
             let all: Vec<f64> = runs.iter().flat_map(|web| of(&web[at])).collect();
             let (length, part) = (mean(all.iter().copied()), 100.0 * short(&all));
             println!("{strategy:<18} ({letter}) {:>7} of them, mean {length:.2}, {part:.0} % at most 6", all.len());
-            let are_the_papers = |web: &&Vec<Run>| {
+            let are_the_papers = |web: &&Vec<StrategyRun>| {
                 let all = of(&web[at]);
                 (3.0..=5.0).contains(&mean(all.iter().copied())) && short(&all) >= 0.8
             };

@@ -17,13 +17,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use suidao::config::Config;
-use suidao::corpus::{Catalogue, Duplicates, Filter};
+use suidao::corpus::{Catalogue, DuplicatePolicy, Filter};
 use suidao::index::{Index, Request, build};
 use suidao::live::{self, Job};
 use suidao::store::{CrawlDirectory, Store};
 use suidao::text::{cut, fold, is_term};
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::{Proxied, Server, Spec, World, topic_words};
+use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec, topic_words};
 
 fn number(name: &str, default: usize) -> usize {
     env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
@@ -74,7 +74,7 @@ fn main() {
     let queries: Vec<String> = (0..number("SUIDAO_QUERIES", 1000))
         .map(|_| (0..1 + draw(3)).map(|_| words[draw(words.len())].clone()).collect::<Vec<_>>().join(" "))
         .collect();
-    let filter = Filter { duplicates: Duplicates::Best, ..Filter::default() };
+    let filter = Filter { duplicates: DuplicatePolicy::Best, ..Filter::default() };
     let (mut times, mut found) = (Vec::new(), 0);
     for query in queries {
         let request = Request { query, limit: 10, filter: filter.clone(), ..Request::default() };
@@ -99,9 +99,10 @@ fn size(path: &Path) -> u64 {
 
 /// A crawl of the generated web.
 fn crawled(scratch: &Path) -> CrawlDirectory {
-    let world = World::new(Spec { pages: 40_000, hosts: 400, islands: 60, ..Spec::default() }).expect("a web");
+    let world =
+        SyntheticWeb::new(WebSpec { pages: 40_000, hosts: 400, islands: 60, ..WebSpec::default() }).expect("a web");
     let seeds = world.seeds();
-    let server = Server::start(Arc::new(Proxied(world))).expect("a port on loopback");
+    let server = WebServer::start(Arc::new(Proxied(world))).expect("a port on loopback");
     let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
     let mut config = Config::default();
     config.limits.pages = Some(number("SUIDAO_PAGES", 2_000) as u64);

@@ -19,7 +19,7 @@ use std::env;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use suidao::experiments::plans::{Arrivals, Listing, Measure, Method, increment, plan, retained};
+use suidao::experiments::plans::{Arrivals, PlanMeasure, SimulatedListing, SnapshotPlan, increment, plan, retained};
 
 const VISITS: [usize; 3] = [5, 8, 11];
 /// The paper's best plan for 11 visits (table 5), days from 0.
@@ -40,15 +40,15 @@ fn main() {
 }
 
 /// The kinds of pages, by name.
-fn kinds() -> [(&'static str, Listing); 8] {
-    let printed = Listing::default();
-    let of = |arrivals| Listing { arrivals, ..Listing::default() };
+fn kinds() -> [(&'static str, SimulatedListing); 8] {
+    let printed = SimulatedListing::default();
+    let of = |arrivals| SimulatedListing { arrivals, ..SimulatedListing::default() };
     [
         ("printed series, stays 4 days", printed.clone()),
-        ("printed series, 2 days", Listing { life: 2.0, ..printed.clone() }),
-        ("printed series, 12 days", Listing { life: 12.0, ..printed.clone() }),
-        ("printed series, items come back", Listing { returning: 0.4, ..printed }),
-        ("weekends, months of 28 days", Listing { days: 28, ..of(Arrivals::Weekly) }),
+        ("printed series, 2 days", SimulatedListing { life: 2.0, ..printed.clone() }),
+        ("printed series, 12 days", SimulatedListing { life: 12.0, ..printed.clone() }),
+        ("printed series, items come back", SimulatedListing { returning: 0.4, ..printed }),
+        ("weekends, months of 28 days", SimulatedListing { days: 28, ..of(Arrivals::Weekly) }),
         ("weekends, months of 30 days", of(Arrivals::Weekly)),
         ("bursty", of(Arrivals::Bursty)),
         ("smooth", of(Arrivals::Smooth)),
@@ -64,12 +64,16 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// A value of each of so many webs of a kind.
-fn of_webs<T: Send>(listing: &Listing, webs: u64, value: impl Fn(u64, &Listing) -> T + Sync) -> Vec<T> {
-    (1..=webs).into_par_iter().map(|seed| value(seed, &Listing { seed, ..listing.clone() })).collect()
+fn of_webs<T: Send>(
+    listing: &SimulatedListing,
+    webs: u64,
+    value: impl Fn(u64, &SimulatedListing) -> T + Sync,
+) -> Vec<T> {
+    (1..=webs).into_par_iter().map(|seed| value(seed, &SimulatedListing { seed, ..listing.clone() })).collect()
 }
 
 /// Medians in per cent of what plans measure.
-fn cells<const N: usize>(measured: &[Measure], of: [fn(&Measure) -> f64; N]) -> [String; N] {
+fn cells<const N: usize>(measured: &[PlanMeasure], of: [fn(&PlanMeasure) -> f64; N]) -> [String; N] {
     of.map(|of| format!("{:.1}", 100.0 * median(measured.iter().map(of).collect())))
 }
 
@@ -86,8 +90,8 @@ fn lives(webs: u64) {
     println!("## The paper's plan for 11 visits, on pages by its printed series\n");
     head(&["items stay, days", "accuracy", "freshness", "of two days", "redundancy"]);
     for life in [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0] {
-        let measured = of_webs(&Listing { life, ..Listing::default() }, webs, |_, listing| {
-            Measure::of(&listing.periods(3)[2], &PRINTED)
+        let measured = of_webs(&SimulatedListing { life, ..SimulatedListing::default() }, webs, |_, listing| {
+            PlanMeasure::of(&listing.periods(3)[2], &PRINTED)
         });
         row(
             &life.to_string(),
@@ -103,12 +107,12 @@ fn similarities(webs: u64) {
         println!("## A7: Algorithm 2 by the maximum similarity, f = 11, printed series, items stay {life} days\n");
         head(&["δ", "days left", "accuracy", "freshness"]);
         for most_similar in [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5] {
-            let cases = of_webs(&Listing { life, ..Listing::default() }, webs, |seed, listing| {
+            let cases = of_webs(&SimulatedListing { life, ..SimulatedListing::default() }, webs, |seed, listing| {
                 let months = listing.periods(3);
                 let plan = increment(&months[..2], 11, most_similar, seed);
-                (retained(&months[..2], most_similar).len() as f64, Measure::of(&months[2], &plan))
+                (retained(&months[..2], most_similar).len() as f64, PlanMeasure::of(&months[2], &plan))
             });
-            let (left, measured): (Vec<f64>, Vec<Measure>) = cases.into_iter().unzip();
+            let (left, measured): (Vec<f64>, Vec<PlanMeasure>) = cases.into_iter().unzip();
             let left = median(left).to_string();
             row(
                 &most_similar.to_string(),
@@ -133,8 +137,8 @@ fn unseen(webs: u64) {
         for f in VISITS {
             let cases = of_webs(&listing, webs, |seed, listing| {
                 let months = listing.periods(3);
-                [Method::Dynamic, Method::Miqp, Method::Uniform]
-                    .map(|method| 100.0 * Measure::of(&months[2], &plan(&months[..2], f, method, seed)).accuracy)
+                [SnapshotPlan::Dynamic, SnapshotPlan::Miqp, SnapshotPlan::Uniform]
+                    .map(|method| 100.0 * PlanMeasure::of(&months[2], &plan(&months[..2], f, method, seed)).accuracy)
             });
             let [dp, miqp, uniform] = [0, 1, 2].map(|nth| cases.iter().map(|case| case[nth]).collect::<Vec<f64>>());
             let wins = [against(&dp, &miqp), against(&dp, &uniform)];

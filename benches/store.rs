@@ -8,13 +8,15 @@ mod process;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-use suidao::crawl::{Conditions, Crawl, Limits, Next, Politeness};
+use suidao::crawl::{Crawl, CrawlLimits, CrawlSettings, Next, Politeness};
 use suidao::model::{
-    Batch, CrawlUrl, Digest, Discovered, Event, Evidence, Fetched, Lane, Link, Millis, Origin, Place, Priority, Region,
-    Relevance, Settled, Sketch, Trail, UrlId, Verdict,
+    Batch, CrawlUrl, Digest, Discovered, Event, Fetched, Link, LinkDecision, LinkScores, Millis, PageProcessed,
+    PathState, Priority, QueueEntry, QueueId, Region, Relevance, Sketch, UrlId, UrlOrigin,
 };
-use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Notice, Store, Work, Writer};
-use suidao::strategy::scope::Scope;
+use suidao::store::{
+    ArchiveSettings, CorruptionPolicy, CrawlDirectory, Meta, Notice, Store, WarcArchive, Work, Writer,
+};
+use suidao::strategy::scope::CrawlScope;
 use suidao::strategy::{BreadthFirst, Strategy};
 
 /// Links to new URLs on a page.
@@ -42,25 +44,25 @@ fn url(number: u32) -> CrawlUrl {
 
 fn batch(page: u32) -> Batch {
     let new = 1 + page * LINKS..1 + (page + 1) * LINKS;
-    let place = Place { lane: Lane::MAIN, priority: Priority::new(0.5), trail: Trail::SEED };
+    let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.5), trail: PathState::SEED };
     let link = |to: u32| Link {
         to: UrlId(to),
         region: Region::Content,
         path: to % 16,
-        evidence: Evidence::default(),
+        evidence: LinkScores::default(),
         relevance: Relevance::new(0.2),
-        verdict: Verdict::Follow(place),
+        verdict: LinkDecision::Follow(place),
     };
     let found = |id: u32, origin| {
         Event::Discovered(Discovered { id: UrlId(id), url: url(id), origin, anchor: "体育新闻 更多".to_owned() })
     };
     let mut events = Vec::new();
     if page == 0 {
-        events.push(found(0, Origin::Seed));
-        events.push(Event::Seeded(link(0)));
+        events.push(found(0, UrlOrigin::Seed));
+        events.push(Event::SeedJudged(link(0)));
     }
-    events.extend(new.clone().map(|id| found(id, Origin::Link(UrlId(page)))));
-    events.push(Event::Settled(Box::new(Settled {
+    events.extend(new.clone().map(|id| found(id, UrlOrigin::Link(UrlId(page)))));
+    events.push(Event::PageFetched(Box::new(PageProcessed {
         id: UrlId(page),
         status: 200,
         place,
@@ -88,12 +90,12 @@ fn batch(page: u32) -> Batch {
         again: None,
         outlinks: 0,
         feeds: Vec::new(),
-        signs: suidao::model::Signs::default(),
+        signs: suidao::model::TrapSignals::default(),
     })));
     Batch { at: Millis(u64::from(page)), took: None, events }
 }
 
-fn open(directory: &CrawlDirectory) -> (Store, Archive) {
+fn open(directory: &CrawlDirectory) -> (Store, WarcArchive) {
     let meta = Meta::new("体育", "digest", "breadth-first", Millis(0));
     let store = Store::resume(directory, &meta).expect("a new directory");
     let settings = ArchiveSettings {
@@ -102,7 +104,7 @@ fn open(directory: &CrawlDirectory) -> (Store, Archive) {
         request_headers: Vec::new(),
     };
     let last = store.last_location().expect("a whole log");
-    (store, Archive::resume(directory, last, settings).expect("a new directory"))
+    (store, WarcArchive::resume(directory, last, settings).expect("a new directory"))
 }
 
 /// Pages a second.
@@ -123,7 +125,7 @@ fn write(pages: u32, in_flight: u64) -> f64 {
                 asked: None,
                 rendered: None,
             };
-            Work { batch: batch(page), answer: Some(Kept::Whole(fetched)) }
+            Work { batch: batch(page), answer: Some(CorruptionPolicy::Whole(fetched)) }
         })
         .collect();
     let (notices, noticed) = channel();
@@ -160,11 +162,11 @@ fn restart(pages: u32) -> Vec<f64> {
         let begun = Instant::now();
         let (store, _) = open(&directory);
         let strategy: Box<dyn Strategy> = Box::new(BreadthFirst);
-        let conditions = Conditions {
-            limits: Limits::default(),
-            goals: suidao::crawl::Goals::default(),
+        let conditions = CrawlSettings {
+            limits: CrawlLimits::default(),
+            goals: suidao::crawl::StopConditions::default(),
             politeness: Politeness { robots: false, ..Politeness::default() },
-            scope: Scope::default(),
+            scope: CrawlScope::default(),
             traps: suidao::trap::Traps::default(),
             sources: suidao::crawl::Sources::default(),
             languages: Vec::new(),

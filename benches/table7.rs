@@ -17,7 +17,7 @@ use std::env;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use suidao::experiments::table7::{Collection, Known, Stages, Tally};
+use suidao::experiments::table7::{Collection, LevelCounts, RevisitRule, Stages};
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
 use suidao::world::{ChangingSpec, ChangingWeb};
@@ -67,7 +67,7 @@ struct Options {
 struct Way {
     name: String,
     days: Vec<u32>,
-    known: Known,
+    known: RevisitRule,
     workers: usize,
     partitions: usize,
 }
@@ -76,20 +76,20 @@ impl Way {
     fn new(name: &str, planned: bool, left: bool, conditional: bool, workers: usize) -> Self {
         let days = if planned { PLAN.to_vec() } else { (1..=MONTH).collect() };
         // As the paper has it: as many partitions as workers.
-        Self { name: name.to_owned(), days, known: Known { left, conditional }, workers, partitions: workers }
+        Self { name: name.to_owned(), days, known: RevisitRule { left, conditional }, workers, partitions: workers }
     }
 }
 
 /// What became of it.
 struct Month {
-    tally: Tally,
+    tally: LevelCounts,
     seconds: f64,
 }
 
 fn month(spec: ChangingSpec, way: &Way, options: &Options) -> Month {
     let web = ChangingWeb::new(spec, 1);
     let stages = Stages::new(way.workers, way.partitions).expect("there are threads");
-    let (mut collection, mut tally, mut seconds) = (Collection::default(), Tally::default(), 0.0);
+    let (mut collection, mut tally, mut seconds) = (Collection::default(), LevelCounts::default(), 0.0);
     for day in &way.days {
         web.set(f64::from(*day));
         let far = Far { web: &web, latency: options.latency, bandwidth: options.bandwidth };
@@ -109,7 +109,7 @@ fn table(spec: ChangingSpec, ways: &[Way], options: &Options) {
     let mut first: Option<Month> = None;
     for way in ways {
         let month = month(spec, way, options);
-        let Tally { requests, downloaded, redundant, not_modified, new, bytes } = month.tally;
+        let LevelCounts { requests, downloaded, redundant, not_modified, new, bytes } = month.tally;
         let base = first.as_ref().unwrap_or(&month);
         println!(
             "| {} | {} | {} | {requests} | {downloaded} | {not_modified} | {:.1}% | {new} | {:.1}% | {:.1} | {:.1} | {:.1} |",

@@ -16,12 +16,12 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rustix::time::{ClockId, clock_gettime};
 use suidao::config::Config;
-use suidao::crawl::{Conditions, Crawl, Outcome, Robot, Wanted, outcome};
-use suidao::forum::sight::{Look, posts_of};
+use suidao::crawl::{Crawl, CrawlSettings, FetchKind, FetchOutcome, Robot, outcome};
+use suidao::forum::analysis::{ForumAnalysis, posts_of};
 use suidao::live;
 use suidao::model::{CrawlUrl, Fetched, Millis, UrlId};
 use suidao::read::{charset, parse};
-use suidao::replay::{Reading, Web};
+use suidao::replay::{TopicalWeb, Web};
 use suidao::topic::{Lexicon, Topic};
 
 #[global_allocator]
@@ -201,12 +201,12 @@ const HTML: &[&str] = &[
 
 fn read_page(topic: &Topic, body: &[u8]) {
     let answer = fetched("x/", "text/html; charset=utf-8", body);
-    drop(outcome(&Wanted::Page(UrlId(0)), Ok(&answer), None, topic, "suidao"));
+    drop(outcome(&FetchKind::Page(UrlId(0)), Ok(&answer), None, topic, "suidao"));
 }
 
 fn read_forum(topic: &Topic, body: &[u8]) {
     let answer = fetched("forum-2-1.html", "text/html; charset=utf-8", body);
-    let wanted = Wanted::Forum(UrlId(0), Look { lens: Arc::default(), at: Millis(1_600_000_000_000) });
+    let wanted = FetchKind::Forum(UrlId(0), ForumAnalysis { lens: Arc::default(), at: Millis(1_600_000_000_000) });
     drop(outcome(&wanted, Ok(&answer), None, topic, "suidao"));
     drop(posts_of(&answer, Some(0), Millis(0)));
 }
@@ -316,7 +316,7 @@ fn sitemaps_and_feeds() {
     let topic = topic();
     let read = |body: &[u8]| {
         let answer = fetched("sitemap.xml", "text/xml", body);
-        drop(outcome(&Wanted::Hints(UrlId(0)), Ok(&answer), None, &topic, "suidao"));
+        drop(outcome(&FetchKind::Hints(UrlId(0)), Ok(&answer), None, &topic, "suidao"));
     };
     for head in ["<urlset>", "<rss><channel>", "<feed>", ""] {
         for piece in XML {
@@ -373,7 +373,7 @@ fn lexicons() {
     let read = |text: &[u8]| {
         if let Ok(lexicon) = Lexicon::parse(std::str::from_utf8(text).unwrap()) {
             drop(outcome(
-                &Wanted::Page(UrlId(0)),
+                &FetchKind::Page(UrlId(0)),
                 Ok(&fetched("x/", "text/html; charset=utf-8", page.as_bytes())),
                 None,
                 &Topic::new(lexicon),
@@ -448,12 +448,12 @@ fn logged(page: Fetched, sets: &[&str]) -> usize {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     let topic = topic();
     let config = Config::load(None, &sets).unwrap();
-    let conditions: Conditions = live::conditions(&config, &topic);
+    let conditions: CrawlSettings = live::conditions(&config, &topic);
     let strategy = config.strategy.build(conditions.page_threshold);
     let mut crawl = Crawl::new(conditions, strategy);
     let (seed, web) = (page.url.clone(), OnePage(page));
     let (mut largest, mut batches) = (0, 0);
-    suidao::replay::replay_while(&mut crawl, &[seed], &Reading { web: &web, topic: &topic }, 1, |batch| {
+    suidao::replay::replay_while(&mut crawl, &[seed], &TopicalWeb { web: &web, topic: &topic }, 1, |batch| {
         largest = largest.max(postcard::to_stdvec(&batch).unwrap().len());
         batches += 1;
         // The rest is pages that are not there.
@@ -522,7 +522,8 @@ fn what_is_read_of_a_page_is_bounded() {
     let page = fetched("", "text/html", &repeated("", "<a href=/{}>x</a>", 4 << 20));
     let parsed = parse(&page);
     assert!(parsed.document.links.len() <= 5_000);
-    let Outcome::Page { page, .. } = outcome(&Wanted::Page(UrlId(0)), Ok(&page), None, &topic(), "suidao") else {
+    let FetchOutcome::Page { page, .. } = outcome(&FetchKind::Page(UrlId(0)), Ok(&page), None, &topic(), "suidao")
+    else {
         panic!("it is a page")
     };
     assert!(page.outlinks.len() <= 5_000 && page.defects.contains(&suidao::model::Defect::CutShort));

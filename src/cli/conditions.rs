@@ -8,7 +8,7 @@ use suidao::config::Config;
 use suidao::config::kept::Use;
 use suidao::fetch::render::RenderMode;
 
-use super::Voice;
+use super::Verbosity;
 use super::names::one_of;
 
 /// How servers are asked.
@@ -65,9 +65,9 @@ impl ConditionsArgs {
     }
 
     /// Says so where nobody can be reached.
-    pub fn remind(&self, config: &Config, voice: Voice) {
+    pub fn remind(&self, config: &Config, voice: Verbosity) {
         if config.fetch.contact.is_none() && !voice.quiet {
-            note!("suidao: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");
+            errln!("suidao: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");
         }
     }
 }

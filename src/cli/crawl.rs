@@ -8,10 +8,10 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{Limits, TrapCounts, Unreached};
+use suidao::crawl::{CrawlLimits, TrapCounts, Unreached};
 use suidao::html::thousands;
-use suidao::live::{Job, Report};
-use suidao::model::{FailureKind, Refusal, Stop, number};
+use suidao::live::{CrawlReport, Job};
+use suidao::model::{FailureKind, SkipReason, Stop, number};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_own;
 use suidao::strategy::StrategyName;
@@ -21,7 +21,7 @@ use super::conditions::ConditionsArgs;
 use super::names::one_of;
 use super::operate::{GoalsArgs, OperatingArgs};
 use super::screen::Screen;
-use super::{Exit, Voice, dry_run, inputs};
+use super::{Exit, Verbosity, dry_run, inputs};
 
 /// Crawl for a topic from seed URLs; Ctrl-C stops cleanly, and the same command resumes.
 #[derive(Args)]
@@ -79,14 +79,15 @@ impl CrawlArgs {
     }
 }
 
-pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &CrawlArgs, voice: Verbosity) -> Result<Exit> {
     let config = args.config()?;
     let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
     let seeds = inputs::urls(&args.seeds, "seeds")?;
     let directory = CrawlDirectory::new(&args.output);
     if let Some(most) = args.dry_run {
         args.operating.address(&config)?;
-        let wish = dry_run::Wish { lexicon: &args.lexicon, most, json: args.json, detailed: voice.verbose > 0 };
+        let wish =
+            dry_run::DryRunOptions { lexicon: &args.lexicon, most, json: args.json, detailed: voice.verbose > 0 };
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
@@ -97,10 +98,10 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let report = report?;
     let summary = keep_summary(&job.directory, summary(&job, &report))?;
     if args.json {
-        say!("{}", json!({ "summary": summary }));
+        outln!("{}", json!({ "summary": summary }));
     }
     if !voice.quiet {
-        note!("{}", in_words(&job, &report));
+        errln!("{}", in_words(&job, &report));
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
@@ -114,7 +115,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
 /// acknowledged is lost by that.
 pub async fn interrupted() {
     interrupts().await;
-    note!("suidao: stopping after the requests in flight (press Ctrl-C again to stop at once)");
+    errln!("suidao: stopping after the requests in flight (press Ctrl-C again to stop at once)");
 }
 
 /// The same without a word, listening from the call on and not from the first poll: for what says that it is ready before it
@@ -159,7 +160,7 @@ pub fn keep_summary(directory: &CrawlDirectory, summary: Value) -> Result<Value>
 }
 
 /// `summary.json`.
-fn summary(job: &Job, report: &Report) -> Value {
+fn summary(job: &Job, report: &CrawlReport) -> Value {
     let progress = report.progress;
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -195,11 +196,11 @@ fn summary(job: &Job, report: &Report) -> Value {
     })
 }
 
-fn harvest(report: &Report) -> f64 {
+fn harvest(report: &CrawlReport) -> f64 {
     report.progress.relevant as f64 / report.progress.pages.max(1) as f64
 }
 
-fn in_words(job: &Job, report: &Report) -> String {
+fn in_words(job: &Job, report: &CrawlReport) -> String {
     let progress = report.progress;
     let why = match report.stop {
         None => "Interrupted. Rerun the same command to resume.".to_owned(),
@@ -236,7 +237,7 @@ fn in_words(job: &Job, report: &Report) -> String {
 }
 
 /// That the requests are used up: how many there were, what set the limit, and what goes on.
-pub fn requests_in_words(limits: &Limits, requests: u64) -> String {
+pub fn requests_in_words(limits: &CrawlLimits, requests: u64) -> String {
     let by = match limits.requests {
         Some(_) => "limits.requests",
         None => "ten for each page of --max-pages, plus 1,000",
@@ -276,7 +277,7 @@ fn most_first(mut counts: Vec<(u64, String)>) -> String {
 
 /// What was refused and why, the most first, and what came of the rules against traps: two lines, or as many as have
 /// something to say.
-pub fn traps_in_words(refusals: &BTreeMap<Refusal, u64>, traps: &TrapCounts) -> String {
+pub fn traps_in_words(refusals: &BTreeMap<SkipReason, u64>, traps: &TrapCounts) -> String {
     let refused: Vec<(u64, String)> = refusals
         .iter()
         .filter(|(_, count)| **count > 0)

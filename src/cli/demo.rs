@@ -7,19 +7,19 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::Args;
 use suidao::config::Config;
-use suidao::corpus::{Catalogue, Fields, Filter};
-use suidao::eval::{Known, Recorder, RunOf};
+use suidao::corpus::{Catalogue, DocumentFields, Filter};
+use suidao::eval::{KnownTruth, Recorder, RunMeta};
 use suidao::export::{Export, Output, jsonl};
-use suidao::live::{self, Job, Report};
-use suidao::model::{CrawlUrl, Settled, Stop};
+use suidao::live::{self, CrawlReport, Job};
+use suidao::model::{CrawlUrl, PageProcessed, Stop};
 use suidao::recorded;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
-use suidao::world::{Proxied, Server, Spec, World};
+use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec};
 
 use super::screen::Screen;
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Crawl a generated web on loopback with five strategies and compare them.
 #[derive(Args)]
@@ -57,15 +57,15 @@ docs/tutorial.md shows these steps on a web like this one, without a network. do
 struct Row {
     name: StrategyName,
     strategy: String,
-    report: Report,
+    report: CrawlReport,
     relevant: usize,
     islands: usize,
 }
 
-pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &DemoArgs, voice: Verbosity) -> Result<Exit> {
     let say = |text: &str| {
         if !voice.quiet {
-            note!("{text}");
+            errln!("{text}");
         }
     };
     let kept = args.output.clone();
@@ -73,7 +73,9 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let root = kept.clone().unwrap_or_else(|| scratch.path().to_owned());
 
-    let world = Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("cannot generate the demo web")?);
+    let world = Arc::new(
+        SyntheticWeb::new(WebSpec { seed: args.seed, ..WebSpec::demo() }).context("cannot generate the demo web")?,
+    );
     say(&format!(
         "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), on {} blogs.",
         world.spec().hosts,
@@ -81,7 +83,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         world.relevant(),
         world.islands(),
     ));
-    let server = Server::start(Arc::new(Proxied(Arc::clone(&world))))
+    let server = WebServer::start(Arc::new(Proxied(Arc::clone(&world))))
         .context("cannot serve the demo web on 127.0.0.1; check the loopback interface")?;
     let topic = Arc::new(Topic::new(recorded::learn(&world)?));
     let lexicon = topic.lexicon();
@@ -114,22 +116,22 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         let catalogue = Catalogue::read(&store)?;
         let selection = Filter::default().select(&catalogue);
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
-        jsonl::write(&export, &output, &Fields::without_links())?;
+        jsonl::write(&export, &output, &DocumentFields::without_links())?;
         let (relevant, islands) = truth(&world, &store)?;
         rows.push(Row { name: strategy, strategy: name, report, relevant, islands });
     }
-    say!("{}", table(&rows, world.islands()).trim_end());
+    outln!("{}", table(&rows, world.islands()).trim_end());
     if !voice.quiet {
-        say!("\n{}\n\n{NEXT}", meaning(&rows, &world));
+        outln!("\n{}\n\n{NEXT}", meaning(&rows, &world));
     }
     if let Some(kept) = kept {
-        say!("\nCrawls and exports (*.jsonl.gz): {}", kept.join("").display());
+        outln!("\nCrawls and exports (*.jsonl.gz): {}", kept.join("").display());
     }
     Ok(Exit::Done)
 }
 
 /// What the table says, in words.
-fn meaning(rows: &[Row], world: &World) -> String {
+fn meaning(rows: &[Row], world: &SyntheticWeb) -> String {
     let columns = format!(
         "relevant: fetched posts about 体育 (the web has {}); harvest rate: relevant / pages;\n\
          islands: blogs with such posts that the crawl reached, of {}.",
@@ -156,13 +158,13 @@ fn meaning(rows: &[Row], world: &World) -> String {
 }
 
 /// Relevant pages fetched and islands reached, by what the web itself knows.
-fn truth(world: &World, store: &Store) -> Result<(usize, usize)> {
-    let mut recorder = Recorder::new(|url: &CrawlUrl, _: &Settled| Some(Known::of(world, url)));
+fn truth(world: &SyntheticWeb, store: &Store) -> Result<(usize, usize)> {
+    let mut recorder = Recorder::new(|url: &CrawlUrl, _: &PageProcessed| Some(KnownTruth::of(world, url)));
     for record in store.batches() {
         recorder.fold(&record?.batch);
     }
     let pages = recorder.pages();
-    let tally = recorder.finish(RunOf::default(), Stop::PageLimit, pages).at(&[pages])[0];
+    let tally = recorder.finish(RunMeta::default(), Stop::PageLimit, pages).at(&[pages])[0];
     Ok((tally.relevant, tally.islands))
 }
 

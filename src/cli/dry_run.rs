@@ -5,16 +5,16 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Rehearsed, Seeding, Turn};
+use suidao::crawl::{Crawl, Rehearsed, Seeding, SimulatedStep};
 use suidao::live::{conditions, now};
-use suidao::model::{CrawlUrl, Event, Origin, Place, Refusal, Stop, Tunnel, UrlId, number};
+use suidao::model::{CrawlUrl, Event, QueueEntry, SkipReason, Stop, TunnelBudget, UrlId, UrlOrigin, number};
 use suidao::store::{CrawlDirectory, Meta, Store};
 use suidao::topic::Topic;
 
 use super::Exit;
 
 /// What is asked for.
-pub struct Wish<'a> {
+pub struct DryRunOptions<'a> {
     /// The lexicon's file.
     pub lexicon: &'a Path,
     /// So many requests.
@@ -26,7 +26,7 @@ pub struct Wish<'a> {
 }
 
 pub fn show(
-    wish: &Wish,
+    wish: &DryRunOptions,
     config: &Config,
     topic: &Topic,
     seeds: &[CrawlUrl],
@@ -36,7 +36,7 @@ pub fn show(
     let strategy = config.strategy.build(conditions.page_threshold);
     let mut crawl = Crawl::new(conditions, strategy);
     // By number: the page it was found on; what a seed has is told by the origin.
-    let mut origins: Vec<Origin> = Vec::new();
+    let mut origins: Vec<UrlOrigin> = Vec::new();
     let mut observe = |event: &Event| {
         if let Event::Discovered(found) = event {
             origins.push(found.origin);
@@ -62,26 +62,26 @@ pub fn show(
         batch.events.iter().for_each(&mut observe);
     }
     let progress = crawl.progress();
-    let (requests, stop) = crawl.rehearse(now(), config.crawl.in_flight, wish.most);
+    let (requests, stop) = crawl.simulate(now(), config.crawl.in_flight, wish.most);
     let refused =
         |seed: &CrawlUrl| config.scope.refuses(seed).or_else(|| suidao::trap::path::refuses(&config.traps, seed));
     let from = |id: UrlId| match origins.get(id.0 as usize) {
-        Some(Origin::Seed) => "seed".to_owned(),
-        Some(Origin::Link(page)) => format!("linked from {}", crawl.url(*page)),
-        Some(Origin::Redirect(page)) => format!("redirected from {}", crawl.url(*page)),
-        Some(Origin::Listed(source)) => format!("listed in {}", crawl.url(*source)),
-        Some(Origin::Canonical(copy)) => format!("canonical URL of {}", crawl.url(*copy)),
-        Some(Origin::Named) | None => "listed in robots.txt, a page or a sitemap".to_owned(),
+        Some(UrlOrigin::Seed) => "seed".to_owned(),
+        Some(UrlOrigin::Link(page)) => format!("linked from {}", crawl.url(*page)),
+        Some(UrlOrigin::Redirect(page)) => format!("redirected from {}", crawl.url(*page)),
+        Some(UrlOrigin::Listed(source)) => format!("listed in {}", crawl.url(*source)),
+        Some(UrlOrigin::Canonical(copy)) => format!("canonical URL of {}", crawl.url(*copy)),
+        Some(UrlOrigin::Named) | None => "listed in robots.txt, a page or a sitemap".to_owned(),
     };
     if wish.json {
         for seed in seeds {
             let refusal = refused(seed);
-            say!("{}", json!({ "seed": seed, "refused": refusal, "why": refusal.map(Refusal::why) }));
+            outln!("{}", json!({ "seed": seed, "refused": refusal, "why": refusal.map(SkipReason::why) }));
         }
         for (rank, request) in requests.iter().enumerate() {
-            say!("{}", number::plain(told(rank + 1, request, &from, false).1));
+            outln!("{}", number::plain(told(rank + 1, request, &from, false).1));
         }
-        say!(
+        outln!(
             "{}",
             number::plain(json!({ "summary": {
             "topic": topic.lexicon().name, "strategy": config.strategy.label(), "resumes": resumed,
@@ -93,31 +93,39 @@ pub fn show(
     }
     let lexicon = topic.lexicon();
     let terms = lexicon.terms.len();
-    say!("# topic {} ({terms} terms, {}), strategy {}", lexicon.name, wish.lexicon.display(), config.strategy.label());
+    outln!(
+        "# topic {} ({terms} terms, {}), strategy {}",
+        lexicon.name,
+        wish.lexicon.display(),
+        config.strategy.label()
+    );
     if resumed {
         let (pages, queued) = (progress.pages, progress.queued);
-        say!("# would resume the crawl in {}: {pages} pages fetched, {queued} URLs queued", directory.root().display());
+        outln!(
+            "# would resume the crawl in {}: {pages} pages fetched, {queued} URLs queued",
+            directory.root().display()
+        );
     } else {
-        say!("# would start a crawl in {}", directory.root().display());
+        outln!("# would start a crawl in {}", directory.root().display());
     }
     let inside = seeds.iter().filter(|seed| refused(seed).is_none()).count();
-    say!("# {} seeds, {inside} in scope", seeds.len());
+    outln!("# {} seeds, {inside} in scope", seeds.len());
     for seed in seeds {
         if let Some(reason) = refused(seed) {
-            say!("#   skipped: {seed} ({})", reason.why());
+            outln!("#   skipped: {seed} ({})", reason.why());
         }
     }
-    say!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
+    outln!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
     for (rank, request) in requests.iter().enumerate() {
-        say!("# {}", told(rank + 1, request, &from, wish.detailed).0);
+        outln!("# {}", told(rank + 1, request, &from, wish.detailed).0);
     }
     match stop {
-        Some(Stop::FrontierEmpty) => say!("# then only links found on these pages"),
-        Some(stop) => say!("# then: {}", stop.why()),
+        Some(Stop::FrontierEmpty) => outln!("# then only links found on these pages"),
+        Some(stop) => outln!("# then: {}", stop.why()),
         None => {}
     }
-    say!("#\n# Nothing was fetched or written. Effective configuration:\n");
-    say!("{}", toml::to_string(&config.shown()).context("cannot print the configuration")?.trim_end());
+    outln!("#\n# Nothing was fetched or written. Effective configuration:\n");
+    outln!("{}", toml::to_string(&config.shown()).context("cannot print the configuration")?.trim_end());
     Ok(Exit::Done)
 }
 
@@ -125,14 +133,16 @@ pub fn show(
 fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detailed: bool) -> (String, Value) {
     let Rehearsed { after, url, turn } = request;
     let (said, mut value) = match turn {
-        Turn::Absent => (format!("{url}  (to see how the host answers for a missing page)"), json!({ "absent": url })),
-        Turn::Robots => (format!("{url}  (needed before any page of the host)"), json!({ "robots": url })),
-        Turn::Page(id, place) => {
+        SimulatedStep::Absent => {
+            (format!("{url}  (to see how the host answers for a missing page)"), json!({ "absent": url }))
+        }
+        SimulatedStep::Robots => (format!("{url}  (needed before any page of the host)"), json!({ "robots": url })),
+        SimulatedStep::Page(id, place) => {
             let found = from(*id);
             let said = format!("{url}  ({}; {found})", in_words(*place, detailed));
             (said, json!({ "page": url, "place": place, "found": found }))
         }
-        Turn::Refused(_, reason) => {
+        SimulatedStep::Refused(_, reason) => {
             let why = reason.why();
             (format!("skipped {url}: {why}"), json!({ "refused": url, "reason": reason, "why": why }))
         }
@@ -141,11 +151,11 @@ fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detail
     (format!("{rank:>4} {:>7.1} s  {said}", *after as f64 / 1_000.0), value)
 }
 
-fn in_words(place: Place, detailed: bool) -> String {
+fn in_words(place: QueueEntry, detailed: bool) -> String {
     let queue = match place.trail.k {
         _ if !detailed => String::new(),
-        Tunnel::Unbounded => format!("queue {}, k ∞, ", place.lane.0),
-        Tunnel::Left(left) => format!("queue {}, k {left}, ", place.lane.0),
+        TunnelBudget::Unbounded => format!("queue {}, k ∞, ", place.lane.0),
+        TunnelBudget::Left(left) => format!("queue {}, k {left}, ", place.lane.0),
     };
     format!("score {:.3}, {queue}depth {}", place.priority.get(), place.trail.depth)
 }

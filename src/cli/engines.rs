@@ -9,14 +9,14 @@ use anyhow::{Context, Result, bail};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use suidao::corpus::document::id;
-use suidao::corpus::{Document, Fields, Names, Selection};
-use suidao::export::engines::push::{Push, PushError, Target};
+use suidao::corpus::{CorpusDocument, DocumentFields, Selection, UrlNames};
+use suidao::export::engines::push::{Push, PushError, PushTarget};
 use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
 use suidao::export::{Export, Output};
 use suidao::store::directory::{WriteError, write_own, write_whole};
 use suidao::store::own;
 
-use super::export::{ExportArgs, Format, Since, Wanted};
+use super::export::{ExportArgs, ExportSelection, Format, SinceFlag};
 
 /// A search server that rows are made for.
 pub enum Engine {
@@ -25,7 +25,7 @@ pub enum Engine {
         /// The index.
         index: String,
         /// Where to send the rows; a file otherwise.
-        push: Option<Target>,
+        push: Option<PushTarget>,
     },
     /// Meilisearch.
     Meilisearch,
@@ -49,7 +49,7 @@ impl Engine {
                 bail!("--push always sends es-bulk rows; leave out --format");
             }
             let authorization = std::env::var("SUIDAO_PUSH_AUTHORIZATION").ok();
-            let target = Target::parse(address, authorization.as_deref())?;
+            let target = PushTarget::parse(address, authorization.as_deref())?;
             return Ok(Some(Self::EsBulk { index: target.index().to_owned(), push: Some(target) }));
         }
         // The directory's name, where a server takes it.
@@ -69,7 +69,7 @@ impl Engine {
 }
 
 /// What came of an export.
-pub struct Told {
+pub struct ExportResult {
     /// What to tell.
     pub said: String,
     /// Ids of pages that a server will never take.
@@ -82,7 +82,7 @@ pub fn without(export: &Export, mut selection: Selection, ids: &[String]) -> Res
         return Ok(selection);
     }
     let gone: FxHashSet<&str> = ids.iter().map(String::as_str).collect();
-    let names = Names::read(export.store, export.catalogue)?;
+    let names = UrlNames::read(export.store, export.catalogue)?;
     for (entry, chosen) in export.catalogue.entries.iter().zip(&mut selection.chosen) {
         if *chosen && names.url(entry.id).is_some_and(|url| gone.contains(id(url).as_str())) {
             *chosen = false;
@@ -97,16 +97,16 @@ pub fn write(
     args: &ExportArgs,
     engine: &Engine,
     export: &Export,
-    wanted: &Wanted,
-    fields: Option<&Fields>,
-) -> Result<Told> {
+    wanted: &ExportSelection,
+    fields: Option<&DocumentFields>,
+) -> Result<ExportResult> {
     // A server knows a page by its id, and Quickwit its age by when it was fetched.
     let fields = fields.map_or_else(searched, |fields| fields.with(&["id", "fetched"]));
     if let Engine::EsBulk { push: Some(target), .. } = engine {
         return push(args, target, export, wanted, &fields);
     }
     let output = args.output.as_deref().context("--output is missing; give the file to write")?;
-    let row = |document: &Document| match engine {
+    let row = |document: &CorpusDocument| match engine {
         Engine::EsBulk { index, .. } => es_bulk::put(index, document, &fields),
         Engine::Meilisearch => meilisearch::row(document, &fields),
         Engine::Quickwit { .. } => quickwit::row(document, &fields),
@@ -135,7 +135,7 @@ pub fn write(
         0 => String::new(),
         gone => format!(", with {gone} deletions"),
     };
-    Ok(Told { said: format!("Wrote {} pages to {place}{gone}", done.pages), rejected: Vec::new() })
+    Ok(ExportResult { said: format!("Wrote {} pages to {place}{gone}", done.pages), rejected: Vec::new() })
 }
 
 /// What is written beside the rows: the end of the name, and the content.
@@ -179,7 +179,7 @@ fn beside(output: &Path, suffix: &str) -> Option<PathBuf> {
 }
 
 /// Ids of the pages that are gone, and the rows that take them out.
-fn retired_rows(export: &Export, wanted: &Wanted, index: &str) -> Result<Vec<(String, Vec<u8>)>> {
+fn retired_rows(export: &Export, wanted: &ExportSelection, index: &str) -> Result<Vec<(String, Vec<u8>)>> {
     let row = |id: String| -> Result<(String, Vec<u8>)> {
         let row = es_bulk::delete(index, &id)?;
         Ok((id, row))
@@ -188,17 +188,17 @@ fn retired_rows(export: &Export, wanted: &Wanted, index: &str) -> Result<Vec<(St
 }
 
 /// Ids and URLs of the pages that are gone.
-fn retired(export: &Export, wanted: &Wanted) -> Result<Vec<(String, String)>> {
+fn retired(export: &Export, wanted: &ExportSelection) -> Result<Vec<(String, String)>> {
     if wanted.retired.is_empty() {
         return Ok(Vec::new());
     }
-    let names = Names::read(export.store, export.catalogue)?;
+    let names = UrlNames::read(export.store, export.catalogue)?;
     let gone = wanted.retired.iter().filter_map(|number| names.url(*number));
     Ok(gone.map(|url| (id(url), url.to_string())).collect())
 }
 
 /// Writes the ids of the pages that are gone beside an output that cannot say so itself; the answer is what to tell.
-pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Result<String> {
+pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &ExportSelection) -> Result<String> {
     let gone = retired(export, wanted)?;
     let path = args.output.as_deref().and_then(|output| beside(output, "retired.jsonl"));
     if gone.is_empty() {
@@ -221,11 +221,17 @@ pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Res
 }
 
 /// Sends the rows to a server.
-fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fields: &Fields) -> Result<Told> {
+fn push(
+    args: &ExportArgs,
+    target: &PushTarget,
+    export: &Export,
+    wanted: &ExportSelection,
+    fields: &DocumentFields,
+) -> Result<ExportResult> {
     let index = target.index();
     let mut push = Push::open(target.clone(), args.push_rows as usize, Duration::from_secs(args.push_wait))?;
     let made = push.prepare(&es_bulk::template(index))?;
-    if made && matches!(args.since, Some(Since::Last)) {
+    if made && matches!(args.since, Some(SinceFlag::Last)) {
         bail!("{}: the index does not exist, so it contains no earlier export; leave out --since last", target.shown());
     }
     let mut failed = None;
@@ -264,7 +270,7 @@ fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fi
             said += &format!("; all listed in {}", path.display());
         }
     }
-    Ok(Told { said, rejected: rejected.into_iter().map(|(id, _)| id).collect() })
+    Ok(ExportResult { said, rejected: rejected.into_iter().map(|(id, _)| id).collect() })
 }
 
 /// Ends the stream; the error itself is kept aside, as a stream knows only files and stores.

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rustc_hash::FxHashSet;
-use suidao::corpus::{Catalogue, Names, Part};
+use suidao::corpus::{Catalogue, PageRole, UrlNames};
 use suidao::eval::queries::{Collected, at_marks};
-use suidao::eval::{Evaluated, Evaluation, OfQuery};
+use suidao::eval::{Evaluated, OfQuery, StrategyEvaluation};
 use suidao::index::{Index, Request};
-use suidao::recorded::Truth;
+use suidao::recorded::LabelledUrls;
 use suidao::store::directory::{WriteError, write_whole};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::index::current;
 use super::inputs::topic;
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Measure what queries find in a crawl as it progressed: precision and relevant pages.
 #[derive(Args)]
@@ -53,7 +53,7 @@ const TERMS: usize = 20;
 /// Marks at most, where none are given.
 const MARKS: u64 = 20;
 
-pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
     let queries = match (&args.queries, &args.lexicon) {
         (Some(path), _) => queries(path)?,
         (None, Some(path)) => {
@@ -62,7 +62,7 @@ pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
         }
         (None, None) => bail!("give --queries FILE, or -m LEXICON"),
     };
-    let truth = args.truth.as_deref().map(|truth| Truth::read(truth, args.exclude.as_deref())).transpose()?;
+    let truth = args.truth.as_deref().map(|truth| LabelledUrls::read(truth, args.exclude.as_deref())).transpose()?;
     let mut crawls = Vec::new();
     let mut pages = 0;
     for directory in &args.directories {
@@ -86,16 +86,16 @@ pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
         None => "Relevant pages are those that reach the page threshold of the lexicon, as the crawl itself decided."
             .to_owned(),
     };
-    let evaluation = Evaluation { marks, judge, crawls };
+    let evaluation = StrategyEvaluation { marks, judge, crawls };
     if let Some(output) = &args.output {
         write(output, &evaluation)?;
     }
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&evaluation)?);
+        outln!("{}", serde_json::to_string_pretty(&evaluation)?);
     } else {
-        say!("{}", evaluation.in_words().trim_end());
+        outln!("{}", evaluation.in_words().trim_end());
         if let Some(output) = args.output.as_ref().filter(|_| !voice.quiet) {
-            note!("Wrote {}", output.join("report.html").display());
+            errln!("Wrote {}", output.join("report.html").display());
         }
     }
     Ok(Exit::Done)
@@ -111,11 +111,11 @@ struct Crawl {
 }
 
 impl Crawl {
-    fn read(directory: &Path, queries: &[String], truth: Option<&Truth>, voice: Voice) -> Result<Self> {
+    fn read(directory: &Path, queries: &[String], truth: Option<&LabelledUrls>, voice: Verbosity) -> Result<Self> {
         let index = current(directory, voice)?;
         let store = Store::open(&CrawlDirectory::new(directory))?;
         let catalogue = Catalogue::read(&store)?;
-        let names = Names::read(&store, &catalogue)?;
+        let names = UrlNames::read(&store, &catalogue)?;
         let mut seen = FxHashSet::default();
         // Of each page whether it counts, and whether it is relevant; a relevant page under a second address does not.
         let judged: Vec<Option<bool>> = catalogue
@@ -123,10 +123,10 @@ impl Crawl {
             .iter()
             .map(|entry| match (truth, names.url(entry.id)) {
                 // Further pages of threads are in the index with the first.
-                _ if !matches!(entry.part, Part::Page | Part::Thread) => None,
+                _ if !matches!(entry.part, PageRole::Page | PageRole::Thread) => None,
                 (Some(truth), Some(url)) => {
                     let hit = truth.is_hit(url);
-                    let repeats = hit && !seen.insert(Truth::key(url));
+                    let repeats = hit && !seen.insert(LabelledUrls::key(url));
                     (!repeats && !truth.is_excluded(url)).then_some(hit)
                 }
                 _ => Some(entry.is_relevant()),
@@ -210,7 +210,7 @@ fn marks(given: &[u64], pages: u64) -> Vec<u64> {
     marks
 }
 
-fn write(output: &Path, evaluation: &Evaluation) -> Result<()> {
+fn write(output: &Path, evaluation: &StrategyEvaluation) -> Result<()> {
     fs::create_dir_all(output).with_context(|| format!("cannot create {}; choose another -o", output.display()))?;
     write_whole(&output.join("evaluation.csv"), |out| evaluation.csv(out).map_err(WriteError::from))?;
     write_whole(&output.join("report.html"), |out| Ok(out.write_all(evaluation.html().as_bytes())?))?;

@@ -6,18 +6,18 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use suidao::corpus::{Catalogue, Fields, Filter, Selection};
+use suidao::corpus::{Catalogue, DocumentFields, Filter, Selection};
 use suidao::crawl::bytes;
-use suidao::export::former::{self, Finished};
+use suidao::export::export_state::{self, Finished};
 use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
 use suidao::index::build;
 use suidao::live::now;
 use suidao::model::Day;
 use suidao::store::{CrawlDirectory, Store, date};
 
-use super::engines::{self, Engine, Told};
+use super::engines::{self, Engine, ExportResult};
 use super::filter::FilterArgs;
-use super::{Exit, Voice, outfiles};
+use super::{Exit, Verbosity, outfiles};
 
 /// Export the pages of a crawl to a file or a search server.
 #[derive(Args, Clone)]
@@ -43,7 +43,7 @@ pub struct ExportArgs {
     pub fields: Vec<String>,
     /// Only changes since the last export in this format or to this address (`last`), or only pages fetched since a day
     #[arg(long, value_name = "last|YYYY-MM-DD", help_heading = "Output")]
-    pub since: Option<Since>,
+    pub since: Option<SinceFlag>,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX
     #[arg(long, value_name = "URL", conflicts_with = "output", help_heading = "Network")]
     pub push: Option<String>,
@@ -89,14 +89,14 @@ impl Format {
 
 /// From when on pages are exported.
 #[derive(Clone, Copy)]
-pub enum Since {
+pub enum SinceFlag {
     /// The last export of the kind.
     Last,
     /// Fetched on this day or later.
     Day(Day),
 }
 
-impl std::str::FromStr for Since {
+impl std::str::FromStr for SinceFlag {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -108,7 +108,7 @@ impl std::str::FromStr for Since {
 }
 
 /// What is exported, and what of it is new.
-pub struct Wanted {
+pub struct ExportSelection {
     /// All pages that are to be where the export goes.
     pub all: Selection,
     /// Those that are written this time.
@@ -117,9 +117,9 @@ pub struct Wanted {
     pub retired: Vec<suidao::model::UrlId>,
 }
 
-pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &ExportArgs, voice: Verbosity) -> Result<Exit> {
     let mut filter = args.filter.filter()?;
-    if let Some(Since::Day(day)) = args.since {
+    if let Some(SinceFlag::Day(day)) = args.since {
         filter.fetched_from = filter.fetched_from.max(Some(day));
     }
     if matches!(args.format, Format::Graph | Format::Index) {
@@ -132,7 +132,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     }
     let fields = match args.fields.as_slice() {
         [] => None,
-        names => Some(Fields::named(names.iter().map(|name| name.trim()))?),
+        names => Some(DocumentFields::named(names.iter().map(|name| name.trim()))?),
     };
     refuse_what_does_not_go_together(args)?;
     let directory = CrawlDirectory::new(&args.directory);
@@ -157,7 +157,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         (None, None) => bail!("--output is missing; give the file to write"),
     };
     bar.finish_and_clear();
-    let Told { mut said, rejected } = done?;
+    let ExportResult { mut said, rejected } = done?;
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         said += &engines::write_retired(args, &export, &wanted)?;
     }
@@ -166,7 +166,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
         said += &format!("\nAlso wrote {}", names.join(", "));
     }
-    if !matches!(args.since, Some(Since::Day(_))) {
+    if !matches!(args.since, Some(SinceFlag::Day(_))) {
         let finished = Finished {
             format: args.format.name(),
             output: to.shown,
@@ -179,13 +179,13 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
             said +=
                 &format!("\n{} is read-only, so --since last cannot refer to this export", directory.root().display());
         } else {
-            former::remember(&directory, &to.name, &finished, &catalogue, &held)?;
+            export_state::remember(&directory, &to.name, &finished, &catalogue, &held)?;
         }
     }
     if !voice.quiet {
-        note!("{said}");
+        errln!("{said}");
         for (reason, pages) in &wanted.selection.left_out {
-            note!("{pages} excluded: {reason}");
+            errln!("{pages} excluded: {reason}");
         }
     }
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
@@ -209,9 +209,15 @@ fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
 }
 
 /// Writes a format that is for no server.
-fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fields>, filter: &Filter) -> Result<Told> {
+fn file(
+    args: &ExportArgs,
+    export: &Export,
+    output: &Output,
+    fields: Option<DocumentFields>,
+    filter: &Filter,
+) -> Result<ExportResult> {
     let done = match args.format {
-        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all))?,
+        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(DocumentFields::all))?,
         Format::Warc => warc::write(export, output)?,
         Format::Text => text::write(export, output, filter)?,
         Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {
@@ -220,9 +226,9 @@ fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fiel
         Format::Graph => graph::write(export, &output.path)?,
         Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
         // The others are a server's.
-        _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
+        _ => jsonl::write(export, output, &fields.unwrap_or_else(DocumentFields::without_links))?,
     };
-    Ok(Told { said: format!("Wrote {} pages to {}", done.pages, place(&output.path)), rejected: Vec::new() })
+    Ok(ExportResult { said: format!("Wrote {} pages to {}", done.pages, place(&output.path)), rejected: Vec::new() })
 }
 
 /// Where an export goes.
@@ -262,26 +268,26 @@ fn wanted(
     directory: &CrawlDirectory,
     catalogue: &Catalogue,
     all: Selection,
-) -> Result<Wanted> {
-    let last = matches!(args.since, Some(Since::Last));
-    let former = former::read(directory, name)?;
-    let former = match former {
-        Some(former) => former,
+) -> Result<ExportSelection> {
+    let last = matches!(args.since, Some(SinceFlag::Last));
+    let former = export_state::read(directory, name)?;
+    let former = match export_state {
+        Some(former) => export_state,
         None if last => bail!(
             "--since last: there is no earlier {name} export of {}; leave out --since the first time",
             directory.root().display()
         ),
-        None => return Ok(Wanted { selection: all.clone(), all, retired: Vec::new() }),
+        None => return Ok(ExportSelection { selection: all.clone(), all, retired: Vec::new() }),
     };
-    let changes = former::changes(catalogue, &all, &former);
+    let changes = export_state::changes(catalogue, &all, &export_state);
     let (selection, retired) = match args.since {
-        Some(Since::Last) => (changes.selection, changes.retired),
-        Some(Since::Day(_)) => (all.clone(), Vec::new()),
+        Some(SinceFlag::Last) => (changes.selection, changes.retired),
+        Some(SinceFlag::Day(_)) => (all.clone(), Vec::new()),
         // In full: only a server still has what is gone.
         None if engines::is_server(args) => (all.clone(), changes.retired),
         None => (all.clone(), Vec::new()),
     };
-    Ok(Wanted { all, selection, retired })
+    Ok(ExportSelection { all, selection, retired })
 }
 
 /// A size that is more than nothing.
@@ -291,7 +297,7 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 /// A bar over so many pages; none where nobody looks.
-pub fn progress(pages: u64, voice: Voice) -> ProgressBar {
+pub fn progress(pages: u64, voice: Verbosity) -> ProgressBar {
     if voice.quiet {
         return ProgressBar::hidden();
     }

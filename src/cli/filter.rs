@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use suidao::corpus::{Duplicates, Filter};
+use suidao::corpus::{DuplicatePolicy, Filter};
 use suidao::model::{Day, Relevance};
 use suidao::read::{language_code, language_tag};
 
@@ -45,12 +45,12 @@ pub struct FilterArgs {
     pub with_noindex: bool,
     /// What to do with duplicate pages [default: best for search, keep otherwise]
     #[arg(long, value_enum)]
-    pub duplicates: Option<Repeated>,
+    pub duplicates: Option<DuplicatesFlag>,
 }
 
 /// What becomes of duplicates.
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Repeated {
+pub enum DuplicatesFlag {
     /// Keep all
     Keep,
     /// Keep the best of each group
@@ -64,11 +64,11 @@ fn day(text: &str) -> Result<Day, String> {
 impl FilterArgs {
     /// What is meant by what was typed; duplicates stay where nothing was said.
     pub fn filter(&self) -> Result<Filter> {
-        self.filter_with(Duplicates::Keep)
+        self.filter_with(DuplicatePolicy::Keep)
     }
 
     /// What is meant by what was typed, and what becomes of duplicates where nothing was said.
-    pub fn filter_with(&self, duplicates: Duplicates) -> Result<Filter> {
+    pub fn filter_with(&self, duplicates: DuplicatePolicy) -> Result<Filter> {
         if let Some(least) = self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
             bail!("--min-relevance {least}: must be between 0 and 1");
         }
@@ -91,8 +91,8 @@ impl FilterArgs {
             no_noindex: !self.with_noindex,
             duplicates: match self.duplicates {
                 None => duplicates,
-                Some(Repeated::Keep) => Duplicates::Keep,
-                Some(Repeated::Best) => Duplicates::Best,
+                Some(DuplicatesFlag::Keep) => DuplicatePolicy::Keep,
+                Some(DuplicatesFlag::Best) => DuplicatePolicy::Best,
             },
         })
     }

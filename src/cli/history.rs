@@ -10,7 +10,7 @@ use suidao::config::Config;
 use suidao::config::kept::Use;
 use suidao::html::count;
 use suidao::live;
-use suidao::model::{Budget, CrawlUrl, Event, Found, Millis, Origin, UrlId, number};
+use suidao::model::{Budget, CrawlUrl, Event, Millis, PageChanges, UrlId, UrlOrigin, number};
 use suidao::revisit::history::{Histories, Tracked, days};
 use suidao::revisit::settings::RefreshSettings;
 use suidao::store::{CrawlDirectory, Location, Store, date};
@@ -50,7 +50,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     let kept = directory.config_toml();
     let settings =
         if kept.exists() { Config::load_kept(&kept, &[], Use::Reading)?.refresh } else { RefreshSettings::default() };
-    let Story { id, visits, histories, round } = Story::read(&store, &url, &settings)?;
+    let VisitHistory { id, visits, histories, round } = VisitHistory::read(&store, &url, &settings)?;
     let Some(id) = id else {
         bail!("{url} is unknown to the crawl in {}: no fetched page links to it", args.directory.display());
     };
@@ -58,12 +58,12 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     if args.json {
         let page = page.map(|page| summary(page, &settings));
         let told = number::rounded(json!({ "url": url, "visits": visits, "page": page }));
-        say!("{}", serde_json::to_string_pretty(&told)?);
+        outln!("{}", serde_json::to_string_pretty(&told)?);
         return Ok(Exit::Done);
     }
-    say!("{url}");
+    outln!("{url}");
     if visits.is_empty() {
-        say!("  never fetched; see `suidao why`");
+        outln!("  never fetched; see `suidao why`");
         return Ok(Exit::Done);
     }
     for visit in &visits {
@@ -73,15 +73,15 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
             new => format!(", {}", count(new, "new link", "new links")),
         };
         let place = visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
-        say!("  {}  {status}  {}{links}{place}", visit.at, visit.what);
+        outln!("  {}  {status}  {}{links}{place}", visit.at, visit.what);
     }
     if let Some(page) = page {
-        say!("{}", in_words(page, &settings, round));
+        outln!("{}", in_words(page, &settings, round));
     }
     Ok(Exit::Done)
 }
 
-struct Story {
+struct VisitHistory {
     id: Option<UrlId>,
     visits: Vec<Visit>,
     histories: Histories,
@@ -89,12 +89,12 @@ struct Story {
     round: Option<Millis>,
 }
 
-impl Story {
+impl VisitHistory {
     fn read(store: &Store, url: &CrawlUrl, settings: &RefreshSettings) -> Result<Self> {
         let mut story = Self { id: None, visits: Vec::new(), histories: Histories::new(settings), round: None };
         for record in store.batches() {
             let record = record?;
-            let found = |event: &&Event| matches!(event, Event::Discovered(found) if matches!(found.origin, Origin::Link(from) if Some(from) == story.id));
+            let found = |event: &&Event| matches!(event, Event::Discovered(found) if matches!(found.origin, UrlOrigin::Link(from) if Some(from) == story.id));
             let new_links = record.batch.events.iter().filter(found).count() as u32;
             let at = record.batch.at;
             for event in &record.batch.events {
@@ -108,7 +108,7 @@ impl Story {
                     _ => {}
                 }
                 if let Some((status, what, changed)) = tell(event, story.id, before, seen) {
-                    let new_links = if matches!(event, Event::Settled(_)) && before { new_links } else { 0 };
+                    let new_links = if matches!(event, Event::PageFetched(_)) && before { new_links } else { 0 };
                     let archive = record.archive.filter(|_| status.is_some());
                     story.visits.push(Visit { at: date(at), status, what, changed, new_links, archive });
                 }
@@ -119,14 +119,19 @@ impl Story {
 }
 
 /// What an event says of a page: status, words, and whether its text was another.
-fn tell(event: &Event, id: Option<UrlId>, before: bool, found: Option<Found>) -> Option<(Option<u16>, String, bool)> {
+fn tell(
+    event: &Event,
+    id: Option<UrlId>,
+    before: bool,
+    found: Option<PageChanges>,
+) -> Option<(Option<u16>, String, bool)> {
     let of = |other: UrlId| Some(other) == id;
     let without_answer = |what: String| (None, what, false);
     Some(match event {
-        Event::Settled(page) if of(page.id) && !before => {
+        Event::PageFetched(page) if of(page.id) && !before => {
             (Some(page.status), format!("first fetch: {}", page.title), true)
         }
-        Event::Settled(page) if of(page.id) => {
+        Event::PageFetched(page) if of(page.id) => {
             let found = found.unwrap_or_default();
             let what = match (found.text, found.links) {
                 (true, true) => "text and links changed",
@@ -143,10 +148,10 @@ fn tell(event: &Event, id: Option<UrlId>, before: bool, found: Option<Found>) ->
         Event::Redirected { id, permanent, .. } if of(*id) => {
             without_answer(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
         }
-        Event::Retried { id, failure } if of(*id) => without_answer(format!("{failure}; will be retried")),
-        Event::Failed { id, failure } if of(*id) => without_answer(failure.to_string()),
-        Event::Refused { id, reason } if of(*id) => without_answer(format!("skipped: {}", reason.why())),
-        Event::Retired { id, to } if of(*id) => {
+        Event::FetchRetried { id, failure } if of(*id) => without_answer(format!("{failure}; will be retried")),
+        Event::FetchFailed { id, failure } if of(*id) => without_answer(failure.to_string()),
+        Event::UrlExcluded { id, reason } if of(*id) => without_answer(format!("skipped: {}", reason.why())),
+        Event::PageGone { id, to } if of(*id) => {
             let why = if to.is_some() { "moved" } else { "missing for longer than refresh.grace" };
             without_answer(format!("retired: {why}"))
         }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use suidao::corpus::{Catalogue, Filter};
-use suidao::export::former;
+use suidao::export::export_state;
 use suidao::index::{Index, IndexError, build};
 use suidao::store::{CrawlDirectory, Store, StoreError, own};
 
-use super::Voice;
+use super::Verbosity;
 use super::export::progress;
 
 /// Where the index of a crawl lies.
@@ -18,7 +18,7 @@ pub fn place(directory: &Path) -> PathBuf {
 
 /// The index of the crawl in `directory`, made or made anew where pages were fetched since. While a crawl runs there, the
 /// one that is there is used as it is.
-pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
+pub fn current(directory: &Path, voice: Verbosity) -> Result<Index> {
     let mut path = place(directory);
     own::check_below(&path, |_| true)?;
     let mut there = Index::open(&path);
@@ -32,7 +32,7 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
                 );
             };
             if !voice.quiet {
-                note!(
+                errln!(
                     "a crawl is running in {}; using the index of its first {} pages",
                     directory.display(),
                     index.origin().fetched
@@ -65,7 +65,7 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
         } else {
             String::new()
         };
-        note!("{state}: indexing {} pages{place}", selection.pages);
+        errln!("{state}: indexing {} pages{place}", selection.pages);
     }
     let bar = progress(selection.pages, voice);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));
@@ -83,7 +83,7 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
 fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
     let real = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let named = format!("{}\n{}", real.display(), store.meta().created.0);
-    let place = users_cache().map(|users| users.join("index").join(format!("{:016x}", former::digest(&named))));
+    let place = users_cache().map(|users| users.join("index").join(format!("{:016x}", export_state::digest(&named))));
     if let Some(place) = place
         && let Some(above) = place.parent()
         && std::fs::create_dir_all(above).is_ok()

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use suidao::model::CrawlUrl;
 use suidao::store::own;
-use suidao::strategy::{Settings, StrategyName};
-use suidao::topic::{Layers, Lexicon, Topic};
+use suidao::strategy::{StrategyName, StrategySettings};
+use suidao::topic::{ContextGraphModel, Lexicon, Topic};
 
 /// So many lines of a list that cannot be read are told.
 const WRONG: usize = 20;
@@ -76,7 +76,7 @@ pub fn kept_topic(path: &Path) -> Result<Topic> {
 }
 
 /// The topic with the layers that the strategy needs, if it is one that needs them.
-pub fn layered(topic: Topic, strategy: &Settings) -> Result<Topic> {
+pub fn layered(topic: Topic, strategy: &StrategySettings) -> Result<Topic> {
     match &strategy.context_graph.model {
         _ if strategy.name != StrategyName::ContextGraph => Ok(topic),
         Some(path) => with_layers(topic, Path::new(path)),
@@ -91,7 +91,7 @@ pub fn with_layers(topic: Topic, path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the layers {name}; create them with `suidao topic layers -o {name}`"))?;
-    let layers = Layers::parse(&text).with_context(|| format!("invalid layers file {name}"))?;
+    let layers = ContextGraphModel::parse(&text).with_context(|| format!("invalid layers file {name}"))?;
     Ok(topic.with_layers(layers))
 }
 

@@ -22,7 +22,7 @@ static JOURNAL: OnceLock<(LevelFilter, Mutex<Rotating>)> = OnceLock::new();
 
 /// Whose the place of a log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum LogSource {
     /// The user's: what was named is written to, be it a link or a pipe.
     Named,
     /// In a crawl directory: nothing but a plain file in a directory is, for others may have made it.
@@ -33,7 +33,7 @@ pub enum Place {
 ///
 /// # Errors
 /// If the file cannot be opened, or is not one to log to.
-pub fn open(path: &Path, place: Place, settings: &Log) -> Result<(), StoreError> {
+pub fn open(path: &Path, place: LogSource, settings: &Log) -> Result<(), StoreError> {
     let level = match settings.level {
         LogLevel::Off => return Ok(()),
         LogLevel::Error => LevelFilter::ERROR,
@@ -52,7 +52,7 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
         JOURNAL.get().is_some_and(|(level, _)| meta.level() <= level && (own || *meta.level() <= Level::WARN))
     };
     let filter = dynamic_filter_fn(wanted).with_max_level_hint(LevelFilter::INFO);
-    let layer = tracing_subscriber::fmt::layer().fmt_fields(super::door::fields());
+    let layer = tracing_subscriber::fmt::layer().fmt_fields(super::terminal::fields());
     layer.with_ansi(false).with_target(false).with_writer(|| Line).with_filter(filter)
 }
 
@@ -75,7 +75,7 @@ impl Write for Line {
 /// A file that is moved to `NAME.1` when it is full, `NAME.1` to `NAME.2` and so on; the last is lost.
 struct Rotating {
     path: PathBuf,
-    place: Place,
+    place: LogSource,
     /// A device or a pipe is not set aside, whatever goes through it.
     is_plain: bool,
     /// None while it cannot be opened.
@@ -86,9 +86,9 @@ struct Rotating {
 }
 
 impl Rotating {
-    fn open(path: &Path, place: Place, most: u64, files: u32) -> Result<Self, StoreError> {
+    fn open(path: &Path, place: LogSource, most: u64, files: u32) -> Result<Self, StoreError> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            if place == Place::Kept {
+            if place == LogSource::Kept {
                 own::check_directory(parent)?;
             }
             fs::create_dir_all(parent).map_err(StoreError::io(parent, "make the directory"))?;
@@ -135,12 +135,12 @@ impl Rotating {
 }
 
 /// Opens a log to write behind what it holds.
-fn append(path: &Path, place: Place) -> Result<File, StoreError> {
+fn append(path: &Path, place: LogSource) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     let options = options.create(true).append(true);
     match place {
-        Place::Named => options.open(path).map_err(StoreError::io(path, "open it")),
-        Place::Kept => own::open(path, options),
+        LogSource::Named => options.open(path).map_err(StoreError::io(path, "open it")),
+        LogSource::Kept => own::open(path, options),
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log").join("crawl.log");
         for run in 0..4 {
-            let mut log = Rotating::open(&path, Place::Named, 100, 3).unwrap();
+            let mut log = Rotating::open(&path, LogSource::Named, 100, 3).unwrap();
             (0..10).for_each(|n| log.line(format!("run {run} line {n:02} ........\n").as_bytes()));
         }
         let mut names: Vec<String> = fs::read_dir(path.parent().unwrap())
@@ -182,7 +182,7 @@ mod tests {
         }
         // Opened for both, for a pipe is opened for writing only once somebody reads.
         let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
-        let mut log = Rotating::open(&path, Place::Named, 40, 3).unwrap();
+        let mut log = Rotating::open(&path, LogSource::Named, 40, 3).unwrap();
         (0..9).for_each(|_| log.line(b"a line of twenty or so\n"));
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was set aside");
@@ -192,16 +192,16 @@ mod tests {
     fn a_log_that_cannot_be_written_stops_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("crawl.log");
-        let mut log = Rotating::open(&path, Place::Named, 40, 2).unwrap();
+        let mut log = Rotating::open(&path, LogSource::Named, 40, 2).unwrap();
         log.line(b"first line of twenty.\n");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         fs::create_dir(dir.path().join("crawl.log.1")).unwrap();
         fs::write(dir.path().join("crawl.log.1/full"), "").unwrap();
         (0..9).for_each(|_| log.line(b"another line of twenty\n"));
-        assert!(Rotating::open(&path, Place::Named, 40, 2).is_err());
+        assert!(Rotating::open(&path, LogSource::Named, 40, 2).is_err());
         if Path::new("/dev/full").exists() {
-            Rotating::open(Path::new("/dev/full"), Place::Named, 1 << 20, 1).unwrap().line(b"x\n");
+            Rotating::open(Path::new("/dev/full"), LogSource::Named, 1 << 20, 1).unwrap().line(b"x\n");
         }
     }
 
@@ -213,17 +213,17 @@ mod tests {
         fs::write(&mine, "mine").unwrap();
         let path = dir.path().join("log").join("crawl.log");
         fs::create_dir(path.parent().unwrap()).unwrap();
-        let mut log = Rotating::open(&path, Place::Kept, 40, 2).unwrap();
+        let mut log = Rotating::open(&path, LogSource::Kept, 40, 2).unwrap();
         log.line(b"first line of twenty.\n");
         // Where it turns: what stands in the way is neither emptied nor written to.
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&mine, &path).unwrap();
         fs::create_dir_all(dir.path().join("log/crawl.log.1/full")).unwrap();
         (0..9).for_each(|_| log.line(b"another line of twenty\n"));
-        assert!(Rotating::open(&path, Place::Kept, 40, 2).is_err());
+        assert!(Rotating::open(&path, LogSource::Kept, 40, 2).is_err());
         fs::remove_dir_all(dir.path().join("log")).unwrap();
         std::os::unix::fs::symlink(outside.path(), dir.path().join("log")).unwrap();
-        assert!(Rotating::open(&path, Place::Kept, 40, 2).is_err());
+        assert!(Rotating::open(&path, LogSource::Kept, 40, 2).is_err());
         assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     }

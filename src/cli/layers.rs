@@ -6,16 +6,16 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rayon::prelude::*;
 use suidao::config::Config;
-use suidao::eval::Graph;
+use suidao::eval::WebGraph;
 use suidao::live;
-use suidao::read::{self, Document};
-use suidao::recorded::{WebName, Witness};
-use suidao::replay::Reading;
+use suidao::read::{self, ParsedDocument};
+use suidao::recorded::{RelevanceJudge, WebName};
+use suidao::replay::TopicalWeb;
 use suidao::store::directory::write_whole;
-use suidao::topic::{DEEPEST, Layers, OTHER};
+use suidao::topic::{ContextGraphModel, DEEPEST, OTHER};
 
-use super::Voice;
-use super::trial::{Files, Trial};
+use super::Verbosity;
+use super::trial::{Trial, TrialFiles};
 
 /// Pages learnt from, of each layer: enough for the words that tell, and few enough to be held in memory.
 const SAMPLE: usize = 500;
@@ -42,36 +42,36 @@ pub struct LayersArgs {
     max_pages: u64,
 }
 
-pub fn run(args: &LayersArgs, voice: Voice) -> Result<()> {
+pub fn run(args: &LayersArgs, voice: Verbosity) -> Result<()> {
     let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
-    let files = Files {
+    let files = TrialFiles {
         lexicon: args.model.as_deref(),
         seeds: args.seeds.as_deref(),
         truth: args.truth.as_deref(),
         exclude: None,
     };
     let Trial { web, topic, seeds, judge } = Trial::new(web, &files)?;
-    let source = Reading { web: &*web.web, topic: &topic };
+    let source = TopicalWeb { web: &*web.web, topic: &topic };
     let conditions = live::conditions(&Config::default(), &topic);
-    let mut witness = Witness::new(judge);
-    let graph = Graph::read(conditions, args.max_pages, &seeds, &source, |url, page| witness.is_relevant(url, page));
+    let mut witness = RelevanceJudge::new(judge);
+    let graph = WebGraph::read(conditions, args.max_pages, &seeds, &source, |url, page| witness.is_relevant(url, page));
     let pages = sample(&graph.layers(DEEPEST));
     ensure!(!pages.is_empty(), "the seeds lead to no page in {}; check -s", args.web);
-    let documents: Vec<(u8, Document)> = pages
+    let documents: Vec<(u8, ParsedDocument)> = pages
         .par_iter()
         .filter_map(|&(node, class)| Some((class, read::parse(&web.web.get(graph.url(node)).ok()?).document)))
         .collect();
-    let layers =
-        Layers::learn(&documents).with_context(|| format!("cannot build a context graph from {}", args.web))?;
+    let layers = ContextGraphModel::learn(&documents)
+        .with_context(|| format!("cannot build a context graph from {}", args.web))?;
     write_whole(&args.output, |out| Ok(out.write_all(layers.to_toml().as_bytes())?))?;
     if !voice.quiet {
         for (layer, count) in layers.pages().iter().enumerate() {
             match u8::try_from(layer) {
-                Ok(OTHER) => say!("other pages: {count} used"),
-                _ => say!("layer {layer}: {count} pages used"),
+                Ok(OTHER) => outln!("other pages: {count} used"),
+                _ => outln!("layer {layer}: {count} pages used"),
             }
         }
-        say!("Wrote {} ({} words)", args.output.display(), layers.words());
+        outln!("Wrote {} ({} words)", args.output.display(), layers.words());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 // First: its macros are used by all.
 #[macro_use]
-mod door;
+mod terminal;
 
 mod check;
 mod compare;
@@ -55,12 +55,12 @@ struct Cli {
     #[command(subcommand)]
     verb: Verb,
     #[command(flatten)]
-    voice: Voice,
+    voice: Verbosity,
 }
 
 /// How much is said.
 #[derive(Args, Clone, Copy)]
-pub struct Voice {
+pub struct Verbosity {
     /// Log each page's outcome (-vv for full detail)
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
@@ -122,13 +122,13 @@ pub enum Exit {
 
 /// Reads the arguments, runs the verb, says what went wrong, and gives the exit code.
 pub fn main() -> ExitCode {
-    door::tell_panics();
+    terminal::tell_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(told) => {
             // Help and version are no errors; clap knows to which stream each goes.
             let code = if told.use_stderr() { 2 } else { 0 };
-            door::usage(&told, Cli::try_parse_from);
+            terminal::usage(&told, Cli::try_parse_from);
             return ExitCode::from(code);
         }
     };
@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
         (false, _) => "trace",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
-    tracing_subscriber::registry().with(door::traces().with_filter(filter)).with(journal::layer()).init();
+    tracing_subscriber::registry().with(terminal::traces().with_filter(filter)).with(journal::layer()).init();
     #[cfg(unix)]
     survive_file_limits();
     let ended = match cli.verb {
@@ -170,7 +170,7 @@ pub fn main() -> ExitCode {
             if is_broken_pipe(&error) {
                 return ExitCode::SUCCESS;
             }
-            note!("suidao: {}", sentence(&error));
+            errln!("suidao: {}", sentence(&error));
             ExitCode::from(if is_environment(&error) { 1 } else { 2 })
         }
     }

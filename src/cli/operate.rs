@@ -7,12 +7,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::config::{self, Config};
-use suidao::live::{self, Job, News, Report, View};
+use suidao::live::{self, CrawlMonitor, CrawlReport, Job, News};
 use suidao::status;
 use suidao::store::CrawlDirectory;
 
 use super::crawl::interrupted;
-use super::{Voice, journal};
+use super::{Verbosity, journal};
 
 /// When a crawl is done.
 #[derive(Args)]
@@ -33,7 +33,7 @@ impl GoalsArgs {
     /// Puts flags and conditions in the place of those of the configuration that are of the same kind; of two numbers of pages the
     /// smaller binds.
     pub fn apply(&self, config: &mut Config) -> Result<()> {
-        let mut given = suidao::crawl::Goals::default();
+        let mut given = suidao::crawl::StopConditions::default();
         for condition in &self.stop_when {
             if let Err(wrong) = given.add(condition) {
                 bail!("--stop-when {condition}: {wrong}");
@@ -64,9 +64,9 @@ pub struct OperatingArgs {
 /// A crawl that can be looked at and that logs.
 struct Operation {
     /// The window into it; none if nobody asked for one.
-    view: Option<Arc<View>>,
+    view: Option<Arc<CrawlMonitor>>,
     /// Ends the page when it is dropped.
-    _page: Option<status::Server>,
+    _page: Option<status::StatusServer>,
     log: Option<PathBuf>,
     config: Config,
 }
@@ -83,7 +83,7 @@ impl OperatingArgs {
     }
 
     /// Runs a job until it ends or the user stops it.
-    pub fn run(&self, job: &Job, voice: Voice, mut tell: impl FnMut(&News)) -> Result<Report> {
+    pub fn run(&self, job: &Job, voice: Verbosity, mut tell: impl FnMut(&News)) -> Result<CrawlReport> {
         let mut operation = self.begin(&job.config, &job.directory, voice)?;
         let view = operation.view.clone();
         let tell = |news: News| {
@@ -94,24 +94,24 @@ impl OperatingArgs {
     }
 
     /// Opens what was asked for, before anything is fetched: a port in use or a file that cannot be written is an error.
-    fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Voice) -> Result<Operation> {
+    fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Verbosity) -> Result<Operation> {
         let (mut view, mut page) = (None, None);
         if let Some(address) = self.address(config)? {
             let listener = TcpListener::bind(address).with_context(|| {
                 format!("cannot serve the status page on {address}; choose another port with --status")
             })?;
-            let window = Arc::new(View::default());
+            let window = Arc::new(CrawlMonitor::default());
             let directory = directory.root().display().to_string();
             let server = status::serve(listener, Arc::clone(&window), &directory, &config.status.names)
                 .context("cannot serve the status page")?;
             if !voice.quiet {
-                note!("suidao: status page at http://{}/", server.address());
+                errln!("suidao: status page at http://{}/", server.address());
             }
             (view, page) = (Some(window), Some(server));
         }
         let given = self.log.clone().or_else(|| config.log.file.as_ref().map(PathBuf::from));
         if let Some(path) = &given {
-            journal::open(path, journal::Place::Named, &config.log)
+            journal::open(path, journal::LogSource::Named, &config.log)
                 .with_context(|| format!("cannot write the log {}; choose another file with --log", path.display()))?;
         }
         // The one in the crawl directory waits until that is known to be this crawl's.
@@ -124,10 +124,10 @@ impl Operation {
     /// Takes in news of the crawl.
     fn tell(&mut self, news: &News) {
         if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
-            && let Err(error) = journal::open(&path, journal::Place::Kept, &self.config.log)
+            && let Err(error) = journal::open(&path, journal::LogSource::Kept, &self.config.log)
         {
             // A crawl is worth more than its log.
-            note!("suidao: the crawl continues without a log file; choose another with --log FILE: {error}");
+            errln!("suidao: the crawl continues without a log file; choose another with --log FILE: {error}");
         }
     }
 }

@@ -12,12 +12,12 @@ use clap::Args;
 use suidao::model::CrawlUrl;
 use suidao::store::directory::write_whole;
 use suidao::world::{
-    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Proxied, Server, ServerOptions, Skin, Spec,
-    World, topic_words,
+    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Proxied, ServerOptions, Skin, SyntheticWeb,
+    WebServer, WebSpec, topic_words,
 };
 
 use super::names::one_of;
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Serve a generated web on loopback to practise on, with sample pages and seeds.
 #[derive(Args)]
@@ -75,10 +75,10 @@ const SERVED: f64 = 8.0;
 const DAY: i64 = 86_400;
 
 /// A server, and what resolves when it is to end.
-type Serving = (Server, Pin<Box<dyn Future<Output = ()>>>);
+type Serving = (WebServer, Pin<Box<dyn Future<Output = ()>>>);
 
 /// Runs the verb: until Ctrl-C, which is its end.
-pub fn run(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &PracticeArgs, voice: Verbosity) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;
     let (server, end) = {
@@ -100,15 +100,16 @@ fn end() -> Pin<Box<dyn Future<Output = ()>>> {
     Box::pin(super::crawl::interrupts())
 }
 
-fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
-    let world = Arc::new(World::new(Spec::demo()).context("cannot generate the practice web")?);
+fn web(args: &PracticeArgs, voice: Verbosity) -> Result<Serving> {
+    let world = Arc::new(SyntheticWeb::new(WebSpec::demo()).context("cannot generate the practice web")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
-    let server = Server::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
+    let server =
+        WebServer::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
     let end = end();
     write(&args.directory, &world)?;
     if !voice.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
-        note!(
+        errln!(
             "Serving a web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports). Crawl it with --proxy {proxy}.\n\
              Wrote to {shown}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Press Ctrl-C to stop.",
             world.spec().pages,
@@ -124,7 +125,7 @@ fn busy(port: u16) -> String {
 }
 
 /// Serves a forum whose clock shows the time when it begins.
-fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
+fn forum(args: &PracticeArgs, skin: Skin, voice: Verbosity) -> Result<Serving> {
     let now = (suidao::live::now().0 / 1_000) as i64;
     let ahead = (2.0 + args.speed * SERVED / 24.0).min(AHEAD) as u32;
     let activity = ActivitySpec::default();
@@ -139,8 +140,8 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
     let forum = Arc::new(Forum::new(spec));
     let web = ForumWeb::running(Arc::clone(&forum), now, args.speed);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
-    let server = Server::start_with(Arc::new(web), options).with_context(|| busy(args.port))?;
-    let world = World::new(Spec::default()).context("the sample pages cannot be generated")?;
+    let server = WebServer::start_with(Arc::new(web), options).with_context(|| busy(args.port))?;
+    let world = SyntheticWeb::new(WebSpec::default()).context("the sample pages cannot be generated")?;
     let end = end();
     write_pages(&args.directory, &world)?;
     // Only now is the port known for sure.
@@ -161,7 +162,7 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
     write_queries(&args.directory)?;
     if !voice.quiet {
         let posts: u32 = threads.iter().map(|thread| thread.posts).sum();
-        note!(
+        errln!(
             "Serving a forum with {} public boards, {} threads and {posts} posts on {origin}. Crawl it without --proxy.\n\
              Wrote to {}: boards.txt and threads.txt (public now), seeds.txt, queries.txt, samples/ and background/ (pages).\n\
              Press Ctrl-C to stop.",
@@ -177,13 +178,13 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
 const CHANGING_DAYS: f64 = 1_000.0;
 
 /// Serves a changing web from the time when it begins.
-fn changing(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
+fn changing(args: &PracticeArgs, voice: Verbosity) -> Result<Serving> {
     let start = (suidao::live::now().0 / 1_000) as i64;
     let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
     let web = Arc::new(ChangingWeb::running(spec, 1, args.day));
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = web.serve(options).with_context(|| busy(args.port))?;
-    let world = World::new(Spec::default()).context("the sample pages cannot be generated")?;
+    let world = SyntheticWeb::new(WebSpec::default()).context("the sample pages cannot be generated")?;
     let end = end();
     write_pages(&args.directory, &world)?;
     text(&args.directory.join("listings.txt"), &lines(web.listings()))?;
@@ -192,7 +193,7 @@ fn changing(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     if !voice.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
         let articles = web.articles(0.0);
-        note!(
+        errln!(
             "Serving a changing web of {} hosts with {} articles so far, {} of them about 体育 (sports).\n\
              Crawl it with --proxy {proxy}. A day of it lasts {} s.\n\
              Wrote to {shown}: samples/ and background/ (pages), seeds.txt, listings.txt, queries.txt. Press Ctrl-C to stop.",
@@ -206,7 +207,7 @@ fn changing(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
 }
 
 /// Puts everything a first crawl of the web needs into the directory; what lies there and is none of it stays.
-fn write(directory: &Path, world: &World) -> Result<()> {
+fn write(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     write_pages(directory, world)?;
     text(&directory.join("seeds.txt"), &lines(world.seeds()))?;
     let relevant = world.pages().filter(|(_, relevant)| *relevant).map(|(url, _)| url);
@@ -219,7 +220,7 @@ fn lines(urls: impl IntoIterator<Item = CrawlUrl>) -> String {
 }
 
 /// Pages to learn a topic from.
-fn write_pages(directory: &Path, world: &World) -> Result<()> {
+fn write_pages(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     for (name, pages) in [("samples", world.sample_pages(SAMPLES)), ("background", world.background_pages(BACKGROUND))]
     {
         let folder = directory.join(name);

@@ -7,13 +7,13 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Goals, Planned, Refresh};
+use suidao::crawl::{Crawl, PlannedVisit, Refresh, StopConditions};
 use suidao::html::{count, thousands};
-use suidao::live::{self, Job, Report};
+use suidao::live::{self, CrawlReport, Job};
 use suidao::model::{Budget, Millis, Stop, number, span};
 use suidao::revisit::history::{Tracked, days};
-use suidao::revisit::settings::{Policy, RefreshSettings};
-use suidao::revisit::tally::Round;
+use suidao::revisit::settings::{RefreshSettings, RevisitPolicy};
+use suidao::revisit::tally::RoundTally;
 use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
 use suidao::topic::Topic;
 
@@ -22,7 +22,7 @@ use super::crawl::unreached_in_words;
 use super::names::one_of;
 use super::operate::OperatingArgs;
 use super::screen::Screen;
-use super::{Exit, Voice, inputs};
+use super::{Exit, Verbosity, inputs};
 
 /// Revisit the pages of a crawl that have probably changed, and fetch new ones; the same command resumes a round.
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub struct RefreshArgs {
     pub per_day: Option<u64>,
     /// How to choose the next page [default: crawl-value]
     #[arg(long, value_parser = one_of::<Policy>())]
-    pub policy: Option<Policy>,
+    pub policy: Option<RevisitPolicy>,
     /// Print what would be fetched and why; fetch nothing
     #[arg(long, conflicts_with = "watch", help_heading = "Output")]
     pub plan: bool,
@@ -60,7 +60,7 @@ pub struct RefreshArgs {
     pub json: bool,
 }
 
-pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &RefreshArgs, voice: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     // Says what is missing, if something is.
     let meta = Meta::read(&directory)?;
@@ -78,14 +78,14 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
     }
     args.conditions.remind(&config, voice);
     let job = Job { refresh: Some(budget), ..Job::new(Arc::new(topic), Vec::new(), config, directory) };
-    let mut screen = Screen::new(voice, args.json, Goals::default());
+    let mut screen = Screen::new(voice, args.json, StopConditions::default());
     let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;
     let round = rounds.last().cloned().unwrap_or_default();
     if args.json {
-        say!(
+        outln!(
             "{}",
             json!({ "summary": {
             "round": round,
@@ -96,7 +96,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         );
     }
     if !voice.quiet {
-        note!("{}", in_words(&job, &report, &round));
+        errln!("{}", in_words(&job, &report, &round));
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
@@ -175,14 +175,14 @@ fn plan(
         for (at, page) in planned.iter().enumerate() {
             let Some(known) = histories.get(page.id) else { continue };
             let page = number::rounded(as_json(page, known, config, now));
-            say!("{}", json!({ "rank": at + 1, "within_share": at < owed, "page": page }));
+            outln!("{}", json!({ "rank": at + 1, "within_share": at < owed, "page": page }));
         }
         for (url, priority) in waiting {
-            say!("{}", number::rounded(json!({ "discover": { "url": url, "priority": priority } })));
+            outln!("{}", number::rounded(json!({ "discover": { "url": url, "priority": priority } })));
         }
         return Ok(Exit::Done);
     }
-    say!(
+    outln!(
         "{} known. A round of {} would revisit {} of them and fetch {} new ones.",
         count(histories.len(), "page", "pages"),
         count(most, "request", "requests"),
@@ -190,28 +190,28 @@ fn plan(
         waiting.len().min(most - planned.len().min(owed)),
     );
     if planned.is_empty() {
-        say!("{}", why_none_is_due(&config.refresh, crawl.next_due()));
+        outln!("{}", why_none_is_due(&config.refresh, crawl.next_due()));
     } else {
-        say!("\n  value  days ago  changes/day  new links/day  importance  page");
+        outln!("\n  value  days ago  changes/day  new links/day  importance  page");
     }
     for page in planned.iter().take(owed.min(SHOWN)) {
         let Some(known) = histories.get(page.id) else { continue };
-        say!("{}", line(page, known, config, now));
+        outln!("{}", line(page, known, config, now));
     }
     let more = planned.len().min(owed).saturating_sub(SHOWN);
     if more > 0 {
-        say!("... and {more} more (--json lists all)");
+        outln!("... and {more} more (--json lists all)");
     }
     if !waiting.is_empty() {
-        say!("\npriority  never fetched");
+        outln!("\npriority  never fetched");
     }
     for (url, priority) in waiting.iter().take(10) {
-        say!("{priority:8.3}  {url}");
+        outln!("{priority:8.3}  {url}");
     }
     Ok(Exit::Done)
 }
 
-fn line(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Millis) -> String {
+fn line(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::model::Millis) -> String {
     let seen = match known.changes.visits() {
         0 => "never revisited".to_owned(),
         visits => format!("changed on {} of {visits} visits", known.changes.changes()),
@@ -236,7 +236,7 @@ fn line(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Mi
 }
 
 /// A page of the plan.
-fn as_json(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Millis) -> serde_json::Value {
+fn as_json(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::model::Millis) -> serde_json::Value {
     json!({
         "url": page.url,
         "value": page.value,
@@ -270,7 +270,7 @@ fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
     }
 }
 
-fn in_words(job: &Job, report: &Report, round: &Round) -> String {
+fn in_words(job: &Job, report: &CrawlReport, round: &RoundTally) -> String {
     let watches = matches!(round.budget, Budget::PerDay(_));
     let mut why = match report.stop {
         None if watches => "Interrupted. Rerun the same command to resume.",

@@ -11,11 +11,11 @@ use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
 use suidao::html::thousands;
 use suidao::live::{conditions, resident_memory};
-use suidao::model::{Batch, CrawlUrl, Refusal, Stop, number};
-use suidao::recorded::{Judge, Mark, Opened, Tally, WebName};
-use suidao::replay::{Reading, replay};
+use suidao::model::{Batch, CrawlUrl, SkipReason, Stop, number};
+use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
+use suidao::replay::{TopicalWeb, replay};
 use suidao::store::directory::write_whole;
-use suidao::store::harvest::Harvest;
+use suidao::store::harvest::HarvestCurve;
 use suidao::store::{CrawlDirectory, StoreError};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
@@ -24,8 +24,8 @@ use super::crawl::{keep_summary, traps_in_words};
 use super::names::one_of;
 use super::operate::GoalsArgs;
 use super::screen::{Screen, events};
-use super::trial::{Files, Trial};
-use super::{Exit, Voice, inputs};
+use super::trial::{Trial, TrialFiles};
+use super::{Exit, Verbosity, inputs};
 
 /// Simulate a crawl of a recorded or generated web, without a network and on a virtual clock.
 ///
@@ -103,20 +103,20 @@ impl ReplayArgs {
 struct Report {
     stop: Stop,
     progress: Progress,
-    refusals: BTreeMap<Refusal, u64>,
+    refusals: BTreeMap<SkipReason, u64>,
     traps: TrapCounts,
-    rows: Vec<Mark>,
+    rows: Vec<Cutoff>,
     seconds: f64,
 }
 
-pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &ReplayArgs, voice: Verbosity) -> Result<Exit> {
     let config = args.config()?;
     let name = WebName::parse(&args.web, Path::new(""))?;
     if let Some(path) = args.output.as_deref().filter(|path| CrawlDirectory::new(*path).holds_crawl()) {
         bail!("{}: already contains a crawl; choose another output directory", path.display());
     }
     let web = name.open()?;
-    let files = Files {
+    let files = TrialFiles {
         lexicon: args.lexicon.as_deref(),
         seeds: args.seeds.as_deref(),
         truth: args.truth.as_deref(),
@@ -128,7 +128,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         std::fs::create_dir_all(path)
             .with_context(|| format!("cannot create the output directory {}; choose another", path.display()))?;
     }
-    let reading = Reading { web: &*web.web, topic: &topic };
+    let reading = TopicalWeb { web: &*web.web, topic: &topic };
     let mut screen = Screen::new(voice, args.json, config.goals());
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &reading, judge: &judge };
     let report = match &args.output {
@@ -142,9 +142,9 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         summary = keep_summary(&CrawlDirectory::new(path), summary)?;
     }
     if args.json {
-        say!("{summary}");
+        outln!("{summary}");
     } else {
-        say!("{}", run.in_words(&web, &report));
+        outln!("{}", run.in_words(&web, &report));
     }
     Ok(match report.stop {
         Stop::OnlyUnreachable | Stop::RequestLimit => Exit::Short,
@@ -158,18 +158,18 @@ struct Run<'a> {
     config: &'a Config,
     topic: &'a Topic,
     seeds: &'a [CrawlUrl],
-    source: &'a Reading<'a>,
-    judge: &'a Judge,
+    source: &'a TopicalWeb<'a>,
+    judge: &'a GroundTruth,
 }
 
 impl Run<'_> {
     /// Runs it; `keep` takes each batch, and is not asked again once it has said no.
-    fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, Harvest) {
+    fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
         let conditions = conditions(self.config, self.topic);
         let strategy = self.config.strategy.build(conditions.page_threshold);
         let mut crawl = Crawl::new(conditions, strategy);
-        let mut tally = Tally::new(self.judge.clone(), MARKS.to_vec());
-        let mut harvest = Harvest::default();
+        let mut tally = RecordedTally::new(self.judge.clone(), MARKS.to_vec());
+        let mut harvest = HarvestCurve::default();
         let mut keeps = true;
         let begun = clock();
         let stop = replay(&mut crawl, self.seeds, self.source, self.config.crawl.in_flight, |batch| {
@@ -186,7 +186,7 @@ impl Run<'_> {
 
     /// Runs it and writes what happened into a directory.
     fn kept_in(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
-        let report: Result<(Report, Harvest), StoreError> =
+        let report: Result<(Report, HarvestCurve), StoreError> =
             write_whole(&directory.root().join("events.jsonl"), |out| {
                 let mut written = Ok(());
                 let ended = self.to_its_end(screen, |batch| {
@@ -202,7 +202,7 @@ impl Run<'_> {
     }
 
     /// What the result is due to, and the result.
-    fn summary(&self, web: &Opened, report: &Report) -> Value {
+    fn summary(&self, web: &OpenedWeb, report: &Report) -> Value {
         let Self { config, topic, judge, .. } = *self;
         let relevant = judge.relevant();
         let rows = report.rows.iter().map(|row| {
@@ -239,13 +239,13 @@ impl Run<'_> {
         })
     }
 
-    fn in_words(&self, web: &Opened, report: &Report) -> String {
+    fn in_words(&self, web: &OpenedWeb, report: &Report) -> String {
         let Self { config, topic, judge, .. } = *self;
         let lexicon = topic.lexicon();
         let conditions = conditions(config, topic);
         let all = judge.relevant();
         let by = match (judge, all) {
-            (Judge::Truth(_), Some(all)) => format!("relevant: {all} listed pages"),
+            (GroundTruth::Truth(_), Some(all)) => format!("relevant: {all} listed pages"),
             (_, Some(all)) => format!("relevant: {all} pages of the generated web"),
             (_, None) => "relevant: pages that reach the page threshold".to_owned(),
         };

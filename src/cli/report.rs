@@ -10,7 +10,7 @@ use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, Store, own};
 
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Write an HTML report about a crawl: harvest, hosts, tunnels, dates, duplicates, failures and queue.
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub struct ReportArgs {
     pub json: bool,
 }
 
-pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &ReportArgs, voice: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
@@ -36,7 +36,7 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
     let summary = summary(&directory)?;
     let facts = gather(&store, &catalogue, summary.as_ref())?;
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&facts)?);
+        outln!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(Exit::Done);
     }
     let output = match &args.output {
@@ -50,7 +50,7 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
         None => directory.root().join("report.html"),
     };
     if output == Path::new("-") {
-        say!("{}", page(&facts).trim_end());
+        outln!("{}", page(&facts).trim_end());
         return Ok(Exit::Done);
     }
     let text = page(&facts);
@@ -59,7 +59,7 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
         None => write_own(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
     }
     if !voice.quiet {
-        note!("Wrote {} ({} pages)", output.display(), thousands(facts.counts.pages));
+        errln!("Wrote {} ({} pages)", output.display(), thousands(facts.counts.pages));
     }
     Ok(Exit::Done)
 }

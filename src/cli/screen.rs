@@ -4,14 +4,14 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use suidao::crawl::{Goals, Progress, Waits};
+use suidao::crawl::{Progress, StopConditions, WaitReasons};
 use suidao::html::thousands;
 use suidao::live::News;
 use suidao::model::{Batch, CrawlUrl, Event, Millis, span};
 
 use suidao::visible;
 
-use super::{Voice, door};
+use super::{Verbosity, terminal};
 
 /// A plain line at least this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -25,7 +25,7 @@ pub struct Screen {
     told: Instant,
     before: Progress,
     resumed: bool,
-    goals: Goals,
+    goals: StopConditions,
 }
 
 #[allow(clippy::disallowed_methods)] // how long a crawl takes is told to people; nothing is decided by it
@@ -35,9 +35,9 @@ fn clock() -> Instant {
 
 impl Screen {
     /// A screen for a crawl that ends at these goals; `json` writes events to the standard output.
-    pub fn new(voice: Voice, json: bool, goals: Goals) -> Self {
+    pub fn new(voice: Verbosity, json: bool, goals: StopConditions) -> Self {
         let limit = goals.pages;
-        let terminal = door::has_a_screen();
+        let terminal = terminal::has_a_screen();
         // With -v every page has its line, which a bar would be written across.
         let bar = (terminal && !voice.quiet && voice.verbose == 0 && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
@@ -80,7 +80,7 @@ impl Screen {
             News::Batch(batch, progress) => {
                 if self.json {
                     // A reader that went away is no reason to stop a crawl.
-                    drop(events(batch, |line| door::say(format_args!("{line}"))));
+                    drop(events(batch, |line| terminal::say(format_args!("{line}"))));
                 }
                 self.show(progress.pages, |screen| screen.state(progress));
             }
@@ -113,7 +113,7 @@ impl Screen {
         } else if self.lines && self.told.elapsed() >= LINE_EVERY {
             self.told = clock();
             let elapsed = span(self.begun.elapsed().as_secs_f64());
-            note!("{} pages  {elapsed}  {}", thousands(pages), state(self));
+            errln!("{} pages  {elapsed}  {}", thousands(pages), state(self));
         }
     }
 
@@ -128,7 +128,7 @@ impl Screen {
         match &self.bar {
             #[allow(clippy::disallowed_methods)] // what it is given is visible
             Some(bar) => bar.println(visible::urls(&visible::text(text))),
-            None => note!("{text}"),
+            None => errln!("{text}"),
         }
     }
 
@@ -153,7 +153,7 @@ impl Screen {
 }
 
 /// What is waited for and why; nothing where nothing is known to be.
-fn waiting(waits: &Waits, now: Millis) -> Option<String> {
+fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
     let seconds = |at: Millis| at.since(now).div_ceil(1000).max(1);
     let more = |all: u64, named: usize| match all - named as u64 {
         0 => String::new(),

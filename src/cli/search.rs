@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use suidao::corpus::Duplicates;
+use suidao::corpus::DuplicatePolicy;
 use suidao::html::count;
-use suidao::index::{Answer, Hit, Index, Marked, Request};
+use suidao::index::{Hit, Index, Marked, Request, SearchAnswer};
 
-use super::door::{Mark, Shown};
 use super::filter::FilterArgs;
 use super::index::current;
-use super::{Exit, Voice};
+use super::terminal::{Emphasis, MarkedText};
+use super::{Exit, Verbosity};
 
 /// Search the pages of a crawl.
 #[derive(Args)]
@@ -47,8 +47,8 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-pub fn run(args: &SearchArgs, voice: Voice) -> Result<Exit> {
-    let mut filter = args.filter.filter_with(Duplicates::Best)?;
+pub fn run(args: &SearchArgs, voice: Verbosity) -> Result<Exit> {
+    let mut filter = args.filter.filter_with(DuplicatePolicy::Best)?;
     // Listings are found too, below the documents.
     filter.documents &= filter.relevant;
     let index = current(&args.directory, voice)?;
@@ -58,15 +58,15 @@ pub fn run(args: &SearchArgs, voice: Voice) -> Result<Exit> {
     let answer = index.search(&request)?;
     let took = begun.elapsed();
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&answer)?);
+        outln!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
         in_words(&index, &request, &answer, took)?.say()?;
     }
     Ok(Exit::Done)
 }
 
-fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -> Result<Shown> {
-    let mut out = Shown::new();
+fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Duration) -> Result<MarkedText> {
+    let mut out = MarkedText::new();
     let asked = request.query.trim();
     if answer.pages == 0 {
         let what = if asked.is_empty() {
@@ -118,13 +118,13 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     Ok(out)
 }
 
-fn marked(out: &mut Shown, text: &Marked) {
+fn marked(out: &mut MarkedText, text: &Marked) {
     for (piece, marked) in text.pieces() {
-        if marked { out.mark(Mark::Hit, piece) } else { out.push(piece) }
+        if marked { out.mark(Emphasis::Hit, piece) } else { out.push(piece) }
     }
 }
 
-fn why(index: &Index, hit: &Hit, out: &mut Shown) -> Result<()> {
+fn why(index: &Index, hit: &Hit, out: &mut MarkedText) -> Result<()> {
     let page = &hit.page;
     let bm25: f32 = hit.why.iter().map(|share| share.bm25).sum();
     writeln!(

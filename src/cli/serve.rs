@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use suidao::config;
-use suidao::serve::{Site, serve};
+use suidao::serve::{SearchSite, serve};
 use tokio::net::TcpListener;
 
 use super::crawl::interrupts;
 use super::index::current;
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Serve a local search page for a crawl.
 #[derive(Args)]
@@ -34,9 +34,9 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
 }
 
 /// Runs the verb: until Ctrl-C, which is its end.
-pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &ServeArgs, voice: Verbosity) -> Result<Exit> {
     let index = current(&args.directory, voice)?;
-    let site = Site::new(index, &args.directory.display().to_string());
+    let site = SearchSite::new(index, &args.directory.display().to_string());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(args.listen)
@@ -45,14 +45,14 @@ pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
         let address = listener.local_addr()?;
         let end = interrupts();
         if !voice.quiet {
-            say!("http://{address}/");
+            outln!("http://{address}/");
             if !address.ip().is_loopback() {
-                note!(
+                errln!(
                     "warning: there is no password: anybody who can reach this machine on port {} can read the corpus",
                     address.port()
                 );
             }
-            note!("Press Ctrl-C to stop.");
+            errln!("Press Ctrl-C to stop.");
         }
         let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();
         serve(listener, site, names, end).await;

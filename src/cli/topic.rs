@@ -8,20 +8,20 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use rayon::prelude::*;
 use suidao::config::Config;
-use suidao::crawl::Goals;
+use suidao::crawl::StopConditions;
 use suidao::live::{self, Job};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Responses};
 use suidao::topic::{
-    Background, Evaluation, LearnOptions, Lexicon, Point, Sample, TermFrequency, Topic, Weighting, evaluate, learn,
-    learn_from_keywords,
+    Background, LearnOptions, Lexicon, Sample, TermFrequency, ThresholdPoint, Topic, TopicEvaluation, Weighting,
+    evaluate, learn, learn_from_keywords,
 };
 use suidao::visible;
 
 use super::names::one_of;
 use super::screen::Screen;
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Bodies are unpacked to at most this size.
 const MAX_BODY: usize = 64 << 20;
@@ -130,7 +130,7 @@ struct TestArgs {
     labels: Option<PathBuf>,
 }
 
-pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &TopicArgs, voice: Verbosity) -> Result<Exit> {
     match &args.action {
         Action::Build(args) => build(args, voice)?,
         Action::Test(args) => test(args)?,
@@ -139,7 +139,7 @@ pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
+fn build(args: &BuildArgs, voice: Verbosity) -> Result<()> {
     ensure!(!args.name.trim().is_empty(), "--name is empty; name the topic, for example --name 体育");
     let background = match &args.background {
         Some(dir) => Background::from_samples(samples_from_pages(dir)?),
@@ -173,9 +173,9 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
         };
         let learnt = learn(&samples, &background, &options).with_context(|| path.display().to_string())?;
         if !voice.quiet {
-            say!("{} sample pages, {} used", samples.len(), learnt.lexicon.made.pages);
+            outln!("{} sample pages, {} used", samples.len(), learnt.lexicon.made.pages);
             for (reason, count) in &learnt.rejected {
-                say!("  {count} rejected: {}", reason.why());
+                outln!("  {count} rejected: {}", reason.why());
             }
         }
         learnt.lexicon
@@ -183,7 +183,7 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !voice.quiet {
         tell(&lexicon)?;
-        say!("Wrote {}. Review it and delete off-topic terms.", args.output.display());
+        outln!("Wrote {}. Review it and delete off-topic terms.", args.output.display());
     }
     Ok(())
 }
@@ -191,12 +191,12 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
 fn tell(lexicon: &Lexicon) -> Result<()> {
     let first =
         |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
-    say!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(&lexicon.terms));
+    outln!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(&lexicon.terms));
     if !lexicon.near.is_empty() {
-        say!("{} related terms: {} ...", lexicon.near.len(), first(&lexicon.near));
+        outln!("{} related terms: {} ...", lexicon.near.len(), first(&lexicon.near));
     }
     if !lexicon.url.is_empty() {
-        say!("suggested URL tokens: {}", lexicon.url.join(" "));
+        outln!("suggested URL tokens: {}", lexicon.url.join(" "));
     }
     for (name, threshold) in [("page", &lexicon.page), ("link", &lexicon.link)] {
         let expected = match (threshold.precision, threshold.recall) {
@@ -204,7 +204,7 @@ fn tell(lexicon: &Lexicon) -> Result<()> {
             (None, Some(recall)) => format!("; expected recall {recall:.2}"),
             _ => String::new(),
         };
-        say!("{name} threshold {:.4}: {}{expected}", threshold.value, threshold.chosen);
+        outln!("{name} threshold {:.4}: {}{expected}", threshold.value, threshold.chosen);
     }
     Ok(())
 }
@@ -214,7 +214,7 @@ fn test(args: &TestArgs) -> Result<()> {
     let labels = args.labels.as_deref().map(labels).transpose()?;
     let samples = samples_from_pages(&args.pages)?;
     let scores: Vec<_> = samples.par_iter().map(|sample| topic.score(&sample.document)).collect();
-    say!("relevance\tverdict\tpage\tterms");
+    outln!("relevance\tverdict\tpage\tterms");
     let mut labelled = Vec::new();
     let threshold = topic.page_threshold();
     for (sample, scores) in samples.iter().zip(&scores) {
@@ -222,7 +222,7 @@ fn test(args: &TestArgs) -> Result<()> {
         let terms: Vec<String> =
             scores.terms.iter().take(5).map(|found| format!("{} {}", found.term, found.count)).collect();
         let (source, terms) = (visible::line(&sample.source), terms.join(", "));
-        say!("{:.4}\t{verdict}\t{source}\t{terms}", scores.relevance.get());
+        outln!("{:.4}\t{verdict}\t{source}\t{terms}", scores.relevance.get());
         if let Some(labels) = &labels {
             let url = sample.url.as_ref().map(CrawlUrl::as_str);
             if let Some(&label) = labels.get(sample.source.as_str()).or_else(|| labels.get(url?)) {
@@ -240,10 +240,11 @@ fn test(args: &TestArgs) -> Result<()> {
                 samples[0].source
             );
         }
-        let Evaluation { labelled: pages, on_topic, at, best, average_precision } = evaluate(&labelled, threshold);
-        say!("{pages} labelled pages, {on_topic} on topic; average precision {average_precision:.3}");
-        for (which, Point { threshold, precision, recall, f1 }) in [("the lexicon's", at), ("the best", best)] {
-            say!("at {which} threshold {threshold:.4}: precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}");
+        let TopicEvaluation { labelled: pages, on_topic, at, best, average_precision } = evaluate(&labelled, threshold);
+        outln!("{pages} labelled pages, {on_topic} on topic; average precision {average_precision:.3}");
+        for (which, ThresholdPoint { threshold, precision, recall, f1 }) in [("the lexicon's", at), ("the best", best)]
+        {
+            outln!("at {which} threshold {threshold:.4}: precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}");
         }
     }
     Ok(())
@@ -322,7 +323,7 @@ fn samples_from_warc(paths: &[PathBuf]) -> Result<Vec<Sample>> {
 }
 
 /// Samples fetched from a list of URLs: a crawl of the seeds alone, so with everything that makes a crawl polite.
-fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<Sample>> {
+fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<Vec<Sample>> {
     let seeds = super::inputs::urls(path, "list of sample pages")?;
     let mut config = Config::load(None, &fetch.sets)?;
     config.limits.depth = Some(0);
@@ -331,7 +332,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     config.fetch.allow_private |= fetch.allow_private;
     config.check()?;
     if config.fetch.contact.is_none() && !voice.quiet {
-        note!("suidao: no contact is set, so site owners cannot reach you; set --contact");
+        errln!("suidao: no contact is set, so site owners cannot reach you; set --contact");
     }
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
@@ -339,14 +340,14 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     // What the pages are worth is not asked: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
     let job = Job::new(topic, seeds, config, directory);
-    let mut screen = Screen::new(voice, false, Goals::pages(job.seeds.len() as u64));
+    let mut screen = Screen::new(voice, false, StopConditions::pages(job.seeds.len() as u64));
     let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
     screen.clear();
     let report = report.context("cannot fetch the sample pages")?;
     let (fetched, asked) = (report.progress.pages, job.seeds.len());
     ensure!(report.stop.is_some(), "interrupted after {fetched} of {asked} sample pages; nothing was written");
     if !voice.quiet {
-        note!("{fetched} of {asked} sample pages fetched");
+        errln!("{fetched} of {asked} sample pages fetched");
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(job.directory.pages())
         .and_then(|files| files.map(|file| Ok(file?.path())).collect())

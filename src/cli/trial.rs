@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use suidao::model::CrawlUrl;
-use suidao::recorded::{Judge, Opened, Truth, learn};
+use suidao::recorded::{GroundTruth, LabelledUrls, OpenedWeb, learn};
 use suidao::topic::Topic;
 
 use super::inputs;
 
 /// The files that were given.
 #[derive(Default)]
-pub struct Files<'a> {
+pub struct TrialFiles<'a> {
     pub lexicon: Option<&'a Path>,
     pub seeds: Option<&'a Path>,
     pub truth: Option<&'a Path>,
@@ -23,16 +23,16 @@ pub struct Files<'a> {
 
 /// A web and what is looked for in it.
 pub struct Trial {
-    pub web: Opened,
+    pub web: OpenedWeb,
     pub topic: Topic,
     pub seeds: Vec<CrawlUrl>,
     /// By whose word a page is relevant: the truth given, else the world's own, else the lexicon's threshold.
-    pub judge: Judge,
+    pub judge: GroundTruth,
 }
 
 impl Trial {
     /// Reads the files; a generated world has all that none is given for.
-    pub fn new(web: Opened, files: &Files) -> Result<Self> {
+    pub fn new(web: OpenedWeb, files: &TrialFiles) -> Result<Self> {
         let topic = match (files.lexicon, &web.world) {
             (Some(path), _) => inputs::topic(path)?,
             (None, Some(world)) => Topic::new(learn(world)?),
@@ -44,9 +44,9 @@ impl Trial {
             (None, None) => bail!("{} has no built-in seeds; give a file of URLs with -s", web.name),
         };
         let judge = match (files.truth, &web.world) {
-            (Some(truth), _) => Judge::Truth(Arc::new(Truth::read(truth, files.exclude)?)),
-            (None, Some(world)) => Judge::World(Arc::clone(world)),
-            (None, None) => Judge::Threshold,
+            (Some(truth), _) => GroundTruth::Truth(Arc::new(LabelledUrls::read(truth, files.exclude)?)),
+            (None, Some(world)) => GroundTruth::World(Arc::clone(world)),
+            (None, None) => GroundTruth::Threshold,
         };
         Ok(Self { web, topic, seeds, judge })
     }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use suidao::corpus::Story;
+use suidao::corpus::UrlHistory;
 use suidao::model::{CrawlUrl, number};
 use suidao::store::{CrawlDirectory, Store};
 
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Explain how a URL was found, what it scored, or why it was skipped; -v adds its queue and k.
 #[derive(Args)]
@@ -23,20 +23,20 @@ pub struct WhyArgs {
     pub json: bool,
 }
 
-pub fn run(args: &WhyArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &WhyArgs, voice: Verbosity) -> Result<Exit> {
     let url = CrawlUrl::parse(&args.url)
         .with_context(|| format!("{} is not a URL; write it as http://host/path", args.url))?;
     let store = Store::open(&CrawlDirectory::new(&args.directory))?;
-    let story = Story::read(|| store.batches(), &url)?;
+    let story = UrlHistory::read(|| store.batches(), &url)?;
     let Some(story) = story else {
         bail!("{url} is unknown to the crawl in {}: no fetched page links to it", args.directory.display());
     };
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&story)?))?);
+        outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&story)?))?);
     } else {
         // With # it has the queues and k.
         let text = if voice.verbose > 0 { format!("{story:#}") } else { story.to_string() };
-        say!("{}", text.trim_end());
+        outln!("{}", text.trim_end());
     }
     Ok(Exit::Done)
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::support::{Running, Stage, events, export, finite, records, run, snapshot, suidao, unused_port};
 use serde_json::Value;
-use suidao::model::{CrawlUrl, Event, Refusal, Verdict};
+use suidao::model::{CrawlUrl, Event, LinkDecision, SkipReason};
 use suidao::replay::Web;
-use suidao::world::{ServerOptions, Spec};
+use suidao::world::{ServerOptions, WebSpec};
 
 fn stage() -> Stage {
-    Stage::new(Spec { robots_hosts: 1.0, ..finite() }, ServerOptions::default())
+    Stage::new(WebSpec { robots_hosts: 1.0, ..finite() }, ServerOptions::default())
 }
 
 fn said(arguments: &[&str]) -> String {
@@ -45,15 +45,15 @@ fn fates(dir: &Path) -> Fates {
         let url = |id: suidao::model::UrlId, urls: &[CrawlUrl]| Some(urls[id.0 as usize].clone());
         match event {
             Event::Discovered(found) => urls.push(found.url),
-            Event::Skipped { url, .. } => fates.skipped = Some(url),
-            Event::Settled(page) => {
+            Event::LinkRejected { url, .. } => fates.skipped = Some(url),
+            Event::PageFetched(page) => {
                 ended.insert(page.id);
                 let slot = if page.relevant { &mut fates.relevant } else { &mut fates.off_topic };
                 *slot = url(page.id, &urls);
                 for link in &page.links {
                     match link.verdict {
-                        Verdict::Follow(_) => drop(followed.insert(link.to)),
-                        Verdict::Drop(_) => dropped.push(link.to),
+                        LinkDecision::Follow(_) => drop(followed.insert(link.to)),
+                        LinkDecision::Drop(_) => dropped.push(link.to),
                     }
                 }
             }
@@ -61,13 +61,13 @@ fn fates(dir: &Path) -> Fates {
                 ended.insert(id);
                 fates.redirected = url(id, &urls);
             }
-            Event::Failed { id, .. } => {
+            Event::FetchFailed { id, .. } => {
                 ended.insert(id);
                 fates.failed = url(id, &urls);
             }
-            Event::Refused { id, reason } => {
+            Event::UrlExcluded { id, reason } => {
                 ended.insert(id);
-                if reason == Refusal::Robots {
+                if reason == SkipReason::Robots {
                     fates.robots = url(id, &urls);
                 }
             }

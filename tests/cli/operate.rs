@@ -13,7 +13,7 @@ use crate::support::{Ended, Running, Stage, events, finite, records, run, snapsh
 use scraper::{Html, Selector};
 use serde_json::Value;
 use suidao::model::Event;
-use suidao::world::{ServerOptions, Spec};
+use suidao::world::{ServerOptions, WebSpec};
 
 fn stage() -> Stage {
     Stage::new(finite(), ServerOptions::default())
@@ -51,7 +51,7 @@ fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
     let sizes: Vec<u64> = records(&stage.path("bytes"))
         .iter()
         .flat_map(|record| &record.batch.events)
-        .filter_map(|event| if let Event::Settled(page) = event { Some(u64::from(page.bytes)) } else { None })
+        .filter_map(|event| if let Event::PageFetched(page) = event { Some(u64::from(page.bytes)) } else { None })
         .collect();
     assert_eq!((&told["stopped"], sizes.iter().sum::<u64>()), (&"bytes-reached".into(), bytes));
     assert!(bytes >= 50_000 && bytes - sizes.last().unwrap() < 50_000, "{bytes}, {sizes:?}");
@@ -62,7 +62,7 @@ fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
     let verdicts: Vec<bool> = records(&stage.path("harvest"))
         .iter()
         .flat_map(|record| &record.batch.events)
-        .filter_map(|event| if let Event::Settled(page) = event { Some(page.relevant) } else { None })
+        .filter_map(|event| if let Event::PageFetched(page) = event { Some(page.relevant) } else { None })
         .collect();
     let under = |pages: &[bool]| pages.iter().any(|relevant| !relevant);
     assert!(under(&verdicts[verdicts.len() - 10..]) && told["stopped"] == "topic-exhausted");
@@ -148,8 +148,8 @@ fn a_dry_run_tells_what_the_crawl_then_does() {
                     urls.push(found.url.to_string());
                     continue;
                 }
-                Event::Settled(page) => page.id,
-                Event::Redirected { id, .. } | Event::Failed { id, .. } => *id,
+                Event::PageFetched(page) => page.id,
+                Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => *id,
                 _ => continue,
             };
             next = next.or((number >= known).then_some(id));
@@ -174,7 +174,7 @@ struct Got {
 impl Watched {
     fn new() -> Self {
         let options = ServerOptions { delay: Duration::from_millis(150), ..ServerOptions::default() };
-        let stage = Stage::new(Spec::default(), options);
+        let stage = Stage::new(WebSpec::default(), options);
         let crawl = stage.crawl("crawl", &["--set", "crawl.in_flight=2", "--status", "127.0.0.1:0"]);
         let mut running = Running::start(crawl);
         let address = |running: &Running| {

@@ -9,7 +9,7 @@ use crate::support::{AT_ONCE, Stage, finite, lexicon_of, records, run, suidao};
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Event};
 use suidao::recorded::Folder;
-use suidao::world::{Server, ServerOptions, Spec};
+use suidao::world::{ServerOptions, WebServer, WebSpec};
 
 fn replay(dir: &Path, web: &str, more: &[&str]) -> Command {
     let mut command = suidao();
@@ -29,7 +29,7 @@ fn pages(events: impl Iterator<Item = Event>) -> Vec<CrawlUrl> {
     for event in events {
         match event {
             Event::Discovered(found) => urls.push(found.url),
-            Event::Settled(page) => pages.push(urls[page.id.0 as usize].clone()),
+            Event::PageFetched(page) => pages.push(urls[page.id.0 as usize].clone()),
             _ => {}
         }
     }
@@ -50,7 +50,7 @@ fn crawled(dir: &Path) -> Vec<CrawlUrl> {
 #[test]
 fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     let dir = tempfile::tempdir().unwrap();
-    let spec = Spec { seed: 3, ..finite() };
+    let spec = WebSpec { seed: 3, ..finite() };
     fs::write(dir.path().join("web.toml"), toml::to_string(&spec).unwrap()).unwrap();
     let args = ["--json", "--strategy", "breadth-first"];
     let first = result(replay(dir.path(), "world:web.toml", &[&args[..], &["-o", "out"]].concat()));
@@ -116,7 +116,7 @@ fn a_folder_replayed_is_the_folder_crawled() {
     let dir = tempfile::tempdir().unwrap();
     folder(dir.path());
     let web = Folder::open(&dir.path().join("hosts")).unwrap();
-    let server = Server::start(Arc::new(web)).unwrap();
+    let server = WebServer::start(Arc::new(web)).unwrap();
     for strategy in ["breadth-first", "dth", "best-first"] {
         let (live, out) = (format!("live {strategy}"), format!("out {strategy}"));
         let mut crawl = suidao();
@@ -211,7 +211,7 @@ fn what_cannot_be_replayed_is_told() {
 fn context_graphs_are_learnt_on_one_world_and_tried_on_another() {
     let dir = tempfile::tempdir().unwrap();
     for seed in [3, 4] {
-        let spec = Spec { seed, ..finite() };
+        let spec = WebSpec { seed, ..finite() };
         fs::write(dir.path().join(format!("{seed}.toml")), toml::to_string(&spec).unwrap()).unwrap();
     }
     let mut learn = suidao();

@@ -62,11 +62,11 @@ impl Told {
         for event in records.iter().flat_map(|record| &record.batch.events) {
             match event {
                 Event::Discovered(found) => told.urls.push(found.url.clone()),
-                Event::Settled(page) => drop(told.last.insert(page.id, event.clone())),
-                Event::Redirected { id, .. } | Event::Failed { id, .. } | Event::Refused { id, .. } => {
+                Event::PageFetched(page) => drop(told.last.insert(page.id, event.clone())),
+                Event::Redirected { id, .. } | Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => {
                     told.last.insert(*id, event.clone());
                 }
-                Event::Skipped { from: Some(from), reason, .. } => {
+                Event::LinkRejected { from: Some(from), reason, .. } => {
                     told.refused.insert(*from, word(reason));
                 }
                 _ => {}
@@ -81,7 +81,7 @@ impl Told {
     }
 
     fn fetched(&self, url: &str) -> bool {
-        self.id(url).is_some_and(|id| matches!(self.last.get(&id), Some(Event::Settled(_))))
+        self.id(url).is_some_and(|id| matches!(self.last.get(&id), Some(Event::PageFetched(_))))
     }
 
     /// In words, redirects followed.
@@ -90,9 +90,9 @@ impl Told {
         let mut at = self.id(url);
         let end = loop {
             match at.and_then(|id| self.last.get(&id)) {
-                Some(Event::Settled(page)) => break format!("fetched ({})", page.status),
-                Some(Event::Failed { failure, .. }) => break format!("failed: {failure}"),
-                Some(Event::Refused { reason, .. }) => break format!("refused: {}", word(reason)),
+                Some(Event::PageFetched(page)) => break format!("fetched ({})", page.status),
+                Some(Event::FetchFailed { failure, .. }) => break format!("failed: {failure}"),
+                Some(Event::UrlExcluded { reason, .. }) => break format!("refused: {}", word(reason)),
                 Some(Event::Redirected { link: Some(link), .. }) if redirects < 20 => {
                     redirects += 1;
                     at = Some(link.to);

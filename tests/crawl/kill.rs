@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::support::{Running, Stage, export, finite, pages, records, run, settle, suidao, warcio_check};
 use suidao::draw::Draw;
 use suidao::store::{ArchiveReader, CrawlDirectory, Responses};
-use suidao::world::{Access, ServerOptions};
+use suidao::world::{ServedRequest, ServerOptions};
 
 const KILLS: usize = 20;
 const IN_FLIGHT: usize = 8;
@@ -16,7 +16,7 @@ const IN_FLIGHT: usize = 8;
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=8", "--set", "limits.hops=10000"];
 
 /// How often each URL was asked for. Answers that are tried again, as 502, are left out.
-fn requests(log: &[Access]) -> BTreeMap<String, usize> {
+fn requests(log: &[ServedRequest]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for access in log.iter().filter(|access| access.status < 500) {
         *counts.entry(format!("http://{}{}", access.host, access.path)).or_default() += 1;
@@ -46,7 +46,7 @@ fn twenty_kills_lose_nothing() {
 
     let out = stage.path("killed");
     // Requests of each run, in order.
-    let mut runs: Vec<Vec<Access>> = Vec::new();
+    let mut runs: Vec<Vec<ServedRequest>> = Vec::new();
     let mut seen = undisturbed.len();
     let mut kills = 0;
     let ended = loop {

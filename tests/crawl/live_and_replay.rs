@@ -6,17 +6,17 @@ use std::sync::Arc;
 use crate::support::{Stage, as_json, events, finite, lexicon_of, run};
 use suidao::config::Config;
 use suidao::crawl::Crawl;
-use suidao::eval::Graph;
+use suidao::eval::WebGraph;
 use suidao::live::{self, Job};
-use suidao::replay::{Reading, Web, replay};
+use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
-use suidao::topic::{Layers, OTHER, Topic};
-use suidao::world::{Proxied, ServerOptions, Spec};
+use suidao::topic::{ContextGraphModel, OTHER, Topic};
+use suidao::world::{Proxied, ServerOptions, WebSpec};
 
 /// A web with traps and endless calendars, for a crawl with a limit.
-fn spec() -> Spec {
-    Spec { calendar_hosts: 0.3, session_hosts: 0.2, robots_hosts: 0.8, ..finite() }
+fn spec() -> WebSpec {
+    WebSpec { calendar_hosts: 0.3, session_hosts: 0.2, robots_hosts: 0.8, ..finite() }
 }
 
 fn config(sets: &[&str]) -> Config {
@@ -26,17 +26,17 @@ fn config(sets: &[&str]) -> Config {
 }
 
 /// Layers of the world's own pages: those on topic, one link away, and the rest.
-fn layers(stage: &Stage) -> Layers {
+fn layers(stage: &Stage) -> ContextGraphModel {
     let topic = Topic::new(lexicon_of("体育"));
-    let source = Reading { web: &*stage.world, topic: &topic };
+    let source = TopicalWeb { web: &*stage.world, topic: &topic };
     let conditions = live::conditions(&config(&[]), source.topic);
     let graph =
-        Graph::read(conditions, 150, &stage.world.seeds(), &source, |url, _| Some(stage.world.is_relevant(url)));
+        WebGraph::read(conditions, 150, &stage.world.seeds(), &source, |url, _| Some(stage.world.is_relevant(url)));
     let document = |&(node, layer): &(u32, Option<u8>)| {
         let fetched = stage.world.get(graph.url(node)).unwrap();
         (layer.unwrap_or(OTHER), suidao::read::parse(&fetched).document)
     };
-    Layers::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
+    ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
 
 /// The events of both drivers, times aside.
@@ -52,7 +52,7 @@ fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<Stri
     let mut crawl = Crawl::new(conditions, strategy);
     let mut batches = Vec::new();
     let web = Proxied(Arc::clone(&stage.world));
-    replay(&mut crawl, &seeds, &Reading { web: &web, topic: &topic }, 1, |batch| batches.push(batch));
+    replay(&mut crawl, &seeds, &TopicalWeb { web: &web, topic: &topic }, 1, |batch| batches.push(batch));
 
     config.fetch.proxy = Some(stage.server.proxy());
     let directory = CrawlDirectory::new(stage.path(name));
@@ -108,7 +108,7 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
 
 #[test]
 fn to_the_end_of_a_web_too() {
-    let spec = Spec { pages: 300, hosts: 8, islands: 3, dangling: 0.1, ..finite() };
+    let spec = WebSpec { pages: 300, hosts: 8, islands: 3, dangling: 0.1, ..finite() };
     let stage = Stage::new(spec, ServerOptions::default());
     let (live, replayed) = both(&stage, config(&["strategy.name=dth"]), "all");
     same(&live, &replayed, "all");
@@ -152,7 +152,7 @@ fn more_in_flight_take_the_same_pages_in_less_virtual_time() {
         let strategy = config.strategy.build(conditions.page_threshold);
         let mut crawl = Crawl::new(conditions, strategy);
         let mut batches = Vec::new();
-        let source = Reading { web: &web, topic: &topic };
+        let source = TopicalWeb { web: &web, topic: &topic };
         replay(&mut crawl, &stage.world.seeds(), &source, in_flight, |batch| batches.push(batch));
         (crawl.progress().pages, batches)
     };

@@ -151,7 +151,9 @@ fn answer(mut stream: TcpStream, requests: &AtomicUsize, away: &AtomicBool) {
 fn failures(dir: &Path) -> Vec<Event> {
     let events = records(dir).into_iter().flat_map(|record| record.batch.events);
     events
-        .filter(|event| matches!(event, Event::Failed { .. } | Event::Retried { .. } | Event::Refused { .. }))
+        .filter(|event| {
+            matches!(event, Event::FetchFailed { .. } | Event::FetchRetried { .. } | Event::UrlExcluded { .. })
+        })
         .collect()
 }
 
@@ -181,7 +183,7 @@ fn a_network_that_goes_away_costs_no_page() {
     assert!(fetched.values().all(|&times| times == 1));
     // The last words of the dying network may be taken for a host's own, and cost it one of its tries.
     let failures = failures(&out);
-    assert!(failures.iter().all(|event| matches!(event, Event::Retried { .. })), "{failures:?}");
+    assert!(failures.iter().all(|event| matches!(event, Event::FetchRetried { .. })), "{failures:?}");
     assert!(failures.len() <= 2 * usize::from(HOSTS), "{failures:?}");
 }
 
@@ -275,7 +277,7 @@ fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
     assert!(ended.err.contains("the proxy is back after"), "{}", ended.err);
     let fetched = pages(&out);
     assert_eq!(fetched.len(), 2 * PAGES);
-    assert!(failures(&out).iter().all(|event| matches!(event, Event::Retried { .. })));
+    assert!(failures(&out).iter().all(|event| matches!(event, Event::FetchRetried { .. })));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::support::text_web::TextWeb;
 use crate::support::{Running, lexicon_of, pages, records, run, suidao, unused_port};
 use suidao::model::{CrawlUrl, Event, Failure, Fetched};
 use suidao::replay::Web;
-use suidao::world::Server;
+use suidao::world::WebServer;
 
 /// What a web says instead of what it would, if it does.
 type Mood = Box<dyn Fn(&CrawlUrl, &Moody) -> Option<Fetched> + Send + Sync>;
@@ -28,11 +28,11 @@ impl Moody {
     fn start(
         text: &str,
         mood: impl Fn(&CrawlUrl, &Self) -> Option<Fetched> + Send + Sync + 'static,
-    ) -> (Arc<Self>, Server) {
+    ) -> (Arc<Self>, WebServer) {
         let web = TextWeb::parse(text).unwrap();
         let asked = Mutex::default();
         let moody = Arc::new(Self { web, mood: Box::new(mood), asked, well: AtomicBool::new(false) });
-        let server = Server::start(Arc::clone(&moody) as Arc<dyn Web>).unwrap();
+        let server = WebServer::start(Arc::clone(&moody) as Arc<dyn Web>).unwrap();
         (moody, server)
     }
 
@@ -60,7 +60,7 @@ fn says(url: &CrawlUrl, status: u16, fields: &[(&str, String)]) -> Fetched {
     Fetched { url: url.clone(), status, headers, body: "busy".into(), wire: None, asked: None, rendered: None }
 }
 
-fn crawl(dir: &Path, server: &Server, seeds: &str, sets: &[&str]) -> Command {
+fn crawl(dir: &Path, server: &WebServer, seeds: &str, sets: &[&str]) -> Command {
     fs::write(dir.join("lexicon.toml"), lexicon_of("体育").to_toml()).unwrap();
     fs::write(dir.join("seeds.txt"), seeds).unwrap();
     let mut command = suidao();
@@ -163,7 +163,7 @@ fn a_host_that_is_down_is_asked_less_and_less_and_loses_nothing_though_the_crawl
     }
     assert_eq!(pages(&dir.path().join("crawl")).len(), 46, "no page was given up for what was its host's");
     let events = records(&dir.path().join("crawl")).into_iter().flat_map(|record| record.batch.events);
-    assert!(events.into_iter().all(|event| !matches!(event, Event::Failed { .. })));
+    assert!(events.into_iter().all(|event| !matches!(event, Event::FetchFailed { .. })));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn hosts_of_this_machine_are_asked_side_by_side_and_their_addresses_are_on_recor
     let web = |port: u16| format!("http://127.0.0.1:{port}/ on\n");
     let port = unused_port();
     let options = suidao::world::ServerOptions { port, ..Default::default() };
-    let server = Server::start_with(Arc::new(TextWeb::parse(&web(port)).unwrap()), options).unwrap();
+    let server = WebServer::start_with(Arc::new(TextWeb::parse(&web(port)).unwrap()), options).unwrap();
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("lexicon.toml"), lexicon_of("体育").to_toml()).unwrap();
     fs::write(dir.path().join("seeds.txt"), format!("http://127.0.0.1:{port}/\n")).unwrap();
@@ -184,7 +184,7 @@ fn hosts_of_this_machine_are_asked_side_by_side_and_their_addresses_are_on_recor
     let told: Vec<_> = records.iter().flat_map(|record| &record.batch.events).collect();
     let from = "127.0.0.1".parse::<std::net::IpAddr>().unwrap();
     let told =
-        told.iter().filter(|event| matches!(event, Event::Addressed { address, .. } if *address == from)).count();
+        told.iter().filter(|event| matches!(event, Event::HostResolved { address, .. } if *address == from)).count();
     assert_eq!(told, 1);
     assert!(records.iter().filter(|record| record.archive.is_some()).all(|record| record.batch.took.is_some()));
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Delivery, Next, Refresh, outcome};
+use suidao::crawl::{Crawl, Next, Refresh, ResponseMeta, outcome};
 use suidao::live::conditions;
 use suidao::model::{Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Stop, UrlId};
-use suidao::revisit::tally::{Round, Rounds};
+use suidao::revisit::tally::{RoundTally, Rounds};
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{ChangingSpec, ChangingWeb};
 
@@ -79,7 +79,7 @@ impl Run {
                         answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
                     let outcome =
                         outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
-                    let batch = crawl.settle(ticket, outcome, Delivery::default(), self.millis());
+                    let batch = crawl.settle(ticket, outcome, ResponseMeta::default(), self.millis());
                     self.log.push(batch);
                 }
                 Next::Wait(Some(at)) => {
@@ -106,7 +106,7 @@ impl Run {
     }
 
     /// A round of so many requests on a day.
-    fn round(&mut self, day: f64, requests: u64) -> Round {
+    fn round(&mut self, day: f64, requests: u64) -> RoundTally {
         self.now = self.now.max(day);
         let mut crawl = self.machine(Some(Budget::Round { requests: Some(requests), seconds: None }));
         self.log.extend(crawl.begin_refresh(self.millis()));
@@ -114,7 +114,7 @@ impl Run {
         self.rounds().pop().unwrap()
     }
 
-    fn rounds(&self) -> Vec<Round> {
+    fn rounds(&self) -> Vec<RoundTally> {
         let mut rounds = Rounds::default();
         self.log.iter().for_each(|batch| rounds.observe(batch));
         rounds.rounds
@@ -135,11 +135,11 @@ impl Run {
         for batch in &self.log {
             for event in &batch.events {
                 let id = match event {
-                    Event::Settled(page) => page.id,
+                    Event::PageFetched(page) => page.id,
                     Event::Unchanged { id, .. }
-                    | Event::Failed { id, .. }
+                    | Event::FetchFailed { id, .. }
                     | Event::Redirected { id, .. }
-                    | Event::Retired { id, .. } => *id,
+                    | Event::PageGone { id, .. } => *id,
                     _ => continue,
                 };
                 visits.entry(id).or_default().push((batch.at, event));
@@ -182,19 +182,19 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
     let (mut changed, mut same, mut missed) = (0, 0, 0);
     for (id, visits) in run.visits() {
         let url = &urls[id.0 as usize];
-        let liar = run.web.manner(url).is_some_and(|manner| manner.name == "liar");
+        let liar = run.web.profile(url).is_some_and(|manner| manner.name == "liar");
         for pair in visits.windows(2) {
             let ((before, _), (at, event)) = (pair[0], pair[1]);
             let (Some(old), Some(new)) = (run.web.version(url, day(before)), run.web.version(url, day(at))) else {
                 continue;
             };
             match event {
-                Event::Settled(page) if page.again.unwrap().text || page.again.unwrap().links => {
+                Event::PageFetched(page) if page.again.unwrap().text || page.again.unwrap().links => {
                     changed += 1;
                     // The lists of a page about others change with them.
                     assert!(new > old || !page.again.unwrap().text || url.path() == "/" || liar, "{url}");
                 }
-                Event::Unchanged { .. } | Event::Settled(_) if new > old => {
+                Event::Unchanged { .. } | Event::PageFetched(_) if new > old => {
                     // The server says so, and nobody can know better at once.
                     assert!(liar, "{url} changed between {} and {}", day(before), day(at));
                     missed += 1;
@@ -270,14 +270,14 @@ fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
     let start = run.web.spec().start as f64 * 1000.0;
     let mut retired = 0;
     for (id, visits) in run.visits() {
-        let Some(at) = visits.iter().position(|(_, event)| matches!(event, Event::Retired { .. })) else { continue };
+        let Some(at) = visits.iter().position(|(_, event)| matches!(event, Event::PageGone { .. })) else { continue };
         retired += 1;
         let url = &urls[id.0 as usize];
         assert_eq!(run.web.version(url, (visits[at].0.0 as f64 - start) / DAY), None, "{url} is still there");
         // But where a page still links to it: once, in case that it is back.
         assert!(visits.len() <= at + 3, "{url} was asked for after it was given up");
         let first =
-            visits.iter().find(|(_, event)| !matches!(event, Event::Settled(_) | Event::Unchanged { .. })).unwrap();
+            visits.iter().find(|(_, event)| !matches!(event, Event::PageFetched(_) | Event::Unchanged { .. })).unwrap();
         let days = (visits[at].0.0 - first.0.0) as f64 / DAY;
         assert!(days >= 4.0, "{url} was given up after {days} days");
         assert!(visits.iter().filter(|(at, _)| *at >= first.0).count() <= 4, "{url}");
@@ -298,7 +298,7 @@ fn a_server_that_always_says_unchanged_is_found_out() {
     let late = run
         .visits()
         .into_iter()
-        .filter(|(id, _)| run.web.manner(&urls[id.0 as usize]).is_some_and(|manner| manner.name == "liar"));
+        .filter(|(id, _)| run.web.profile(&urls[id.0 as usize]).is_some_and(|manner| manner.name == "liar"));
     let mut vouched = 0;
     for (_, visits) in late {
         let after = visits.iter().filter(|(at, _)| (at.0 as f64 - start) / DAY > 20.0);
@@ -340,7 +340,7 @@ fn a_host_that_was_down_is_asked_again_in_the_next_round() {
         .map(|(id, _)| id)
         .collect();
     let failure = Failure { kind: FailureKind::Timeout, retry_after: None };
-    let events = down.iter().take(4).map(|id| Event::Failed { id: *id, failure: failure.clone() }).collect();
+    let events = down.iter().take(4).map(|id| Event::FetchFailed { id: *id, failure: failure.clone() }).collect();
     let at = run.millis();
     run.log.push(Batch { at, took: None, events });
     let before = run.visits().values().map(Vec::len).sum::<usize>();
@@ -374,7 +374,7 @@ fn unanswered(run: &Run) -> Vec<bool> {
     let begun = run.rounds().pop().unwrap().begun;
     let events = run.log.iter().filter(|batch| batch.at >= begun).flat_map(|batch| &batch.events);
     let asked = events.filter_map(|event| match event {
-        Event::Settled(_) | Event::Unchanged { .. } | Event::Redirected { .. } => Some(false),
+        Event::PageFetched(_) | Event::Unchanged { .. } | Event::Redirected { .. } => Some(false),
         event => event.is_unanswered().then_some(true),
     });
     asked.collect()
@@ -388,7 +388,7 @@ fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
     let down = |url: &CrawlUrl| url.authority().starts_with("bare");
     let dead = (0u32..).map(UrlId).zip(&urls).find(|(_, url)| down(url)).unwrap().0;
     let failure = Failure { kind: FailureKind::Refused, retry_after: None };
-    run.log.push(Batch { at: run.millis(), took: None, events: vec![Event::Retried { id: dead, failure }] });
+    run.log.push(Batch { at: run.millis(), took: None, events: vec![Event::FetchRetried { id: dead, failure }] });
     run.down = "bare";
     let few = run.round(3.0, 30);
     assert!(few.visits > 0 && few.unanswered == 0, "{few:?}");

@@ -10,9 +10,9 @@ use std::time::Duration;
 use crate::support::{Running, SETTLED, copy, export, records, run, settle, suidao, warcio_says};
 use suidao::draw::Draw;
 use suidao::model::{CrawlUrl, Event};
-use suidao::revisit::tally::{Round, Rounds};
+use suidao::revisit::tally::{RoundTally, Rounds};
 use suidao::store::{ArchiveReader, CrawlDirectory, Record};
-use suidao::world::{ChangingSpec, ChangingWeb, Server, ServerOptions};
+use suidao::world::{ChangingSpec, ChangingWeb, ServerOptions, WebServer};
 
 const KILLS: usize = 12;
 const IN_FLIGHT: usize = 4;
@@ -22,7 +22,7 @@ fn lexicon() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/lexicons/sports.toml").to_owned()
 }
 
-fn crawl(dir: &Path, web: &ChangingWeb, server: &Server, seeds: &Path) -> Command {
+fn crawl(dir: &Path, web: &ChangingWeb, server: &WebServer, seeds: &Path) -> Command {
     let listed: String = web.seeds().iter().map(|url| format!("{url}\n")).collect();
     std::fs::write(seeds, listed).unwrap();
     let mut command = suidao();
@@ -31,7 +31,7 @@ fn crawl(dir: &Path, web: &ChangingWeb, server: &Server, seeds: &Path) -> Comman
     command
 }
 
-fn refresh(dir: &Path, server: &Server) -> Command {
+fn refresh(dir: &Path, server: &WebServer) -> Command {
     let mut command = suidao();
     // Contact and politeness are those of the crawl; a proxy is never taken from a directory.
     command.arg("refresh").arg(dir).args(["--proxy", &server.proxy()]).args([
@@ -51,7 +51,7 @@ fn asked(web: &ChangingWeb) -> BTreeMap<CrawlUrl, u64> {
     asked.map(|(url, asked)| (url, asked.requests)).collect()
 }
 
-fn rounds(log: &[Record]) -> Vec<Round> {
+fn rounds(log: &[Record]) -> Vec<RoundTally> {
     let mut rounds = Rounds::default();
     log.iter().for_each(|record| rounds.observe(&record.batch));
     rounds.rounds
@@ -124,7 +124,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     for event in log.iter().flat_map(|record| &record.batch.events) {
         match event {
             Event::Discovered(found) => names.push(found.url.clone()),
-            Event::Retried { id, .. } => retried.push(names[id.0 as usize].clone()),
+            Event::FetchRetried { id, .. } => retried.push(names[id.0 as usize].clone()),
             _ => {}
         }
     }
@@ -156,7 +156,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     let mut versions: BTreeMap<u32, u64> = BTreeMap::new();
     for record in &log {
         for event in &record.batch.events {
-            let Event::Settled(page) = event else { continue };
+            let Event::PageFetched(page) = event else { continue };
             let fetched = reader.read_at(record.answer().unwrap()).unwrap();
             assert_eq!(fetched.status, page.status);
             *versions.entry(page.id.0).or_default() += u64::from(page.again.is_none_or(|found| found.text));

@@ -10,11 +10,11 @@ use crate::support::{
     self, Ended, Running, Stage, copy, export, finite, pages, records, run, snapshot, suidao, warcio_check,
 };
 use suidao::model::CrawlUrl;
-use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Server, ServerOptions, Spec};
+use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, WebServer, WebSpec};
 
 /// A web that is crawled in a second: dozens of directories are damaged, cut and gone on with.
-fn small() -> Spec {
-    Spec { pages: 120, hosts: 6, islands: 2, island_pages: [12, 20], ..finite() }
+fn small() -> WebSpec {
+    WebSpec { pages: 120, hosts: 6, islands: 2, island_pages: [12, 20], ..finite() }
 }
 
 const ALL: [&str; 4] = ["--strategy", "breadth-first", "--set", "limits.hops=10000"];
@@ -264,7 +264,7 @@ fn a_forums_crawl_goes_on_from_where_it_was_cut() {
     let activity = ActivitySpec { threads_per_day: 5.0, boards: 3, days: 5, ..ActivitySpec::default() };
     let forum = Arc::new(Forum::new(ForumSpec { activity, categories: 1, ..ForumSpec::default() }));
     let now = forum.spec().activity.start + 4 * 86_400;
-    let server = Server::start(Arc::new(ForumWeb::at(forum, now)) as Arc<_>).unwrap();
+    let server = WebServer::start(Arc::new(ForumWeb::at(forum, now)) as Arc<_>).unwrap();
     let temporary = tempfile::tempdir().unwrap();
     let crawl = |dir: &Path| {
         let mut command = suidao();

@@ -12,10 +12,12 @@ use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::draw::Draw;
 use suidao::live;
-use suidao::model::{Batch, CrawlUrl, Event, Failure, Fetched, Origin, Refusal, Settled, UrlId, Verdict};
-use suidao::replay::{Reading, Web, replay};
+use suidao::model::{
+    Batch, CrawlUrl, Event, Failure, Fetched, LinkDecision, PageProcessed, SkipReason, UrlId, UrlOrigin,
+};
+use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::{Proxied, Server, ServerOptions};
+use suidao::world::{Proxied, ServerOptions, WebServer};
 
 /// A web of answers written by hand.
 #[derive(Default)]
@@ -121,9 +123,9 @@ impl Log {
         self.batches.iter().flat_map(|batch| &batch.events)
     }
 
-    fn settled(&self, url: &str) -> &Settled {
+    fn settled(&self, url: &str) -> &PageProcessed {
         let found = self.events().find_map(|event| match event {
-            Event::Settled(page) if self.name(page.id) == url => Some(page),
+            Event::PageFetched(page) if self.name(page.id) == url => Some(page),
             _ => None,
         });
         found.unwrap_or_else(|| panic!("{url} was not fetched"))
@@ -136,15 +138,15 @@ impl Log {
     /// Pages fetched.
     fn pages(&self) -> BTreeSet<&str> {
         let fetched = self.events().filter_map(|event| match event {
-            Event::Settled(page) => Some(self.name(page.id)),
+            Event::PageFetched(page) => Some(self.name(page.id)),
             _ => None,
         });
         fetched.collect()
     }
 
-    fn skipped(&self) -> BTreeMap<&str, Refusal> {
+    fn skipped(&self) -> BTreeMap<&str, SkipReason> {
         let skipped = self.events().filter_map(|event| match event {
-            Event::Skipped { url, reason, .. } => Some((url.as_str(), *reason)),
+            Event::LinkRejected { url, reason, .. } => Some((url.as_str(), *reason)),
             _ => None,
         });
         skipped.collect()
@@ -152,13 +154,13 @@ impl Log {
 
     fn expanded(&self) -> BTreeSet<&str> {
         let expanded = self.events().filter_map(|event| match event {
-            Event::Expanded { id, .. } => Some(self.name(*id)),
+            Event::Rejudged { id, .. } => Some(self.name(*id)),
             _ => None,
         });
         expanded.collect()
     }
 
-    fn origin(&self, url: &str) -> (Origin, String) {
+    fn origin(&self, url: &str) -> (UrlOrigin, String) {
         let found = self.events().find_map(|event| match event {
             Event::Discovered(found) if found.url.as_str() == url => Some((found.origin, found.anchor.clone())),
             _ => None,
@@ -175,7 +177,7 @@ fn crawl(web: &Pages, sets: &[&str], seeds: &[&str]) -> Log {
     let mut crawl = Crawl::new(conditions, strategy);
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut batches = Vec::new();
-    replay(&mut crawl, &seeds, &Reading { web, topic: &topic }, 1, |batch| batches.push(batch));
+    replay(&mut crawl, &seeds, &TopicalWeb { web, topic: &topic }, 1, |batch| batches.push(batch));
     let urls = batches.iter().flat_map(|batch| &batch.events).filter_map(|event| match event {
         Event::Discovered(found) => Some(found.url.clone()),
         _ => None,
@@ -230,7 +232,7 @@ fn sitemaps_and_feeds_bring_what_is_promising_and_nothing_else() {
     let web = site();
     let without = crawl(&web, &[], &["http://a.test/"]);
     assert_eq!(without.pages().len(), 6, "off by default");
-    assert!(without.events().all(|event| !matches!(event, Event::Hinted { .. } | Event::Sources { .. })));
+    assert!(without.events().all(|event| !matches!(event, Event::SitemapRead { .. } | Event::SitemapsQueued { .. })));
     let sets = ["sources.sitemaps=true", "sources.feeds=true", "sources.after=2"];
     for strategy in ["breadth-first", "tunnel", "dth", "best-first", "url-weight"] {
         let name = format!("strategy.name={strategy}");
@@ -244,24 +246,24 @@ fn sitemaps_and_feeds_bring_what_is_promising_and_nothing_else() {
         assert!(new.iter().all(|url| wanted.contains(url) || !first && others.contains(url)), "{strategy} {new:?}");
         let skipped = log.skipped();
         for (url, reason) in [
-            ("http://a.test/n/2", Refusal::Unpromising),
-            ("http://a.test/zuqiu.pdf", Refusal::Extension),
-            ("http://b.test/zuqiu", Refusal::ForeignSource),
-            ("http://b.test/map.xml", Refusal::ForeignSource),
-            ("http://c.test/map.xml", Refusal::ForeignSource),
-            ("http://b.test/y", Refusal::Unpromising),
+            ("http://a.test/n/2", SkipReason::Unpromising),
+            ("http://a.test/zuqiu.pdf", SkipReason::Extension),
+            ("http://b.test/zuqiu", SkipReason::ForeignSource),
+            ("http://b.test/map.xml", SkipReason::ForeignSource),
+            ("http://c.test/map.xml", SkipReason::ForeignSource),
+            ("http://b.test/y", SkipReason::Unpromising),
         ] {
             let expected =
-                Some(&reason).filter(|_| first || reason != Refusal::Unpromising || skipped.contains_key(url));
+                Some(&reason).filter(|_| first || reason != SkipReason::Unpromising || skipped.contains_key(url));
             assert_eq!(skipped.get(url), expected, "{strategy} {url}");
         }
         let (origin, anchor) = log.origin("http://a.test/n/1");
-        let Origin::Listed(map) = origin else { panic!("{origin:?}") };
+        let UrlOrigin::Listed(map) = origin else { panic!("{origin:?}") };
         assert_eq!((log.name(map), anchor.as_str()), ("http://a.test/news.xml.gz", "足球&篮球"));
-        let refused = |event: &Event| matches!(event, Event::Refused { id, reason: Refusal::Robots } if log.name(*id) == "http://a.test/no/zuqiu");
+        let refused = |event: &Event| matches!(event, Event::UrlExcluded { id, reason: SkipReason::Robots } if log.name(*id) == "http://a.test/no/zuqiu");
         assert!(log.events().any(refused), "{strategy}: robots.txt holds for what a sitemap names");
         let failed =
-            |event: &Event| matches!(event, Event::Failed { id, .. } if log.name(*id) == "http://a.test/gone.xml");
+            |event: &Event| matches!(event, Event::FetchFailed { id, .. } if log.name(*id) == "http://a.test/gone.xml");
         assert!(log.events().any(failed), "{strategy}");
     }
     let late = crawl(&web, &["sources.sitemaps=true", "sources.after=3"], &["http://a.test/"]);
@@ -278,13 +280,13 @@ fn a_large_sitemap_does_not_flood_the_crawl() {
     // The one page so far is relevant, so what says nothing may be as good: but not more of it than is allowed.
     let log = crawl(&web, &sets, &["http://a.test/"]);
     assert_eq!(log.urls.len(), 3 + 1 + 7);
-    assert_eq!(log.skipped().values().filter(|reason| **reason == Refusal::SourceLimit).count(), 49_993);
+    assert_eq!(log.skipped().values().filter(|reason| **reason == SkipReason::SourceLimit).count(), 49_993);
     web.page("http://a.test/", false, 1, "", &["/on", "/off1", "/off2"]);
     web.page("http://a.test/off1", false, 2, "", &[]);
     web.page("http://a.test/on", true, 3, "", &[]);
     let log = crawl(&web, &["sources.sitemaps=true", "sources.after=1", "limits.depth=1"], &["http://a.test/"]);
     let taken = log.events().find_map(|event| match event {
-        Event::Hinted { links, .. } => Some(links.len()),
+        Event::SitemapRead { links, .. } => Some(links.len()),
         _ => None,
     });
     assert!(taken.is_some_and(|taken| taken <= 1000), "{taken:?}");
@@ -303,8 +305,8 @@ fn the_rules_against_traps_hold_for_what_a_sitemap_names() {
     let sets = ["sources.sitemaps=true", "sources.after=1", "traps.session_parameters=[\"visit\"]"];
     let log = crawl(&web, &sets, &["http://a.test/"]);
     assert_eq!(log.pages(), ["http://a.test/", "http://a.test/zuqiu"].into());
-    let reasons: Vec<Refusal> = log.skipped().into_values().collect();
-    assert_eq!(reasons, [Refusal::RepeatingPath, Refusal::RepeatingPath, Refusal::RepeatingQuery]);
+    let reasons: Vec<SkipReason> = log.skipped().into_values().collect();
+    assert_eq!(reasons, [SkipReason::RepeatingPath, SkipReason::RepeatingPath, SkipReason::RepeatingQuery]);
 }
 
 #[test]
@@ -328,10 +330,10 @@ fn a_refresh_at_once_is_a_redirect_and_a_late_one_a_link() {
     let log = crawl(&web, &["scope.deny_hosts=['denied.test']"], &["http://a.test/"]);
     let pages = ["", "new", "late", "later", "self", "fielded"].map(|path| format!("http://a.test/{path}"));
     assert_eq!(log.pages(), pages.iter().map(String::as_str).collect());
-    assert!(matches!(log.origin("http://a.test/new").0, Origin::Redirect(_)));
-    assert!(matches!(log.origin("http://a.test/later").0, Origin::Link(_)));
-    assert_eq!(log.skipped().get("http://a.test/chain6"), Some(&Refusal::Redirects));
-    assert_eq!(log.skipped().get("http://denied.test/"), Some(&Refusal::Host));
+    assert!(matches!(log.origin("http://a.test/new").0, UrlOrigin::Redirect(_)));
+    assert!(matches!(log.origin("http://a.test/later").0, UrlOrigin::Link(_)));
+    assert_eq!(log.skipped().get("http://a.test/chain6"), Some(&SkipReason::Redirects));
+    assert_eq!(log.skipped().get("http://denied.test/"), Some(&SkipReason::Host));
     let permanent = |event: &Event| matches!(event, Event::Redirected { permanent: true, .. });
     assert!(!log.events().any(permanent), "no server said that it was for good");
 }
@@ -397,7 +399,7 @@ fn the_links_of_a_copy_are_left_to_its_address_as_long_as_that_holds_the_same() 
             let link = format!("http://a.test/{name}-link");
             assert!(log.pages().contains(link.as_str()), "{strategy}: {link}");
         }
-        assert!(matches!(log.origin("http://a.test/p").0, Origin::Canonical(_)), "{strategy}");
+        assert!(matches!(log.origin("http://a.test/p").0, UrlOrigin::Canonical(_)), "{strategy}");
         let released = ["gone?v=1", "secret?v=1", "else?v=1"].map(|path| format!("http://a.test/{path}"));
         assert_eq!(log.expanded(), released.iter().map(String::as_str).collect(), "{strategy}");
         for path in ["p?v=1", "q?v=1", "moved?v=1"] {
@@ -406,7 +408,7 @@ fn the_links_of_a_copy_are_left_to_its_address_as_long_as_that_holds_the_same() 
             let left = page.links.iter().filter(|link| Some(link.to) != page.copy_of);
             assert!(left.clone().count() > 0, "{strategy} {path}: its links are on record");
             for link in left {
-                assert_eq!(link.verdict, Verdict::Drop(Refusal::Copy), "{strategy} {path}");
+                assert_eq!(link.verdict, LinkDecision::Drop(SkipReason::Copy), "{strategy} {path}");
             }
         }
         for path in ["other?v=1", "home1", "two", "m2"] {
@@ -462,7 +464,7 @@ fn all_of_it() -> Pages {
 
 struct Scene {
     dir: tempfile::TempDir,
-    server: Server,
+    server: WebServer,
 }
 
 impl Scene {
@@ -470,7 +472,7 @@ impl Scene {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("lexicon.toml"), lexicon().to_toml()).unwrap();
         std::fs::write(dir.path().join("seeds.txt"), "http://a.test/\n").unwrap();
-        let server = Server::start_with(Arc::new(Proxied(Arc::new(web))), ServerOptions::default()).unwrap();
+        let server = WebServer::start_with(Arc::new(Proxied(Arc::new(web))), ServerOptions::default()).unwrap();
         Self { dir, server }
     }
 
@@ -568,28 +570,30 @@ fn skipped_is_complete(dir: &Path) {
     let mut skipped: BTreeMap<String, String> = BTreeMap::new();
     for event in records(dir).into_iter().flat_map(|record| record.batch.events) {
         let links = match &event {
-            Event::Settled(page) => page.links.clone(),
-            Event::Expanded { links, .. } | Event::Hinted { links, .. } | Event::Sources { links, .. } => links.clone(),
-            Event::Redirected { link, .. } | Event::Moved { link, .. } => link.iter().copied().collect(),
-            Event::Seeded(link) => vec![*link],
+            Event::PageFetched(page) => page.links.clone(),
+            Event::Rejudged { links, .. } | Event::SitemapRead { links, .. } | Event::SitemapsQueued { links, .. } => {
+                links.clone()
+            }
+            Event::Redirected { link, .. } | Event::SchemeRewritten { link, .. } => link.iter().copied().collect(),
+            Event::SeedJudged(link) => vec![*link],
             _ => Vec::new(),
         };
-        waiting.extend(links.iter().filter(|link| matches!(link.verdict, Verdict::Follow(_))).map(|link| link.to));
+        waiting.extend(links.iter().filter(|link| matches!(link.verdict, LinkDecision::Follow(_))).map(|link| link.to));
         match event {
             Event::Discovered(found) => urls.push(found.url.to_string()),
-            Event::Settled(page) => drop(fetched.insert(page.id)),
-            Event::Redirected { id, .. } | Event::Moved { id, .. } | Event::Hinted { id, .. } => {
+            Event::PageFetched(page) => drop(fetched.insert(page.id)),
+            Event::Redirected { id, .. } | Event::SchemeRewritten { id, .. } | Event::SitemapRead { id, .. } => {
                 fetched.insert(id);
             }
-            Event::Skipped { url, reason, .. } => {
+            Event::LinkRejected { url, reason, .. } => {
                 skipped
                     .entry(url.to_string())
                     .or_insert(serde_json::to_value(reason).unwrap().as_str().unwrap().to_owned());
             }
-            Event::Failed { id, failure } => {
+            Event::FetchFailed { id, failure } => {
                 last.insert(urls[id.0 as usize].clone(), format!("failed: {failure}"));
             }
-            Event::Refused { id, reason } => {
+            Event::UrlExcluded { id, reason } => {
                 let reason = serde_json::to_value(reason).unwrap().as_str().unwrap().to_owned();
                 last.insert(urls[id.0 as usize].clone(), reason);
             }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::support::lexicon_of;
 use bytes::Bytes;
 use suidao::config::Config;
-use suidao::corpus::Story;
+use suidao::corpus::UrlHistory;
 use suidao::crawl::{Crawl, TrapCounts};
 use suidao::draw::Draw;
 use suidao::live;
-use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Refusal, TrapStep};
-use suidao::replay::{Reading, Web, replay};
+use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, SkipReason, TrapStep};
+use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::store::Record;
 use suidao::topic::Topic;
 
@@ -81,7 +81,7 @@ struct Run {
     batches: Vec<Batch>,
     /// URLs of the pages, in order.
     pages: Vec<String>,
-    refusals: BTreeMap<Refusal, u64>,
+    refusals: BTreeMap<SkipReason, u64>,
     counts: TrapCounts,
 }
 
@@ -90,14 +90,16 @@ impl Run {
         self.pages.iter().filter(|url| url.contains(part)).count()
     }
 
-    fn refused(&self, reason: Refusal) -> u64 {
+    fn refused(&self, reason: SkipReason) -> u64 {
         self.refusals.get(&reason).copied().unwrap_or_default()
     }
 
     fn failed(&self) -> usize {
         let events = self.batches.iter().flat_map(|batch| &batch.events);
         events
-            .filter(|event| matches!(event, Event::Failed { failure, .. } if failure.kind == FailureKind::NoSuchPage))
+            .filter(
+                |event| matches!(event, Event::FetchFailed { failure, .. } if failure.kind == FailureKind::NoSuchPage),
+            )
             .count()
     }
 
@@ -119,7 +121,7 @@ fn crawl_of(web: &dyn Web, seeds: &[&str], most: u64, sets: &[&str]) -> Run {
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut crawl = new();
     let mut batches = Vec::new();
-    replay(&mut crawl, &seeds, &Reading { web, topic: &topic }, 1, |batch| batches.push(batch));
+    replay(&mut crawl, &seeds, &TopicalWeb { web, topic: &topic }, 1, |batch| batches.push(batch));
     // Whatever was learnt is a fold of the log.
     let mut restored = new();
     batches.iter().for_each(|batch| restored.restore(batch));
@@ -129,11 +131,11 @@ fn crawl_of(web: &dyn Web, seeds: &[&str], most: u64, sets: &[&str]) -> Run {
     for event in batches.iter().flat_map(|batch| &batch.events) {
         match event {
             Event::Discovered(found) => urls.push(found.url.to_string()),
-            Event::Settled(page) => pages.push(urls[page.id.0 as usize].clone()),
+            Event::PageFetched(page) => pages.push(urls[page.id.0 as usize].clone()),
             _ => {}
         }
     }
-    let refusals: BTreeMap<Refusal, u64> = crawl.refusals().clone();
+    let refusals: BTreeMap<SkipReason, u64> = crawl.refusals().clone();
     assert_eq!(refusals.values().sum::<u64>(), crawl.progress().refused);
     Run { batches, pages, refusals, counts: crawl.traps() }
 }
@@ -189,10 +191,10 @@ fn a_calendar_without_end_ends_and_an_archive_does_not() {
     assert_eq!(run.count("/post/"), 190, "all that is real");
     assert_eq!(run.count("/202") - run.count("/cal/202"), 60, "the archive to its first month");
     assert!((12..400).contains(&run.count("/cal/")), "{}", run.count("/cal/"));
-    assert!(run.refused(Refusal::Series) > 20 && run.counts.ended >= 1, "{:?}", run.refusals);
+    assert!(run.refused(SkipReason::Series) > 20 && run.counts.ended >= 1, "{:?}", run.refusals);
     let without = crawl_of(&web, &["http://a.test/"], 1500, &["traps.series=0"]);
     assert_eq!(
-        (without.pages.len(), without.refused(Refusal::Series)),
+        (without.pages.len(), without.refused(SkipReason::Series)),
         (1500, 0),
         "and without the rule it has no end"
     );
@@ -229,7 +231,7 @@ fn a_list_without_end_ends_and_a_long_one_does_not() {
     assert_eq!(run.count("/real/page/"), 79, "{:?}", run.steps());
     assert_eq!(run.count("/post/"), 25 - 5 + 25 + 395);
     assert!(run.count("/same?") < 28 && run.count("/empty/") < 30, "{:?}", run.pages);
-    assert_eq!(run.refused(Refusal::Series), 2);
+    assert_eq!(run.refused(SkipReason::Series), 2);
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn parameters_that_explode_are_cut_and_a_catalogue_is_not() {
     let run = crawl(&web, 3000);
     assert_eq!((run.count("/post/"), run.count("/show.php")), (20, 150));
     assert!(run.count("/shop") < 500, "{} of 1,296", run.count("/shop"));
-    assert!(run.refused(Refusal::Series) > 300, "{:?}", run.refusals);
+    assert!(run.refused(SkipReason::Series) > 300, "{:?}", run.refusals);
     let without = crawl_of(&web, &["http://a.test/"], 3000, &["traps.series=0"]);
     assert_eq!(without.count("/shop"), 1296);
 }
@@ -294,7 +296,7 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
     assert!(run.steps().iter().any(|step| matches!(step, TrapStep::Session { name, .. } if name == "visit")));
     // What was queued before the rule was known is taken without the parameter, and the story of it says so.
     let id = run.batches.iter().flat_map(|batch| &batch.events).find_map(|event| match event {
-        Event::Moved { id, link: Some(_) } => Some(*id),
+        Event::SchemeRewritten { id, link: Some(_) } => Some(*id),
         _ => None,
     });
     let url = run.batches.iter().flat_map(|batch| &batch.events).find_map(|event| match event {
@@ -302,7 +304,7 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
         _ => None,
     });
     let record = |batch: &Batch| Ok(Record { batch: batch.clone(), archive: None, revisit: false });
-    let story = Story::read(|| run.batches.iter().map(record), url.as_ref().unwrap()).unwrap().unwrap();
+    let story = UrlHistory::read(|| run.batches.iter().map(record), url.as_ref().unwrap()).unwrap().unwrap();
     let told = story.to_string();
     assert!(told.contains("without the parameter that is a session's: http://a.test/post/"), "{told}");
     let named = crawl_of(&web, &["http://a.test/"], 2000, &["traps.session_parameters=[\"visit\"]"]);
@@ -473,7 +475,7 @@ fn two_names_of_one_host_are_crawled_once_and_two_hosts_twice() {
     assert_eq!(run.count("//a.test/post/") + run.count("//www.a.test/post/"), 60 + run.count("//www.a.test/post/"));
     assert!(run.count("//www.a.test/") < 12, "{}", run.count("//www.a.test/"));
     assert_eq!(run.counts.mirrors, 2);
-    assert!(run.refused(Refusal::Mirror) > 40, "{:?}", run.refusals);
+    assert!(run.refused(SkipReason::Mirror) > 40, "{:?}", run.refusals);
 }
 
 #[test]
@@ -492,7 +494,7 @@ fn links_of_a_page_that_repeats_another_are_left_be_and_lists_are_not() {
     });
     let run = crawl(&web, 2000);
     assert!(run.count("/more-of-one") == 1 && run.count("/more-of-two") == 0, "{:?}", run.pages);
-    assert_eq!((run.count("/post/40.html"), run.refused(Refusal::NearDuplicate)), (1, 1));
+    assert_eq!((run.count("/post/40.html"), run.refused(SkipReason::NearDuplicate)), (1, 1));
     let without = crawl_of(&web, &["http://a.test/"], 2000, &["traps.near_duplicates=false"]);
     assert_eq!(without.count("/more-of-two"), 1);
 }
@@ -508,7 +510,7 @@ fn addresses_that_pile_up_are_refused_by_name() {
     let run = crawl(&web, 500);
     assert!(run.pages.len() < 12, "{:?}", run.pages);
     assert_eq!(
-        (run.refused(Refusal::RepeatingPath), run.refused(Refusal::RepeatingQuery)),
+        (run.refused(SkipReason::RepeatingPath), run.refused(SkipReason::RepeatingQuery)),
         (1, 1),
         "{:?}",
         run.refusals
@@ -535,11 +537,11 @@ fn a_restored_crawl_goes_on_as_if_nothing_had_happened() {
     let config = Config::load(None, &["politeness.delay=0".into(), "politeness.robots=false".into()]).unwrap();
     let topic = Topic::new(lexicon_of("体育"));
     let mut conditions = live::conditions(&config, &topic);
-    let new = |conditions: &suidao::crawl::Conditions| {
+    let new = |conditions: &suidao::crawl::CrawlSettings| {
         Crawl::new(conditions.clone(), config.strategy.build(conditions.page_threshold))
     };
     let seeds = [CrawlUrl::parse("http://a.test/").unwrap()];
-    let source = Reading { web: &web, topic: &topic };
+    let source = TopicalWeb { web: &web, topic: &topic };
     let mut whole = Vec::new();
     replay(&mut new(&conditions), &seeds, &source, 1, |batch| whole.extend(batch.events));
     assert!(whole.iter().filter(|event| matches!(event, Event::Trap(_))).count() >= 3, "something to remember");
@@ -581,13 +583,13 @@ fn a_host_of_soft_404s_is_left_and_its_neighbours_are_not() {
     assert!(requests(&run) < 800, "{}", requests(&run));
     let of_a = run.pages.iter().filter(|url| url.contains("a.test")).count();
     assert!(of_a <= 8, "{of_a}");
-    assert_eq!(run.refused(Refusal::MissingPages), 2002 - 100 - of_a as u64);
+    assert_eq!(run.refused(SkipReason::MissingPages), 2002 - 100 - of_a as u64);
     assert!(run.count("b.test/x/") >= 12, "{:?}", run.pages);
     // The user's own URLs are asked for all the same.
     let seeds: Vec<String> = (0..150).map(|n| format!("http://a.test/x/{n}")).collect();
     let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
     let run = crawl_of(&web, &seeds, 400, &[]);
-    assert_eq!(run.refused(Refusal::MissingPages), 2, "the two links of the first page, and no seed");
+    assert_eq!(run.refused(SkipReason::MissingPages), 2, "the two links of the first page, and no seed");
     assert!(requests(&run) >= 150);
     // Without the rule the requests are what ends it.
     let run = crawl_of(&web, &["http://a.test/"], 40, &["traps.missing=0"]);

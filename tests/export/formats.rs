@@ -8,19 +8,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{AT_ONCE, Running, Stage, finite, records, run, snapshot, suidao, tools};
-use suidao::corpus::Fields;
+use suidao::corpus::DocumentFields;
 use suidao::draw::Draw;
 use suidao::index::Index;
 use suidao::model::{CrawlUrl, Event, UrlId};
 use suidao::store::Responses;
-use suidao::world::forum::Kind as ForumKind;
-use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Server, ServerOptions, Spec};
+use suidao::world::forum::ServedForumPage as ForumKind;
+use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, WebServer, WebSpec};
 
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--max-pages", "400", "--set", "limits.hops=10000"];
 
 /// A crawl of a web with redirects and pages that repeat.
 fn crawled() -> Stage {
-    let stage = Stage::new(Spec { robots_hosts: 1.0, ..finite() }, ServerOptions::default());
+    let stage = Stage::new(WebSpec { robots_hosts: 1.0, ..finite() }, ServerOptions::default());
     run(stage.crawl("crawl", &ALL)).expect(0);
     std::fs::create_dir(stage.path("out")).unwrap();
     stage
@@ -45,7 +45,7 @@ fn visible(root: &Path) -> BTreeMap<OsString, Vec<u8>> {
 fn other_software_reads_what_was_written() {
     let stage = crawled();
     let out = stage.path("out");
-    let all = Fields::ALL.join(",");
+    let all = DocumentFields::ALL.join(",");
     for (format, name, more) in [
         ("jsonl", "pages.jsonl", vec!["--fields", &all]),
         ("parquet", "pages.parquet", vec![]),
@@ -83,14 +83,14 @@ fn edges_are_those_of_the_log(stage: &Stage, graph: &Path) {
     for event in records(&stage.path("crawl")).into_iter().flat_map(|record| record.batch.events) {
         match event {
             Event::Discovered(found) => urls.push(found.url),
-            Event::Redirected { id, link: Some(link), .. } | Event::Moved { id, link: Some(link) } => {
+            Event::Redirected { id, link: Some(link), .. } | Event::SchemeRewritten { id, link: Some(link) } => {
                 redirects.insert(id, link.to);
             }
-            Event::Settled(page) => {
+            Event::PageFetched(page) => {
                 pages.insert(page.id);
                 links.extend(page.links.iter().map(|link| link.to).chain(page.known).map(|to| (page.id, to)));
             }
-            Event::Expanded { id, links: more, .. } => links.extend(more.iter().map(|link| (id, link.to))),
+            Event::Rejudged { id, links: more, .. } => links.extend(more.iter().map(|link| (id, link.to))),
             _ => {}
         }
     }
@@ -279,7 +279,7 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
     let forum = Arc::new(Forum::new(ForumSpec { activity, posts_per_page: 4, categories: 2, ..ForumSpec::default() }));
     let now = forum.spec().activity.start + 8 * DAY;
     let web = Arc::new(ForumWeb::at(Arc::clone(&forum), now));
-    let server = Server::start(Arc::clone(&web) as Arc<_>).unwrap();
+    let server = WebServer::start(Arc::clone(&web) as Arc<_>).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let crawl = || {

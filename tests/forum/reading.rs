@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use suidao::forum::sight::{Lens, Look, look};
+use suidao::forum::analysis::{ForumAnalysis, ForumProfile, analyze};
 use suidao::forum::{Tree, posts, records};
-use suidao::model::{Clock, CrawlUrl, Fetched, Millis, Moment};
-use suidao::world::forum::{Kind, ThreadTruth};
+use suidao::model::{ApproxTime, CrawlUrl, Fetched, Millis, TimeContext};
+use suidao::world::forum::{ServedForumPage, ThreadTruth};
 use suidao::world::{ActivitySpec, Forum, ForumSpec, Skin};
 
 const DAY: i64 = 86_400;
@@ -21,12 +21,13 @@ fn forum(skin: Skin) -> Arc<Forum> {
 }
 
 /// The pages of boards and threads, by links from the home.
-fn pages(forum: &Arc<Forum>, now: i64) -> BTreeMap<Kind, Fetched> {
+fn pages(forum: &Arc<Forum>, now: i64) -> BTreeMap<ServedForumPage, Fetched> {
     let mut found = BTreeMap::new();
     let mut left = VecDeque::from([forum.home()]);
     while let Some(url) = left.pop_front() {
         let kind = forum.kind_of(&url);
-        if matches!(kind, Kind::Duplicate { .. } | Kind::Functional) || found.contains_key(&kind) {
+        if matches!(kind, ServedForumPage::Duplicate { .. } | ServedForumPage::Functional) || found.contains_key(&kind)
+        {
             continue;
         }
         let answer = forum.answer(&url, now, found.len() as u64);
@@ -76,12 +77,12 @@ fn folded(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-fn holds(moment: Option<Moment>, at: i64) -> bool {
+fn holds(moment: Option<ApproxTime>, at: i64) -> bool {
     moment.is_some_and(|moment| moment.at <= at && at < moment.at + i64::from(moment.within))
 }
 
-fn clock(forum: &Forum, now: i64) -> Clock {
-    Clock { now: Millis(now as u64 * 1000), offset: forum.spec().activity.offset }
+fn clock(forum: &Forum, now: i64) -> TimeContext {
+    TimeContext { now: Millis(now as u64 * 1000), offset: forum.spec().activity.offset }
 }
 
 fn tell(wrong: &str) {
@@ -141,7 +142,7 @@ fn list(
     shows: &Shows,
     figures: &mut Figures,
 ) {
-    let is_thread = |url: &CrawlUrl| matches!(forum.kind_of(url), Kind::Thread { page: 1, .. });
+    let is_thread = |url: &CrawlUrl| matches!(forum.kind_of(url), ServedForumPage::Thread { page: 1, .. });
     let found = records(&Tree::read(page), &is_thread, clock(forum, now));
     let parsed = suidao::read::parse(page);
     let linked: BTreeSet<usize> = parsed
@@ -149,7 +150,9 @@ fn list(
         .links
         .iter()
         .filter_map(|link| match forum.kind_of(&link.url) {
-            Kind::Thread { thread, page: 1 } if threads[thread].board == board && !shows.beside.contains(&thread) => {
+            ServedForumPage::Thread { thread, page: 1 }
+                if threads[thread].board == board && !shows.beside.contains(&thread) =>
+            {
                 Some(thread)
             }
             _ => None,
@@ -157,7 +160,7 @@ fn list(
         .collect();
     let mut seen = BTreeSet::new();
     for record in &found {
-        let Kind::Thread { thread, .. } = forum.kind_of(&record.url) else { continue };
+        let ServedForumPage::Thread { thread, .. } = forum.kind_of(&record.url) else { continue };
         let truth = &threads[thread];
         seen.insert(thread);
         // Beside the list stand others.
@@ -195,12 +198,12 @@ struct Shows {
 }
 
 impl Shows {
-    fn of(skin: Skin, forum: &Forum, pages: &BTreeMap<Kind, Fetched>) -> Self {
+    fn of(skin: Skin, forum: &Forum, pages: &BTreeMap<ServedForumPage, Fetched>) -> Self {
         let mut boards: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (kind, page) in pages {
-            let Kind::Index { board, .. } = *kind else { continue };
+            let ServedForumPage::Index { board, .. } = *kind else { continue };
             for link in &suidao::read::parse(page).document.links {
-                if let Kind::Thread { thread, .. } = forum.kind_of(&link.url) {
+                if let ServedForumPage::Thread { thread, .. } = forum.kind_of(&link.url) {
                     boards.entry(thread).or_default().insert(board);
                 }
             }
@@ -215,23 +218,26 @@ fn read(skin: Skin) -> Figures {
     let now = forum.spec().activity.start + 9 * DAY;
     let threads = forum.threads(now);
     let mut figures = Figures::default();
-    let lens = Arc::new(Lens { offset: Some(forum.spec().activity.offset), ..Lens::default() });
+    let lens = Arc::new(ForumProfile { offset: Some(forum.spec().activity.offset), ..ForumProfile::default() });
     let pages = pages(&forum, now);
     let shows = Shows::of(skin, &forum, &pages);
     for (kind, page) in pages {
         if page.status != 200 {
             continue;
         }
-        let seen =
-            look(&page, &suidao::read::parse(&page), &Look { lens: Arc::clone(&lens), at: Millis(now as u64 * 1000) });
+        let seen = analyze(
+            &page,
+            &suidao::read::parse(&page),
+            &ForumAnalysis { lens: Arc::clone(&lens), at: Millis(now as u64 * 1000) },
+        );
         match kind {
-            Kind::Index { board, .. } if !forum.boards(now)[board].walled => {
+            ServedForumPage::Index { board, .. } if !forum.boards(now)[board].walled => {
                 list(&forum, &page, now, board, &threads, &shows, &mut figures);
                 if !figures.bare_lists.note(seen.posts.is_empty()) {
                     tell(&format!("{}: {} posts in a list", page.url, seen.posts.len()));
                 }
             }
-            Kind::Thread { thread: at, page: number } if !threads[at].walled => {
+            ServedForumPage::Thread { thread: at, page: number } if !threads[at].walled => {
                 thread(&forum, &page, now, at, number, &mut figures);
                 if !figures.bare_threads.note(seen.records.is_empty()) {
                     tell(&format!(

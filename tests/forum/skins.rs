@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use suidao::config::Config;
 use suidao::crawl::{Crawl, ForumMode};
-use suidao::forum::tally::Tally;
+use suidao::forum::tally::ForumTally;
 use suidao::model::{Batch, CrawlUrl, Event, Fetched, Stop, UrlId};
-use suidao::replay::{Reading, Web, replay};
+use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::strategy::Boards;
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::forum::Kind as ForumKind;
+use suidao::world::forum::ServedForumPage as ForumKind;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Skin};
 
 const DAY: i64 = 86_400;
@@ -41,10 +41,10 @@ impl Visit {
     }
 
     /// Goes through all boards; the URLs fetched, in order.
-    fn go(&mut self, web: &dyn Web) -> (Vec<CrawlUrl>, Tally) {
-        let (topic, mut fetched, mut tally) = (topic(), Vec::new(), Tally::default());
+    fn go(&mut self, web: &dyn Web) -> (Vec<CrawlUrl>, ForumTally) {
+        let (topic, mut fetched, mut tally) = (topic(), Vec::new(), ForumTally::default());
         let mut batches: Vec<Batch> = self.crawl.visit_boards(suidao::model::Millis(0)).into_iter().collect();
-        let source = Reading { web, topic: &topic };
+        let source = TopicalWeb { web, topic: &topic };
         let stop = replay(&mut self.crawl, std::slice::from_ref(&self.start), &source, 1, |batch| batches.push(batch));
         assert_eq!(stop, Stop::FrontierEmpty);
         for batch in batches {
@@ -54,7 +54,7 @@ impl Visit {
                     Event::Discovered(found) => {
                         self.urls.insert(found.id, found.url.clone());
                     }
-                    Event::Settled(settled) => fetched.push(self.urls[&settled.id].clone()),
+                    Event::PageFetched(settled) => fetched.push(self.urls[&settled.id].clone()),
                     _ => {}
                 }
             }
@@ -216,14 +216,14 @@ fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
         let threshold = conditions.page_threshold;
         let mut crawl = Crawl::new(conditions, config.strategy.build(threshold));
         let (mut urls, mut fetched, mut relevant) = (BTreeMap::new(), Vec::new(), 0);
-        let source = Reading { web: &web, topic: &topic };
+        let source = TopicalWeb { web: &web, topic: &topic };
         replay(&mut crawl, std::slice::from_ref(&board.url), &source, 1, |batch| {
             for event in batch.events {
                 match event {
                     Event::Discovered(found) => {
                         urls.insert(found.id, found.url);
                     }
-                    Event::Settled(settled) => {
+                    Event::PageFetched(settled) => {
                         relevant += u64::from(settled.relevant);
                         fetched.push(urls[&settled.id].clone());
                     }
@@ -254,9 +254,9 @@ fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
         let board =
             forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();
         let topic = topic();
-        let wanted = suidao::crawl::Wanted::Page(UrlId(0));
+        let wanted = suidao::crawl::FetchKind::Page(UrlId(0));
         let read = suidao::crawl::outcome(&wanted, Ok(&forum.answer(&board.url, now, 1)), None, &topic, "suidao");
-        let suidao::crawl::Outcome::Page { sight, .. } = read else { panic!() };
+        let suidao::crawl::FetchOutcome::Page { sight, .. } = read else { panic!() };
         let sight = sight.unwrap_or_else(|| panic!("{skin:?}: not looked at"));
         let map = suidao::forum::explore::recognise(&sight);
         println!(

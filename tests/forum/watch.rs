@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Delivery, ForumMode, Next, Watch, outcome};
-use suidao::forum::schedule::Method;
+use suidao::crawl::{Crawl, ForumMode, Next, ResponseMeta, Watch, outcome};
+use suidao::forum::schedule::ScheduleMethod;
 use suidao::model::{Batch, CrawlUrl, Event, Millis, PageKind, UrlId};
 use suidao::replay::Web;
 use suidao::strategy::Boards;
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::forum::Kind;
+use suidao::world::forum::ServedForumPage;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Skin};
 
 const DAY: i64 = 86_400;
@@ -33,7 +33,7 @@ fn crawl(forum: &Forum, per_day: u32) -> Crawl {
     let topic = Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]));
     let mut conditions = suidao::live::conditions(&config, &topic);
     conditions.forums = ForumMode::Explore { index_pages: Some(100) };
-    conditions.watch = Some(Watch { per_day: Some(per_day), method: Method::Sqrt });
+    conditions.watch = Some(Watch { per_day: Some(per_day), method: ScheduleMethod::Sqrt });
     Crawl::new(conditions, Box::new(Boards))
 }
 
@@ -47,7 +47,7 @@ impl Watched {
             days: 12,
             ..ActivitySpec::default()
         };
-        let spec = ForumSpec { skin: Skin::Discuz, activity, walled: 0, sub_boards: 0.0, ..ForumSpec::default() };
+        let spec = ForumSpec { skin: Skin::Discuz, activity, members_only: 0, sub_boards: 0.0, ..ForumSpec::default() };
         let forum = Arc::new(Forum::new(spec));
         let start = forum.spec().activity.start + 6 * DAY;
         let mut crawl = crawl(&forum, per_day);
@@ -69,7 +69,7 @@ impl Watched {
                     let read =
                         outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
                     self.now = self.now.after(100);
-                    let batch = self.crawl.settle(ticket, read, Delivery::default(), self.now);
+                    let batch = self.crawl.settle(ticket, read, ResponseMeta::default(), self.now);
                     self.told.push(batch);
                 }
                 Next::Wait(at) => self.now = at.expect("a watch always knows when it goes on").max(self.now.after(1)),
@@ -121,14 +121,14 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
     let urls = watched.urls();
     let fetched: BTreeSet<usize> = (watched.told.iter().flat_map(|batch| &batch.events))
         .filter_map(|event| match event {
-            Event::Settled(settled) if matches!(settled.forum.as_ref()?.kind, PageKind::Thread { .. }) => {
+            Event::PageFetched(settled) if matches!(settled.forum.as_ref()?.kind, PageKind::Thread { .. }) => {
                 match watched.forum.kind_of(&urls[&settled.id]) {
-                    Kind::Thread { thread, .. } => Some(thread),
+                    ServedForumPage::Thread { thread, .. } => Some(thread),
                     _ => None,
                 }
             }
             Event::Forum(step) => step.read.first().and_then(|(id, ..)| match watched.forum.kind_of(&urls[id]) {
-                Kind::Thread { thread, .. } => Some(thread),
+                ServedForumPage::Thread { thread, .. } => Some(thread),
                 _ => None,
             }),
             _ => None,
@@ -136,7 +136,8 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
         .collect();
     let open = watched.forum.threads(now - 10 * 3600).len();
     assert!(fetched.len() >= open, "{} of {open} threads", fetched.len());
-    let again = watched.told.iter().flat_map(|batch| &batch.events).filter(|event| matches!(event, Event::Settled(_)));
+    let again =
+        watched.told.iter().flat_map(|batch| &batch.events).filter(|event| matches!(event, Event::PageFetched(_)));
     println!("{} pages for {open} threads in three days", again.count());
 }
 
@@ -157,7 +158,7 @@ fn a_restart_goes_on_as_if_there_had_been_none() {
     resumed.until(2);
     let kinds = |watched: &Watched| {
         let events = watched.told[before..].iter().flat_map(|batch| batch.events.clone());
-        events.filter(|event| matches!(event, Event::Settled(_) | Event::Forum(_))).count()
+        events.filter(|event| matches!(event, Event::PageFetched(_) | Event::Forum(_))).count()
     };
     assert!(kinds(&whole) > 10);
     let difference = kinds(&whole).abs_diff(kinds(&resumed));

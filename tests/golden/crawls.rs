@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Delivery, ForumMode, Next, Refresh, outcome};
-use suidao::eval::Graph;
+use suidao::crawl::{Crawl, ForumMode, Next, Refresh, ResponseMeta, outcome};
+use suidao::eval::WebGraph;
 use suidao::live::conditions;
 use suidao::model::{Batch, Budget, Fetched, Millis};
-use suidao::replay::{Reading, Web, replay};
+use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::strategy::{Boards, StrategyName};
-use suidao::topic::{Layers, Lexicon, OTHER, Topic};
+use suidao::topic::{ContextGraphModel, Lexicon, OTHER, Topic};
 use suidao::world::{
-    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, Spec, World, topic_words,
+    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, SyntheticWeb, WebSpec, topic_words,
 };
 
 use super::{compare, digest};
@@ -36,12 +36,12 @@ const STRATEGIES: [&str; 16] = [
 ];
 
 /// A web with traps, one without, and one of small islands on many hosts.
-pub fn worlds() -> Vec<(&'static str, Spec)> {
-    let small = Spec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..Spec::default() };
+pub fn worlds() -> Vec<(&'static str, WebSpec)> {
+    let small = WebSpec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..WebSpec::default() };
     vec![
-        ("traps", Spec { calendar_hosts: 0.3, session_hosts: 0.2, robots_hosts: 0.8, ..small.clone() }),
-        ("finite", Spec { calendar_hosts: 0.0, session_hosts: 0.0, seed: 5, ..small.clone() }),
-        ("islands", Spec { pages: 900, hosts: 40, islands: 12, island_pages: [12, 25], seed: 9, ..small }),
+        ("traps", WebSpec { calendar_hosts: 0.3, session_hosts: 0.2, robots_hosts: 0.8, ..small.clone() }),
+        ("finite", WebSpec { calendar_hosts: 0.0, session_hosts: 0.0, seed: 5, ..small.clone() }),
+        ("islands", WebSpec { pages: 900, hosts: 40, islands: 12, island_pages: [12, 25], seed: 9, ..small }),
     ]
 }
 
@@ -63,19 +63,19 @@ fn words() -> Lexicon {
 }
 
 /// Layers of the web's own pages: those on topic, one link away, and the rest.
-fn layers(world: &World) -> Layers {
+fn layers(world: &SyntheticWeb) -> ContextGraphModel {
     let topic = Topic::new(words());
-    let source = Reading { web: world, topic: &topic };
+    let source = TopicalWeb { web: world, topic: &topic };
     let conditions = conditions(&Config::default(), &topic);
-    let graph = Graph::read(conditions, 150, &world.seeds(), &source, |url, _| Some(world.is_relevant(url)));
+    let graph = WebGraph::read(conditions, 150, &world.seeds(), &source, |url, _| Some(world.is_relevant(url)));
     let document = |&(node, layer): &(u32, Option<u8>)| {
         (layer.unwrap_or(OTHER), suidao::read::parse(&world.get(graph.url(node)).unwrap()).document)
     };
-    Layers::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
+    ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
 
 /// A crawl of `world`, and another one that goes on where it was left for each further number of pages.
-fn crawl(world: &World, topic: &Topic, strategy: &str, pages: &[u64], in_flight: usize) -> Vec<Batch> {
+fn crawl(world: &SyntheticWeb, topic: &Topic, strategy: &str, pages: &[u64], in_flight: usize) -> Vec<Batch> {
     let mut log: Vec<Batch> = Vec::new();
     for &pages in pages {
         let config = config(strategy, pages);
@@ -83,7 +83,7 @@ fn crawl(world: &World, topic: &Topic, strategy: &str, pages: &[u64], in_flight:
         let strategy = config.strategy.build(conditions.page_threshold);
         let mut crawl = Crawl::new(conditions, strategy);
         log.iter().for_each(|batch| crawl.restore(batch));
-        let source = Reading { web: world, topic };
+        let source = TopicalWeb { web: world, topic };
         replay(&mut crawl, &world.seeds(), &source, in_flight, |batch| log.push(batch));
     }
     log
@@ -97,7 +97,7 @@ fn every_strategy_on_three_webs() {
             .into_iter()
             .map(|(web, spec)| {
                 scope.spawn(move || {
-                    let world = World::new(spec).unwrap();
+                    let world = SyntheticWeb::new(spec).unwrap();
                     let (topic, layered) = (Topic::new(words()), Topic::new(words()).with_layers(layers(&world)));
                     let mut digests = Vec::new();
                     for strategy in STRATEGIES {
@@ -153,7 +153,7 @@ fn a_forum() {
             let mut crawl = Crawl::new(conditions, Box::new(Boards));
             log.iter().for_each(|batch| crawl.restore(batch));
             log.extend(crawl.visit_boards(Millis(0)));
-            let source = Reading { web: &web, topic: &topic };
+            let source = TopicalWeb { web: &web, topic: &topic };
             replay(&mut crawl, &[forum.home()], &source, 1, |batch| log.push(batch));
         }
         assert!(log.len() > 60, "{skin:?}: {} batches", log.len());
@@ -202,7 +202,7 @@ fn a_refresh() {
                     let answer = answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
                     let answer = answer.as_ref().map_err(Clone::clone);
                     let outcome = outcome(&ticket.wanted, answer, None, &topic, "suidao");
-                    log.push(crawl.settle(ticket, outcome, Delivery::default(), at(day)));
+                    log.push(crawl.settle(ticket, outcome, ResponseMeta::default(), at(day)));
                 }
                 Next::Wait(until) => day = day.max((until.unwrap().0 as f64 - start) / 86_400_000.0 + 1e-9),
                 Next::Done(_) => break,

@@ -7,7 +7,7 @@ use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::read::{self, parse};
 use suidao::replay::Web;
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::{ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, World};
+use suidao::world::{ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, SyntheticWeb};
 
 use super::{compare, digest};
 
@@ -66,7 +66,7 @@ fn what_is_read_of_generated_pages() {
     let topic = Topic::new(Lexicon::parse(&text).unwrap());
     let mut webs: Vec<(String, Vec<Fetched>)> = Vec::new();
     for (name, spec) in super::crawls::worlds() {
-        let world = World::new(spec).unwrap();
+        let world = SyntheticWeb::new(spec).unwrap();
         webs.push((format!("world {name}"), pages(world.seeds(), 120, &topic, |url| world.get(url))));
     }
     let changing = ChangingWeb::new(ChangingSpec::default(), 3);

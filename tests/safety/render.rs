@@ -12,14 +12,14 @@ use bytes::Bytes;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::fetch::render::{RenderFailure, RenderMode, RenderSettings, Renderer, RendererError};
-use suidao::fetch::{Fetcher, Settings};
+use suidao::fetch::{FetchSettings, Fetcher};
 use suidao::live::{self, Job};
 use suidao::model::{CrawlUrl, Event, Failure, FailureKind, Fetched};
 use suidao::read::parse;
-use suidao::replay::{Reading, Web, replay};
+use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::store::{CrawlDirectory, Responses};
 use suidao::topic::{Lexicon, Topic};
-use suidao::world::{Access, Server, ServerOptions};
+use suidao::world::{ServedRequest, ServerOptions, WebServer};
 
 /// A web from a few answers: URL to media type and body. robots.txt is missing where it is not given.
 struct Pages(BTreeMap<String, (u16, String, Bytes)>);
@@ -57,7 +57,7 @@ const JSON: &str = "application/json";
 
 /// A renderer of pages of a served web.
 struct Stage {
-    server: Server,
+    server: WebServer,
     web: Arc<Pages>,
     runtime: tokio::runtime::Runtime,
     renderer: Renderer,
@@ -68,9 +68,9 @@ impl Stage {
     fn new(pages: &[(&str, &str, &str)], settings: RenderSettings) -> Self {
         let web = Arc::new(web(pages));
         let options = ServerOptions { log: true, ..ServerOptions::default() };
-        let server = Server::start_with(Arc::clone(&web) as Arc<dyn Web>, options).unwrap();
+        let server = WebServer::start_with(Arc::clone(&web) as Arc<dyn Web>, options).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let fetcher = Fetcher::new(&Settings { proxy: Some(server.proxy()), ..Settings::default() }).unwrap();
+        let fetcher = Fetcher::new(&FetchSettings { proxy: Some(server.proxy()), ..FetchSettings::default() }).unwrap();
         let settings = RenderSettings { mode: RenderMode::Always, ..settings };
         let dir = tempfile::tempdir().unwrap();
         let profiles = dir.path().join("browser");
@@ -95,7 +95,7 @@ impl Stage {
     }
 
     fn asked(&self, path: &str) -> usize {
-        self.server.log().iter().filter(|Access { path: other, .. }| other.starts_with(path)).count()
+        self.server.log().iter().filter(|ServedRequest { path: other, .. }| other.starts_with(path)).count()
     }
 }
 
@@ -506,7 +506,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     }
     let web = Arc::new(as_web(&site()));
     let options = ServerOptions { log: true, ..ServerOptions::default() };
-    let server = Server::start_with(Arc::clone(&web) as Arc<dyn Web>, options).unwrap();
+    let server = WebServer::start_with(Arc::clone(&web) as Arc<dyn Web>, options).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let topic = Arc::new(Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0), ("比赛", 0.8)])));
     let crawl = |name: &str, sets: &[&str]| {
@@ -515,10 +515,10 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
         let directory = CrawlDirectory::new(dir.path().join(name));
         let job = Job { topic: Arc::clone(&topic), seeds, config, directory, forum: None, watch: None, refresh: None };
         live::run(&job, |_| {}, std::future::pending()).unwrap();
-        let rendered = |event: &Event| matches!(event, Event::Settled(page) if page.rendered);
+        let rendered = |event: &Event| matches!(event, Event::PageFetched(page) if page.rendered);
         let records = records(&dir.path().join(name));
         let all: Vec<&Event> = records.iter().flat_map(|record| &record.batch.events).collect();
-        let pages = all.iter().filter(|event| matches!(event, Event::Settled(_))).count();
+        let pages = all.iter().filter(|event| matches!(event, Event::PageFetched(_))).count();
         (pages, all.iter().filter(|event| rendered(event)).count())
     };
     assert_eq!(crawl("never", &["render.mode=never"]), (1, 0));
@@ -561,7 +561,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     let mut machine = Crawl::new(conditions, strategy);
     let mut batches = Vec::new();
     let seeds = [CrawlUrl::parse("http://a.test/").unwrap()];
-    replay(&mut machine, &seeds, &Reading { web: &again, topic: &topic }, 1, |batch| batches.push(batch));
+    replay(&mut machine, &seeds, &TopicalWeb { web: &again, topic: &topic }, 1, |batch| batches.push(batch));
     assert_eq!(as_json(&batches), events(&dir.path().join("auto")));
     // What it says of why.
     let mut why = suidao();
@@ -580,7 +580,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     let bodies = names.each_ref().map(|name| format!("{loops}<p>{name}"));
     let pages = [0, 1, 2, 3, 4].map(|n| (names[n].as_str(), HTML, bodies[n].as_str()));
     let web = web(&pages);
-    let server = Server::start(Arc::new(web)).unwrap();
+    let server = WebServer::start(Arc::new(web)).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let own = dir.path().canonicalize().unwrap();
     std::fs::write(dir.path().join("l.toml"), Lexicon::from_terms("体育", &[("足球", 1.0)]).to_toml()).unwrap();
@@ -611,7 +611,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
         let records = records(&own.join(name));
         let all = records.iter().flat_map(|record| &record.batch.events);
         let pages = all.filter_map(|event| match event {
-            Event::Settled(page) => Some(page.rendered),
+            Event::PageFetched(page) => Some(page.rendered),
             _ => None,
         });
         pages.collect::<Vec<_>>()
@@ -638,7 +638,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
 
 #[test]
 fn a_renderer_that_cannot_be_had_says_why() {
-    let fetcher = Fetcher::new(&Settings::default()).unwrap();
+    let fetcher = Fetcher::new(&FetchSettings::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let start = |settings: RenderSettings| {

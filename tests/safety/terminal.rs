@@ -18,7 +18,7 @@ use crate::support::{AT_ONCE, Ended, Running, finite, lexicon_of, run, snapshot,
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
-use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Proxied, Server, ServerOptions, Skin, World};
+use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Proxied, ServerOptions, Skin, SyntheticWeb, WebServer};
 
 /// Sets the title, a colour by ESC and by C1, clears, rings, goes back, writes from right to left, isolates, and says things
 /// that have no width; each after a word by which it is found again.
@@ -61,7 +61,7 @@ fn clean(what: &str, text: &str) {
 
 /// A generated web and a forum whose texts are hostile, and a host that is hostile wherever it can be.
 struct Hostile {
-    world: Arc<World>,
+    world: Arc<SyntheticWeb>,
     forum: ForumWeb,
 }
 
@@ -170,7 +170,7 @@ fn evil(url: &CrawlUrl) -> Fetched {
 /// The web, and what the verbs are given.
 struct Stage {
     dir: tempfile::TempDir,
-    server: Server,
+    server: WebServer,
     hostile: Arc<Hostile>,
     start: String,
     ran: BTreeMap<String, usize>,
@@ -179,16 +179,22 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let world = Arc::new(
-            World::new(suidao::world::Spec { pages: 400, hosts: 10, islands: 3, island_pages: [20, 30], ..finite() })
-                .unwrap(),
+            SyntheticWeb::new(suidao::world::WebSpec {
+                pages: 400,
+                hosts: 10,
+                islands: 3,
+                island_pages: [20, 30],
+                ..finite()
+            })
+            .unwrap(),
         );
         let activity = ActivitySpec { boards: 3, users: 30, threads_per_day: 4.0, days: 6, ..ActivitySpec::default() };
-        let spec = ForumSpec { skin: Skin::Discuz, activity, walled: 0, sub_boards: 0.0, ..ForumSpec::default() };
+        let spec = ForumSpec { skin: Skin::Discuz, activity, members_only: 0, sub_boards: 0.0, ..ForumSpec::default() };
         let forum = Arc::new(Forum::new(spec));
         let start = forum.home().to_string();
         let now = forum.spec().activity.start + 5 * 86_400;
         let hostile = Arc::new(Hostile { world, forum: ForumWeb::at(forum, now) });
-        let server = Server::start(Arc::clone(&hostile) as Arc<dyn Web>).unwrap();
+        let server = WebServer::start(Arc::clone(&hostile) as Arc<dyn Web>).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let stage = Self { dir, server, hostile, start, ran: BTreeMap::new() };
         let seeds: String = stage.hostile.world.seeds().iter().map(|url| format!("{url} {EVIL}\n")).collect();
@@ -471,7 +477,7 @@ fn awaited(running: &mut Running, stream: &str, before: &str, after: &str) -> St
 /// The status page of a crawl that is running.
 fn status(stage: &mut Stage, out: &str) {
     let options = ServerOptions { delay: Duration::from_millis(120), ..ServerOptions::default() };
-    let slow = Server::start_with(Arc::clone(&stage.hostile) as Arc<dyn Web>, options).unwrap();
+    let slow = WebServer::start_with(Arc::clone(&stage.hostile) as Arc<dyn Web>, options).unwrap();
     let mut words: Vec<String> =
         ["crawl", "-m", "lexicon.toml", "-s", "seeds.txt", "-o", "slow", "-v", "-v"].map(str::to_owned).into();
     let proxy = slow.proxy();

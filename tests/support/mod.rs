@@ -19,21 +19,21 @@ use std::time::{Duration, Instant};
 use suidao::model::{Batch, CrawlUrl, Event};
 use suidao::store::{CrawlDirectory, Record, Store};
 use suidao::topic::Lexicon;
-use suidao::world::{Proxied, Server, ServerOptions, Spec, World, topic_words};
+use suidao::world::{Proxied, ServerOptions, SyntheticWeb, WebServer, WebSpec, topic_words};
 
 /// No process of a test may run longer.
 pub const BOUND: Duration = Duration::from_secs(300);
 
 /// A web without endless parts: what a crawl without a limit fetches of it does not depend on the order.
-pub fn finite() -> Spec {
-    Spec {
+pub fn finite() -> WebSpec {
+    WebSpec {
         pages: 300,
         hosts: 12,
         islands: 4,
         island_pages: [15, 30],
         calendar_hosts: 0.0,
         session_hosts: 0.0,
-        ..Spec::default()
+        ..WebSpec::default()
     }
 }
 
@@ -43,17 +43,17 @@ pub const AT_ONCE: [&str; 6] =
 
 /// The served web with what a crawl of it needs.
 pub struct Stage {
-    pub world: Arc<World>,
-    pub server: Server,
+    pub world: Arc<SyntheticWeb>,
+    pub server: WebServer,
     pub dir: tempfile::TempDir,
     pub lexicon: PathBuf,
     pub seeds: PathBuf,
 }
 
 impl Stage {
-    pub fn new(spec: Spec, options: ServerOptions) -> Self {
-        let world = Arc::new(World::new(spec).unwrap());
-        let server = Server::start_with(Arc::new(Proxied(Arc::clone(&world))), options).unwrap();
+    pub fn new(spec: WebSpec, options: ServerOptions) -> Self {
+        let world = Arc::new(SyntheticWeb::new(spec).unwrap());
+        let server = WebServer::start_with(Arc::new(Proxied(Arc::clone(&world))), options).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let lexicon = dir.path().join("lexicon.toml");
         fs::write(&lexicon, lexicon_of("体育").to_toml()).unwrap();
@@ -65,7 +65,7 @@ impl Stage {
 
     /// Ends the server and starts another, on another port and without a delay.
     pub fn serve_anew(&mut self) {
-        self.server = Server::start(Arc::new(Proxied(Arc::clone(&self.world)))).unwrap();
+        self.server = WebServer::start(Arc::new(Proxied(Arc::clone(&self.world)))).unwrap();
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -117,7 +117,7 @@ pub fn unused_port() -> u16 {
 pub const SETTLED: &str = "settled.invalid";
 
 /// Returns when a server has dealt with all that it was sent before: by a process that was killed, for example.
-pub fn settle(server: &Server) {
+pub fn settle(server: &WebServer) {
     let mut stream = TcpStream::connect(server.addr()).unwrap();
     write!(stream, "GET http://{SETTLED}/ HTTP/1.1\r\nHost: {SETTLED}\r\nConnection: close\r\n\r\n").unwrap();
     stream.read_to_end(&mut Vec::new()).unwrap();
@@ -256,7 +256,7 @@ pub fn pages(dir: &Path) -> BTreeMap<CrawlUrl, usize> {
     for event in records(dir).into_iter().flat_map(|record| record.batch.events) {
         match event {
             Event::Discovered(found) => urls.push(found.url),
-            Event::Settled(page) => *pages.entry(urls[page.id.0 as usize].clone()).or_default() += 1,
+            Event::PageFetched(page) => *pages.entry(urls[page.id.0 as usize].clone()).or_default() += 1,
             _ => {}
         }
     }

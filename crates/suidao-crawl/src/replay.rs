@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::crawl::{Crawl, Delivery, Next, Outcome, Seeding, Ticket, Wanted, outcome};
+use crate::crawl::{Crawl, FetchKind, FetchOutcome, Next, ResponseMeta, Seeding, Ticket, outcome};
 use suidao_page::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis, Stop};
 use suidao_page::read::ROBOT;
 use suidao_page::topic::Topic;
@@ -41,21 +41,21 @@ impl<W: Web + ?Sized> Web for std::sync::Arc<W> {
 }
 
 /// Where a replay gets what a fetch came to.
-pub trait Source: Send + Sync {
+pub trait ReplaySource: Send + Sync {
     /// What a fetch of `url` comes to; the same each time.
-    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome;
+    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome;
 }
 
 /// A web read with a topic, nothing kept.
-pub struct Reading<'a> {
+pub struct TopicalWeb<'a> {
     /// What answers.
     pub web: &'a dyn Web,
     /// What its pages are scored by.
     pub topic: &'a Topic,
 }
 
-impl Source for Reading<'_> {
-    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
+impl ReplaySource for TopicalWeb<'_> {
+    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
         let answer = self.web.get(url);
         let read = catch_unwind(AssertUnwindSafe(|| {
             outcome(wanted, answer.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
@@ -63,7 +63,7 @@ impl Source for Reading<'_> {
         // A page that breaks a library is a page lost, as in a live crawl.
         read.unwrap_or_else(|_| {
             tracing::error!(%url, "parsing this page panicked, so it is skipped; please report it");
-            Outcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
+            FetchOutcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
         })
     }
 }
@@ -74,7 +74,7 @@ impl Source for Reading<'_> {
 pub fn replay(
     crawl: &mut Crawl,
     seeds: &[CrawlUrl],
-    source: &dyn Source,
+    source: &dyn ReplaySource,
     in_flight: usize,
     mut sink: impl FnMut(Batch),
 ) -> Stop {
@@ -88,7 +88,7 @@ pub fn replay(
 pub fn replay_while(
     crawl: &mut Crawl,
     seeds: &[CrawlUrl],
-    source: &dyn Source,
+    source: &dyn ReplaySource,
     in_flight: usize,
     mut sink: impl FnMut(Batch) -> ControlFlow<()>,
 ) -> Stop {
@@ -126,7 +126,7 @@ pub fn replay_while(
                 let (due, ticket) = under_way.pop_front().expect("with nothing under way the machine waits for a time");
                 now = due;
                 let outcome = source.outcome(&ticket.wanted, &ticket.url);
-                let delivery = Delivery { took: Some(REQUEST), from: None };
+                let delivery = ResponseMeta { latency: Some(REQUEST), from: None };
                 if sink(crawl.settle(ticket, outcome, delivery, now)).is_break() {
                     return Stop::PageLimit;
                 }

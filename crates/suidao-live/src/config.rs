@@ -9,9 +9,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use suidao_crawl::crawl::{Goals, Limits, Politeness, Sources};
+use suidao_crawl::crawl::{CrawlLimits, Politeness, Sources, StopConditions};
 use suidao_crawl::revisit::settings::RefreshSettings;
-use suidao_crawl::strategy::{Settings as Strategy, scope::Scope};
+use suidao_crawl::strategy::{StrategySettings as Strategy, scope::CrawlScope};
 use suidao_crawl::trap::Traps;
 use suidao_page::read::{UnknownLanguage, language_code};
 use suidao_page::toml_error::{line_and_message, message};
@@ -201,13 +201,13 @@ pub struct Config {
     /// `[crawl]`
     pub crawl: General,
     /// `[limits]`
-    pub limits: Limits,
+    pub limits: CrawlLimits,
     /// `[stop]`
-    pub stop: Goals,
+    pub stop: StopConditions,
     /// `[politeness]`
     pub politeness: Politeness,
     /// `[scope]`
-    pub scope: Scope,
+    pub scope: CrawlScope,
     /// `[sources]`
     pub sources: Sources,
     /// `[keep]`
@@ -215,7 +215,7 @@ pub struct Config {
     /// `[strategy]`
     pub strategy: Strategy,
     /// `[fetch]`
-    pub fetch: crate::fetch::Settings,
+    pub fetch: crate::fetch::FetchSettings,
     /// `[refresh]`
     pub refresh: RefreshSettings,
     /// `[render]`
@@ -318,8 +318,8 @@ impl Config {
     }
 
     /// What a crawl is to end at, the limit of pages among it.
-    pub fn goals(&self) -> Goals {
-        Goals { pages: self.limits.pages, ..self.stop.clone() }
+    pub fn goals(&self) -> StopConditions {
+        StopConditions { pages: self.limits.pages, ..self.stop.clone() }
     }
 
     /// The configuration as it may be shown: without the password of a proxy.
@@ -444,7 +444,7 @@ fn assign(table: &mut toml::Table, assignment: &str) -> Result<(), ConfigError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use suidao_crawl::strategy::{Reading, StrategyName};
+    use suidao_crawl::strategy::{DthVariant, StrategyName};
 
     fn load(text: &str, sets: &[&str]) -> Result<Config, String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -466,7 +466,7 @@ mod tests {
         )
         .unwrap();
         assert!(config.politeness.delay.abs() < 1e-9);
-        assert_eq!((config.strategy.dth.kdepth, config.strategy.dth.reading), (6, Reading::Interleave));
+        assert_eq!((config.strategy.dth.kdepth, config.strategy.dth.reading), (6, DthVariant::Interleave));
         assert_eq!(config.strategy.name, StrategyName::Dth);
         assert_eq!(config.scope.allow_hosts, ["a.cn"]);
     }

@@ -7,7 +7,7 @@
 mod checkpoints;
 mod clock;
 mod driver;
-mod errand;
+mod fetch_task;
 mod outage;
 mod readers;
 mod view;
@@ -24,21 +24,23 @@ use crate::config::Config;
 use crate::fetch::render::{self, Renderer, RendererError};
 use crate::fetch::{Fetcher, FetcherError};
 use checkpoints::{Checkpoints, Restored};
-use clock::Clock;
+use clock::MonotonicClock;
 use driver::Driver;
-use errand::Errand;
+use fetch_task::FetchTask;
 use outage::Outage;
-use readers::Readers;
+use readers::ParsePool;
 use suidao_crawl::crawl::{
-    Conditions, Crawl, ForumMode, Progress, Refresh, TrapCounts, Unreached, Waits, Watch, product,
+    Crawl, CrawlSettings, ForumMode, Progress, Refresh, TrapCounts, Unreached, WaitReasons, Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
-use suidao_page::model::{Batch, Budget, CrawlUrl, Event, ForumMap, Millis, PageKind, Refusal, Relevance, Stop, UrlId};
+use suidao_page::model::{
+    Batch, Budget, CrawlUrl, Event, ForumMap, Millis, PageKind, Relevance, SkipReason, Stop, UrlId,
+};
 use suidao_page::topic::Topic;
 use suidao_store::store::directory::write_own;
-use suidao_store::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, Writer, skipped};
+use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, WarcArchive, Writer, skipped};
 
-pub use view::{Glance, Pace, RecentFailure, RecentPage, Tally, View};
+pub use view::{CrawlMonitor, Pace, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
 
 /// The product token that robots.txt files and pages know us by, unless `fetch.user_agent` has another.
 pub const AGENT: &str = suidao_page::read::ROBOT;
@@ -98,7 +100,7 @@ pub enum LiveError {
 
 /// How a crawl ended.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct CrawlReport {
     /// Where it stands, runs before this one included.
     pub progress: Progress,
     /// Why it ended; none if it was interrupted.
@@ -112,7 +114,7 @@ pub struct Report {
     /// Bytes of memory that the process took at its end.
     pub memory: Option<u64>,
     /// URLs refused, by reason.
-    pub refusals: BTreeMap<Refusal, u64>,
+    pub refusals: BTreeMap<SkipReason, u64>,
     /// Of a refresh: when the first of the known pages may be asked for again.
     pub next_due: Option<Millis>,
     /// URLs that failed for good, by the name of the kind.
@@ -146,7 +148,7 @@ pub enum News<'a> {
         all: usize,
     },
     /// Nothing has come back for a while: what is waited for, and what time it is.
-    Waiting(&'a Waits, Millis),
+    Waiting(&'a WaitReasons, Millis),
 }
 
 /// The name whose rules are obeyed: that of `fetch.user_agent`.
@@ -155,8 +157,8 @@ pub fn agent(config: &Config) -> &str {
 }
 
 /// What the machine is made of, by configuration and lexicon.
-pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
-    Conditions {
+pub fn conditions(config: &Config, topic: &Topic) -> CrawlSettings {
+    CrawlSettings {
         limits: config.limits.clone(),
         goals: config.stop.clone(),
         politeness: config.politeness.clone(),
@@ -193,7 +195,7 @@ pub fn run(
     job: &Job,
     tell: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
-) -> Result<Report, LiveError> {
+) -> Result<CrawlReport, LiveError> {
     run_in_view(job, None, tell, interrupt)
 }
 
@@ -203,10 +205,10 @@ pub fn run(
 /// As [`run`].
 pub fn run_in_view(
     job: &Job,
-    view: Option<&Arc<View>>,
+    view: Option<&Arc<CrawlMonitor>>,
     mut tell: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
-) -> Result<Report, LiveError> {
+) -> Result<CrawlReport, LiveError> {
     job.directory.check_pages()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(LiveError::Threads)?;
@@ -262,7 +264,7 @@ pub fn run_in_view(
         user_agent: job.config.fetch.agent(),
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
     };
-    let archive = Archive::resume(&job.directory, store.last_location()?, archive)?;
+    let archive = WarcArchive::resume(&job.directory, store.last_location()?, archive)?;
     // Once the directory is this process's own.
     let renderer = runtime.block_on(start)?;
     tell(News::Ready { resumed, progress: crawl.progress() });
@@ -294,10 +296,10 @@ pub fn run_in_view(
         harvest,
         harvested: before,
         writer: &writer,
-        errand: Errand {
+        errand: FetchTask {
             fetcher,
             renderer: renderer.clone(),
-            readers: Readers::new(reading),
+            readers: ParsePool::new(reading),
             topic: Arc::clone(&job.topic),
             robot: self::agent(&job.config).into(),
             view: view.cloned(),
@@ -312,7 +314,7 @@ pub fn run_in_view(
         checkpoints: Checkpoints::new(job.directory.clone(), settings, job.config.crawl.checkpoint_every, kept),
         tell: &mut tell,
         proxy_lost: false,
-        clock: Clock::start(last),
+        clock: MonotonicClock::start(last),
         outage,
         doubted: Vec::new(),
         looking: false,
@@ -346,7 +348,7 @@ pub fn run_in_view(
     let trouble = report_on.iter().map(|id| (*id, crawl.url(*id))).collect();
     let pages_now = progress.pages - before;
     let (unreached, next_due) = (crawl.unreached(UNREACHED), crawl.next_due());
-    Ok(Report {
+    Ok(CrawlReport {
         progress,
         stop,
         pages_now,
@@ -375,7 +377,7 @@ fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
     /// Nobody looks at more.
     const NAMED: usize = 16;
     for event in &batch.events {
-        if let Event::Settled(settled) = event
+        if let Event::PageFetched(settled) = event
             && settled.forum.as_ref().is_some_and(|page| matches!(page.kind, PageKind::Login | PageKind::Unread))
             && found.len() < NAMED
         {
@@ -392,8 +394,10 @@ fn latest(store: &Store) -> Result<(Option<Millis>, VecDeque<UrlId>), StoreError
     for record in store.batches_from(store.len().saturating_sub(BATCHES)) {
         let batch = record?.batch;
         last = last.max(Some(batch.at));
-        let pages =
-            batch.events.iter().filter_map(|event| if let Event::Settled(page) = event { Some(page.id) } else { None });
+        let pages = batch
+            .events
+            .iter()
+            .filter_map(|event| if let Event::PageFetched(page) = event { Some(page.id) } else { None });
         answered.extend(pages);
         answered.drain(..answered.len().saturating_sub(LOOK_BACK));
     }

@@ -6,9 +6,9 @@ use suidao::model::number;
 
 pub fn show(config: &Config, as_json: bool) -> Result<()> {
     if as_json {
-        say!("{}", serde_json::to_string_pretty(&config.shown())?);
+        outln!("{}", serde_json::to_string_pretty(&config.shown())?);
     } else {
-        say!("{}", in_force(config)?);
+        outln!("{}", in_force(config)?);
     }
     Ok(())
 }

@@ -38,10 +38,10 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
         let mut shown = serde_json::to_value(&checked)?;
         shown["sound"] = json!(checked.damage.is_none());
         shown["kept_in"] = json!(aside);
-        say!("{}", serde_json::to_string_pretty(&shown)?);
+        outln!("{}", serde_json::to_string_pretty(&shown)?);
     } else {
         let place = args.directory.display();
-        let verify::Checked { batches, pages, files, damage, .. } = &checked;
+        let verify::CrawlCheck { batches, pages, files, damage, .. } = &checked;
         let advice = match (damage, &aside) {
             (None, _) => "intact".to_owned(),
             (Some(_), None) => {
@@ -52,9 +52,9 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
             }
         };
         if let Some(damage) = damage {
-            say!("damaged: {damage}");
+            outln!("damaged: {damage}");
         }
-        say!("{place}: {pages} pages in {batches} batches, {files} WARC files: {advice}.");
+        outln!("{place}: {pages} pages in {batches} batches, {files} WARC files: {advice}.");
     }
     Ok(if checked.damage.is_none() || aside.is_some() { Exit::Done } else { Exit::Short })
 }

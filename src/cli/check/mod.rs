@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use suidao::config::Config;
 use suidao::model::CrawlUrl;
 
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Inspect one page, robots.txt, URL, configuration or crawl directory.
 #[derive(Args)]
@@ -59,7 +59,7 @@ enum What {
     },
 }
 
-pub fn run(args: &CheckArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &CheckArgs, voice: Verbosity) -> Result<Exit> {
     match &args.what {
         What::Page(args) => return page::show(args, voice),
         What::Robots(args) => robots::show(args)?,

@@ -13,20 +13,20 @@ use serde_json::json;
 use suidao::config::Config;
 use suidao::live::{self, Job, News};
 use suidao::model::{
-    CrawlUrl, Defect, Event, Evidence, Fetched, Outlink, Page, Refusal, Region, Relevance, RobotsRules, Timestamp,
+    CrawlUrl, Defect, Event, Fetched, LinkScores, Outlink, Page, Region, Relevance, RobotsRules, SkipReason, Timestamp,
     number,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::store::archive::ArchiveReader;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::strategy::StrategyName;
-use suidao::topic::{Lexicon, Scores, Topic};
+use suidao::topic::{Lexicon, Topic, TopicScores};
 use suidao::visible;
 
 use super::{parse, read};
 use crate::cli::conditions::ConditionsArgs;
 use crate::cli::crawl::interrupted;
-use crate::cli::{Exit, Voice, inputs};
+use crate::cli::{Exit, Verbosity, inputs};
 
 /// Links shown to people; JSON has all.
 const LINKS: usize = 40;
@@ -54,7 +54,7 @@ pub struct PageArgs {
 }
 
 /// Shows what a page is read into.
-pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
+pub fn show(args: &PageArgs, voice: Verbosity) -> Result<Exit> {
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let remote = CrawlUrl::parse(&args.page).ok().filter(|_| !Path::new(&args.page).exists());
     let config = args.conditions.load()?;
@@ -65,7 +65,7 @@ pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
                 fetched
             }
             Err(why) => {
-                note!("suidao: cannot read {}: {why}", args.page);
+                errln!("suidao: cannot read {}: {why}", args.page);
                 return Ok(Exit::Short);
             }
         },
@@ -78,7 +78,7 @@ pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
     };
     let seen = Seen::of(&fetched, live::agent(&config), topic.as_ref());
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&number::rounded(seen.as_json()))?);
+        outln!("{}", serde_json::to_string_pretty(&number::rounded(seen.as_json()))?);
     } else {
         seen.tell()?;
     }
@@ -121,7 +121,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
         if let News::Batch(batch, _) = news {
             for event in &batch.events {
                 // Why a host is given up was told by what it failed with.
-                let after = matches!(event, Event::Refused { reason, .. } if reason.is_hosts()) && why.is_some();
+                let after = matches!(event, Event::UrlExcluded { reason, .. } if reason.is_hosts()) && why.is_some();
                 why = reason(event).filter(|_| !after).or(why.take());
             }
         }
@@ -131,7 +131,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     let mut archive = ArchiveReader::new(&job.directory, limit);
     for record in store.batches() {
         let record = record?;
-        let settled = record.batch.events.iter().any(|event| matches!(event, Event::Settled(_)));
+        let settled = record.batch.events.iter().any(|event| matches!(event, Event::PageFetched(_)));
         if let Some(location) = record.answer().filter(|_| settled) {
             return Ok(Ok(archive.read_at(location)?));
         }
@@ -142,8 +142,10 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
 /// Why an event brings no page, in words.
 fn reason(event: &Event) -> Option<String> {
     match event {
-        Event::Failed { failure, .. } | Event::Retried { failure, .. } => Some(failure.to_string()),
-        Event::Skipped { reason, .. } | Event::Refused { reason, .. } => Some(Refusal::why(*reason).to_owned()),
+        Event::FetchFailed { failure, .. } | Event::FetchRetried { failure, .. } => Some(failure.to_string()),
+        Event::LinkRejected { reason, .. } | Event::UrlExcluded { reason, .. } => {
+            Some(SkipReason::why(*reason).to_owned())
+        }
         Event::Robots { origin, rules: RobotsRules::Unreachable, failure, .. } => {
             let cause = failure.as_ref().map_or_else(String::new, |failure| format!(" ({failure})"));
             Some(format!("{origin}/robots.txt cannot be fetched{cause}, so no page of the host may be fetched"))
@@ -210,7 +212,7 @@ impl<'a> Seen<'a> {
         let page = &self.page;
         let line = |name: &str, value: &str| -> Result<()> {
             if !value.is_empty() {
-                say!("{name:<10}{}", visible::line(value));
+                outln!("{name:<10}{}", visible::line(value));
             }
             Ok(())
         };
@@ -241,7 +243,7 @@ impl<'a> Seen<'a> {
         let kind = if page.listing { ", listing page" } else { "" };
         line("text", &format!("{} characters{kind}", page.sketch.chars))?;
         if !page.text.is_empty() {
-            say!("\n{}", page.text);
+            outln!("\n{}", page.text);
         }
         self.tell_links()
     }
@@ -252,7 +254,7 @@ impl<'a> Seen<'a> {
             return Ok(());
         }
         let scored = self.topic.is_some();
-        say!("\n{} links{}", links.len(), if scored { ": relevance = anchor, context, url" } else { "" });
+        outln!("\n{} links{}", links.len(), if scored { ": relevance = anchor, context, url" } else { "" });
         // The best first; without scores the page's own order.
         links.sort_by(|one, other| other.relevance.get().total_cmp(&one.relevance.get()));
         for link in links.iter().take(LINKS) {
@@ -269,19 +271,19 @@ impl<'a> Seen<'a> {
             } else {
                 String::new()
             };
-            say!("{scores}{region:<11}{} {}{nofollow}", link.url, visible::line(&link.anchor));
+            outln!("{scores}{region:<11}{} {}{nofollow}", link.url, visible::line(&link.anchor));
         }
         if links.len() > LINKS {
-            say!("and {} more (--json lists all)", links.len() - LINKS);
+            outln!("and {} more (--json lists all)", links.len() - LINKS);
         }
         Ok(())
     }
 }
 
 /// What stands for scores where there is no topic.
-fn unscored(parsed: &Parsed) -> Scores {
-    let links = vec![(Evidence::default(), Relevance::ZERO); parsed.document.links.len()];
-    Scores { relevance: Relevance::ZERO, terms: Vec::new(), layer: None, links }
+fn unscored(parsed: &Parsed) -> TopicScores {
+    let links = vec![(LinkScores::default(), Relevance::ZERO); parsed.document.links.len()];
+    TopicScores { relevance: Relevance::ZERO, terms: Vec::new(), layer: None, links }
 }
 
 fn told_by(from: CharsetFrom) -> &'static str {

@@ -44,6 +44,6 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
         // Three columns and one line, whatever either of them holds.
         writeln!(shown, "{word}\t{}\t{}", visible::line(url), visible::line(&rule))?;
     }
-    say!("{}", shown.trim_end_matches('\n'));
+    outln!("{}", shown.trim_end_matches('\n'));
     Ok(())
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::model::{CrawlUrl, Refusal};
+use suidao::model::{CrawlUrl, SkipReason};
 use suidao::strategy::url_weight;
 
-use crate::cli::door;
+use crate::cli::terminal;
 
 /// Writes the normal form of each on a line of its own, or as JSON what else is made of it: scope, robots.txt, weight. One that
 /// is none has a line on the standard error. Whether all were URLs.
@@ -20,20 +20,20 @@ pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bo
             Ok(url) => url,
             Err(error) => {
                 sound = false;
-                note!("suidao: cannot crawl {text}: {error}; write it as http://host/path");
+                errln!("suidao: cannot crawl {text}: {error}; write it as http://host/path");
                 continue;
             }
         };
         if !as_json {
-            door::exact(format_args!("{url}"))?;
+            terminal::exact(format_args!("{url}"))?;
             continue;
         }
         let refusal = config.scope.refuses(&url).or_else(|| suidao::trap::path::refuses(&config.traps, &url));
         let told = json!({
             "given": text, "url": url, "host": url.authority(), "robots": url.robots(), "in_scope": refusal.is_none(),
-            "refused": refusal, "why": refusal.map(Refusal::why), "weight": url_weight(&url),
+            "refused": refusal, "why": refusal.map(SkipReason::why), "weight": url_weight(&url),
         });
-        say!("{told}");
+        outln!("{told}");
     }
     Ok(sound)
 }

@@ -10,12 +10,12 @@ use clap::Args;
 use serde_json::json;
 use strum::VariantArray as _;
 use suidao::config::Config;
-use suidao::eval::{Comparison, Facts, ORACLE, Plan, TaskPlan, csv, table};
-use suidao::strategy::{Settings, StrategyName};
+use suidao::eval::{Comparison, ComparisonFacts, ORACLE, Plan, TaskPlan, csv, table};
+use suidao::strategy::{StrategyName, StrategySettings};
 
 use super::replay::AT_ONCE;
-use super::{Exit, Voice};
-use runs::Rival;
+use super::{Exit, Verbosity};
+use runs::Contestant;
 
 /// Compare crawl strategies on recorded or generated webs.
 ///
@@ -72,18 +72,18 @@ pub struct CompareArgs {
     json: bool,
 }
 
-pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &CompareArgs, voice: Verbosity) -> Result<Exit> {
     let (plan, base) = args.plan()?;
     let config = args.config()?;
     let strategies = strategies(&plan, &config)?;
     if let Some(path) = &args.output {
         outputs::check(path)?;
     }
-    let races = runs::Races::prepare(&plan, &base)?;
+    let races = runs::TrialRunner::prepare(&plan, &base)?;
     let marks = plan.marks();
     let (runs, tasks) = races.run(&config, &strategies, &marks, args.jobs, voice)?;
     let comparison = Comparison::new(&marks, runs);
-    let facts = Facts {
+    let facts = ComparisonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         in_flight: config.crawl.in_flight,
         command: args.command(),
@@ -96,14 +96,14 @@ pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
         let shown = json!({
             "facts": facts, "summary": csv::summary_rows(&comparison), "wins": csv::win_rows(&comparison),
         });
-        say!("{shown}");
+        outln!("{shown}");
     } else {
-        say!("{}", table(&comparison).trim_end());
+        outln!("{}", table(&comparison).trim_end());
     }
     if !voice.quiet && !args.json {
         match &args.output {
-            Some(path) => note!("\nWrote {}", path.join(outputs::REPORT).display()),
-            None => note!("\nUse -o DIR to write a report with curves, intervals and wins."),
+            Some(path) => errln!("\nWrote {}", path.join(outputs::REPORT).display()),
+            None => errln!("\nUse -o DIR to write a report with curves, intervals and wins."),
         }
     }
     Ok(Exit::Done)
@@ -212,7 +212,7 @@ fn is_plan(target: &str) -> bool {
 }
 
 /// Who takes part, with its label; every strategy there is and the oracle, where none is named.
-fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Rival)>> {
+fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Contestant)>> {
     let without = plan.tasks.iter().find(|task| task.layers.is_none());
     let all = || {
         let known = StrategyName::VARIANTS.iter();
@@ -220,13 +220,13 @@ fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Rival)>> {
         can.map(ToString::to_string).chain([ORACLE.to_owned()]).collect()
     };
     let names: Vec<String> = if plan.strategies.is_empty() { all() } else { plan.strategies.clone() };
-    let mut found: Vec<(String, Rival)> = Vec::new();
+    let mut found: Vec<(String, Contestant)> = Vec::new();
     for name in names {
         let (label, rival) = if name == ORACLE {
-            (name, Rival::Oracle)
+            (name, Contestant::Oracle)
         } else {
             let settings = strategy(&name, config, without)?;
-            (settings.label(), Rival::Strategy(Box::new(settings)))
+            (settings.label(), Contestant::Strategy(Box::new(settings)))
         };
         if found.iter().any(|(known, _)| *known == label) {
             bail!("strategy {label} is given twice; give each once");
@@ -237,7 +237,7 @@ fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Rival)>> {
 }
 
 /// The settings of a strategy by its name; `without`: a task that has no layers.
-fn strategy(name: &str, config: &Config, without: Option<&TaskPlan>) -> Result<Settings> {
+fn strategy(name: &str, config: &Config, without: Option<&TaskPlan>) -> Result<StrategySettings> {
     let settings = config.strategy.named(name)?;
     if let Some(task) = without.filter(|_| settings.name == StrategyName::ContextGraph) {
         bail!(

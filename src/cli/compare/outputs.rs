@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use suidao::eval::{Comparison, Facts, csv, report};
+use suidao::eval::{Comparison, ComparisonFacts, csv, report};
 use suidao::store::PartDirectory;
 use suidao::store::directory::{WriteError, write_whole};
 
@@ -34,7 +34,7 @@ pub fn check(path: &Path) -> Result<()> {
 }
 
 /// Writes all files into a directory beside `path`, which then takes its name.
-pub fn write(path: &Path, comparison: &Comparison, facts: &Facts) -> Result<()> {
+pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> Result<()> {
     let shown = path.display();
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

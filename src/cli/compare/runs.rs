@@ -8,18 +8,18 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Goals};
-use suidao::eval::{Known, Oracle, Plan, Recorder, Run, RunOf, TaskFacts, TaskPlan};
+use suidao::crawl::{Crawl, StopConditions};
+use suidao::eval::{KnownTruth, Oracle, Plan, Recorder, RunMeta, StrategyRun, TaskFacts, TaskPlan};
 use suidao::live::conditions;
-use suidao::model::{CrawlUrl, Settled};
-use suidao::recorded::{Judge, Memo, Opened, WebName, Witness};
-use suidao::replay::{Reading, replay_while};
-use suidao::strategy::{Settings, Strategy};
-use suidao::world::Spec;
+use suidao::model::{CrawlUrl, PageProcessed};
+use suidao::recorded::{GroundTruth, Memo, OpenedWeb, RelevanceJudge, WebName};
+use suidao::replay::{TopicalWeb, replay_while};
+use suidao::strategy::{Strategy, StrategySettings};
+use suidao::world::WebSpec;
 
 use super::super::screen::Screen;
-use super::super::trial::{Files, Trial};
-use super::super::{Voice, inputs};
+use super::super::trial::{Trial, TrialFiles};
+use super::super::{Verbosity, inputs};
 
 /// A run fetches at most so many times the pages that are to count, and 1,000: where nothing counts it is to end.
 const VAIN: u64 = 5;
@@ -30,9 +30,9 @@ const REACH: u64 = 1 << 20;
 
 /// Who takes part.
 #[derive(Clone)]
-pub enum Rival {
+pub enum Contestant {
     /// A strategy.
-    Strategy(Box<Settings>),
+    Strategy(Box<StrategySettings>),
     /// Somebody who knows the web and what is relevant.
     Oracle,
 }
@@ -56,12 +56,12 @@ struct Case<'a> {
 }
 
 /// All cases.
-pub struct Races<'a> {
+pub struct TrialRunner<'a> {
     base: &'a Path,
     cases: Vec<Case<'a>>,
 }
 
-impl<'a> Races<'a> {
+impl<'a> TrialRunner<'a> {
     /// Opens every web and reads every file, so that what is wrong is told before anything runs.
     pub fn prepare(plan: &'a Plan, base: &'a Path) -> Result<Self> {
         let mut cases = Vec::new();
@@ -83,26 +83,27 @@ impl<'a> Races<'a> {
     pub fn run(
         &self,
         config: &Config,
-        strategies: &[(String, Rival)],
+        strategies: &[(String, Contestant)],
         marks: &[usize],
         jobs: Option<usize>,
-        voice: Voice,
-    ) -> Result<(Vec<Run>, Vec<TaskFacts>)> {
+        voice: Verbosity,
+    ) -> Result<(Vec<StrategyRun>, Vec<TaskFacts>)> {
         let pages = marks.last().copied().unwrap_or(0);
         let all = self.cases.len() * strategies.len() * pages;
-        let screen = Mutex::new(Screen::new(voice, false, Goals::pages(all as u64)));
+        let screen = Mutex::new(Screen::new(voice, false, StopConditions::pages(all as u64)));
         let told = Told { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
         let of_case = |case: &Case| {
             let ready = case.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
             let ready = ready.map_or_else(|| open(case.plan, self.base, case.world_seed), Ok);
             let ready = ready.with_context(|| format!("task {}", case.plan.name))?;
-            let run = |strategy: &(String, Rival)| case.run(config, strategy, &ready, pages, &told);
-            let runs: Vec<Run> = strategies.par_iter().map(run).collect();
+            let run = |strategy: &(String, Contestant)| case.run(config, strategy, &ready, pages, &told);
+            let runs: Vec<StrategyRun> = strategies.par_iter().map(run).collect();
             Ok((runs, case.facts(config, &ready)))
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
         let pool = pool.context("cannot start threads; use a smaller --jobs")?;
-        let done: Result<Vec<(Vec<Run>, TaskFacts)>> = pool.install(|| self.cases.par_iter().map(of_case).collect());
+        let done: Result<Vec<(Vec<StrategyRun>, TaskFacts)>> =
+            pool.install(|| self.cases.par_iter().map(of_case).collect());
         screen.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
         let (mut runs, mut tasks) = (Vec::new(), Vec::<TaskFacts>::new());
         for (case, (of_case, facts)) in self.cases.iter().zip(done?) {
@@ -121,12 +122,12 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     let name = WebName::parse(&plan.web, base)?;
     let mut web = name.open()?;
     if let (Some(world), Some(seed)) = (&web.world, seed) {
-        web = Opened::world(name, Spec { seed, ..world.spec().clone() })?;
+        web = OpenedWeb::world(name, WebSpec { seed, ..world.spec().clone() })?;
     }
     let [lexicon, seeds, truth, exclude, layers] =
         [&plan.lexicon, &plan.seeds, &plan.truth, &plan.exclude, &plan.layers]
             .map(|path| path.as_ref().map(|path| base.join(path)));
-    let files = Files {
+    let files = TrialFiles {
         lexicon: lexicon.as_deref(),
         seeds: seeds.as_deref(),
         truth: truth.as_deref(),
@@ -163,25 +164,32 @@ impl Case<'_> {
         self.world_seed.unwrap_or(config.crawl.seed)
     }
 
-    fn run(&self, config: &Config, (label, rival): &(String, Rival), ready: &Ready, pages: usize, told: &Told) -> Run {
+    fn run(
+        &self,
+        config: &Config,
+        (label, rival): &(String, Contestant),
+        ready: &Ready,
+        pages: usize,
+        told: &Told,
+    ) -> StrategyRun {
         let mut config = config.clone();
         config.crawl.seed = self.seed(&config);
         config.limits.pages = Some(VAIN * pages as u64 + 1_000);
-        let mut witness = Witness::new(ready.trial.judge.clone());
+        let mut witness = RelevanceJudge::new(ready.trial.judge.clone());
         let world = ready.trial.web.world.as_deref();
         let mut recorder = Recorder::new(|url, page| {
             let hit = witness.is_relevant(url, page)?;
             told.page(hit);
             let island = world.filter(|_| hit).and_then(|world| world.island(url));
-            Some(Known { hit, island: island.and_then(|island| u32::try_from(island).ok()) })
+            Some(KnownTruth { hit, island: island.and_then(|island| u32::try_from(island).ok()) })
         });
-        let source = ready.memo.over(Reading { web: &*ready.trial.web.web, topic: &ready.trial.topic });
+        let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
         let conditions = conditions(&config, &ready.trial.topic);
         let strategy: Box<dyn Strategy> = match rival {
-            Rival::Strategy(settings) => settings.build(conditions.page_threshold),
-            Rival::Oracle => {
-                let mut witness = Witness::new(ready.trial.judge.clone());
-                let relevant = |url: &CrawlUrl, page: &Settled| witness.is_relevant(url, page);
+            Contestant::Strategy(settings) => settings.build(conditions.page_threshold),
+            Contestant::Oracle => {
+                let mut witness = RelevanceJudge::new(ready.trial.judge.clone());
+                let relevant = |url: &CrawlUrl, page: &PageProcessed| witness.is_relevant(url, page);
                 let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
                 Box::new(Oracle::ask(conditions.clone(), reach, &ready.trial.seeds, &source, relevant))
             }
@@ -191,7 +199,7 @@ impl Case<'_> {
             recorder.fold(&batch);
             if recorder.pages() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        let of = RunOf {
+        let of = RunMeta {
             task: self.plan.name.clone(),
             web: self.plan.web.clone(),
             seed: self.seed(&config),
@@ -214,9 +222,9 @@ impl Case<'_> {
             page_threshold: [conditions.page_threshold.get(); 2],
             link_threshold: [conditions.link_threshold.get(); 2],
             truth: match &ready.trial.judge {
-                Judge::Truth(truth) => format!("{} listed pages", truth.len()),
-                Judge::World(_) => "known from the generated web".to_owned(),
-                Judge::Threshold => "pages that reach the page threshold".to_owned(),
+                GroundTruth::Truth(truth) => format!("{} listed pages", truth.len()),
+                GroundTruth::World(_) => "known from the generated web".to_owned(),
+                GroundTruth::Threshold => "pages that reach the page threshold".to_owned(),
             },
         }
     }

@@ -7,8 +7,8 @@ use clap::Args;
 use serde_json::json;
 use suidao::crawl::ForumMode;
 use suidao::forum::map;
-use suidao::forum::tally::Tally;
-use suidao::live::{Job, News, Report};
+use suidao::forum::tally::ForumTally;
+use suidao::live::{CrawlReport, Job, News};
 use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, own};
@@ -17,7 +17,7 @@ use super::super::conditions::ConditionsArgs;
 use super::super::crawl::keep_summary;
 use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
-use super::super::{Exit, Voice, inputs};
+use super::super::{Exit, Verbosity, inputs};
 
 /// Fetch every thread of a forum; rerun the command to resume or to fetch new posts.
 #[derive(Args)]
@@ -46,7 +46,7 @@ pub struct ForumCrawlArgs {
     pub conditions: ConditionsArgs,
 }
 
-pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &ForumCrawlArgs, voice: Verbosity) -> Result<Exit> {
     let (job, _) = job(args, voice)?;
     let mut screen = Screen::new(voice, false, job.config.goals());
     let followed = follow(args, &job, voice, |news, _| screen.tell(news));
@@ -54,7 +54,7 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let (report, tally) = followed?;
     finish(args, &job, &report, &tally)?;
     if !voice.quiet {
-        note!("{}", in_words(args, &report, &tally));
+        errln!("{}", in_words(args, &report, &tally));
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
@@ -66,7 +66,7 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
 }
 
 /// The crawl that the arguments mean.
-pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
+pub fn job(args: &ForumCrawlArgs, voice: Verbosity) -> Result<(Job, CrawlUrl)> {
     let mut config = args.conditions.load()?;
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
@@ -79,10 +79,10 @@ pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
 pub fn follow(
     args: &ForumCrawlArgs,
     job: &Job,
-    voice: Voice,
-    mut tell: impl FnMut(&News, &Tally),
-) -> Result<(Report, Tally)> {
-    let mut tally = Tally::default();
+    voice: Verbosity,
+    mut tell: impl FnMut(&News, &ForumTally),
+) -> Result<(CrawlReport, ForumTally)> {
+    let mut tally = ForumTally::default();
     let listen = |news: &News| {
         if let News::Batch(batch, _) = news {
             tally.observe(batch);
@@ -94,7 +94,7 @@ pub fn follow(
 }
 
 /// Writes the forum file and the summary.
-pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, tally: &Tally) -> Result<()> {
+pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &ForumTally) -> Result<()> {
     if let Some(Ok(map)) = &report.forum {
         let path = job.directory.root().join("forum.toml");
         if path.exists() {
@@ -117,7 +117,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, tally: &Tally) 
     });
     let summary = keep_summary(&job.directory, summary)?;
     if args.json {
-        say!("{summary}");
+        outln!("{summary}");
     }
     Ok(())
 }
@@ -146,13 +146,13 @@ fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl
 }
 
 /// Some of the pages that gave trouble, for a sentence's end.
-fn list(report: &Report, ids: &[UrlId]) -> String {
+fn list(report: &CrawlReport, ids: &[UrlId]) -> String {
     let names: Vec<&str> = ids.iter().filter_map(|id| report.trouble.get(id)).map(CrawlUrl::as_str).collect();
     if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
 /// How it ended, and what it brought.
-pub fn in_words(args: &ForumCrawlArgs, report: &Report, tally: &Tally) -> String {
+pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),
         (_, Some(Err(why))) => format!("{} is not recognised as a forum: {why}.", args.forum),

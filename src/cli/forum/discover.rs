@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use suidao::crawl::{ForumMode, Goals};
+use suidao::crawl::{ForumMode, StopConditions};
 use suidao::forum::map;
-use suidao::forum::shape::Shapes;
+use suidao::forum::shape::UrlClassifier;
 use suidao::live::{self, News};
-use suidao::model::{CrawlUrl, Event, ForumMap, PagingRule, Sight, ThreadRecord};
+use suidao::model::{CrawlUrl, Event, ForumMap, ForumPageView, PagingRule, ThreadRecord};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 
 use super::super::conditions::ConditionsArgs;
 use super::super::screen::Screen;
-use super::super::{Exit, Voice};
+use super::super::{Exit, Verbosity};
 
 /// Detect the boards, threads and pagination of a forum from about 20 pages, and write a forum file.
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub struct DiscoverArgs {
     pub conditions: ConditionsArgs,
 }
 
-pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &DiscoverArgs, voice: Verbosity) -> Result<Exit> {
     let config = args.conditions.load()?;
     let start = start(&args.url)?;
     let output = args.output.clone().unwrap_or_else(|| format!("{}.forum.toml", start.host()).into());
@@ -48,13 +48,13 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
-    let mut screen = Screen::new(voice, false, Goals::default());
-    let mut seen: Vec<Sight> = Vec::new();
+    let mut screen = Screen::new(voice, false, StopConditions::default());
+    let mut seen: Vec<ForumPageView> = Vec::new();
     let tell = |news: News| {
         screen.tell(&news);
         if let News::Batch(batch, _) = news {
             for event in &batch.events {
-                if let Event::Settled(settled) = event {
+                if let Event::PageFetched(settled) = event {
                     seen.extend(settled.forum.as_ref().and_then(|page| page.seen.as_deref().cloned()));
                 }
             }
@@ -81,12 +81,12 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
     };
     write_whole(&output, |out| Ok(out.write_all(map::write(&map).as_bytes())?))?;
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&map)?);
+        outln!("{}", serde_json::to_string_pretty(&map)?);
     } else {
         print(&map, &seen)?;
     }
     if !voice.quiet {
-        note!(
+        errln!(
             "Wrote {} ({} pages read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",
             output.display(),
             report.progress.pages,
@@ -102,37 +102,37 @@ pub fn start(text: &str) -> Result<CrawlUrl> {
         .with_context(|| format!("{text} is not a URL; write it as a browser shows it: http://bbs.example.cn/"))
 }
 
-fn print(map: &ForumMap, seen: &[Sight]) -> Result<()> {
-    say!("forum    {} (times {})", map.start, map.offset);
-    say!("boards   {} of class {}", map.boards.len(), or_none(&map.board_classes));
+fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
+    outln!("forum    {} (times {})", map.start, map.offset);
+    outln!("boards   {} of class {}", map.boards.len(), or_none(&map.board_classes));
     for board in &map.boards {
-        say!("           {}  {}", board.url, board.name);
+        outln!("           {}  {}", board.url, board.name);
     }
     for rule in &map.board_pages {
-        say!("         pages {}", in_words(rule));
+        outln!("         pages {}", in_words(rule));
     }
-    say!("threads  of class {}", or_none(&map.thread_classes));
-    let shapes = Shapes::from_slugs(map.slugs.clone());
+    outln!("threads  of class {}", or_none(&map.thread_classes));
+    let shapes = UrlClassifier::from_slugs(map.slugs.clone());
     let is_thread = |record: &&ThreadRecord| {
         let class = shapes.shape(&record.url).class;
-        map.thread_classes.iter().any(|text| *map::Keyed::parse(text).class() == class)
+        map.thread_classes.iter().any(|text| *map::IdPattern::parse(text).class() == class)
     };
     for record in seen.iter().flat_map(|sight| &sight.records).filter(is_thread).take(3) {
-        say!("           {}  {}", record.url, record.title);
+        outln!("           {}  {}", record.url, record.title);
     }
     for rule in &map.thread_pages {
-        say!("         pages {}", in_words(rule));
+        outln!("         pages {}", in_words(rule));
     }
-    say!("other links of the home page, by class:");
+    outln!("other links of the home page, by class:");
     let mut classes: BTreeMap<String, (usize, &CrawlUrl)> = BTreeMap::new();
     for link in seen.first().into_iter().flat_map(|sight| &sight.links) {
         classes.entry(shapes.shape(&link.url).class.to_string()).or_insert((0, &link.url)).0 += 1;
     }
     let known: Vec<String> = (map.board_classes.iter().chain(&map.thread_classes))
-        .map(|text| map::Keyed::parse(text).class().to_string())
+        .map(|text| map::IdPattern::parse(text).class().to_string())
         .collect();
     for (class, (number, example)) in classes.into_iter().filter(|(class, _)| !known.contains(class)) {
-        say!("         {number:>4}  {class}  {example}");
+        outln!("         {number:>4}  {class}  {example}");
     }
     Ok(())
 }

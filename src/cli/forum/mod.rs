@@ -16,7 +16,7 @@ use suidao::model::CrawlUrl;
 use suidao::store::CrawlDirectory;
 use suidao::topic::{Lexicon, Topic};
 
-use super::{Exit, Voice};
+use super::{Exit, Verbosity};
 
 /// Forums: boards, threads, posts.
 #[derive(Args)]
@@ -38,7 +38,7 @@ enum ForumVerb {
     Schedule(schedule::ScheduleArgs),
 }
 
-pub fn run(args: &ForumArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &ForumArgs, voice: Verbosity) -> Result<Exit> {
     match &args.verb {
         ForumVerb::Discover(args) => discover::run(args, voice),
         ForumVerb::Crawl(args) => crawl::run(args, voice),

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::forum::map;
-use suidao::forum::schedule::{Horizon, Importance, Method};
+use suidao::forum::schedule::{Horizon, Importance, ScheduleMethod};
 use suidao::html::count;
 use suidao::model::ForumMap;
-use suidao::report::{Timetable, Wish, clock, timetable};
+use suidao::report::{Timetable, TimetableOptions, clock, timetable};
 use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store, own};
 
 use super::super::names::one_of;
-use super::super::{Exit, Voice};
+use super::super::{Exit, Verbosity};
 
 /// Print or draw the visit schedule of each board, computed from its posts of the last 28 days.
 #[derive(Args)]
@@ -23,7 +23,7 @@ pub struct ScheduleArgs {
     pub directory: PathBuf,
     /// How to distribute the visits
     #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
-    pub method: Method,
+    pub method: ScheduleMethod,
     /// Visits per day, all boards together [default: 8 per board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_day: Option<u32>,
@@ -41,10 +41,15 @@ pub struct ScheduleArgs {
     pub json: bool,
 }
 
-pub fn run(args: &ScheduleArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &ScheduleArgs, voice: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
-    let wish = Wish { method: args.method, per_day: args.per_day, horizon: args.horizon, importance: args.importance };
+    let wish = TimetableOptions {
+        method: args.method,
+        per_day: args.per_day,
+        horizon: args.horizon,
+        importance: args.importance,
+    };
     let Some(plan) = timetable(&store, understood(&directory)?, wish)? else {
         bail!("{}: contains no forum board; crawl a forum into it with `suidao forum crawl`", args.directory.display());
     };
@@ -52,16 +57,16 @@ pub fn run(args: &ScheduleArgs, voice: Voice) -> Result<Exit> {
         let svg = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
         let text = if svg { plan.svg() } else { plan.page() };
         if output == Path::new("-") {
-            say!("{}", text.trim_end());
+            outln!("{}", text.trim_end());
             return Ok(Exit::Done);
         }
         write_whole(output, |out| Ok(out.write_all(text.as_bytes())?))?;
         if !voice.quiet {
-            note!("Wrote {} ({} boards)", output.display(), plan.boards.len());
+            errln!("Wrote {} ({} boards)", output.display(), plan.boards.len());
         }
     }
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&plan)?);
+        outln!("{}", serde_json::to_string_pretty(&plan)?);
     } else {
         tell(&plan)?;
     }
@@ -80,7 +85,7 @@ fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
 
 fn tell(plan: &Timetable) -> Result<()> {
     let days = if plan.days == 1 { String::new() } else { format!(" in cycles of {} days", plan.days) };
-    say!(
+    outln!(
         "{} boards, {} visits per day, method {}{days}; times in UTC{}",
         plan.boards.len(),
         plan.per_day,
@@ -89,8 +94,8 @@ fn tell(plan: &Timetable) -> Result<()> {
     );
     for board in &plan.boards {
         let delay = board.mean_delay.map_or(String::new(), |delay| format!(", mean delay {delay:.1} h"));
-        say!("\n{}", board.name);
-        say!(
+        outln!("\n{}", board.name);
+        outln!(
             "  weight {:.1} ({:.1} threads, {:.1} replies per day), {}{delay}",
             board.weight,
             board.new,
@@ -98,7 +103,7 @@ fn tell(plan: &Timetable) -> Result<()> {
             count(board.instants.len(), "visit", "visits")
         );
         for line in board.instants.chunks(12) {
-            say!("  {}", line.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "));
+            outln!("  {}", line.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "));
         }
     }
     Ok(())

@@ -3,14 +3,14 @@
 use anyhow::Result;
 use clap::Args;
 use suidao::crawl::Watch;
-use suidao::forum::schedule::Method;
-use suidao::forum::tally::Tally;
+use suidao::forum::schedule::ScheduleMethod;
+use suidao::forum::tally::ForumTally;
 use suidao::html::count;
 use suidao::live::News;
 use suidao::model::{Event, Stop};
 
 use super::super::names::one_of;
-use super::super::{Exit, Voice};
+use super::super::{Exit, Verbosity};
 use super::crawl::{ForumCrawlArgs, finish, follow, in_words, job};
 
 /// Crawl a forum, then revisit its boards on a schedule until stopped; rerun the command to resume.
@@ -21,17 +21,17 @@ pub struct WatchArgs {
     pub crawl: ForumCrawlArgs,
     /// How to distribute the visits (see `suidao forum schedule`)
     #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
-    pub method: Method,
+    pub method: ScheduleMethod,
     /// Visits per day, all boards together [default: 8 per board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub per_day: Option<u32>,
 }
 
-pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &WatchArgs, voice: Verbosity) -> Result<Exit> {
     let (mut job, _) = job(&args.crawl, voice)?;
     job.watch = Some(Watch { per_day: args.per_day, method: args.method });
-    let mut last = Tally::default();
-    let tell = |news: &News, now: &Tally| {
+    let mut last = ForumTally::default();
+    let tell = |news: &News, now: &ForumTally| {
         let News::Batch(batch, _) = news else { return };
         for event in &batch.events {
             let Event::Forum(step) = event else { continue };
@@ -39,7 +39,7 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
                 continue;
             }
             // What the visits before this one brought, now that it is known.
-            note!(
+            errln!(
                 "{} pages since the last visit: {} threads, {} further pages, {} lists; visiting {}",
                 now.pages - last.pages,
                 now.threads - last.threads,
@@ -53,7 +53,7 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
     let (report, tally) = follow(&args.crawl, &job, voice, tell)?;
     finish(&args.crawl, &job, &report, &tally)?;
     if !voice.quiet {
-        note!("{}", in_words(&args.crawl, &report, &tally));
+        errln!("{}", in_words(&args.crawl, &report, &tally));
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,

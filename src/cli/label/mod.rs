@@ -9,15 +9,15 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustc_hash::FxHashMap;
-use suidao::corpus::{Catalogue, Chosen, Document, Names, Parts, Selection, stream};
+use suidao::corpus::{Catalogue, CorpusDocument, Parts, SelectedDocument, Selection, UrlNames, stream};
 use suidao::label::{LabelFile, Strata, excerpt};
 use suidao::model::{CrawlUrl, Relevance};
 use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::Topic;
 
-use super::door::{self, Mark, Shown};
 use super::filter::FilterArgs;
-use super::{Exit, Voice};
+use super::terminal::{self, Emphasis, MarkedText};
+use super::{Exit, Verbosity};
 
 /// Answers from which on a summary is shown.
 const ENOUGH: usize = 50;
@@ -49,13 +49,13 @@ pub struct LabelArgs {
 struct Judged<'a> {
     store: &'a Store,
     catalogue: &'a Catalogue,
-    names: Names,
+    names: UrlNames,
     selection: Selection,
     strata: Strata,
     topic: Option<Topic>,
 }
 
-pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
+pub fn run(args: &LabelArgs, voice: Verbosity) -> Result<Exit> {
     let filter = args.filter.filter()?;
     let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);
@@ -65,7 +65,7 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     if selection.pages == 0 {
         bail!("{}: no page to label: none is fetched yet, or none matches the filters", args.directory.display());
     }
-    let names = Names::read(&store, &catalogue)?;
+    let names = UrlNames::read(&store, &catalogue)?;
     let Some(threshold) = threshold(&catalogue, topic.as_ref()) else {
         bail!(
             "{}: no page is relevant, so the page threshold is unknown; give the lexicon with -m",
@@ -88,24 +88,24 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     let mut answers: BTreeMap<usize, bool> = known.collect();
     let foreign = labels.len() - answers.len();
     if foreign > 0 && !voice.quiet {
-        note!("suidao: ignored {foreign} labels in labels.tsv whose pages the filters exclude");
+        errln!("suidao: ignored {foreign} labels in labels.tsv whose pages the filters exclude");
     }
     if asks {
         ask(args, &judged, &mut file, &mut answers)?;
         if answers.len() < ENOUGH {
             let more = ENOUGH - answers.len();
-            say!("{} pages labelled. Estimates appear after {more} more answers (or use --summary).", answers.len());
+            outln!("{} pages labelled. Estimates appear after {more} more answers (or use --summary).", answers.len());
             return Ok(Exit::Done);
         }
     }
     if answers.is_empty() {
         bail!(none());
     }
-    let told = summary::Summary::new(&judged, &answers)?;
+    let told = summary::LabelSummary::new(&judged, &answers)?;
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&told)?);
+        outln!("{}", serde_json::to_string_pretty(&told)?);
     } else {
-        say!("{}", told.in_words().trim_end());
+        outln!("{}", told.in_words().trim_end());
     }
     Ok(Exit::Done)
 }
@@ -132,13 +132,13 @@ impl Judged<'_> {
     fn documents<T: Send>(
         &self,
         places: &[usize],
-        make: impl Fn(usize, Document) -> T + Sync,
+        make: impl Fn(usize, CorpusDocument) -> T + Sync,
     ) -> Result<BTreeMap<usize, T>> {
         let mut selection = self.selection.clone();
         selection.chosen.fill(false);
         places.iter().for_each(|&place| selection.chosen[place] = true);
         let mut made = BTreeMap::new();
-        let render = |chosen: &Chosen| {
+        let render = |chosen: &SelectedDocument| {
             let document = chosen.document(Parts { text: true, ..Parts::default() })?;
             Ok((chosen.number, make(chosen.number, document)))
         };
@@ -162,7 +162,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     let pages: Vec<(Relevance, &str, bool)> = chosen.iter().map(page).collect();
     let drawn: Vec<usize> = judged.strata.draw(&pages, args.pages).into_iter().map(|drawn| chosen[drawn]).collect();
     if drawn.is_empty() {
-        say!("{} pages are labelled already; use a larger --pages to label more", answers.len());
+        outln!("{} pages are labelled already; use a larger --pages to label more", answers.len());
         return Ok(());
     }
     let shown = judged.documents(&drawn, |_, document| {
@@ -173,7 +173,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         };
         let mut text = head(&document);
         for (piece, is_term) in excerpt(&document.text, &terms) {
-            if is_term { text.mark(Mark::Term, &piece) } else { text.push(&piece) }
+            if is_term { text.mark(Emphasis::Term, &piece) } else { text.push(&piece) }
         }
         (document.url.clone(), text)
     })?;
@@ -187,11 +187,11 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
             continue;
         };
         let (number, all) = (answers.len() + 1, answers.len() + drawn.len() - next);
-        say!("\n── {number} of {all} ─────────────────────────────────────────");
+        outln!("\n── {number} of {all} ─────────────────────────────────────────");
         text.say()?;
-        say!("");
+        outln!("");
         let answer = loop {
-            door::ask(format_args!("about {topic}? y/n/s/u/o/q > "))?;
+            terminal::ask(format_args!("about {topic}? y/n/s/u/o/q > "))?;
             let line = lines.next().transpose()?.unwrap_or_else(|| "q".to_owned());
             match line.trim().to_lowercase().as_str() {
                 "y" | "yes" | "1" => break 'y',
@@ -199,8 +199,8 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
                 "s" | "skip" => break 's',
                 "u" | "undo" => break 'u',
                 "q" | "quit" => break 'q',
-                "o" | "open" => say!("{url}"),
-                _ => say!("y: yes, n: no, s: skip, u: undo the last, o: print the URL, q: quit"),
+                "o" | "open" => outln!("{url}"),
+                _ => outln!("y: yes, n: no, s: skip, u: undo the last, o: print the URL, q: quit"),
             }
         };
         if answer == 'q' {
@@ -220,17 +220,17 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
             }
             next = before;
         } else {
-            say!("nothing to undo in this session");
+            outln!("nothing to undo in this session");
         }
     }
-    say!("");
+    outln!("");
     Ok(())
 }
 
 /// Title, URL, date and language.
-fn head(document: &Document) -> Shown {
-    let mut out = Shown::new();
-    out.mark(Mark::Title, if document.title.is_empty() { "(no title)" } else { &document.title });
+fn head(document: &CorpusDocument) -> MarkedText {
+    let mut out = MarkedText::new();
+    out.mark(Emphasis::Title, if document.title.is_empty() { "(no title)" } else { &document.title });
     let date = document.published.map_or_else(|| "no date".to_owned(), |day| day.to_string());
     let language = document.language.as_deref().unwrap_or("unknown language");
     out.push(&format!("\n{}\n{date}, {language}, {} characters\n\n", document.url, document.chars));

@@ -5,24 +5,24 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use serde::Serialize;
-use suidao::corpus::Document;
+use suidao::corpus::CorpusDocument;
 use suidao::html::{per_cent, thousands};
 use suidao::label::words::{LabelledPage, Suggestions, Telling, suggest};
-use suidao::label::{Estimate, Figure, Strata, estimate};
+use suidao::label::{Estimate, IntervalEstimate, Strata, estimate};
 use suidao::topic::Topic;
 
 use super::Judged;
 
 /// What the answers say.
 #[derive(Serialize)]
-pub(super) struct Summary {
+pub(super) struct LabelSummary {
     #[serde(flatten)]
     estimate: Estimate,
     /// Changes of the lexicon, if it was given.
     lexicon: Option<Suggestions>,
 }
 
-impl Summary {
+impl LabelSummary {
     /// Estimates from the answers, and reads the judged pages again for what they say of the lexicon.
     pub(super) fn new(judged: &Judged, answers: &BTreeMap<usize, bool>) -> Result<Self> {
         let entries = &judged.catalogue.entries;
@@ -32,7 +32,7 @@ impl Summary {
             return Ok(Self { estimate, lexicon: None });
         };
         let places: Vec<usize> = answers.keys().copied().collect();
-        let pages = judged.documents(&places, |place, Document { host, title, text, .. }| {
+        let pages = judged.documents(&places, |place, CorpusDocument { host, title, text, .. }| {
             let accepted = judged.strata.of(entries[place].relevance) >= Strata::THRESHOLD;
             LabelledPage::new(&host, &title, &text, lexicon, answers[&place], accepted)
         })?;
@@ -44,7 +44,7 @@ impl Summary {
     pub(super) fn in_words(&self) -> String {
         let told = &self.estimate;
         let unknown = || "-".to_owned();
-        let share = |figure: &Figure| {
+        let share = |figure: &IntervalEstimate| {
             let [value, low, high] = [figure.value, figure.low, figure.high].map(|share| per_cent(share, 1.0));
             format!("{value} [{low}, {high}]")
         };

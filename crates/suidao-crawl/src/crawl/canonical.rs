@@ -9,11 +9,12 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{
-    CrawlUrl, Event, Link, LinkState, Millis, Origin, Page, Place, Refusal, Settled, Sketch, UrlId, Verdict,
+    CrawlUrl, Event, Link, LinkDecision, LinkState, Millis, Page, PageProcessed, QueueEntry, Sketch, SkipReason, UrlId,
+    UrlOrigin,
 };
 use suidao_page::text::simhash::distance;
 
-use super::machine::{Crawl, Ended};
+use super::machine::{Crawl, EndedTunnel};
 
 /// Bits in which the SimHashes of a page and of the address it calls its own differ at most.
 const CLAIMED: u32 = 16;
@@ -54,7 +55,7 @@ pub(super) struct Canonicals {
     /// Addresses that are not fetched yet, with the pages that call them their own.
     claims: FxHashMap<UrlId, Vec<UrlId>>,
     /// Those pages, with their links.
-    held: FxHashMap<UrlId, (Ended, bool)>,
+    held: FxHashMap<UrlId, (EndedTunnel, bool)>,
     moved: FxHashMap<UrlId, UrlId>,
     /// Pages whose links are to be judged after all.
     refuted: Vec<UrlId>,
@@ -97,7 +98,7 @@ impl Crawl {
         now: Millis,
     ) -> Option<UrlId> {
         let claimed = page.canonical.as_ref()?;
-        let home = self.at_home(claimed);
+        let home = self.in_preferred_scheme(claimed);
         let claimed = home.as_ref().unwrap_or(claimed);
         let own = Text::of(&page.sketch)?;
         let is_forum = self.forums.sites.contains_key(url.authority());
@@ -126,13 +127,13 @@ impl Crawl {
         if self.tracked(id).is_some() {
             return None;
         }
-        Some(self.number(events, claimed, Origin::Canonical(id), "", now))
+        Some(self.number(events, claimed, UrlOrigin::Canonical(id), "", now))
     }
 
     /// The link by which the address is fetched next, in the place of the page that names it.
-    pub(super) fn lead_to(&self, claimed: UrlId, page: &Page, place: Place) -> Option<Link> {
+    pub(super) fn lead_to(&self, claimed: UrlId, page: &Page, place: QueueEntry) -> Option<Link> {
         let waits = self.urls.get(claimed).state != LinkState::Fetched;
-        waits.then(|| Link::bare(claimed, page.relevance, Verdict::Follow(Self::ahead(place))))
+        waits.then(|| Link::bare(claimed, page.relevance, LinkDecision::Follow(Self::ahead(place))))
     }
 
     /// Judges the links of pages that proved to be no copies.
@@ -144,7 +145,7 @@ impl Crawl {
             };
             let place = page.place;
             let judged = self.judge_anew(id, page, *relevant, place);
-            self.tell(events, Event::Expanded { id, place, links: judged.links }, now);
+            self.tell(events, Event::Rejudged { id, place, links: judged.links }, now);
             self.expand(events, judged.longer, now);
         }
     }
@@ -165,9 +166,9 @@ impl Crawl {
     /// The part of addresses in the fold.
     pub(super) fn observe_canonical(&mut self, event: &Event) {
         match event {
-            Event::Settled(page) => self.observe_text(page),
-            Event::Failed { id, .. } | Event::Refused { id, .. } => self.canonicals.refute(*id),
-            Event::Redirected { id, link, .. } | Event::Moved { id, link } => match link {
+            Event::PageFetched(page) => self.observe_text(page),
+            Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => self.canonicals.refute(*id),
+            Event::Redirected { id, link, .. } | Event::SchemeRewritten { id, link } => match link {
                 Some(Link { to, .. }) => {
                     self.canonicals.moved.insert(*id, *to);
                     let pages = self.canonicals.claims.remove(id).unwrap_or_default();
@@ -180,18 +181,18 @@ impl Crawl {
                 }
                 None => self.canonicals.refute(*id),
             },
-            Event::Expanded { id, links, place } => {
+            Event::Rejudged { id, links, place } => {
                 let Some((page, _)) = self.canonicals.held.remove(id) else { return };
                 self.canonicals.refuted.retain(|refuted| refuted != id);
-                if links.iter().any(|link| link.verdict == Verdict::Drop(Refusal::TunnelEnd)) {
-                    self.ended.insert(*id, Ended { place: *place, links: links.clone(), ..page });
+                if links.iter().any(|link| link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)) {
+                    self.ended.insert(*id, EndedTunnel { place: *place, links: links.clone(), ..page });
                 }
             }
             _ => {}
         }
     }
 
-    fn observe_text(&mut self, page: &Settled) {
+    fn observe_text(&mut self, page: &PageProcessed) {
         let (id, own) = (page.id, Text::of(&page.sketch));
         self.canonicals.copies.remove(&id);
         if let Some(own) = own {
@@ -210,9 +211,9 @@ impl Crawl {
         let Some(of) = page.copy_of else { return };
         self.canonicals.copies.insert(id, of);
         if self.urls.get(of).state != LinkState::Fetched {
-            let left = page.links.iter().filter(|link| link.verdict == Verdict::Drop(Refusal::Copy));
+            let left = page.links.iter().filter(|link| link.verdict == LinkDecision::Drop(SkipReason::Copy));
             let links = left.copied().collect();
-            let ended = Ended { relevance: page.relevance, place: page.place, links };
+            let ended = EndedTunnel { relevance: page.relevance, place: page.place, links };
             self.canonicals.held.insert(id, (ended, page.relevant));
             self.canonicals.claims.entry(of).or_default().push(id);
         }

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::frontier::KeptFrontier;
-use super::hosts::Hosts;
-use super::machine::{Crawl, Ended, Progress};
-use super::urls::Known;
-use suidao_forum::forum::site::Site;
-use suidao_page::model::{LinkState, Refusal, UrlId};
+use super::hosts::HostTable;
+use super::machine::{Crawl, EndedTunnel, Progress};
+use super::urls::UrlRecord;
+use suidao_forum::forum::site::ForumSite;
+use suidao_page::model::{LinkState, SkipReason, UrlId};
 
 /// What a piece begins with: one of the machine's own, its hosts, or one of what its strategy has learnt.
 const OWN: u8 = b'm';
@@ -26,16 +26,16 @@ const PIECE: usize = 1 << 18;
 #[derive(Serialize, Deserialize)]
 enum Piece<'a> {
     /// URLs with their text, one a line, in order of their numbers.
-    Urls(Cow<'a, [Known]>, Cow<'a, str>),
+    Urls(Cow<'a, [UrlRecord]>, Cow<'a, str>),
     /// Fingerprints of URLs refused at the door, in no order.
     Skipped(Vec<u64>),
     /// Pages at the end of their tunnels.
-    Ended(Vec<(UrlId, Ended)>),
+    Ended(Vec<(UrlId, EndedTunnel)>),
     /// What waits, of some thousand hosts.
     Frontier(Box<KeptFrontier>),
-    Forums(Vec<(Cow<'a, str>, Cow<'a, Site>)>),
+    Forums(Vec<(Cow<'a, str>, Cow<'a, ForumSite>)>),
     /// Counts; pages that were due when a refresh ended.
-    Counts(Progress, u64, Vec<UrlId>, BTreeMap<Refusal, u64>),
+    Counts(Progress, u64, Vec<UrlId>, BTreeMap<SkipReason, u64>),
 }
 
 impl Crawl {
@@ -64,7 +64,7 @@ impl Crawl {
             canonicals,
             attempts,
             // Of the events that are being applied, and of a run.
-            took: _,
+            latency: _,
             allowed: _,
             restored: _,
             closing: _,
@@ -91,7 +91,9 @@ impl Crawl {
         let own = own.map(|piece| encode(OWN, &piece));
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
         let told = std::iter::once_with(move || encode(TOLD, &(nearness, watched, sourcing, canonicals)));
-        Some(hosts.chain(told).chain(own).chain(strategy.learnt().map(|piece| [&[LEARNT], piece.as_slice()].concat())))
+        Some(
+            hosts.chain(told).chain(own).chain(strategy.snapshot().map(|piece| [&[LEARNT], piece.as_slice()].concat())),
+        )
     }
 
     /// Takes a piece back, in the order in which they were made; false for one that is none, after which the machine is
@@ -99,8 +101,8 @@ impl Crawl {
     pub fn take_piece(&mut self, piece: &[u8]) -> bool {
         let Some((tag, piece)) = piece.split_first() else { return false };
         match *tag {
-            LEARNT => return self.strategy.recall(piece),
-            HOSTS => return postcard::from_bytes(piece).map(|hosts: Hosts| self.hosts = hosts).is_ok(),
+            LEARNT => return self.strategy.restore(piece),
+            HOSTS => return postcard::from_bytes(piece).map(|hosts: HostTable| self.hosts = hosts).is_ok(),
             TOLD => {
                 let told = postcard::from_bytes(piece);
                 return told
@@ -144,7 +146,7 @@ impl Crawl {
             self.set_state(id, LinkState::Queued);
             let known = self.urls.get(id);
             let (host, place) = (known.host(), known.place());
-            self.frontier.give_back(host, id, place);
+            self.frontier.requeue_in_flight(host, id, place);
         }
         for host in free {
             self.make_ready(host);
@@ -162,7 +164,7 @@ impl Crawl {
             && waiting.is_some_and(|waiting| {
                 waiting + self.urls.in_state(LinkState::InFlight).len() as u64 >= self.progress.queued
             })
-            && self.strategy.knows(urls)
+            && self.strategy.is_complete(urls)
     }
 }
 

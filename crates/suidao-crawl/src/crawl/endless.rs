@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
-use crate::revisit::agenda::Agenda;
+use crate::revisit::agenda::RevisitQueue;
 use crate::revisit::history::days;
 use suidao_page::model::{Budget, Event, Millis, RefreshStep, UrlId};
 
 use super::machine::Crawl;
-use super::refresh::{Refreshing, Round};
+use super::refresh::{ActiveRound, Refreshing};
 
 /// Pages due at a time: so many hosts can be slow before others wait for them.
 const DUE: usize = 64;
@@ -50,7 +50,7 @@ impl Crawl {
 
     pub(super) fn make_agenda(&mut self, now: Millis) {
         let Some(Refreshing { agenda, early, histories, wish, .. }) = &mut self.refreshing else { return };
-        *agenda = Some(Agenda::new(wish.settings.per_host.map(f64::from)));
+        *agenda = Some(RevisitQueue::new(wish.settings.per_host.map(f64::from)));
         early.clear();
         let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
         pages.sort_unstable();
@@ -62,7 +62,7 @@ impl Crawl {
     /// Of a refresh without end: when to look again, where nothing can be asked for now.
     pub(super) fn watches_until(&self, now: Millis) -> Option<Millis> {
         let refreshing = self.refreshing.as_ref()?;
-        let Some(Round { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
+        let Some(ActiveRound { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
         let minute = now.after(60_000);
         Some(refreshing.early.peek().map_or(minute, |Reverse((at, _))| minute.min(*at)).max(now.after(1)))
     }

@@ -3,11 +3,11 @@
 use rustc_hash::FxHashSet;
 
 use suidao_page::model::{
-    Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Place, Priority, Refusal, Settled, TrapStep, UrlId,
-    Verdict,
+    Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, PageProcessed, Priority, QueueEntry,
+    SkipReason, TrapStep, UrlId,
 };
 
-use super::machine::{Crawl, Ended};
+use super::machine::{Crawl, EndedTunnel};
 
 impl Crawl {
     /// Changes the state as the event says. `at`: when it happened.
@@ -32,11 +32,11 @@ impl Crawl {
     fn raise(&mut self, id: UrlId) {
         let known = self.urls.get(id);
         let (state, host, place) = (known.state, known.host(), known.place());
-        if let Some(priority) = self.strategy.appraise(id).filter(|worth| differs(*worth, place.priority))
+        if let Some(priority) = self.strategy.current_score(id).filter(|worth| differs(*worth, place.priority))
             && priority > place.priority
             && matches!(state, LinkState::Queued | LinkState::InFlight)
         {
-            let place = Place { priority, ..place };
+            let place = QueueEntry { priority, ..place };
             self.urls.get_mut(id).set_place(place);
             if state == LinkState::Queued {
                 self.frontier.push(host, id, place);
@@ -60,11 +60,11 @@ impl Crawl {
                 debug_assert_eq!(id, discovered.id, "numbers are given without gaps");
                 self.progress.known += 1;
             }
-            Event::Skipped { url, reason, .. } => {
+            Event::LinkRejected { url, reason, .. } => {
                 self.skipped.insert(url.fingerprint());
                 self.count_refusal(*reason);
             }
-            Event::Seeded(link) => {
+            Event::SeedJudged(link) => {
                 let known = self.urls.get_mut(link.to);
                 let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
                 if std::mem::take(&mut known.in_another_run) && is_out {
@@ -76,9 +76,9 @@ impl Crawl {
                 }
                 self.admit(&[*link]);
             }
-            Event::Settled(settled) => self.apply_settled(settled, at),
+            Event::PageFetched(settled) => self.apply_settled(settled, at),
             Event::Forum(step) => self.observe_step(step, at),
-            Event::Expanded { id, place, links } => {
+            Event::Rejudged { id, place, links } => {
                 if let Some(ended) = self.ended.get_mut(id) {
                     ended.place = *place;
                     if !links.iter().any(is_tunnel_end) {
@@ -97,13 +97,13 @@ impl Crawl {
                     self.admit(&[*link]);
                 }
             }
-            Event::Lowered { id, priority } => {
+            Event::Reprioritized { id, priority } => {
                 let known = self.urls.get_mut(*id);
-                let place = Place { priority: *priority, ..known.place() };
+                let place = QueueEntry { priority: *priority, ..known.place() };
                 known.set_place(place);
                 self.frontier.push(known.host(), *id, place);
             }
-            Event::Moved { id, link } => {
+            Event::SchemeRewritten { id, link } => {
                 // Not for good: a redirect may lead back to this spelling.
                 self.set_state(*id, LinkState::Dropped);
                 if let Some(link) = link {
@@ -128,13 +128,13 @@ impl Crawl {
                 self.urls.get_mut(*id).forget_tries();
                 self.hosts.get_mut(self.urls.get(*id).host()).missing = 0;
             }
-            Event::Hinted { id, links, .. } => {
+            Event::SitemapRead { id, links, .. } => {
                 self.leave(*id, LinkState::Fetched, None, at);
                 self.urls.get_mut(*id).forget_tries();
                 self.admit(links);
             }
-            Event::Sources { links, .. } => self.admit(links),
-            Event::Retired { id, .. } => {
+            Event::SitemapsQueued { links, .. } => self.admit(links),
+            Event::PageGone { id, .. } => {
                 // If somebody links to it again it may be back.
                 self.set_state(*id, LinkState::Dropped);
                 self.urls.get_mut(*id).was_page = true;
@@ -142,16 +142,16 @@ impl Crawl {
             // Its histories are asked first.
             Event::Refresh(_) => {}
             Event::Trap(step) => self.observe_trap(step, at),
-            Event::Retried { id, failure } if self.is_due(*id) => {
+            Event::FetchRetried { id, failure } if self.is_due(*id) => {
                 self.urls.get_mut(*id).count_try();
                 self.leave(*id, LinkState::Queued, Some(failure), at);
             }
-            Event::Retried { id, failure } => {
+            Event::FetchRetried { id, failure } => {
                 self.urls.get_mut(*id).count_try();
                 self.leave(*id, LinkState::Queued, Some(failure), at);
                 self.wait_for_next_try(*id);
             }
-            Event::Failed { id, failure } => {
+            Event::FetchFailed { id, failure } => {
                 self.leave(*id, LinkState::Failed, Some(failure), at);
                 // What was not asked for may be let in by then.
                 let unasked =
@@ -165,7 +165,7 @@ impl Crawl {
                 self.progress.failed += u64::from(!self.is_due(*id));
                 self.bring_back_the_last(*id);
             }
-            Event::Refused { id, reason } => {
+            Event::UrlExcluded { id, reason } => {
                 self.set_state(*id, LinkState::Refused);
                 if !self.is_due(*id) {
                     self.count_refusal(*reason);
@@ -180,21 +180,21 @@ impl Crawl {
                 self.observe_robots((*host, origin), rules, failure.as_ref(), at);
             }
             Event::RobotsRedirected { host, origin, to } => {
-                let took = self.took.take();
+                let took = self.latency.take();
                 let record = self.hosts.get_mut(*host);
                 record.robots_mut(origin.starts_with("https:")).redirected(to);
                 record.failing = false;
                 if let Some(took) = took {
-                    record.health.took(took, false);
+                    record.health.record_latency(took, false);
                 }
                 let wait = record.delay(&self.conditions.politeness);
                 self.rest(*host, at.after(wait), at);
             }
-            Event::Addressed { host, address } => self.hosts.answers_from(*host, *address),
+            Event::HostResolved { host, address } => self.hosts.answers_from(*host, *address),
         }
     }
 
-    fn apply_settled(&mut self, settled: &Settled, at: Millis) {
+    fn apply_settled(&mut self, settled: &PageProcessed, at: Millis) {
         self.leave(settled.id, LinkState::Fetched, None, at);
         self.urls.get_mut(settled.id).forget_tries();
         self.hosts.get_mut(self.urls.get(settled.id).host()).missing = 0;
@@ -215,7 +215,7 @@ impl Crawl {
         }
         if settled.links.iter().any(is_tunnel_end) {
             let links = settled.links.clone();
-            self.ended.insert(settled.id, Ended { relevance: settled.relevance, place: settled.place, links });
+            self.ended.insert(settled.id, EndedTunnel { relevance: settled.relevance, place: settled.place, links });
         }
         self.observe_page(settled);
         if let Some(page) = &settled.forum {
@@ -226,20 +226,20 @@ impl Crawl {
 
     /// Queues links, or improves the place of those that wait already.
     pub(super) fn admit(&mut self, links: &[Link]) {
-        let mut pushes: Vec<(HostId, UrlId, Place)> = Vec::with_capacity(links.len());
+        let mut pushes: Vec<(HostId, UrlId, QueueEntry)> = Vec::with_capacity(links.len());
         for link in links {
             let state = self.urls.get(link.to).state;
             match (link.verdict, state) {
-                (Verdict::Drop(reason), LinkState::Dropped) => {
+                (LinkDecision::Drop(reason), LinkState::Dropped) => {
                     let known = self.urls.get_mut(link.to);
                     if known.dropped.is_none() {
                         known.dropped = Some(reason);
                         self.count_refusal(reason);
                     }
                 }
-                (Verdict::Follow(place), LinkState::Dropped) => {
-                    let priority = self.strategy.appraise(link.to).unwrap_or(place.priority);
-                    let place = Place { priority, ..place };
+                (LinkDecision::Follow(place), LinkState::Dropped) => {
+                    let priority = self.strategy.current_score(link.to).unwrap_or(place.priority);
+                    let place = QueueEntry { priority, ..place };
                     let known = self.urls.get_mut(link.to);
                     let dropped = known.dropped.take();
                     known.set_place(place);
@@ -251,10 +251,10 @@ impl Crawl {
                     self.set_state(link.to, LinkState::Queued);
                 }
                 // What is in flight goes on from the better place when it settles, or waits there if it fails.
-                (Verdict::Follow(place), LinkState::Queued | LinkState::InFlight) => {
+                (LinkDecision::Follow(place), LinkState::Queued | LinkState::InFlight) => {
                     let old = self.urls.get(link.to).place();
                     let mut merged = self.strategy.merge(old, place);
-                    if let Some(priority) = self.strategy.appraise(link.to) {
+                    if let Some(priority) = self.strategy.current_score(link.to) {
                         merged.priority = priority.max(old.priority);
                     }
                     let known = self.urls.get_mut(link.to);
@@ -281,11 +281,11 @@ impl Crawl {
 
     /// A host answered, or failed to: what that says of it, and its rest.
     pub(super) fn hear(&mut self, host: HostId, page: bool, failure: Option<&Failure>, at: Millis) {
-        let took = self.took.take();
+        let took = self.latency.take();
         let politeness = &self.conditions.politeness;
         let record = self.hosts.get_mut(host);
         if let Some(took) = took {
-            record.health.took(took, page);
+            record.health.record_latency(took, page);
         }
         let failed = failure.filter(|failure| failure.is_hosts());
         record.failing = failed.is_some();
@@ -310,11 +310,13 @@ impl Crawl {
     fn request_of<'a>(&self, event: &'a Event) -> Option<Option<&'a Failure>> {
         let is_round = || self.refreshing.is_some() || !self.left_due.is_empty();
         let (failure, of_refresh) = match event {
-            Event::Settled(page) => (None, page.again.is_some() || self.is_due(page.id)),
-            Event::Redirected { id, .. } | Event::Unchanged { id, .. } | Event::Hinted { id, .. } => {
+            Event::PageFetched(page) => (None, page.again.is_some() || self.is_due(page.id)),
+            Event::Redirected { id, .. } | Event::Unchanged { id, .. } | Event::SitemapRead { id, .. } => {
                 (None, self.is_due(*id))
             }
-            Event::Retried { id, failure } | Event::Failed { id, failure } => (Some(failure), self.is_due(*id)),
+            Event::FetchRetried { id, failure } | Event::FetchFailed { id, failure } => {
+                (Some(failure), self.is_due(*id))
+            }
             Event::Robots { failure, .. } => (failure.as_ref(), is_round()),
             Event::RobotsRedirected { .. } => (None, is_round()),
             Event::Trap(step) => match &**step {
@@ -330,7 +332,7 @@ impl Crawl {
         (!of_refresh && !failure.is_some_and(unasked)).then_some(failure)
     }
 
-    fn count_refusal(&mut self, reason: Refusal) {
+    fn count_refusal(&mut self, reason: SkipReason) {
         self.progress.refused += 1;
         *self.refusals.entry(reason).or_default() += 1;
     }
@@ -340,7 +342,7 @@ impl Crawl {
     fn give_another_chance(&mut self, host: HostId, at: Millis) {
         let record = self.hosts.get_mut(host);
         record.failing = false;
-        record.health.forgive();
+        record.health.reset_failures();
         // What is known of its robots.txt may be that it could not be asked.
         let is_known = record.health.has_answered();
         self.hosts.forget_robots(host);
@@ -353,7 +355,7 @@ impl Crawl {
     fn bring_back_the_last(&mut self, id: UrlId) {
         let host = self.urls.get(id).host();
         let record = self.hosts.get(host);
-        if !record.aside.is_empty() && record.aside.len() >= record.queued as usize {
+        if !record.parked.is_empty() && record.parked.len() >= record.queued as usize {
             self.bring_back(host);
         }
     }
@@ -361,7 +363,7 @@ impl Crawl {
     /// What stood aside waits with the others again: its host answers, or they are all there is to ask it for, or it is
     /// given up.
     fn bring_back(&mut self, host: HostId) {
-        for id in std::mem::take(&mut self.hosts.get_mut(host).aside) {
+        for id in std::mem::take(&mut self.hosts.get_mut(host).parked) {
             if self.urls.get(id).state == LinkState::Queued {
                 self.frontier.push(host, id, self.urls.get(id).place());
             }
@@ -378,8 +380,8 @@ impl Crawl {
         if !used_up {
             return self.frontier.push(host, id, place);
         }
-        record.aside.push(id);
-        if record.aside.len() >= record.queued as usize {
+        record.parked.push(id);
+        if record.parked.len() >= record.queued as usize {
             self.bring_back(host);
         }
     }
@@ -415,5 +417,5 @@ pub(super) fn differs(worth: Priority, rank: Priority) -> bool {
 }
 
 fn is_tunnel_end(link: &Link) -> bool {
-    link.verdict == Verdict::Drop(Refusal::TunnelEnd)
+    link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use suidao_forum::forum::analysis::{ForumAnalysis, ForumProfile};
 use suidao_forum::forum::explore::{Explorer, recognise};
-use suidao_forum::forum::sight::{Lens, Look};
-use suidao_forum::forum::site::Site;
-use suidao_page::model::{CrawlUrl, Event, ForumMap, Millis, Sight, UrlId};
+use suidao_forum::forum::site::ForumSite;
+use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, Millis, UrlId};
 
 use super::watch::{Watch, Watching};
 
@@ -40,7 +40,7 @@ const FIRST_LOOKS: u32 = 16;
 #[derive(Default)]
 pub(super) struct Forums {
     pub(super) mode: ForumMode,
-    pub(super) sites: FxHashMap<Box<str>, (Site, Arc<Lens>)>,
+    pub(super) sites: FxHashMap<Box<str>, (ForumSite, Arc<ForumProfile>)>,
     pub(super) watching: Option<Watching>,
     /// What is looked at while the forum is not understood.
     pub(super) explorer: Explorer,
@@ -63,18 +63,18 @@ impl Forums {
     }
 
     /// What is known of the forums of a crawl of a topic, to be kept.
-    pub fn keep(&self) -> Vec<(&str, &Site)> {
+    pub fn keep(&self) -> Vec<(&str, &ForumSite)> {
         self.sites.iter().map(|(host, (site, _))| (&**host, site)).collect()
     }
 
     /// Takes a forum back.
-    pub fn take_kept(&mut self, host: &str, site: Site) {
+    pub fn take_kept(&mut self, host: &str, site: ForumSite) {
         let lens = Arc::new(site.lens());
         self.sites.insert(host.into(), (site, lens));
     }
 
     pub(super) fn understand(&mut self, map: &ForumMap) {
-        let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), Site::new(map.clone())) else { return };
+        let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), ForumSite::new(map.clone())) else { return };
         let lens = Arc::new(site.lens());
         self.sites.insert(start.authority().into(), (site, lens));
     }
@@ -96,15 +96,15 @@ impl Forums {
         }
     }
 
-    pub(super) fn site(&self, url: &CrawlUrl) -> Option<&Site> {
+    pub(super) fn site(&self, url: &CrawlUrl) -> Option<&ForumSite> {
         self.sites.get(url.authority()).map(|(site, _)| site)
     }
 
     /// What a page is looked at with; none where it is no forum's.
-    pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<Look> {
+    pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
         match self.sites.get(url.authority()) {
-            Some((_, lens)) => Some(Look { lens: Arc::clone(lens), at }),
-            None if self.explores() && self.explored.is_none() => Some(Look { lens: Arc::default(), at }),
+            Some((_, lens)) => Some(ForumAnalysis { lens: Arc::clone(lens), at }),
+            None if self.explores() && self.explored.is_none() => Some(ForumAnalysis { lens: Arc::default(), at }),
             None => None,
         }
     }
@@ -116,11 +116,11 @@ impl Forums {
     }
 
     /// The forum that a page makes of its host.
-    pub(super) fn recognise(&self, sight: &Sight) -> Option<(Site, ForumMap)> {
+    pub(super) fn recognise(&self, sight: &ForumPageView) -> Option<(ForumSite, ForumMap)> {
         if self.mode != ForumMode::Recognise {
             return None;
         }
         let map = recognise(sight)?;
-        Some((Site::new(map.clone()).ok()?, map))
+        Some((ForumSite::new(map.clone()).ok()?, map))
     }
 }

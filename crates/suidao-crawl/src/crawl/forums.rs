@@ -1,12 +1,12 @@
 //! The machine's part in forums: which of its hosts are some, what a page of one makes it want, and the steps that no
 //! page brings (the next samples while a forum is explored, the next visit of a board).
 
-use suidao_forum::forum::explore::Step;
-use suidao_forum::forum::increment::Change;
-use suidao_forum::forum::site::{ListedThread, Reading, Site};
+use suidao_forum::forum::explore::ExploreStep;
+use suidao_forum::forum::increment::ThreadChange;
+use suidao_forum::forum::site::{ForumPageReading, ForumSite, ListedThread};
 use suidao_page::model::{
-    Batch, CrawlUrl, Event, ForumMap, ForumPage, ForumStep, IndexPage, Link, LinkState, Listed, Millis, Origin,
-    PageKind, Relevance, Role, Sight, UrlId, Verdict,
+    Batch, CrawlUrl, Event, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Link, LinkDecision,
+    LinkState, Listed, Millis, PageKind, Relevance, UrlId, UrlOrigin,
 };
 
 use super::forum_state::ForumMode;
@@ -17,12 +17,12 @@ pub(super) struct Want {
     pub to: UrlId,
     pub url: CrawlUrl,
     pub text: String,
-    pub role: Role,
+    pub role: ForumRole,
 }
 
 /// What a page of a forum comes to.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct ForumPageResult {
     pub wants: Vec<Want>,
     pub lists: Vec<IndexPage>,
     /// Pages fetched before that have something new.
@@ -44,9 +44,9 @@ impl Crawl {
         events: &mut Vec<Event>,
         id: UrlId,
         url: &CrawlUrl,
-        sight: &Sight,
+        sight: &ForumPageView,
         now: Millis,
-    ) -> Option<(ForumPage, Made)> {
+    ) -> Option<(ForumPage, ForumPageResult)> {
         let nothing = ForumPage {
             kind: PageKind::Other,
             roles: Vec::new(),
@@ -57,14 +57,14 @@ impl Crawl {
         };
         if self.forums.explores() && self.forums.explored.is_none() && self.forums.site(url).is_none() {
             let seen = Some(Box::new(sight.clone()));
-            return Some((ForumPage { seen, ..nothing }, Made::default()));
+            return Some((ForumPage { seen, ..nothing }, ForumPageResult::default()));
         }
         // Taken out while its page is read, because numbering needs the machine whole.
         let (site, lens, map) = match self.forums.sites.remove(url.authority()) {
             Some((site, lens)) => (site, Some(lens), None),
             None => self.forums.recognise(sight).map(|(site, map)| (site, None, Some(map)))?,
         };
-        let role = if map.is_some() { Role::Board } else { site.role(id, url).unwrap_or(Role::Sample) };
+        let role = if map.is_some() { ForumRole::Board } else { site.role(id, url).unwrap_or(ForumRole::Sample) };
         let reading = site.read(id, role, sight);
         let (kind, posts) = (reading.kind, reading.posts.clone());
         let mut made = self.want(events, &site, id, reading, now);
@@ -73,7 +73,7 @@ impl Crawl {
         }
         made.wants.retain(|want| want.to != id);
         let roles =
-            made.wants.iter().map(|want| (want.to, want.role)).chain(map.is_some().then_some((id, Role::Board)));
+            made.wants.iter().map(|want| (want.to, want.role)).chain(map.is_some().then_some((id, ForumRole::Board)));
         let page = ForumPage {
             kind,
             roles: roles.collect(),
@@ -86,39 +86,46 @@ impl Crawl {
     }
 
     /// Numbers what a page of a forum makes it want.
-    fn want(&mut self, events: &mut Vec<Event>, site: &Site, id: UrlId, reading: Reading, now: Millis) -> Made {
-        let mut made = Made::default();
-        let mut wanted = |crawl: &mut Self, url: &CrawlUrl, text: &str, role: Role| {
-            let url = crawl.at_home(url).unwrap_or_else(|| url.clone());
-            let to = crawl.number(events, &url, Origin::Link(id), text, now);
+    fn want(
+        &mut self,
+        events: &mut Vec<Event>,
+        site: &ForumSite,
+        id: UrlId,
+        reading: ForumPageReading,
+        now: Millis,
+    ) -> ForumPageResult {
+        let mut made = ForumPageResult::default();
+        let mut wanted = |crawl: &mut Self, url: &CrawlUrl, text: &str, role: ForumRole| {
+            let url = crawl.in_preferred_scheme(url).unwrap_or_else(|| url.clone());
+            let to = crawl.number(events, &url, UrlOrigin::Link(id), text, now);
             made.wants.push(Want { to, url, text: text.to_owned(), role });
             to
         };
         for (url, name) in &reading.boards {
-            wanted(self, url, name, Role::Board);
+            wanted(self, url, name, ForumRole::Board);
         }
         let mut shown: Vec<(UrlId, Listed)> = Vec::new();
         for ListedThread { url, id, title, listed } in &reading.threads {
-            let thread = id.unwrap_or_else(|| wanted(self, url, title, Role::Thread));
+            let thread = id.unwrap_or_else(|| wanted(self, url, title, ForumRole::Thread));
             shown.extend(listed.map(|listed| (thread, listed)));
         }
         let next = match reading.kind {
             PageKind::Index { board, page } => {
                 let verdict = site.judge(board, &shown);
-                let replied = verdict.changed.iter().filter(|(_, change)| *change == Change::Replied);
+                let replied = verdict.changed.iter().filter(|(_, change)| *change == ThreadChange::Replied);
                 let due: Vec<UrlId> = replied.map(|(thread, _)| site.last_page(*thread)).collect();
                 made_due(self, &mut made.due, due);
                 made.lists.push(IndexPage { board, page, threads: shown });
-                verdict.more.then_some(Role::Index { board, page: page.saturating_add(1) })
+                verdict.more.then_some(ForumRole::Index { board, page: page.saturating_add(1) })
             }
-            PageKind::Thread { thread, page } => Some(Role::Continuation { thread, page: page.saturating_add(1) }),
+            PageKind::Thread { thread, page } => Some(ForumRole::Continuation { thread, page: page.saturating_add(1) }),
             _ => None,
         };
         if let (Some(role), Some(url)) = (next, &reading.next) {
-            let url = self.at_home(url).unwrap_or_else(|| url.clone());
-            let to = self.number(events, &url, Origin::Link(id), "", now);
+            let url = self.in_preferred_scheme(url).unwrap_or_else(|| url.clone());
+            let to = self.number(events, &url, UrlOrigin::Link(id), "", now);
             // An index page that was read in an earlier pass is read again, and a page that was fetched for something else.
-            if matches!(role, Role::Index { .. }) || site.role(to, &url) != Some(role) {
+            if matches!(role, ForumRole::Index { .. }) || site.role(to, &url) != Some(role) {
                 made_due(self, &mut made.due, vec![to]);
             }
             made.wants.push(Want { to, url, text: String::new(), role });
@@ -159,11 +166,11 @@ impl Crawl {
         if self.forums.watching.is_none() {
             step = ForumStep { begun: known.clone(), due: known, ..step };
         }
-        let boards = listed.into_iter().map(|(url, name)| (url, name, Role::Board));
-        let wanted: Vec<_> = boards.chain(start.map(|url| (url, String::new(), Role::Start))).collect();
+        let boards = listed.into_iter().map(|(url, name)| (url, name, ForumRole::Board));
+        let wanted: Vec<_> = boards.chain(start.map(|url| (url, String::new(), ForumRole::Start))).collect();
         for (url, name, role) in wanted {
             let Some((id, link)) = self.seeded(&mut events, &url, &name, now) else { continue };
-            if role == Role::Start && step.roles.iter().any(|(known, _)| *known == id) {
+            if role == ForumRole::Start && step.roles.iter().any(|(known, _)| *known == id) {
                 continue;
             }
             match self.urls.get(id).state {
@@ -171,7 +178,7 @@ impl Crawl {
                     step.roles.push((id, role));
                     step.links.push(link);
                 }
-                _ if role == Role::Start => step.due.push(id),
+                _ if role == ForumRole::Start => step.due.push(id),
                 // It is on record, perhaps as what it led to.
                 _ => {}
             }
@@ -188,23 +195,23 @@ impl Crawl {
         let mut events = std::mem::take(&mut self.pending);
         let mut step = ForumStep::default();
         match self.forums.explorer.next() {
-            Step::Look(urls) => {
+            ExploreStep::Look(urls) => {
                 for url in urls {
                     // Noted as asked for even where it is refused, so that it is not asked for again.
                     self.forums.explorer.ask(&url);
                     let Some((to, link)) = self.seeded(&mut events, &url, "", now) else { continue };
-                    step.roles.push((to, Role::Sample));
+                    step.roles.push((to, ForumRole::Sample));
                     step.links.push(link);
                 }
             }
-            Step::GivenUp(why) if self.forums.explorer.seen().is_empty() => {
+            ExploreStep::GivenUp(why) if self.forums.explorer.seen().is_empty() => {
                 // Nothing was learnt, and the next run may have more luck: so it is not told.
                 self.forums.explored = Some(Err(why));
                 self.pending = events;
                 return true;
             }
-            Step::GivenUp(why) => step.given_up = Some(why.to_owned()),
-            Step::Understood(mut map) => {
+            ExploreStep::GivenUp(why) => step.given_up = Some(why.to_owned()),
+            ExploreStep::Understood(mut map) => {
                 if let ForumMode::Explore { index_pages } = self.forums.mode {
                     map.index_pages = index_pages.unwrap_or(map.index_pages);
                     self.begin(&mut events, &map, &mut step, now);
@@ -219,14 +226,14 @@ impl Crawl {
 
     /// All boards of a forum just understood; what was seen of them already is not asked for again.
     fn begin(&mut self, events: &mut Vec<Event>, map: &ForumMap, step: &mut ForumStep, now: Millis) {
-        let Ok(mut site) = Site::new(map.clone()) else { return };
+        let Ok(mut site) = ForumSite::new(map.clone()) else { return };
         for board in map.boards.iter().filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, &board.name))) {
             let Some((to, link)) = self.seeded(events, &board.0, board.1, now) else { continue };
-            site.note(to, Role::Board, &board.0);
-            step.roles.push((to, Role::Board));
+            site.note(to, ForumRole::Board, &board.0);
+            step.roles.push((to, ForumRole::Board));
             step.links.push(link);
         }
-        let seen: Vec<(UrlId, Sight)> =
+        let seen: Vec<(UrlId, ForumPageView)> =
             self.forums.seen.iter().copied().zip(self.forums.explorer.seen().to_vec()).collect();
         for (id, sight) in seen {
             let Some(role) = site.role(id, &sight.own) else { continue };
@@ -248,13 +255,13 @@ impl Crawl {
 
     /// Numbers a URL that no page is judged for, with the link that queues it; none where the scope refuses it.
     fn seeded(&mut self, events: &mut Vec<Event>, url: &CrawlUrl, text: &str, now: Millis) -> Option<(UrlId, Link)> {
-        let url = self.at_home(url).unwrap_or_else(|| url.clone());
+        let url = self.in_preferred_scheme(url).unwrap_or_else(|| url.clone());
         if let Some(reason) = self.refuses(&url) {
             self.skip(events, &url, None, reason, now);
             return None;
         }
-        let to = self.number(events, &url, Origin::Seed, text, now);
-        Some((to, Link::bare(to, Relevance::ONE, Verdict::Follow(self.strategy.seed(&url)))))
+        let to = self.number(events, &url, UrlOrigin::Seed, text, now);
+        Some((to, Link::bare(to, Relevance::ONE, LinkDecision::Follow(self.strategy.seed(&url)))))
     }
 
     /// Whether a link of a page of a forum is refused: it lies where the forum does, and the forum has no use for it.
@@ -283,7 +290,7 @@ impl Crawl {
             self.forums.understand(map);
         }
         let url = self.urls.url(id);
-        let roles: Vec<(UrlId, Role, CrawlUrl)> =
+        let roles: Vec<(UrlId, ForumRole, CrawlUrl)> =
             page.roles.iter().map(|(id, role)| (*id, *role, self.urls.url(*id))).collect();
         if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
             for (id, role, url) in &roles {
@@ -309,13 +316,13 @@ impl Crawl {
         if step.given_up.is_some() {
             // The words are the explorer's own, and it is asked for them again.
             self.forums.explored = match self.forums.explorer.next() {
-                Step::GivenUp(why) => Some(Err(why)),
+                ExploreStep::GivenUp(why) => Some(Err(why)),
                 _ => Some(Err("the structure was not recognised")),
             };
         }
         for (id, role) in &step.roles {
             let url = self.urls.url(*id);
-            if *role == Role::Sample {
+            if *role == ForumRole::Sample {
                 self.forums.explorer.ask(&url);
             }
             if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
@@ -336,7 +343,7 @@ impl Crawl {
         // A visit is a new beginning for the host too: it may be back.
         if let Some(id) = step.begun.first() {
             let host = self.urls.get(*id).host();
-            self.hosts.get_mut(host).health.forgive();
+            self.hosts.get_mut(host).health.reset_failures();
         }
         for id in &step.due {
             self.make_due(*id);

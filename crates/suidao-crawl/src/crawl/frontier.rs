@@ -13,7 +13,7 @@ use dary_heap::OctonaryHeap;
 use serde::{Deserialize, Serialize};
 
 use suidao_page::draw::Draw;
-use suidao_page::model::{Discipline, HostId, Lane, Place, Priority, UrlId};
+use suidao_page::model::{HostId, Priority, QueueEntry, QueueId, QueuePolicy, UrlId};
 
 /// So many entries are looked at for each that is shown: most of them are not stale.
 const LOOKS: usize = 64;
@@ -68,7 +68,7 @@ struct HostQueues {
 }
 
 impl HostQueues {
-    fn lane(&mut self, lane: Lane) -> &mut Queue {
+    fn lane(&mut self, lane: QueueId) -> &mut Queue {
         let at = match self.lanes.binary_search_by_key(&lane.0, |(lane, _)| *lane) {
             Ok(at) => at,
             Err(at) => {
@@ -86,31 +86,31 @@ impl HostQueues {
 
 /// A queued URL whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct QueueHead {
     pub host: HostId,
     pub id: UrlId,
     /// The lane it waited in.
-    pub lane: Lane,
+    pub lane: QueueId,
     entry: Entry,
 }
 
 /// The place in the frontier that an entry stands for.
 #[derive(Clone, Copy, Debug)]
-pub struct Claim {
-    lane: Lane,
+pub struct EntryKey {
+    lane: QueueId,
     /// None on a stack, where the order of arrival is the rank.
     rank: Option<u32>,
 }
 
-impl Claim {
+impl EntryKey {
     /// Whether a URL that waits at `place` waits here.
-    pub fn is_of(self, place: Place) -> bool {
+    pub fn is_of(self, place: QueueEntry) -> bool {
         self.lane == place.lane && self.rank.is_none_or(|own| own == rank(place.priority))
     }
 }
 
 pub struct Frontier {
-    discipline: Discipline,
+    discipline: QueuePolicy,
     seed: u64,
     hosts: Vec<HostQueues>,
     /// For each lane the heads of the hosts; may hold outdated ones.
@@ -133,7 +133,7 @@ pub(super) struct KeptFrontier {
 
 impl Frontier {
     /// An empty frontier; `seed` drives what the discipline does at random.
-    pub fn new(discipline: Discipline, seed: u64) -> Self {
+    pub fn new(discipline: QueuePolicy, seed: u64) -> Self {
         Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0 }
     }
 
@@ -183,12 +183,12 @@ impl Frontier {
         queues.try_fold(0, count).filter(|_| known)
     }
 
-    fn is_stack(&self, lane: Lane) -> bool {
-        lane == Lane::TUNNEL && matches!(self.discipline, Discipline::Preempt | Discipline::Interleave(_))
+    fn is_stack(&self, lane: QueueId) -> bool {
+        lane == QueueId::TUNNEL && matches!(self.discipline, QueuePolicy::Preempt | QueuePolicy::Interleave(_))
     }
 
     /// Takes in the links of one page. On a stack the last pushed leaves first, so the best are pushed last.
-    pub fn push_all(&mut self, mut links: Vec<(HostId, UrlId, Place)>) {
+    pub fn push_all(&mut self, mut links: Vec<(HostId, UrlId, QueueEntry)>) {
         links.retain(|&(host, id, place)| {
             let stacked = self.is_stack(place.lane);
             if !stacked {
@@ -203,12 +203,12 @@ impl Frontier {
     }
 
     /// Takes in one URL, or a better place for one that is in already.
-    pub fn push(&mut self, host: HostId, id: UrlId, place: Place) {
+    pub fn push(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
         let entry = self.entry(id, place);
         self.insert(host, place.lane, entry);
     }
 
-    fn entry(&mut self, id: UrlId, place: Place) -> Entry {
+    fn entry(&mut self, id: UrlId, place: QueueEntry) -> Entry {
         if self.is_stack(place.lane) {
             self.stacked += 1;
             entry(self.stacked, id)
@@ -218,17 +218,17 @@ impl Frontier {
     }
 
     /// Gives back a URL that was taken and not fetched, to wait at this place.
-    pub fn give_back(&mut self, host: HostId, id: UrlId, place: Place) {
+    pub fn requeue_in_flight(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
         let entry = self.entry(id, place);
         self.insert(host, place.lane, entry);
     }
 
     /// Gives back a head that was taken and not fetched: it stands where it stood.
-    pub fn put_back(&mut self, head: Head) {
+    pub fn requeue(&mut self, head: QueueHead) {
         self.insert(head.host, head.lane, head.entry);
     }
 
-    fn insert(&mut self, host: HostId, lane: Lane, entry: Entry) {
+    fn insert(&mut self, host: HostId, lane: QueueId, entry: Entry) {
         let queues = self.host(host);
         let ready = queues.ready;
         let queue = queues.lane(lane);
@@ -247,7 +247,7 @@ impl Frontier {
         &mut self.hosts[at]
     }
 
-    fn announce(&mut self, lane: Lane, entry: Entry, host: HostId) {
+    fn announce(&mut self, lane: QueueId, entry: Entry, host: HostId) {
         let at = usize::from(lane.0);
         if at >= self.heads.len() {
             self.heads.resize_with(at + 1, BinaryHeap::new);
@@ -270,7 +270,7 @@ impl Frontier {
                 && queue.announced().is_none_or(|announced| head > announced)
             {
                 queue.announce(Some(head));
-                news.push((Lane(*lane), head));
+                news.push((QueueId(*lane), head));
             }
         }
         for (lane, head) in news {
@@ -282,43 +282,43 @@ impl Frontier {
     ///
     /// `turn` numbers the URLs taken so far: which lane is served is a function of it. `waits` says whether a URL
     /// still waits at the place that an entry claims; entries of others are stale and forgotten.
-    pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, Claim) -> bool) -> Option<Head> {
+    pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let lane = match self.discipline {
-            Discipline::BestFirst => Lane::MAIN,
-            Discipline::LowestFirst => {
+            QueuePolicy::BestFirst => QueueId::MAIN,
+            QueuePolicy::LowestFirst => {
                 let highest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                return (0..=highest).find_map(|lane| self.pop_lane(Lane(lane), &waits));
+                return (0..=highest).find_map(|lane| self.pop_lane(QueueId(lane), &waits));
             }
-            Discipline::Preempt => Lane::TUNNEL,
-            Discipline::Interleave(main) => {
+            QueuePolicy::Preempt => QueueId::TUNNEL,
+            QueuePolicy::Interleave(main) => {
                 if turn % (u64::from(main) + 1) < u64::from(main) {
-                    Lane::MAIN
+                    QueueId::MAIN
                 } else {
-                    Lane::TUNNEL
+                    QueueId::TUNNEL
                 }
             }
-            Discipline::WeightThenRandom { by_weight, at_random } => {
+            QueuePolicy::WeightThenRandom { by_weight, at_random } => {
                 let at = turn % (u64::from(by_weight) + u64::from(at_random));
                 if at < u64::from(by_weight) {
                     let heaviest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                    return (0..=heaviest).rev().find_map(|lane| self.pop_lane(Lane(lane), &waits));
+                    return (0..=heaviest).rev().find_map(|lane| self.pop_lane(QueueId(lane), &waits));
                 }
                 let lanes: Vec<u8> = (0..=u8::MAX)
                     .take(self.heads.len())
-                    .filter(|&lane| self.head(Lane(lane), &waits).is_some())
+                    .filter(|&lane| self.head(QueueId(lane), &waits).is_some())
                     .collect();
                 let random = Draw::at(self.seed.wrapping_add(turn)).bits();
                 let lane = *lanes.get(usize::try_from(random % (lanes.len().max(1) as u64)).unwrap_or(0))?;
-                return self.pop_lane(Lane(lane), &waits);
+                return self.pop_lane(QueueId(lane), &waits);
             }
         };
         self.pop_lane(lane, &waits).or_else(|| {
-            let other = if lane == Lane::MAIN { Lane::TUNNEL } else { Lane::MAIN };
+            let other = if lane == QueueId::MAIN { QueueId::TUNNEL } else { QueueId::MAIN };
             self.pop_lane(other, &waits)
         })
     }
 
-    fn pop_lane(&mut self, lane: Lane, waits: &impl Fn(UrlId, Claim) -> bool) -> Option<Head> {
+    fn pop_lane(&mut self, lane: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let (entry, host) = self.head(lane, waits)?;
         self.heads[usize::from(lane.0)].pop();
         let queues = self.host(host);
@@ -326,11 +326,11 @@ impl Frontier {
         let queue = queues.lane(lane);
         queue.heap.pop();
         queue.announce(None);
-        Some(Head { host, id: id_of(entry), lane, entry })
+        Some(QueueHead { host, id: id_of(entry), lane, entry })
     }
 
     /// The best `most` of each lane that wait, best first, whether or not their hosts are ready. Changes nothing.
-    pub fn heads(&self, most: usize, waits: impl Fn(UrlId, Claim) -> bool) -> Vec<(Lane, Vec<UrlId>)> {
+    pub fn heads(&self, most: usize, waits: impl Fn(UrlId, EntryKey) -> bool) -> Vec<(QueueId, Vec<UrlId>)> {
         let mut lanes: BTreeMap<u8, Vec<&[Entry]>> = BTreeMap::new();
         for (lane, queue) in self.hosts.iter().flat_map(|host| &host.lanes) {
             if !queue.heap.is_empty() {
@@ -338,7 +338,7 @@ impl Frontier {
             }
         }
         let best = |(lane, mut heaps): (u8, Vec<&[Entry]>)| {
-            let lane = Lane(lane);
+            let lane = QueueId(lane);
             let stack = self.is_stack(lane);
             let head = |heap: &&[Entry]| Reverse(heap.first().copied());
             // What the others hold lies behind the heads of these, stale ones aside: twice as many, to have enough.
@@ -358,7 +358,7 @@ impl Frontier {
                 looks -= 1;
                 let rank = u32::try_from(entry >> 32).expect("32 bits are left");
                 let id = id_of(entry);
-                if !found.contains(&id) && waits(id, Claim { lane, rank: (!stack).then_some(rank) }) {
+                if !found.contains(&id) && waits(id, EntryKey { lane, rank: (!stack).then_some(rank) }) {
                     found.push(id);
                 }
                 let below = 8 * place + 1..(8 * place + 9).min(heaps[at].len());
@@ -370,7 +370,7 @@ impl Frontier {
     }
 
     /// The best head of a lane among the hosts that are ready, after outdated ones are cleared away; stays in place.
-    fn head(&mut self, lane: Lane, waits: &impl Fn(UrlId, Claim) -> bool) -> Option<(Entry, HostId)> {
+    fn head(&mut self, lane: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<(Entry, HostId)> {
         let stack = self.is_stack(lane);
         loop {
             let &(announced, Reverse(host)) = self.heads.get(usize::from(lane.0))?.peek()?;
@@ -384,7 +384,7 @@ impl Frontier {
             }
             let stale = |entry: Entry| {
                 let rank = u32::try_from(entry >> 32).expect("32 bits are left");
-                !waits(id_of(entry), Claim { lane, rank: (!stack).then_some(rank) })
+                !waits(id_of(entry), EntryKey { lane, rank: (!stack).then_some(rank) })
             };
             while queue.heap.peek().is_some_and(|&head| stale(head)) {
                 queue.heap.pop();

@@ -16,7 +16,7 @@ const LONGEST: u32 = 1_000_000;
 /// the night between two of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Goals {
+pub struct StopConditions {
     /// Pages fetched, relevant or not. No key of `[stop]`: the crawl stops at `limits.pages`, and this is what of it is typed
     /// and shown.
     #[serde(skip_serializing, deserialize_with = "is_a_limit")]
@@ -39,7 +39,7 @@ pub struct Exhaustion {
     pub over: u32,
 }
 
-impl Goals {
+impl StopConditions {
     /// So many pages and nothing else.
     pub fn pages(pages: u64) -> Self {
         Self { pages: Some(pages), ..Self::default() }
@@ -175,7 +175,7 @@ fn bytes_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u6
 
 /// How near the goals are: the part that [`Progress`] does not count. A fold of the events, and the beginning of the run.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Nearness {
+pub(super) struct StopTracker {
     /// Whether each of the last pages was relevant.
     last: VecDeque<bool>,
     relevant: u32,
@@ -183,7 +183,7 @@ pub(super) struct Nearness {
     begun: Option<Millis>,
 }
 
-impl Nearness {
+impl StopTracker {
     /// The next run has not begun yet.
     pub fn end(&mut self) {
         self.begun = None;
@@ -193,8 +193,8 @@ impl Nearness {
         self.begun.get_or_insert(now);
     }
 
-    pub fn observe(&mut self, goals: &Goals, event: &Event) {
-        let (Some(asked), Event::Settled(page)) = (&goals.harvest, event) else { return };
+    pub fn observe(&mut self, goals: &StopConditions, event: &Event) {
+        let (Some(asked), Event::PageFetched(page)) = (&goals.harvest, event) else { return };
         // A page fetched again is none that the topic still had.
         if page.again.is_some() {
             return;
@@ -209,7 +209,7 @@ impl Nearness {
 
     /// The goal that is reached, if one is. What is under way when that happens is settled all the same; where it makes the
     /// topic look alive again the crawl goes on.
-    pub fn reached(&self, goals: &Goals, progress: &Progress, now: Millis) -> Option<Stop> {
+    pub fn reached(&self, goals: &StopConditions, progress: &Progress, now: Millis) -> Option<Stop> {
         let exhausted = |asked: &Exhaustion| {
             // Divided, 7 of 100 are the very number that is read from `0.07`; 0.07 times 100 are more than 7.
             self.last.len() >= asked.over as usize && f64::from(self.relevant) / f64::from(asked.over) < asked.under
@@ -227,7 +227,7 @@ impl Nearness {
     }
 
     /// When the minutes of this run are over.
-    pub fn ends(&self, goals: &Goals) -> Option<Millis> {
+    pub fn ends(&self, goals: &StopConditions) -> Option<Millis> {
         let length = |minutes: f64| (minutes * 60_000.0).round() as u64;
         Some(self.begun?.after(length(goals.minutes?)))
     }
@@ -242,11 +242,12 @@ mod tests {
         for over in [50, 100, 300, 1_000, 7_000] {
             for percent in 1..=100 {
                 let text = format!("{}.{:02}/{over}", percent / 100, percent % 100);
-                let goals = Goals { harvest: Some(Exhaustion::parse(&text).unwrap()), ..Goals::default() };
+                let goals =
+                    StopConditions { harvest: Some(Exhaustion::parse(&text).unwrap()), ..StopConditions::default() };
                 let at = over * percent / 100;
                 let reached = |relevant| {
                     let last = VecDeque::from(vec![false; over as usize]);
-                    let nearness = Nearness { last, relevant, begun: None };
+                    let nearness = StopTracker { last, relevant, begun: None };
                     nearness.reached(&goals, &Progress::default(), Millis(0)).is_some()
                 };
                 let is_whole = over * percent % 100 == 0;
@@ -258,12 +259,12 @@ mod tests {
 
     #[test]
     fn conditions_are_read_as_they_are_typed() {
-        let mut goals = Goals::default();
+        let mut goals = StopConditions::default();
         for condition in ["pages=1000", "relevant = 500", "bytes=2GB", "minutes=1.5", "harvest<0.05/1000"] {
             goals.add(condition).unwrap();
         }
         let harvest = Exhaustion { under: 0.05, over: 1000 };
-        let all = Goals {
+        let all = StopConditions {
             pages: Some(1000),
             relevant: Some(500),
             bytes: Some(2_000_000_000),
@@ -271,9 +272,13 @@ mod tests {
             harvest: Some(harvest),
         };
         assert_eq!(goals, all);
-        let kept = Goals { pages: None, ..all };
-        assert_eq!(toml::from_str::<Goals>(&toml::to_string(&goals).unwrap()).unwrap(), kept, "written and read back");
-        assert_eq!(toml::from_str::<Goals>("bytes = '1.5 MiB'").unwrap().bytes, Some(1_572_864));
+        let kept = StopConditions { pages: None, ..all };
+        assert_eq!(
+            toml::from_str::<StopConditions>(&toml::to_string(&goals).unwrap()).unwrap(),
+            kept,
+            "written and read back"
+        );
+        assert_eq!(toml::from_str::<StopConditions>("bytes = '1.5 MiB'").unwrap().bytes, Some(1_572_864));
         for wrong in [
             "pages",
             "pages<5",
@@ -299,15 +304,16 @@ mod tests {
     #[test]
     fn what_is_left_is_told_by_the_pace_of_the_run_and_the_nearest_goal() {
         let at = |pages, relevant| Progress { pages, relevant, ..Progress::default() };
-        let goals = Goals { pages: Some(1_100), relevant: Some(80), minutes: Some(30.0), ..Goals::default() };
+        let goals =
+            StopConditions { pages: Some(1_100), relevant: Some(80), minutes: Some(30.0), ..StopConditions::default() };
         // 100 pages in 50 s: 450 s for 900 more; 20 relevant: 125 s for 50 more.
         let (before, now) = (at(100, 10), at(200, 30));
         assert_eq!(goals.seconds_left(&before, &now, 50.0), Some(125.0));
-        let pages = Goals { pages: Some(1_100), ..Goals::default() };
+        let pages = StopConditions { pages: Some(1_100), ..StopConditions::default() };
         assert_eq!(pages.seconds_left(&before, &now, 50.0), Some(450.0));
         assert_eq!(pages.seconds_left(&now, &now, 50.0), None, "nothing came yet");
-        assert_eq!(Goals::default().seconds_left(&before, &now, 50.0), None);
-        let minutes = Goals { minutes: Some(1.0), ..Goals::default() };
+        assert_eq!(StopConditions::default().seconds_left(&before, &now, 50.0), None);
+        let minutes = StopConditions { minutes: Some(1.0), ..StopConditions::default() };
         assert_eq!(minutes.seconds_left(&before, &before, 50.0), Some(10.0));
     }
 }

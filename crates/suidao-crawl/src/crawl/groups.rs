@@ -23,7 +23,7 @@ use super::politeness::{Politeness, millis};
 pub(super) struct GroupId(u32);
 
 /// A host that is held, as what it waits: the best of its URLs.
-pub(super) type Waiting = (Priority, Reverse<UrlId>, HostId);
+pub(super) type WaitingHost = (Priority, Reverse<UrlId>, HostId);
 
 /// What a group is known by, a hash: the names of a million domains take room, and nobody asks for them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ struct Group {
     ready_at: Millis,
     /// Best first; may hold outdated ones, which the host's own record tells.
     #[serde(skip)]
-    held: BinaryHeap<Waiting>,
+    held: BinaryHeap<WaitingHost>,
     /// Those of them that are not outdated.
     #[serde(skip)]
     hosts: usize,
@@ -61,13 +61,13 @@ struct Group {
     timer: Option<Millis>,
     /// A host was let go, and nothing was asked of the group since.
     #[serde(skip)]
-    loose: bool,
+    idle: bool,
 }
 
 /// The groups. What is under way and when the last request went out is of this run; who is in which group is a fold of
 /// the events.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Groups {
+pub(super) struct RateLimitGroups {
     groups: Vec<Group>,
     by_name: FxHashMap<Name, GroupId>,
     #[serde(skip)]
@@ -83,7 +83,7 @@ pub(super) struct Groups {
 #[derive(Clone, Copy, Default)]
 struct Limits([Option<(u32, u64)>; 2]);
 
-impl Groups {
+impl RateLimitGroups {
     pub fn new(politeness: &Politeness) -> Self {
         let limits =
             [(politeness.per_address, politeness.address_delay), (politeness.per_domain, politeness.domain_delay)];
@@ -132,7 +132,7 @@ impl Groups {
         }
         let group = GroupId(u32::try_from(self.groups.len()).expect("at most two groups for each host"));
         let (held, ready_at) = (BinaryHeap::new(), Millis(0));
-        self.groups.push(Group { is_domain, in_flight: 0, ready_at, held, hosts: 0, timer: None, loose: false });
+        self.groups.push(Group { is_domain, in_flight: 0, ready_at, held, hosts: 0, timer: None, idle: false });
         self.by_name.insert(name, group);
         group
     }
@@ -165,7 +165,7 @@ impl Groups {
             let delay = self.limits(group).1;
             let record = self.get_mut(group);
             record.in_flight += 1;
-            record.loose = false;
+            record.idle = false;
             record.ready_at = record.ready_at.max(now.after(delay));
             self.look_again(group);
         }
@@ -187,19 +187,19 @@ impl Groups {
         }
     }
 
-    pub fn hold(&mut self, group: GroupId, waiting: Waiting, now: Millis) {
+    pub fn defer(&mut self, group: GroupId, waiting: WaitingHost, now: Millis) {
         debug_assert!(self.busy([Some(group), None], now).is_some(), "only a busy group holds hosts back");
         self.offer(group, waiting);
         self.get_mut(group).hosts += 1;
         self.look_again(group);
     }
 
-    pub fn offer(&mut self, group: GroupId, waiting: Waiting) {
+    pub fn offer(&mut self, group: GroupId, waiting: WaitingHost) {
         self.get_mut(group).held.push(waiting);
     }
 
     /// Forgets what is outdated, once most of it is.
-    pub fn tidy(&mut self, group: GroupId, stands: impl Fn(&Waiting) -> bool) {
+    pub fn tidy(&mut self, group: GroupId, stands: impl Fn(&WaitingHost) -> bool) {
         let record = self.get_mut(group);
         if record.held.len() > 64 + 2 * record.hosts {
             record.held.retain(stands);
@@ -245,13 +245,13 @@ impl Groups {
     }
 
     /// Takes the best of those that a group holds back, if it may be asked now; else it is looked at when it may.
-    pub fn let_go(&mut self, group: GroupId, now: Millis) -> Option<Waiting> {
+    pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<WaitingHost> {
         if self.busy([Some(group), None], now).is_some() {
             self.look_again(group);
             return None;
         }
         let waiting = self.get_mut(group).held.pop()?;
-        if !std::mem::replace(&mut self.get_mut(group).loose, true) {
+        if !std::mem::replace(&mut self.get_mut(group).idle, true) {
             self.loose.push(group);
         }
         Some(waiting)
@@ -261,7 +261,7 @@ impl Groups {
     /// offered has gone, and the next may go.
     pub fn take_loose(&mut self) -> Vec<GroupId> {
         let mut loose = std::mem::take(&mut self.loose);
-        loose.retain(|group| std::mem::replace(&mut self.get_mut(*group).loose, false));
+        loose.retain(|group| std::mem::replace(&mut self.get_mut(*group).idle, false));
         loose
     }
 }
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn hosts_are_grouped_by_registrable_domain_and_address() {
-        let mut groups = Groups::new(&Politeness::default());
+        let mut groups = RateLimitGroups::new(&Politeness::default());
         let mut same = |a: &str, b: &str| groups.of_domain(a).unwrap() == groups.of_domain(b).unwrap();
         for (a, b) in [
             ("bbs.sina.com.cn", "sina.com.cn"),
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(address("2400:3200::1"), address("2400:3200::2:1"));
         assert_ne!(address("2400:3200::1"), address("2400:3200:0:1::1"));
         assert_ne!(address("192.168.1.1"), None);
-        let mut off = Groups::new(&Politeness { delay: 0.0, ..Politeness::default() });
+        let mut off = RateLimitGroups::new(&Politeness { delay: 0.0, ..Politeness::default() });
         assert_eq!((off.of_domain("a.cn"), off.of_address("9.9.9.9".parse().unwrap())), (None, None));
     }
 }

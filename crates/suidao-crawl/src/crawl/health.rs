@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{Failure, FailureKind, Millis};
 
-use super::machine::Limits;
+use super::machine::CrawlLimits;
 use super::politeness::{Politeness, millis};
 
 /// Successes take so much of the brake: 44 of them nine tenths.
@@ -40,7 +40,7 @@ pub(super) struct Health {
     /// What its answers took of late, in milliseconds, smoothed; 0 while nobody measured it.
     took: u32,
     /// Milliseconds that it is left alone for because it said that it has too much to do.
-    brake: u32,
+    throttle: u32,
 }
 
 impl Health {
@@ -65,14 +65,14 @@ impl Health {
     }
 
     /// Another chance, whatever it did before.
-    pub fn forgive(&mut self) {
+    pub fn reset_failures(&mut self) {
         self.failures = 0;
     }
 
     /// It answered.
     pub fn answers(&mut self) {
         (self.failures, self.answered, self.cause) = (0, true, None);
-        self.brake -= self.brake.div_ceil(RELEASE);
+        self.throttle -= self.throttle.div_ceil(RELEASE);
     }
 
     /// A request failed in a way that is the host's.
@@ -87,14 +87,14 @@ impl Health {
         self.failures = self.failures.saturating_add(1);
         if failure.is_overload() {
             let most = millis(politeness.max_delay);
-            let doubled = self.pace(politeness).saturating_mul(2).min(most);
-            self.brake = self.brake.max(u32::try_from(doubled).unwrap_or(u32::MAX));
+            let doubled = self.crawl_interval(politeness).saturating_mul(2).min(most);
+            self.throttle = self.throttle.max(u32::try_from(doubled).unwrap_or(u32::MAX));
         }
     }
 
     /// What a request took. Half of the news is believed each time; what is no page (a failure, a redirect) often
     /// comes quicker than one, and never shortens the pace.
-    pub fn took(&mut self, ms: u64, page: bool) {
+    pub fn record_latency(&mut self, ms: u64, page: bool) {
         let ms = u32::try_from(ms).unwrap_or(u32::MAX);
         let smoothed = if self.took == 0 { ms } else { self.took / 2 + ms / 2 + (self.took & ms & 1) };
         self.took = if page { smoothed } else { self.took.max(smoothed) };
@@ -102,18 +102,18 @@ impl Health {
 
     /// Milliseconds between two requests as far as its answers tell, at most `politeness.max_delay` and at least
     /// `politeness.delay`; 0 where nothing is waited for.
-    pub fn pace(&self, politeness: &Politeness) -> u64 {
+    pub fn crawl_interval(&self, politeness: &Politeness) -> u64 {
         if !politeness.spaces() {
             return 0;
         }
         let by_load = millis(f64::from(self.took) / 1000.0 * politeness.delay_factor);
-        by_load.max(u64::from(self.brake)).min(millis(politeness.max_delay)).max(millis(politeness.delay))
+        by_load.max(u64::from(self.throttle)).min(millis(politeness.max_delay)).max(millis(politeness.delay))
     }
 
     /// Milliseconds to the next request after the last failure: doubling, or Retry-After if that is longer. None where it was
     /// that there is no such name: nothing is asked for any more, only refused.
     pub fn backoff(&self, politeness: &Politeness, failure: &Failure) -> u64 {
-        if self.is_nameless() {
+        if self.is_nxdomain() {
             return 0;
         }
         let doubled = politeness.backoff * f64::from(1u32 << self.failures.saturating_sub(1).min(30));
@@ -121,7 +121,7 @@ impl Health {
     }
 
     /// Whether one more failure opens the breaker, or finds it open: it is held against the host and not the page.
-    pub fn opens(&self, limits: &Limits) -> bool {
+    pub fn opens(&self, limits: &CrawlLimits) -> bool {
         self.failures >= u32::from(limits.retries)
     }
 
@@ -132,27 +132,27 @@ impl Health {
 
     /// Whether nobody knows that there is such a host, after as many tries as a page has, or after one that said or took
     /// long enough to be the last where nothing else is left.
-    pub fn is_nowhere(&self, limits: &Limits) -> bool {
+    pub fn is_unreachable(&self, limits: &CrawlLimits) -> bool {
         let once = matches!(self.cause, Some(FailureKind::NoSuchHost | FailureKind::Timeout));
         self.is_unknown() && (once || self.failures > u32::from(limits.retries))
     }
 
     /// When it is asked again if it is unknown and nothing else is left to be asked: soon, and later with each failure.
     pub fn last_call(&self, politeness: &Politeness) -> Millis {
-        self.last.after(self.pace(politeness).max(HURRY * u64::from(self.failures)))
+        self.last.after(self.crawl_interval(politeness).max(HURRY * u64::from(self.failures)))
     }
 
     /// Whether its name does not exist. A resolver that fails does not say so, and what has answered had a name.
-    pub fn is_nameless(&self) -> bool {
+    pub fn is_nxdomain(&self) -> bool {
         !self.answered && self.failures > 0 && self.cause == Some(FailureKind::NoSuchHost)
     }
 
     /// Whether it is given up for now.
-    pub fn is_given_up(&self, limits: &Limits, politeness: &Politeness, now: Millis) -> bool {
+    pub fn is_given_up(&self, limits: &CrawlLimits, politeness: &Politeness, now: Millis) -> bool {
         let span = millis(politeness.give_up);
         let again = span == 0 || now.since(self.last) < another_try(politeness);
         if self.failures < limits.host_failures.max(1) {
-            return self.is_nameless() && again;
+            return self.is_nxdomain() && again;
         }
         let long = !self.answered || politeness.backoff <= 0.0 || self.last.since(self.first) >= span;
         long && again
@@ -196,19 +196,19 @@ mod tests {
     fn the_pace_follows_the_load_within_bounds_and_failures_never_shorten_it() {
         let politeness = Politeness::default();
         let mut health = Health::default();
-        assert_eq!(health.pace(&politeness), 1_000);
-        health.took(100, true);
-        assert_eq!(health.pace(&politeness), 1_000, "quick answers do not shorten the delay");
-        health.took(2_100, true);
-        assert_eq!(health.pace(&politeness), 3_300);
+        assert_eq!(health.crawl_interval(&politeness), 1_000);
+        health.record_latency(100, true);
+        assert_eq!(health.crawl_interval(&politeness), 1_000, "quick answers do not shorten the delay");
+        health.record_latency(2_100, true);
+        assert_eq!(health.crawl_interval(&politeness), 3_300);
         for page in [false, true] {
-            health.took(100, page);
-            assert_eq!(health.pace(&politeness), if page { 1_800 } else { 3_300 });
+            health.record_latency(100, page);
+            assert_eq!(health.crawl_interval(&politeness), if page { 1_800 } else { 3_300 });
         }
-        health.took(3_600_000, true);
-        assert_eq!(health.pace(&politeness), 30_000);
-        assert_eq!(health.pace(&Politeness { delay: 0.0, ..politeness.clone() }), 0);
-        assert_eq!(health.pace(&Politeness { delay: 90.0, ..politeness }), 90_000);
+        health.record_latency(3_600_000, true);
+        assert_eq!(health.crawl_interval(&politeness), 30_000);
+        assert_eq!(health.crawl_interval(&Politeness { delay: 0.0, ..politeness.clone() }), 0);
+        assert_eq!(health.crawl_interval(&Politeness { delay: 90.0, ..politeness }), 90_000);
     }
 
     #[test]
@@ -217,23 +217,23 @@ mod tests {
         let mut health = Health::default();
         for expected in [2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
             health.fails(&failure(FailureKind::Status(429)), &politeness, Millis(0));
-            assert_eq!(health.pace(&politeness), expected);
+            assert_eq!(health.crawl_interval(&politeness), expected);
         }
         for _ in 0..44 {
             health.answers();
         }
-        assert!((2_500..3_500).contains(&health.pace(&politeness)), "{}", health.pace(&politeness));
+        assert!((2_500..3_500).contains(&health.crawl_interval(&politeness)), "{}", health.crawl_interval(&politeness));
         for _ in 0..400 {
             health.answers();
         }
-        assert_eq!(health.pace(&politeness), 1_000);
+        assert_eq!(health.crawl_interval(&politeness), 1_000);
         health.fails(&failure(FailureKind::Connect), &politeness, Millis(0));
-        assert_eq!(health.pace(&politeness), 1_000, "nobody was there to have too much to do");
+        assert_eq!(health.crawl_interval(&politeness), 1_000, "nobody was there to have too much to do");
     }
 
     #[test]
     fn a_host_is_given_up_by_number_or_by_time_and_tried_again_later() {
-        let (limits, politeness) = (Limits::default(), Politeness::default());
+        let (limits, politeness) = (CrawlLimits::default(), Politeness::default());
         let hour = |hours: u64| Millis(hours * 3_600_000);
         let fail = |health: &mut Health, at| health.fails(&failure(FailureKind::Connect), &politeness, at);
         let (mut never, mut before) = (Health::default(), Health::default());

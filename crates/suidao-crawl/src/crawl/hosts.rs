@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{CrawlUrl, Failure, HostId, Millis, Priority, RobotsRules, UrlId};
 
-use super::groups::{GroupId, Groups};
+use super::groups::{GroupId, RateLimitGroups};
 use super::health::Health;
 use super::politeness::{Politeness, millis};
-use super::robots::Robots;
+use super::robots::OriginRobots;
 
 /// Nobody waits longer after a restart than the longest wait there is: the clock may have been set back. Milliseconds.
 const LONGEST: u64 = 86_400_000;
@@ -24,15 +24,15 @@ const MOST_RULES: u64 = 256 << 20;
 
 /// One host: the unit of politeness.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Host {
+pub(super) struct HostState {
     /// http, https.
-    robots: [Option<Box<Robots>>; 2],
+    robots: [Option<Box<OriginRobots>>; 2],
     /// How it has answered of late.
     pub health: Health,
     /// Waits because it fails, not out of politeness.
     pub failing: bool,
     /// It failed before a refresh began, and waits until nothing else is left; not to be asked before.
-    pub stands_back: Option<Millis>,
+    pub deferred_until: Option<Millis>,
     pub in_flight: bool,
     /// Whether it is asked under https; none while it has not been asked.
     pub https: Option<bool>,
@@ -45,29 +45,29 @@ pub(super) struct Host {
     pub missing: u32,
     pub queued: u32,
     /// Those of them that have failed and stand aside, as long as others may show whether the host answers.
-    pub aside: Vec<UrlId>,
+    pub parked: Vec<UrlId>,
     /// The hosts of its registrable domain.
     pub domain: Option<GroupId>,
     /// The address that answered last, and the hosts that answer from there.
     pub address: Option<(IpAddr, Option<GroupId>)>,
     /// It could be asked, and is held back because enough is asked of its group: as what it waits there.
-    pub held: Option<Held>,
+    pub held: Option<DeferredHost>,
 }
 
 /// A host's place among those that its group holds back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Held {
+pub(super) struct DeferredHost {
     pub by: GroupId,
     pub priority: Priority,
     pub head: UrlId,
 }
 
-impl Host {
-    pub fn robots(&self, https: bool) -> Option<&Robots> {
+impl HostState {
+    pub fn robots(&self, https: bool) -> Option<&OriginRobots> {
         self.robots[usize::from(https)].as_deref()
     }
 
-    pub fn robots_mut(&mut self, https: bool) -> &mut Robots {
+    pub fn robots_mut(&mut self, https: bool) -> &mut OriginRobots {
         self.robots[usize::from(https)].get_or_insert_default()
     }
 
@@ -92,7 +92,7 @@ impl Host {
     pub fn delay(&self, politeness: &Politeness) -> u64 {
         let asked = self.robots.iter().flatten().filter_map(|robots| robots.delay());
         let asked = asked.fold(0.0, f64::max).min(politeness.max_crawl_delay);
-        millis(asked).max(self.health.pace(politeness))
+        millis(asked).max(self.health.crawl_interval(politeness))
     }
 
     /// Milliseconds to wait after a failure that is the host's.
@@ -103,20 +103,20 @@ impl Host {
 
 /// The hosts, by number and by name.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Hosts {
-    hosts: Vec<Host>,
+pub(super) struct HostTable {
+    hosts: Vec<HostState>,
     names: IndexSet<Box<str>, FxBuildHasher>,
     /// Hosts that wait for their time, soonest first.
     timers: BinaryHeap<Reverse<(Millis, u32)>>,
     /// Bytes that the rules of all their robots.txt files take.
     rules: u64,
-    pub groups: Groups,
+    pub groups: RateLimitGroups,
 }
 
-impl Hosts {
+impl HostTable {
     /// No hosts yet, and these limits for groups of them.
     pub fn new(politeness: &Politeness) -> Self {
-        Self { groups: Groups::new(politeness), ..Self::default() }
+        Self { groups: RateLimitGroups::new(politeness), ..Self::default() }
     }
 
     /// The number of the host of `url`, and whether it is new.
@@ -126,13 +126,13 @@ impl Hosts {
         }
         let host = HostId(u32::try_from(self.hosts.len()).expect("fewer hosts than URLs"));
         let domain = self.groups.of_domain(url.host());
-        self.hosts.push(Host { domain, ..Host::default() });
+        self.hosts.push(HostState { domain, ..HostState::default() });
         self.names.insert(url.authority().into());
         (host, true)
     }
 
     /// The host of `url`, if it is known.
-    pub fn of(&self, url: &CrawlUrl) -> Option<&Host> {
+    pub fn of(&self, url: &CrawlUrl) -> Option<&HostState> {
         self.id_of(url).map(|host| self.get(host))
     }
 
@@ -151,7 +151,7 @@ impl Hosts {
     }
 
     /// All of them, in order of discovery.
-    pub fn all(&self) -> impl Iterator<Item = (HostId, &Host)> {
+    pub fn all(&self) -> impl Iterator<Item = (HostId, &HostState)> {
         (0..).map(HostId).zip(&self.hosts)
     }
 
@@ -170,7 +170,7 @@ impl Hosts {
         agent: &str,
         rules: &RobotsRules,
         at: Millis,
-    ) -> &mut Robots {
+    ) -> &mut OriginRobots {
         let https = origin.starts_with("https:");
         let robots = self.get_mut(host).robots_mut(https);
         let before = robots.memory();
@@ -216,13 +216,13 @@ impl Hosts {
         let mut resting = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
             // It may have stood back for the whole of the last one.
-            let failed = host.health.failures() > 0 || host.stands_back.is_some();
-            host.stands_back = failed.then(|| host.health.last().after(shortest));
-            host.failing = host.stands_back.is_some();
-            resting.extend(host.stands_back.map(|until| (id, until.max(at.after(beyond)))));
-            host.health.forgive();
+            let failed = host.health.failures() > 0 || host.deferred_until.is_some();
+            host.deferred_until = failed.then(|| host.health.last().after(shortest));
+            host.failing = host.deferred_until.is_some();
+            resting.extend(host.deferred_until.map(|until| (id, until.max(at.after(beyond)))));
+            host.health.reset_failures();
             for robots in host.robots.iter_mut().flatten() {
-                robots.forgive();
+                robots.reset_failures();
             }
         }
         resting
@@ -232,8 +232,8 @@ impl Hosts {
     pub fn call(&mut self, now: Millis) -> Vec<HostId> {
         let mut called = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
-            if host.stands_back.is_some_and(|until| until <= now) {
-                (host.stands_back, host.failing) = (None, false);
+            if host.deferred_until.is_some_and(|until| until <= now) {
+                (host.deferred_until, host.failing) = (None, false);
                 called.push(id);
             }
         }
@@ -254,11 +254,11 @@ impl Hosts {
         freed
     }
 
-    pub fn get(&self, host: HostId) -> &Host {
+    pub fn get(&self, host: HostId) -> &HostState {
         &self.hosts[host.0 as usize]
     }
 
-    pub fn get_mut(&mut self, host: HostId) -> &mut Host {
+    pub fn get_mut(&mut self, host: HostId) -> &mut HostState {
         &mut self.hosts[host.0 as usize]
     }
 
@@ -323,29 +323,29 @@ impl Hosts {
     }
 
     /// Holds back a host that could be asked, until its group lets it go; `priority` and `head` are its best URL's.
-    pub fn hold(&mut self, host: HostId, held: Held, now: Millis) {
+    pub fn defer(&mut self, host: HostId, held: DeferredHost, now: Millis) {
         self.get_mut(host).held = Some(held);
-        self.groups.hold(held.by, (held.priority, Reverse(held.head), host), now);
+        self.groups.defer(held.by, (held.priority, Reverse(held.head), host), now);
     }
 
     /// A host has got a URL to offer: if it is held back and this is its best, it waits as that.
     pub fn offer(&mut self, host: HostId, priority: Priority, head: UrlId) {
         let Some(held) = self.get(host).held else { return };
         if (priority, Reverse(head)) > (held.priority, Reverse(held.head)) {
-            self.get_mut(host).held = Some(Held { priority, head, ..held });
+            self.get_mut(host).held = Some(DeferredHost { priority, head, ..held });
             self.groups.offer(held.by, (priority, Reverse(head), host));
             let hosts = &self.hosts;
             self.groups.tidy(held.by, |&(priority, Reverse(head), host)| {
-                hosts[host.0 as usize].held == Some(Held { by: held.by, priority, head })
+                hosts[host.0 as usize].held == Some(DeferredHost { by: held.by, priority, head })
             });
         }
     }
 
     /// Lets go of the best host that a group holds back, if the group may be asked now; else it will in its time.
-    pub fn let_go(&mut self, group: GroupId, now: Millis) -> Option<HostId> {
-        while let Some((priority, Reverse(head), host)) = self.groups.let_go(group, now) {
+    pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<HostId> {
+        while let Some((priority, Reverse(head), host)) = self.groups.resume(group, now) {
             let record = self.get_mut(host);
-            if record.held == Some(Held { by: group, priority, head }) {
+            if record.held == Some(DeferredHost { by: group, priority, head }) {
                 record.held = None;
                 self.groups.count_out(group);
                 return Some(host);
@@ -369,8 +369,8 @@ mod tests {
     #[test]
     fn rules_that_take_too_much_are_forgotten_the_oldest_first_and_a_restart_forgets_the_same() {
         let urls: Vec<CrawlUrl> = (0..20).map(|n| CrawlUrl::parse(&format!("http://h{n}.cn/")).unwrap()).collect();
-        let mut hosts = Hosts::default();
-        let learn = |hosts: &mut Hosts, n: usize, lines: usize, at: u64| {
+        let mut hosts = HostTable::default();
+        let learn = |hosts: &mut HostTable, n: usize, lines: usize, at: u64| {
             let (id, _) = hosts.number(&urls[n]);
             hosts.learn_robots(id, &format!("http://h{n}.cn"), AGENT, &rules(lines), Millis(at));
         };
@@ -378,12 +378,12 @@ mod tests {
         // Host 19 was asked first, and is asked again: what it had counts no more.
         learn(&mut hosts, 19, 50, 200);
         let host = |n: u32| HostId(n);
-        let of = |hosts: &Hosts, n| hosts.get(host(n)).robots(false).map_or(0, Robots::memory);
-        let all = |hosts: &Hosts| (0..20).map(|n| of(hosts, n)).sum::<u64>();
+        let of = |hosts: &HostTable, n| hosts.get(host(n)).robots(false).map_or(0, OriginRobots::memory);
+        let all = |hosts: &HostTable| (0..20).map(|n| of(hosts, n)).sum::<u64>();
         assert_eq!(hosts.rules, all(&hosts));
 
         let kept = postcard::to_stdvec(&hosts).unwrap();
-        let mut again: Hosts = postcard::from_bytes(&kept).unwrap();
+        let mut again: HostTable = postcard::from_bytes(&kept).unwrap();
         for hosts in [&mut hosts, &mut again] {
             let most = 10 * of(hosts, 0);
             hosts.forget_old_rules(most, host(18));
@@ -394,9 +394,9 @@ mod tests {
             assert_eq!(hosts.get(host(17)).delay(&Politeness::default()), 7_000);
             let health = &hosts.get(host(17)).health;
             let robots = hosts.get(host(17)).robots(false).unwrap();
-            let terms = (&super::super::machine::Limits::default(), &Politeness::default());
+            let terms = (&super::super::machine::CrawlLimits::default(), &Politeness::default());
             let word = robots.word(&urls[17], health, terms, 0, Millis(201));
-            assert_eq!(word, super::super::robots::Word::Ask);
+            assert_eq!(word, super::super::robots::RobotsAnswer::Ask);
             hosts.forget_robots(host(0));
             assert_eq!(hosts.rules, all(hosts));
         }

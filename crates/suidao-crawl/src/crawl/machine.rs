@@ -7,33 +7,33 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::strategy::Strategy;
-use crate::strategy::scope::Scope;
+use crate::strategy::scope::CrawlScope;
 use crate::trap::Traps;
-use suidao_forum::forum::sight::Look;
+use suidao_forum::forum::analysis::ForumAnalysis;
 use suidao_page::model::{
-    Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Refusal,
-    Relevance, Stop, UrlId, Validators,
+    Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, QueueEntry, Relevance,
+    SkipReason, Stop, UrlId, UrlOrigin, Validators,
 };
 
 use super::canonical::Canonicals;
 use super::forum_state::{ForumMode, Forums};
 use super::frontier::Frontier;
-use super::goals::{Goals, Nearness};
+use super::goals::{StopConditions, StopTracker};
 use super::groups::GroupId;
-use super::hosts::Hosts;
+use super::hosts::HostTable;
 use super::politeness::Politeness;
 use super::refresh::{Refresh, Refreshing};
 use super::settle::Arrived;
 use super::sources::{Sources, Sourcing};
-use super::traps::Watched;
+use super::traps::TrapState;
 use super::urls::Urls;
 use super::watch::Watch;
-use super::{Delivery, Outcome};
+use super::{FetchOutcome, ResponseMeta};
 
 /// `[limits]` of the configuration. A limit that is not set does not bind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct CrawlLimits {
     /// Pages to fetch, relevant or not: the crawl ends with exactly so many.
     pub pages: Option<u64>,
     /// Requests of the whole crawl that brought an answer or might have, whatever it was; where it is not set
@@ -53,7 +53,7 @@ pub struct Limits {
     pub host_failures: u32,
 }
 
-impl Default for Limits {
+impl Default for CrawlLimits {
     fn default() -> Self {
         Self {
             pages: None,
@@ -68,7 +68,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl CrawlLimits {
     /// Most requests for this many pages: as it is set, or ten a page and a thousand. Ordinary crawls need one to two a page;
     /// one that needs ten is led about. Without a setting those do not count that are held against their hosts: waits and
     /// tries bound them, and a crawl with many links to hosts that are gone is not led about.
@@ -79,15 +79,15 @@ impl Limits {
 
 /// What a machine is made of, beside its strategy.
 #[derive(Clone, Debug)]
-pub struct Conditions {
+pub struct CrawlSettings {
     /// Budgets and caps.
-    pub limits: Limits,
+    pub limits: CrawlLimits,
     /// What the crawl is done with; a refresh has a budget instead.
-    pub goals: Goals,
+    pub goals: StopConditions,
     /// When a host may be asked.
     pub politeness: Politeness,
     /// Which URLs may be touched.
-    pub scope: Scope,
+    pub scope: CrawlScope,
     /// What is done about traps.
     pub traps: Traps,
     /// What is taken from sitemaps and feeds.
@@ -110,7 +110,7 @@ pub struct Conditions {
     pub refresh: Option<Refresh>,
 }
 
-impl Conditions {
+impl CrawlSettings {
     /// Most pages to fetch.
     pub(super) fn most_pages(&self) -> Option<u64> {
         self.limits.pages
@@ -119,13 +119,13 @@ impl Conditions {
 
 /// What a ticket is for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum FetchKind {
     /// A page, to be looked at as one of a forum if it may be one.
     Page(UrlId),
     /// A page, and no more than that.
     Plain(UrlId),
     /// A page of a forum, to be looked at as one.
-    Forum(UrlId, Look),
+    Forum(UrlId, ForumAnalysis),
     /// A sitemap or a feed, to be asked which pages there are, and which have changed.
     Hints(UrlId),
     /// A page of the host that cannot exist, to see what it answers then.
@@ -140,7 +140,7 @@ pub struct Ticket {
     /// The URL to fetch.
     pub url: CrawlUrl,
     /// What for.
-    pub wanted: Wanted,
+    pub wanted: FetchKind,
     /// What marks the version that is known: the fetch is to be conditional on it.
     pub validators: Option<Box<Validators>>,
     /// The host that is kept waiting by it.
@@ -201,19 +201,19 @@ impl Progress {
 
 /// A page whose links were dropped because its tunnel had ended: kept in case a longer tunnel leads to it.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Ended {
+pub(super) struct EndedTunnel {
     pub relevance: Relevance,
-    pub place: Place,
+    pub place: QueueEntry,
     pub links: Vec<Link>,
 }
 
 pub struct Crawl {
-    pub(super) conditions: Conditions,
+    pub(super) conditions: CrawlSettings,
     pub(super) strategy: Box<dyn Strategy>,
     pub(super) urls: Urls,
-    pub(super) hosts: Hosts,
+    pub(super) hosts: HostTable,
     pub(super) frontier: Frontier,
-    pub(super) ended: FxHashMap<UrlId, Ended>,
+    pub(super) ended: FxHashMap<UrlId, EndedTunnel>,
     pub(super) forums: Forums,
     pub(super) refreshing: Option<Refreshing>,
     pub(super) sourcing: Sourcing,
@@ -223,9 +223,9 @@ pub struct Crawl {
     pub(super) skipped: FxHashSet<u64>,
     pub(super) progress: Progress,
     /// URLs refused, by reason: where each of them stands now.
-    pub(super) refusals: BTreeMap<Refusal, u64>,
-    pub(super) nearness: Nearness,
-    pub(super) watched: Watched,
+    pub(super) refusals: BTreeMap<SkipReason, u64>,
+    pub(super) nearness: StopTracker,
+    pub(super) watched: TrapState,
     /// Requests up to which this run may go, where pages were [allowed](Crawl::allow) it.
     pub(super) allowed: Option<u64>,
     /// Page tickets settled so far.
@@ -233,7 +233,7 @@ pub struct Crawl {
     pub(super) pages_in_flight: u64,
     pub(super) robots_in_flight: u64,
     /// What the fetch took whose events are applied, until somebody has taken note of it.
-    pub(super) took: Option<u64>,
+    pub(super) latency: Option<u64>,
     /// It was restored, and nothing was handed out since.
     pub(super) restored: bool,
     /// Nothing else is left, so that hosts which nobody knows are waited for no longer.
@@ -244,10 +244,10 @@ pub struct Crawl {
 
 impl Crawl {
     /// A crawl that knows nothing yet.
-    pub fn new(conditions: Conditions, strategy: Box<dyn Strategy>) -> Self {
+    pub fn new(conditions: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
         let frontier = Frontier::new(strategy.discipline(), conditions.seed);
         let forums = Forums::new(&conditions.forums, conditions.watch);
-        let hosts = Hosts::new(&conditions.politeness);
+        let hosts = HostTable::new(&conditions.politeness);
         Self {
             forums,
             refreshing: conditions.refresh.clone().map(|wish| Refreshing::new(wish, conditions.seed)),
@@ -263,13 +263,13 @@ impl Crawl {
             skipped: FxHashSet::default(),
             progress: Progress::default(),
             refusals: BTreeMap::new(),
-            nearness: Nearness::default(),
-            watched: Watched::default(),
+            nearness: StopTracker::default(),
+            watched: TrapState::default(),
             allowed: None,
             attempts: 0,
             pages_in_flight: 0,
             robots_in_flight: 0,
-            took: None,
+            latency: None,
             restored: false,
             closing: false,
             pending: Vec::new(),
@@ -278,11 +278,11 @@ impl Crawl {
 
     /// Restores what happened before: call it with every batch ever handed out, in order, before any other door.
     pub fn restore(&mut self, batch: &Batch) {
-        self.took = batch.took;
+        self.latency = batch.took;
         for event in &batch.events {
             self.apply(event, batch.at);
         }
-        self.took = None;
+        self.latency = None;
         self.restored = true;
     }
 
@@ -307,7 +307,7 @@ impl Crawl {
     }
 
     /// How many URLs are refused, by reason. One that is refused, and known by another way since, is not among them.
-    pub fn refusals(&self) -> &BTreeMap<Refusal, u64> {
+    pub fn refusals(&self) -> &BTreeMap<SkipReason, u64> {
         &self.refusals
     }
 
@@ -323,36 +323,42 @@ impl Crawl {
     }
 
     /// Takes back what became of a ticket, and how that came; the batch tells what it changed.
-    pub fn settle(&mut self, ticket: Ticket, outcome: Outcome, delivery: Delivery, now: Millis) -> Batch {
+    pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, delivery: ResponseMeta, now: Millis) -> Batch {
         let groups = ticket.groups;
-        self.took = delivery.took;
+        self.latency = delivery.latency;
         self.closing = false;
         let events = self.settle_ticket(ticket, outcome, delivery, now);
-        self.took = None;
+        self.latency = None;
         self.leave_groups(groups, now);
-        Batch { at: now, took: delivery.took, events }
+        Batch { at: now, took: delivery.latency, events }
     }
 
     /// A request came back that counted for these groups.
     pub(super) fn leave_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
         for group in groups.into_iter().flatten() {
             self.hosts.groups.finish(group);
-            self.let_go(group, now);
+            self.resume_group(group, now);
         }
     }
 
-    fn settle_ticket(&mut self, ticket: Ticket, outcome: Outcome, delivery: Delivery, now: Millis) -> Vec<Event> {
+    fn settle_ticket(
+        &mut self,
+        ticket: Ticket,
+        outcome: FetchOutcome,
+        delivery: ResponseMeta,
+        now: Millis,
+    ) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.pending);
         self.hosts.get_mut(ticket.host).in_flight = false;
         self.learn_address(&mut events, &ticket, delivery, now);
         self.count_request(ticket.again, false, now);
         let scheme = self.learn_scheme(&mut events, &ticket, &outcome, now);
         // No answer under https: the same will be asked under http before anything is held against the host.
-        let asked_again = ticket.url.is_https() && matches!(outcome, Outcome::Failed(_)) && scheme == Some(false);
-        let is_hints = matches!(ticket.wanted, Wanted::Hints(_));
-        let is_plain = matches!(ticket.wanted, Wanted::Plain(_));
+        let asked_again = ticket.url.is_https() && matches!(outcome, FetchOutcome::Failed(_)) && scheme == Some(false);
+        let is_hints = matches!(ticket.wanted, FetchKind::Hints(_));
+        let is_plain = matches!(ticket.wanted, FetchKind::Plain(_));
         match ticket.wanted {
-            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+            FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Hints(id) => {
                 self.pages_in_flight -= 1;
                 if asked_again {
                     // No event: to the log it was never taken from the queue.
@@ -360,37 +366,41 @@ impl Crawl {
                     if ticket.again {
                         self.queue_due(id);
                     } else {
-                        self.frontier.give_back(ticket.host, id, self.urls.get(id).place());
+                        self.frontier.requeue_in_flight(ticket.host, id, self.urls.get(id).place());
                     }
                     return events;
                 }
                 match outcome {
-                    Outcome::Page { status, page, sight, validators } => {
+                    FetchOutcome::Page { status, page, sight, validators } => {
                         let sight = sight.filter(|_| !is_plain);
                         let arrived = Arrived { status, page: *page, sight, validators };
                         self.settle_page(&mut events, id, &ticket.url, arrived, now);
                     }
-                    Outcome::Hints(hints, validators) => self.settle_hints(&mut events, id, *hints, validators, now),
-                    Outcome::Unchanged if is_hints => self.settle_same_hints(&mut events, id, now),
-                    Outcome::Unchanged => self.settle_unchanged(&mut events, id, now),
-                    Outcome::Redirect { to, .. } if is_hints => {
+                    FetchOutcome::Hints(hints, validators) => {
+                        self.settle_hints(&mut events, id, *hints, validators, now)
+                    }
+                    FetchOutcome::Unchanged if is_hints => self.settle_same_hints(&mut events, id, now),
+                    FetchOutcome::Unchanged => self.settle_unchanged(&mut events, id, now),
+                    FetchOutcome::Redirect { to, .. } if is_hints => {
                         self.settle_moved_source(&mut events, id, &to, now);
                     }
-                    Outcome::Redirect { to, permanent } => self.settle_redirect(&mut events, id, &to, permanent, now),
-                    Outcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),
-                    Outcome::Robots(_) => {
+                    FetchOutcome::Redirect { to, permanent } => {
+                        self.settle_redirect(&mut events, id, &to, permanent, now)
+                    }
+                    FetchOutcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),
+                    FetchOutcome::Robots(_) => {
                         let failure = Failure { kind: FailureKind::Broken, retry_after: None };
                         self.settle_failure(&mut events, id, failure, now);
                     }
                 }
             }
-            Wanted::Absent(host) => {
+            FetchKind::Absent(host) => {
                 self.robots_in_flight -= 1;
                 if !asked_again {
                     self.settle_absent(&mut events, host, outcome, now);
                 }
             }
-            Wanted::Robots { host, https } => {
+            FetchKind::Robots { host, https } => {
                 self.robots_in_flight -= 1;
                 if !asked_again {
                     self.settle_robots(&mut events, (host, https, ticket.origin), outcome, now);
@@ -402,13 +412,13 @@ impl Crawl {
     }
 
     /// The address that answered is another than before. Of a robots.txt that stands elsewhere it says nothing.
-    fn learn_address(&mut self, events: &mut Vec<Event>, ticket: &Ticket, delivery: Delivery, now: Millis) {
+    fn learn_address(&mut self, events: &mut Vec<Event>, ticket: &Ticket, delivery: ResponseMeta, now: Millis) {
         let host = ticket.host;
         let known = self.hosts.get(host).address.map(|(address, _)| address);
         if let Some(address) = delivery.from.filter(|address| Some(*address) != known)
             && self.hosts.id_of(&ticket.url) == Some(host)
         {
-            self.tell(events, Event::Addressed { host, address }, now);
+            self.tell(events, Event::HostResolved { host, address }, now);
         }
     }
 
@@ -416,7 +426,7 @@ impl Crawl {
         &mut self,
         events: &mut Vec<Event>,
         url: &CrawlUrl,
-        origin: Origin,
+        origin: UrlOrigin,
         anchor: &str,
         now: Millis,
     ) -> UrlId {
@@ -434,11 +444,11 @@ impl Crawl {
         events: &mut Vec<Event>,
         url: &CrawlUrl,
         from: Option<UrlId>,
-        reason: Refusal,
+        reason: SkipReason,
         now: Millis,
     ) {
         if !self.skipped.contains(&url.fingerprint()) {
-            self.tell(events, Event::Skipped { url: url.clone(), from, reason }, now);
+            self.tell(events, Event::LinkRejected { url: url.clone(), from, reason }, now);
         }
     }
 

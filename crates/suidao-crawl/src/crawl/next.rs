@@ -1,12 +1,12 @@
 //! The first door: which fetch is next.
 
 use super::fold::differs;
-use super::frontier::Head;
+use super::frontier::QueueHead;
 use super::groups::GroupId;
-use super::hosts::{Held, Host};
-use super::machine::{Crawl, Next, Ticket, Wanted};
+use super::hosts::{DeferredHost, HostState};
+use super::machine::{Crawl, FetchKind, Next, Ticket};
 use super::politeness::millis;
-use super::robots::{Permission, Robots};
+use super::robots::{OriginRobots, Permission};
 use suidao_page::model::{Event, HostId, LinkState, Millis, Stop};
 
 /// A host that never answered is waited for by such a part of `politeness.patience`.
@@ -33,7 +33,7 @@ impl Crawl {
             self.make_ready(host);
         }
         while let Some(group) = self.hosts.groups.due(now) {
-            self.let_go(group, now);
+            self.resume_group(group, now);
         }
         match self.refresh_rests(now) {
             Some(Ok(until)) => return Next::Wait(Some(until)),
@@ -68,9 +68,9 @@ impl Crawl {
                     continue;
                 }
                 match self.idle(now) {
-                    Next::Done(Stop::OnlyUnreachable) if self.hurry(now) => continue,
+                    Next::Done(Stop::OnlyUnreachable) if self.retry_unknown(now) => continue,
                     // Once, until something comes back: what cannot be taken now cannot be given up now.
-                    Next::Done(Stop::OnlyUnreachable) if !self.closing && self.close() => continue,
+                    Next::Done(Stop::OnlyUnreachable) if !self.closing && self.abandon_unreachable() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
                     Next::Done(_) if self.open_shares() || self.call_those_who_stood_back(now) => continue,
                     Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
@@ -89,7 +89,7 @@ impl Crawl {
             };
             let groups = self.hosts.get(head.host).groups();
             if let Some(by) = self.hosts.groups.busy(groups, now) {
-                self.hold(head, again, by, now);
+                self.defer(head, again, by, now);
                 continue;
             }
             if !again && self.has_fallen(head, now) {
@@ -97,9 +97,9 @@ impl Crawl {
             }
             let url = self.urls.url(head.id);
             // A page that was had is asked for as it was.
-            let spelt = || self.at_home(&url).or_else(|| self.plain(&url));
+            let spelt = || self.in_preferred_scheme(&url).or_else(|| self.plain(&url));
             if let Some(home) = if again { None } else { spelt() } {
-                self.move_home(head.id, &home, now);
+                self.rewrite_scheme(head.id, &home, now);
                 self.release_pending(now);
                 self.make_ready(head.host);
                 self.let_others_go(groups, now);
@@ -112,12 +112,12 @@ impl Crawl {
                     if let Some(probe) = self.probe(head.host, &url)
                         && matches!(self.permission(head.host, &probe, again, now), Permission::Granted)
                     {
-                        self.put_back(head, again);
+                        self.requeue(head, again);
                         self.count_request(false, true, now);
                         self.hosts.get_mut(head.host).in_flight = true;
                         self.hosts.groups.start(groups, now);
                         self.robots_in_flight += 1;
-                        let wanted = Wanted::Absent(head.host);
+                        let wanted = FetchKind::Absent(head.host);
                         let origin = String::new();
                         return Next::Fetch(Ticket {
                             url: probe,
@@ -135,7 +135,7 @@ impl Crawl {
                     self.pages_in_flight += 1;
                     self.count_request(again, true, now);
                     let wanted = if self.is_hints(head.id, again) {
-                        Wanted::Hints(head.id)
+                        FetchKind::Hints(head.id)
                     } else {
                         self.as_wanted(head.id, &url, now)
                     };
@@ -144,20 +144,20 @@ impl Crawl {
                     return Next::Fetch(Ticket { url, wanted, validators, host: head.host, groups, origin, again });
                 }
                 Permission::AskRobots => {
-                    self.put_back(head, again);
+                    self.requeue(head, again);
                     self.count_request(false, true, now);
                     self.hosts.get_mut(head.host).in_flight = true;
                     self.hosts.groups.start(groups, now);
                     self.robots_in_flight += 1;
                     let https = url.is_https();
-                    let redirected = self.hosts.get(head.host).robots(https).and_then(Robots::redirected_to);
-                    let (wanted, origin) = (Wanted::Robots { host: head.host, https }, url.origin());
+                    let redirected = self.hosts.get(head.host).robots(https).and_then(OriginRobots::redirected_to);
+                    let (wanted, origin) = (FetchKind::Robots { host: head.host, https }, url.origin());
                     let url = redirected.cloned().unwrap_or_else(|| url.robots());
                     let host = head.host;
                     return Next::Fetch(Ticket { url, wanted, validators: None, host, groups, origin, again: false });
                 }
                 Permission::Refused(reason) => {
-                    let event = Event::Refused { id: head.id, reason };
+                    let event = Event::UrlExcluded { id: head.id, reason };
                     self.apply(&event, now);
                     self.pending.push(event);
                     self.release_pending(now);
@@ -182,19 +182,19 @@ impl Crawl {
     }
 
     /// The group of a host is busy: what was taken goes back, and the host is let go in its turn.
-    fn hold(&mut self, head: Head, again: bool, by: GroupId, now: Millis) {
+    fn defer(&mut self, head: QueueHead, again: bool, by: GroupId, now: Millis) {
         let priority = self.worth(head.id, again);
-        self.put_back(head, again);
+        self.requeue(head, again);
         self.rest_queues(head.host);
         let groups = self.hosts.get(head.host).groups();
-        self.hosts.hold(head.host, Held { by, priority, head: head.id }, now);
+        self.hosts.defer(head.host, DeferredHost { by, priority, head: head.id }, now);
         // The other group may have let it go for nothing.
         self.let_others_go(groups.map(|group| group.filter(|group| *group != by)), now);
     }
 
     /// A group has room: the best of the hosts that it holds back competes with the others again.
-    pub(super) fn let_go(&mut self, group: GroupId, now: Millis) -> bool {
-        let host = self.hosts.let_go(group, now);
+    pub(super) fn resume_group(&mut self, group: GroupId, now: Millis) -> bool {
+        let host = self.hosts.resume(group, now);
         if let Some(host) = host {
             self.make_ready(host);
         }
@@ -204,7 +204,7 @@ impl Crawl {
     /// Nothing was asked of a host that was let go: the next may go too.
     fn let_others_go(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
         for group in groups.into_iter().flatten() {
-            self.let_go(group, now);
+            self.resume_group(group, now);
         }
     }
 
@@ -212,19 +212,19 @@ impl Crawl {
     fn let_more_go(&mut self, now: Millis) -> bool {
         let mut others = false;
         for group in self.hosts.groups.take_loose() {
-            others |= self.let_go(group, now);
+            others |= self.resume_group(group, now);
         }
         others
     }
 
     /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does
     /// not keep a crawl from its end. Whether there were some.
-    fn close(&mut self) -> bool {
+    fn abandon_unreachable(&mut self) -> bool {
         if self.goes_on_for_days() {
             return false;
         }
         let limits = &self.conditions.limits;
-        let nowhere = |host: &Host| host.queued > 0 && host.health.is_nowhere(limits);
+        let nowhere = |host: &HostState| host.queued > 0 && host.health.is_unreachable(limits);
         let hosts: Vec<HostId> = self.hosts.all().filter(|(_, host)| nowhere(host)).map(|(id, _)| id).collect();
         self.closing = !hosts.is_empty();
         for host in &hosts {
@@ -234,7 +234,7 @@ impl Crawl {
     }
 
     /// How long a host that fails is waited for where nothing else is left, in milliseconds.
-    fn patience_with(&self, host: &Host) -> u64 {
+    fn patience_with(&self, host: &HostState) -> u64 {
         let patience = millis(self.conditions.politeness.patience);
         let is_stranger = host.health.is_unknown() && !self.goes_on_for_days();
         if is_stranger { patience / STRANGERS } else { patience }
@@ -242,16 +242,16 @@ impl Crawl {
 
     /// Only hosts that fail are left, and nobody waits as long as they want to be left alone: those that never answered are asked
     /// a few times more, quickly, so that a crawl ends seconds after its last page. Whether one of them comes sooner by that.
-    fn hurry(&mut self, now: Millis) -> bool {
+    fn retry_unknown(&mut self, now: Millis) -> bool {
         let limits = &self.conditions.limits;
         let politeness = &self.conditions.politeness;
         if self.goes_on_for_days() {
             return false;
         }
-        let sooner = |(id, host): (HostId, &Host)| {
+        let sooner = |(id, host): (HostId, &HostState)| {
             let at = host.health.last_call(politeness);
             let waits = host.queued > 0 && host.failing && host.health.is_unknown() && host.ready_at > now;
-            (waits && at < host.ready_at && !host.health.is_nowhere(limits)).then_some((id, at))
+            (waits && at < host.ready_at && !host.health.is_unreachable(limits)).then_some((id, at))
         };
         let calls: Vec<(HostId, Millis)> = self.hosts.all().filter_map(sooner).collect();
         for (host, at) in &calls {
@@ -266,11 +266,11 @@ impl Crawl {
     }
 
     /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
-    fn has_fallen(&mut self, head: Head, now: Millis) -> bool {
+    fn has_fallen(&mut self, head: QueueHead, now: Millis) -> bool {
         let queued = self.urls.get(head.id).place().priority;
-        let worth = self.strategy.appraise(head.id).filter(|worth| *worth < queued && differs(*worth, queued));
+        let worth = self.strategy.current_score(head.id).filter(|worth| *worth < queued && differs(*worth, queued));
         let Some(priority) = worth else { return false };
-        let event = Event::Lowered { id: head.id, priority };
+        let event = Event::Reprioritized { id: head.id, priority };
         self.apply(&event, now);
         self.pending.push(event);
         self.make_ready(head.host);

@@ -5,17 +5,19 @@ use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::trap::absent;
-use suidao_forum::forum::sight;
-use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched, Hints, Page, RobotsRules, Sight, Validators};
+use suidao_forum::forum::analysis;
+use suidao_page::model::{
+    CrawlUrl, Failure, FailureKind, Fetched, ForumPageView, Hints, Page, RobotsRules, Validators,
+};
 use suidao_page::read::{Parsed, hints, score_hints};
 use suidao_page::topic::Topic;
 
-use super::machine::Wanted;
+use super::machine::FetchKind;
 use super::rules;
 
 /// What a fetch came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum FetchOutcome {
     /// A page.
     Page {
         /// HTTP status.
@@ -23,7 +25,7 @@ pub enum Outcome {
         /// What reading made of it.
         page: Box<Page>,
         /// What it is as a page of a forum, where its host is one or may be.
-        sight: Option<Box<Sight>>,
+        sight: Option<Box<ForumPageView>>,
         /// What the server marks this version with.
         validators: Option<Box<Validators>>,
     },
@@ -46,9 +48,9 @@ pub enum Outcome {
 
 /// How an answer came: what the network tells beside what the answer says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Delivery {
+pub struct ResponseMeta {
     /// Milliseconds from the request to the last byte; none where nobody measured it.
-    pub took: Option<u64>,
+    pub latency: Option<u64>,
     /// The address that answered; none where nothing did, or a proxy stands between.
     pub from: Option<IpAddr>,
 }
@@ -56,38 +58,38 @@ pub struct Delivery {
 /// Reads an answer for what it was wanted for. `retry_after`: how long the server asked to wait, in milliseconds; `robot`: the
 /// product token that pages know us by.
 pub fn outcome(
-    wanted: &Wanted,
+    wanted: &FetchKind,
     answer: Result<&Fetched, Failure>,
     retry_after: Option<u64>,
     topic: &Topic,
     robot: &str,
-) -> Outcome {
+) -> FetchOutcome {
     let fetched = match answer {
         Ok(fetched) => fetched,
-        Err(failure) => return Outcome::Failed(failure),
+        Err(failure) => return FetchOutcome::Failed(failure),
     };
-    let failed = |kind| Outcome::Failed(Failure { kind, retry_after });
+    let failed = |kind| FetchOutcome::Failed(Failure { kind, retry_after });
     match fetched.status {
         200..=299 => match wanted {
-            Wanted::Robots { .. } => {
+            FetchKind::Robots { .. } => {
                 let bytes = &fetched.body[..fetched.body.len().min(rules::MOST_BYTES)];
-                Outcome::Robots(RobotsRules::Rules(bytes.to_vec()))
+                FetchOutcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
-            Wanted::Hints(_) => {
+            FetchKind::Hints(_) => {
                 let mut hints = hints(fetched);
                 score_hints(&mut hints, topic);
-                Outcome::Hints(Box::new(hints), fetched.validators())
+                FetchOutcome::Hints(Box::new(hints), fetched.validators())
             }
-            Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_) => {
+            FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Absent(_) => {
                 match fetched.media_type().as_str() {
                     "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
                         let parsed = suidao_page::read::parse_as(fetched, robot);
                         // Where browsers would be led on to; the server has not said that it is for good.
                         if let Some(to) = parsed.refresh {
-                            return Outcome::Redirect { to, permanent: false };
+                            return FetchOutcome::Redirect { to, permanent: false };
                         }
                         let (page, sight) = page(fetched, parsed, wanted, topic);
-                        Outcome::Page {
+                        FetchOutcome::Page {
                             status: fetched.status,
                             page: Box::new(page),
                             sight,
@@ -99,23 +101,25 @@ pub fn outcome(
             }
         },
         // Whoever is not asked and says so speaks of a version that nobody knows.
-        304 if fetched.asked.is_some() => Outcome::Unchanged,
+        304 if fetched.asked.is_some() => FetchOutcome::Unchanged,
         301 | 302 | 303 | 307 | 308 => {
             let target = fetched.header("location").and_then(|location| fetched.url.join(location).ok());
             let permanent = matches!(fetched.status, 301 | 308);
-            target.map_or_else(|| failed(FailureKind::BadRedirect), |to| Outcome::Redirect { to, permanent })
+            target.map_or_else(|| failed(FailureKind::BadRedirect), |to| FetchOutcome::Redirect { to, permanent })
         }
         // 429 asks for patience, so it is no permission (RFC 9309 2.3.1.3 leaves it to the crawler).
-        400..=428 | 430..=499 if matches!(wanted, Wanted::Robots { .. }) => Outcome::Robots(RobotsRules::AllowAll),
+        400..=428 | 430..=499 if matches!(wanted, FetchKind::Robots { .. }) => {
+            FetchOutcome::Robots(RobotsRules::AllowAll)
+        }
         status => failed(FailureKind::Status(status)),
     }
 }
 
 /// Reads a page, and looks at it as one of a forum if it may be one.
-fn page(fetched: &Fetched, parsed: Parsed, wanted: &Wanted, topic: &Topic) -> (Page, Option<Box<Sight>>) {
+fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
     let sight = match wanted {
-        Wanted::Forum(_, look) => Some(sight::look(fetched, &parsed, look)),
-        Wanted::Page(_) => sight::glance(fetched, &parsed),
+        FetchKind::Forum(_, look) => Some(analysis::analyze(fetched, &parsed, look)),
+        FetchKind::Page(_) => analysis::quick_check(fetched, &parsed),
         _ => None,
     };
     let scores = topic.score(&parsed.document);
@@ -136,8 +140,8 @@ mod tests {
     fn nothing_is_unchanged_that_was_not_asked_about() {
         let topic = Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]));
         let known = Validators { etag: Some("\"1\"".to_owned()), modified: None };
-        let robots = Wanted::Robots { host: HostId(0), https: false };
-        let read = |wanted: &Wanted, asked: Option<&Validators>, status| {
+        let robots = FetchKind::Robots { host: HostId(0), https: false };
+        let read = |wanted: &FetchKind, asked: Option<&Validators>, status| {
             let headers = [("etag", "\"2\""), ("content-type", "text/html")];
             let fetched = Fetched {
                 url: CrawlUrl::parse("http://a.cn/").unwrap(),
@@ -150,13 +154,13 @@ mod tests {
             };
             outcome(wanted, Ok(&fetched), None, &topic, "suidao")
         };
-        let page = Wanted::Page(UrlId(0));
-        assert_eq!(read(&page, Some(&known), 304), Outcome::Unchanged);
+        let page = FetchKind::Page(UrlId(0));
+        assert_eq!(read(&page, Some(&known), 304), FetchOutcome::Unchanged);
         for wanted in [&page, &robots] {
-            let failed = Outcome::Failed(Failure { kind: FailureKind::Status(304), retry_after: None });
+            let failed = FetchOutcome::Failed(Failure { kind: FailureKind::Status(304), retry_after: None });
             assert_eq!(read(wanted, None, 304), failed);
         }
-        let Outcome::Page { validators, .. } = read(&page, Some(&known), 200) else { panic!() };
+        let FetchOutcome::Page { validators, .. } = read(&page, Some(&known), 200) else { panic!() };
         assert_eq!(validators.unwrap().etag.as_deref(), Some("\"2\""));
     }
 
@@ -174,8 +178,8 @@ mod tests {
             asked: None,
             rendered: None,
         };
-        let heard = |robot: &str| match outcome(&Wanted::Page(UrlId(0)), Ok(&fetched), None, &topic, robot) {
-            Outcome::Page { page, .. } => (page.noindex, page.nofollow),
+        let heard = |robot: &str| match outcome(&FetchKind::Page(UrlId(0)), Ok(&fetched), None, &topic, robot) {
+            FetchOutcome::Page { page, .. } => (page.noindex, page.nofollow),
             other => panic!("{other:?}"),
         };
         assert_eq!(["suidao", "MyBot", "other"].map(heard), [(false, false), (true, false), (false, true)]);

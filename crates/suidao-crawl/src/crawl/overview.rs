@@ -3,10 +3,12 @@
 
 use std::cmp::Reverse;
 
-use suidao_page::model::{CrawlUrl, Failure, FailureKind, HostId, Lane, LinkState, Millis, Place, Refusal, UrlId};
+use suidao_page::model::{
+    CrawlUrl, Failure, FailureKind, HostId, LinkState, Millis, QueueEntry, QueueId, SkipReason, UrlId,
+};
 
-use super::frontier::Claim;
-use super::goals::Goals;
+use super::frontier::EntryKey;
+use super::goals::StopConditions;
 use super::machine::{Crawl, Progress};
 
 /// Where a crawl stands, in as much detail as fits on a page.
@@ -17,7 +19,7 @@ pub struct Overview {
     /// Requests handed out and not settled.
     pub in_flight: u64,
     /// What it is to end at, `limits.pages` among the pages.
-    pub goals: Goals,
+    pub goals: StopConditions,
     /// Hosts by what they are at.
     pub hosts: HostCounts,
     /// Hosts with the most pages, the most first.
@@ -27,7 +29,7 @@ pub struct Overview {
     /// What waits, lane by lane.
     pub lanes: Vec<LaneView>,
     /// URLs refused so far by their first reason, those included that were queued after all; the most first.
-    pub refusals: Vec<(Refusal, u64)>,
+    pub refusals: Vec<(SkipReason, u64)>,
 }
 
 /// How many hosts are at what; a host counts once, as the first that holds.
@@ -61,7 +63,7 @@ pub struct HostView {
 
 /// What a crawl waits for that asks for nothing just now, and the hosts that it cannot reach: each list of a few.
 #[derive(Clone, Debug, Default)]
-pub struct Waits {
+pub struct WaitReasons {
     /// Hosts that have been asked and have not answered.
     pub asked: Vec<Box<str>>,
     /// How many there are of these.
@@ -85,9 +87,9 @@ pub struct Unreached {
 /// One lane of the frontier.
 #[derive(Clone, Debug)]
 pub struct LaneView {
-    pub lane: Lane,
+    pub lane: QueueId,
     /// Its best, in the order in which they would leave if every host were ready.
-    pub heads: Vec<(CrawlUrl, Place)>,
+    pub heads: Vec<(CrawlUrl, QueueEntry)>,
 }
 
 fn plain(kind: &FailureKind) -> Failure {
@@ -128,12 +130,13 @@ impl Crawl {
             named.collect()
         };
         let (largest, failing) = (view(largest), view(failing));
-        let mut refusals: Vec<(Refusal, u64)> = self.refusals.iter().map(|(&reason, &count)| (reason, count)).collect();
+        let mut refusals: Vec<(SkipReason, u64)> =
+            self.refusals.iter().map(|(&reason, &count)| (reason, count)).collect();
         refusals.sort_by_key(|&(reason, count)| (Reverse(count), reason));
         Overview {
             progress: self.progress,
             in_flight: self.in_flight(),
-            goals: Goals { pages: self.conditions.most_pages(), ..self.conditions.goals.clone() },
+            goals: StopConditions { pages: self.conditions.most_pages(), ..self.conditions.goals.clone() },
             hosts,
             largest,
             failing,
@@ -143,10 +146,10 @@ impl Crawl {
     }
 
     /// What the crawl waits for, with at most so many of each list. Takes time in proportion to the hosts.
-    pub fn waits(&self, now: Millis, most: usize) -> Waits {
+    pub fn waits(&self, now: Millis, most: usize) -> WaitReasons {
         let names = self.hosts.names();
         let name = |id: HostId| -> Box<str> { names.get(id.0 as usize).copied().unwrap_or_default().into() };
-        let mut waits = Waits::default();
+        let mut waits = WaitReasons::default();
         for (id, host) in self.hosts.all() {
             let cause = host.health.cause().filter(|_| host.failing);
             if host.in_flight {
@@ -181,7 +184,7 @@ impl Crawl {
     }
 
     fn lanes(&self, most: usize) -> Vec<LaneView> {
-        let waits = |id: UrlId, claim: Claim| {
+        let waits = |id: UrlId, claim: EntryKey| {
             let known = self.urls.get(id);
             known.state == LinkState::Queued && claim.is_of(known.place())
         };

@@ -8,16 +8,16 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::revisit::agenda::Agenda;
+use crate::revisit::agenda::RevisitQueue;
 use crate::revisit::history::{Histories, Tracked, days};
 use crate::revisit::settings::RefreshSettings;
-use crate::revisit::{Choice, Worth, plan};
+use crate::revisit::{Choice, VisitValue, plan};
 use suidao_page::model::{
-    Batch, Budget, CrawlUrl, Discipline, Event, HostId, Lane, LinkState, Millis, Place, Priority, RefreshStep,
-    Relevance, Stop, Trail, Tunnel, UrlId, Validators,
+    Batch, Budget, CrawlUrl, Event, HostId, LinkState, Millis, PathState, Priority, QueueEntry, QueueId, QueuePolicy,
+    RefreshStep, Relevance, Stop, TunnelBudget, UrlId, Validators,
 };
 
-use super::frontier::{Claim, Frontier, Head};
+use super::frontier::{EntryKey, Frontier, QueueHead};
 use super::machine::Crawl;
 use super::signals::Signals;
 
@@ -35,13 +35,13 @@ pub struct Refresh {
 
 /// A page that a refresh would come back to.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct PlannedVisit {
     /// Its number.
     pub id: UrlId,
     pub url: CrawlUrl,
     /// What a visit is worth now.
     pub value: f64,
-    pub worth: Worth,
+    pub worth: VisitValue,
 }
 
 /// The refresh of a crawl. A fold of the events, but for what is in flight and when the next request may go.
@@ -49,16 +49,16 @@ pub(super) struct Refreshing {
     pub(super) wish: Refresh,
     pub(super) histories: Histories,
     pub(super) signals: Signals,
-    pub(super) round: Option<Round>,
+    pub(super) round: Option<ActiveRound>,
     /// Pages due, with what a visit is worth.
     pub(super) due: FxHashMap<UrlId, f32>,
     pub(super) queue: Frontier,
     /// Requests under way, and those of them for pages that are due.
     pub(super) in_flight: [u64; 2],
     /// Hosts that said of a changed page that it has not changed.
-    pub(super) liars: FxHashSet<HostId>,
+    pub(super) unreliable_validators: FxHashSet<HostId>,
     /// Of a refresh without end: the pages by when they are due, and when the next request may go.
-    pub(super) agenda: Option<Agenda>,
+    pub(super) agenda: Option<RevisitQueue>,
     pub(super) paced: Millis,
     /// Pages that may not be asked for yet, by when they may.
     pub(super) early: BinaryHeap<Reverse<(Millis, UrlId)>>,
@@ -72,7 +72,7 @@ pub(super) struct Refreshing {
 
 /// A round that was begun and has not ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Round {
+pub(super) struct ActiveRound {
     pub(super) budget: Budget,
     pub(super) begun: Millis,
     /// Requests that have come back, and those of them for pages that were due.
@@ -91,9 +91,9 @@ impl Refreshing {
             signals: Signals::default(),
             round: None,
             due: FxHashMap::default(),
-            queue: Frontier::new(Discipline::BestFirst, seed),
+            queue: Frontier::new(QueuePolicy::BestFirst, seed),
             in_flight: [0; 2],
-            liars: FxHashSet::default(),
+            unreliable_validators: FxHashSet::default(),
             sources_asked: None,
             agenda: None,
             early: BinaryHeap::new(),
@@ -122,7 +122,7 @@ impl Refreshing {
         if !again && self.wish.settings.discovery <= 0.0 {
             return false;
         }
-        let Some(Round { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
+        let Some(ActiveRound { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
             return true;
         };
         let [all, visits] = [0, 1].map(|at| spent[at] + self.in_flight[at]);
@@ -142,8 +142,8 @@ impl Refreshing {
     }
 
     /// What a visit is worth in the light of the signals since the last.
-    pub(super) fn doubted(&self, worth: Worth, page: &Tracked, host: HostId) -> Worth {
-        Worth { doubt: self.signals.doubt(host, page.signals), ..worth }
+    pub(super) fn doubted(&self, worth: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
+        VisitValue { doubt: self.signals.doubt(host, page.signals), ..worth }
     }
 
     fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
@@ -163,7 +163,7 @@ impl Crawl {
         let refreshing = self.refreshing.as_mut()?;
         let budget = refreshing.wish.budget;
         refreshing.paced = now;
-        let goes_on = |round: &Round| round.budget == budget && !is_over(round, 0, now);
+        let goes_on = |round: &ActiveRound| round.budget == budget && !is_over(round, 0, now);
         if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(goes_on) {
             return None;
         }
@@ -200,7 +200,8 @@ impl Crawl {
     /// Chooses the pages of the round, once what sitemaps and feeds say is known.
     fn choose(&mut self, now: Millis) {
         let Some(refreshing) = &self.refreshing else { return };
-        let Some(Round { budget: Budget::Round { requests, .. }, begun, planned: false, .. }) = refreshing.round else {
+        let Some(ActiveRound { budget: Budget::Round { requests, .. }, begun, planned: false, .. }) = refreshing.round
+        else {
             return;
         };
         // Sources of a host that rests are not waited for.
@@ -217,7 +218,7 @@ impl Crawl {
     }
 
     /// What a round would come back to, best first, at most so many pages.
-    pub fn plan(&self, now: Millis, most: usize) -> Vec<Planned> {
+    pub fn plan(&self, now: Millis, most: usize) -> Vec<PlannedVisit> {
         let Some(refreshing) = &self.refreshing else { return Vec::new() };
         let settings = &refreshing.wish.settings;
         let mut choices: Vec<Choice> = refreshing
@@ -225,7 +226,7 @@ impl Crawl {
             // A host that failed a moment ago is not asked in this round.
             .filter(|(page, _)| {
                 let host = self.hosts.get(self.urls.get(*page).host());
-                host.stands_back.is_none_or(|until| until <= now)
+                host.deferred_until.is_none_or(|until| until <= now)
             })
             .filter_map(|(page, tracked)| {
                 let worth = refreshing.doubted(tracked.worth(settings, now)?, tracked, self.urls.get(page).host());
@@ -234,12 +235,14 @@ impl Crawl {
             .filter(|choice| settings.is_time(choice.worth.value(days(now.0) - choice.last)))
             .collect();
         choices.sort_unstable_by_key(|choice| choice.page);
-        let worths: FxHashMap<UrlId, Worth> = choices.iter().map(|choice| (choice.page, choice.worth)).collect();
+        let worths: FxHashMap<UrlId, VisitValue> = choices.iter().map(|choice| (choice.page, choice.worth)).collect();
         let per_host = settings.per_host.map(|most| most as usize);
         let chosen = plan(choices.into_iter(), days(now.0), most, per_host);
         chosen
             .into_iter()
-            .filter_map(|(id, value)| Some(Planned { id, url: self.urls.url(id), value, worth: *worths.get(&id)? }))
+            .filter_map(|(id, value)| {
+                Some(PlannedVisit { id, url: self.urls.url(id), value, worth: *worths.get(&id)? })
+            })
             .collect()
     }
 
@@ -275,8 +278,8 @@ impl Crawl {
     pub(super) fn validators(&self, id: UrlId) -> Option<Box<Validators>> {
         let refreshing = self.refreshing.as_ref()?;
         let Some(page) = refreshing.histories.get(id) else { return refreshing.signals.validators(id) };
-        let checked = page.vouched >= 4 && page.vouched.is_power_of_two();
-        let believed = !checked && !refreshing.liars.contains(&self.urls.get(id).host());
+        let checked = page.unchanged_streak >= 4 && page.unchanged_streak.is_power_of_two();
+        let believed = !checked && !refreshing.unreliable_validators.contains(&self.urls.get(id).host());
         page.validators.clone().filter(|_| believed)
     }
 
@@ -318,7 +321,7 @@ impl Crawl {
     }
 
     /// Takes the next URL: of a page that is due, or of one never fetched, and which of the two.
-    pub(super) fn take(&mut self, turn: u64, now: Millis) -> Option<(Head, bool)> {
+    pub(super) fn take(&mut self, turn: u64, now: Millis) -> Option<(QueueHead, bool)> {
         let queued = self.progress.queued;
         let may = |again| self.refreshing.as_ref().is_none_or(|refreshing| refreshing.may(again, queued));
         let (may_visit, may_discover) = (may(true), may(false));
@@ -330,7 +333,7 @@ impl Crawl {
         }
         let (urls, refreshing) = (&self.urls, &self.refreshing);
         let is_due = |id| refreshing.as_ref().is_some_and(|refreshing| refreshing.due.contains_key(&id));
-        let waits = |id, claim: Claim| {
+        let waits = |id, claim: EntryKey| {
             let known = urls.get(id);
             known.state == LinkState::Queued && claim.is_of(known.place()) && !is_due(id)
         };
@@ -374,15 +377,15 @@ impl Crawl {
     pub fn next_due(&self) -> Option<Millis> {
         let refreshing = self.refreshing.as_ref()?;
         let pages = refreshing.histories.iter().filter(|(_, page)| !page.retired);
-        pages.map(|(_, page)| page.ripe(refreshing.settings())).min()
+        pages.map(|(_, page)| page.earliest_revisit(refreshing.settings())).min()
     }
 
-    fn take_due(&mut self, now: Millis) -> Option<Head> {
+    fn take_due(&mut self, now: Millis) -> Option<QueueHead> {
         self.choose(now);
         self.find_due(now);
         let Refreshing { due, queue, .. } = self.refreshing.as_mut()?;
         let urls = &self.urls;
-        let waits = |id: UrlId, claim: Claim| {
+        let waits = |id: UrlId, claim: EntryKey| {
             let place = |value: &f32| claim.is_of(place(*value));
             urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(place)
         };
@@ -403,17 +406,17 @@ impl Crawl {
         for (count, counts) in refreshing.in_flight.iter_mut().zip([true, again]) {
             *count = if out { *count + u64::from(counts) } else { count.saturating_sub(u64::from(counts)) };
         }
-        if let (true, Some(Round { budget: Budget::PerDay(per_day), .. })) = (out, refreshing.round) {
+        if let (true, Some(ActiveRound { budget: Budget::PerDay(per_day), .. })) = (out, refreshing.round) {
             // After a pause at most an hour of it is made up for.
             let hour_ago = Millis(now.0.saturating_sub(3_600_000));
             refreshing.paced = refreshing.paced.max(hour_ago).after(86_400_000 / per_day.max(1));
         }
     }
 
-    pub(super) fn put_back(&mut self, head: Head, again: bool) {
+    pub(super) fn requeue(&mut self, head: QueueHead, again: bool) {
         match &mut self.refreshing {
-            Some(refreshing) if again => refreshing.queue.put_back(head),
-            _ => self.frontier.put_back(head),
+            Some(refreshing) if again => refreshing.queue.requeue(head),
+            _ => self.frontier.requeue(head),
         }
     }
 
@@ -444,12 +447,12 @@ fn spent() -> Event {
 }
 
 /// Where a page that is due waits.
-pub(super) fn place(value: f32) -> Place {
-    let trail = Trail { depth: 0, hops: 0, k: Tunnel::Unbounded, inherited: Relevance::ZERO };
-    Place { lane: Lane::MAIN, priority: Priority::new(value), trail }
+pub(super) fn place(value: f32) -> QueueEntry {
+    let trail = PathState { depth: 0, hops: 0, k: TunnelBudget::Unbounded, inherited: Relevance::ZERO };
+    QueueEntry { lane: QueueId::MAIN, priority: Priority::new(value), trail }
 }
 
-fn is_over(round: &Round, in_flight: u64, now: Millis) -> bool {
+fn is_over(round: &ActiveRound, in_flight: u64, now: Millis) -> bool {
     let Budget::Round { requests, seconds } = round.budget else { return false };
     requests.is_some_and(|most| round.spent[0] + in_flight >= most || round.unanswered >= most)
         || seconds.is_some_and(|most| now.since(round.begun) >= most.saturating_mul(1000))

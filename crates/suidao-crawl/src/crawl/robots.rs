@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{CrawlUrl, Event, Failure, FailureKind, HostId, Millis, Refusal, RobotsRules};
+use suidao_page::model::{CrawlUrl, Event, Failure, FailureKind, HostId, Millis, RobotsRules, SkipReason};
 
 use super::health::{Health, another_try};
-use super::machine::{Crawl, Limits};
-use super::outcome::Outcome;
+use super::machine::{Crawl, CrawlLimits};
+use super::outcome::FetchOutcome;
 use super::politeness::{Politeness, millis};
 use super::rules::Robot;
 
@@ -21,7 +21,7 @@ const STALE_RETRY: u64 = 60_000;
 
 /// What is known of the robots.txt of one origin. A fold of the events.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Robots {
+pub(super) struct OriginRobots {
     /// The rules in force; none while no answer brought any, and so all is forbidden.
     rules: Option<Rules>,
     /// `Crawl-delay` in seconds; outlasts rules that are forgotten.
@@ -44,7 +44,7 @@ enum Rules {
 
 /// What a robots.txt says to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum RobotsAnswer {
     Allowed,
     Forbidden,
     /// It is to be asked for first.
@@ -53,7 +53,7 @@ pub(super) enum Word {
     GivenUp,
 }
 
-impl Robots {
+impl OriginRobots {
     pub fn learn(&mut self, agent: &str, rules: &RobotsRules, at: Millis) {
         self.redirect = None;
         self.rules = match rules {
@@ -117,7 +117,7 @@ impl Robots {
     }
 
     /// Another chance, whatever came of it before.
-    pub fn forgive(&mut self) {
+    pub fn reset_failures(&mut self) {
         self.failed = 0;
     }
 
@@ -143,23 +143,30 @@ impl Robots {
     }
 
     /// `rest`: milliseconds that its host rests after a request, which the rules are to outlast.
-    pub fn word(&self, url: &CrawlUrl, health: &Health, terms: (&Limits, &Politeness), rest: u64, now: Millis) -> Word {
+    pub fn word(
+        &self,
+        url: &CrawlUrl,
+        health: &Health,
+        terms: (&CrawlLimits, &Politeness),
+        rest: u64,
+        now: Millis,
+    ) -> RobotsAnswer {
         let (limits, politeness) = terms;
         let Some(rules) = &self.rules else {
-            let nameless = health.is_nameless() && health.is_given_up(limits, politeness, now);
+            let nameless = health.is_nxdomain() && health.is_given_up(limits, politeness, now);
             let given_up = self.failed > 0 && (nameless || self.is_given_up(health, limits, politeness, now));
-            return if given_up { Word::GivenUp } else { Word::Ask };
+            return if given_up { RobotsAnswer::GivenUp } else { RobotsAnswer::Ask };
         };
         let fresh = now.since(self.had) <= millis(politeness.robots_max_age).max(rest.saturating_mul(2));
         let tried = self.failed > 0 && now.since(self.last) < self.backoff(politeness, None).max(STALE_RETRY);
         match rules {
-            _ if !fresh && !tried => Word::Ask,
-            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => Word::Forbidden,
-            Rules::All | Rules::Parsed(_) => Word::Allowed,
+            _ if !fresh && !tried => RobotsAnswer::Ask,
+            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => RobotsAnswer::Forbidden,
+            Rules::All | Rules::Parsed(_) => RobotsAnswer::Allowed,
         }
     }
 
-    fn is_given_up(&self, health: &Health, limits: &Limits, politeness: &Politeness, now: Millis) -> bool {
+    fn is_given_up(&self, health: &Health, limits: &CrawlLimits, politeness: &Politeness, now: Millis) -> bool {
         if politeness.robots_retry <= 0.0 {
             // Nothing is waited for, so that further tries would come to the same.
             return self.failed > u32::from(limits.retries);
@@ -176,7 +183,7 @@ impl Robots {
 pub(super) enum Permission {
     Granted,
     AskRobots,
-    Refused(Refusal),
+    Refused(SkipReason),
 }
 
 impl Crawl {
@@ -185,23 +192,25 @@ impl Crawl {
         let politeness = &self.conditions.politeness;
         let host = self.hosts.get(id);
         if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
-            return Permission::Refused(Refusal::HostBudget);
+            return Permission::Refused(SkipReason::HostBudget);
         }
-        let nowhere = self.closing && host.health.is_nowhere(limits);
+        let nowhere = self.closing && host.health.is_unreachable(limits);
         let failing = nowhere || host.health.is_given_up(limits, politeness, now);
         if !politeness.robots {
-            return if failing { Permission::Refused(Refusal::HostFailing) } else { Permission::Granted };
+            return if failing { Permission::Refused(SkipReason::HostFailing) } else { Permission::Granted };
         }
         let Some(robots) = host.robots(url.is_https()) else { return Permission::AskRobots };
         match robots.word(url, &host.health, (limits, politeness), host.delay(politeness), now) {
-            Word::GivenUp => Permission::Refused(Refusal::RobotsUnreachable),
-            Word::Forbidden => Permission::Refused(Refusal::Robots),
+            RobotsAnswer::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
+            RobotsAnswer::Forbidden => Permission::Refused(SkipReason::Robots),
             // A host whose rules were never had is given up for that, and by name.
-            Word::Ask if robots.rules.is_none() && nowhere => Permission::Refused(Refusal::RobotsUnreachable),
-            Word::Ask if robots.rules.is_none() => Permission::AskRobots,
-            _ if failing => Permission::Refused(Refusal::HostFailing),
-            Word::Ask => Permission::AskRobots,
-            Word::Allowed => Permission::Granted,
+            RobotsAnswer::Ask if robots.rules.is_none() && nowhere => {
+                Permission::Refused(SkipReason::RobotsUnreachable)
+            }
+            RobotsAnswer::Ask if robots.rules.is_none() => Permission::AskRobots,
+            _ if failing => Permission::Refused(SkipReason::HostFailing),
+            RobotsAnswer::Ask => Permission::AskRobots,
+            RobotsAnswer::Allowed => Permission::Granted,
         }
     }
 
@@ -210,24 +219,26 @@ impl Crawl {
         &mut self,
         events: &mut Vec<Event>,
         (host, https, origin): (HostId, bool, String),
-        outcome: Outcome,
+        outcome: FetchOutcome,
         now: Millis,
     ) {
-        let followed = self.hosts.get(host).robots(https).map_or(0, Robots::followed);
+        let followed = self.hosts.get(host).robots(https).map_or(0, OriginRobots::followed);
         let known = |rules| Event::Robots { host, origin: origin.clone(), rules, failure: None };
         let event = match outcome {
-            Outcome::Redirect { to, .. } if followed < REDIRECTS => {
+            FetchOutcome::Redirect { to, .. } if followed < REDIRECTS => {
                 Event::RobotsRedirected { host, origin: origin.clone(), to }
             }
             // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows all.
-            Outcome::Redirect { .. } => known(RobotsRules::AllowAll),
-            Outcome::Robots(rules) => known(rules),
+            FetchOutcome::Redirect { .. } => known(RobotsRules::AllowAll),
+            FetchOutcome::Robots(rules) => known(rules),
             // The guard's word, not the host's: each page is refused the same way, and told why.
-            Outcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => known(RobotsRules::AllowAll),
-            Outcome::Failed(failure) => {
+            FetchOutcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => known(RobotsRules::AllowAll),
+            FetchOutcome::Failed(failure) => {
                 Event::Robots { host, origin, rules: RobotsRules::Unreachable, failure: Some(failure) }
             }
-            Outcome::Page { .. } | Outcome::Unchanged | Outcome::Hints(..) => known(RobotsRules::Unreachable),
+            FetchOutcome::Page { .. } | FetchOutcome::Unchanged | FetchOutcome::Hints(..) => {
+                known(RobotsRules::Unreachable)
+            }
         };
         self.tell(events, event, now);
     }
@@ -240,11 +251,11 @@ impl Crawl {
         failure: Option<&Failure>,
         at: Millis,
     ) {
-        let took = self.took.take();
+        let took = self.latency.take();
         let politeness = &self.conditions.politeness;
         let record = self.hosts.get_mut(host);
         if let Some(took) = took {
-            record.health.took(took, false);
+            record.health.record_latency(took, false);
         }
         let robots = self.hosts.learn_robots(host, origin, &self.conditions.agent, rules, at);
         let (is_known, asked) = (robots.rules.is_some(), failure.and_then(|failure| failure.retry_after));
@@ -254,7 +265,7 @@ impl Crawl {
         let wait = match failed {
             Some(failure) => {
                 record.health.fails(failure, politeness, at);
-                let own = is_known || record.health.is_nameless();
+                let own = is_known || record.health.is_nxdomain();
                 if own { record.health.backoff(politeness, failure) } else { kept_out }
             }
             None => kept_out,

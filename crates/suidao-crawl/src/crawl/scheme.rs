@@ -3,40 +3,40 @@
 //! would be fetched twice, or not found at all.
 
 use suidao_page::model::{
-    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Priority, Relevance, UrlId,
-    Verdict,
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, Priority, QueueEntry,
+    Relevance, UrlId, UrlOrigin,
 };
 
-use super::Outcome;
+use super::FetchOutcome;
 use super::machine::{Crawl, Ticket};
 
 impl Crawl {
     /// `url` under the scheme that its host answers, if that is the other one.
-    pub(super) fn at_home(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+    pub(super) fn in_preferred_scheme(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
         let https = self.conditions.scope.one_scheme.then(|| self.hosts.of(url)).flatten()?.https?;
         if url.is_https() == https { None } else { url.under(https) }
     }
 
     /// Whether the URL, of this host, is under the scheme that the host does not answer: [`Crawl::at_home`] without a look
     /// for the host's name.
-    pub(super) fn is_abroad(&self, host: HostId, url: &CrawlUrl) -> bool {
+    pub(super) fn is_other_scheme(&self, host: HostId, url: &CrawlUrl) -> bool {
         let https = self.hosts.get(host).https;
         self.conditions.scope.one_scheme && https.is_some_and(|https| https != url.is_https())
     }
 
     /// A place like this, before all its equals: what a URL gives on whose turn it was.
-    pub(super) fn ahead(place: Place) -> Place {
-        Place { priority: Priority::new(place.priority.get().next_up()), ..place }
+    pub(super) fn ahead(place: QueueEntry) -> QueueEntry {
+        QueueEntry { priority: Priority::new(place.priority.get().next_up()), ..place }
     }
 
     /// A URL that was queued before its host's scheme was known gives its place to the same under that scheme.
-    pub(super) fn move_home(&mut self, id: UrlId, home: &CrawlUrl, now: Millis) {
+    pub(super) fn rewrite_scheme(&mut self, id: UrlId, home: &CrawlUrl, now: Millis) {
         let place = Self::ahead(self.urls.get(id).place());
         let mut events = std::mem::take(&mut self.pending);
-        let to = self.number(&mut events, home, Origin::Redirect(id), "", now);
+        let to = self.number(&mut events, home, UrlOrigin::Redirect(id), "", now);
         let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
-        let link = waits.then_some(Link::bare(to, Relevance::ZERO, Verdict::Follow(place)));
-        self.tell(&mut events, Event::Moved { id, link }, now);
+        let link = waits.then_some(Link::bare(to, Relevance::ZERO, LinkDecision::Follow(place)));
+        self.tell(&mut events, Event::SchemeRewritten { id, link }, now);
         self.pending = events;
     }
 
@@ -46,7 +46,7 @@ impl Crawl {
         &mut self,
         events: &mut Vec<Event>,
         ticket: &Ticket,
-        outcome: &Outcome,
+        outcome: &FetchOutcome,
         now: Millis,
     ) -> Option<bool> {
         let host = ticket.host;
@@ -55,8 +55,10 @@ impl Crawl {
         let https = match outcome {
             // A robots.txt may be redirected to another host: what that answers says nothing of this one.
             _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
-            Outcome::Redirect { to, .. } if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
-            Outcome::Failed(Failure { kind, .. })
+            FetchOutcome::Redirect { to, .. } if ticket.url.under(!asked).is_some_and(|other| other == *to) => {
+                Some(!asked)
+            }
+            FetchOutcome::Failed(Failure { kind, .. })
                 if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
             {
                 let closed = matches!(kind, FailureKind::Connect | FailureKind::Refused);

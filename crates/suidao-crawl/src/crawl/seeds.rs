@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::machine::Crawl;
-use suidao_page::model::{Batch, CrawlUrl, Event, HostId, Link, LinkState, Millis, Origin, Relevance, Verdict};
+use suidao_page::model::{Batch, CrawlUrl, Event, HostId, Link, LinkDecision, LinkState, Millis, Relevance, UrlOrigin};
 
 /// Seeds of one batch: 256 batches may wait for the disk.
 const PORTION: usize = 256;
@@ -66,16 +66,16 @@ impl Crawl {
                 continue;
             }
             let before = self.urls.len();
-            let id = self.number(&mut events, url, Origin::Seed, "", now);
+            let id = self.number(&mut events, url, UrlOrigin::Seed, "", now);
             if let Some(host) = self.held_to_https(url, self.urls.len() > before, plain) {
                 self.tell(&mut events, Event::Scheme { host, https: true }, now);
             }
             let known = self.urls.get(id);
             let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
             if known.state == LinkState::Dropped || is_out && known.in_another_run {
-                let verdict = Verdict::Follow(self.strategy.seed(url));
+                let verdict = LinkDecision::Follow(self.strategy.seed(url));
                 let link = Link::bare(id, Relevance::ONE, verdict);
-                self.tell(&mut events, Event::Seeded(link), now);
+                self.tell(&mut events, Event::SeedJudged(link), now);
             }
         }
         Batch { at: now, took: None, events }

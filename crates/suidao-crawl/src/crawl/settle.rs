@@ -3,15 +3,16 @@
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::strategy::{Candidate, Visit};
+use crate::strategy::{LinkCandidate, PageVisit};
 use suidao_page::model::{
-    CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Found, Link, LinkState, Millis, Origin, Outlink, Page,
-    Place, Refusal, Region, Relevance, Role, Settled, Sight, Signs, UrlId, Validators, Verdict,
+    CrawlUrl, Event, Failure, FailureKind, ForumPageView, ForumRole, ForumStep, Link, LinkDecision, LinkScores,
+    LinkState, Millis, Outlink, Page, PageChanges, PageProcessed, QueueEntry, Region, Relevance, SkipReason,
+    TrapSignals, UrlId, UrlOrigin, Validators,
 };
 
-use super::forums::Made;
+use super::forums::ForumPageResult;
 use super::health::asks_to_wait;
-use super::machine::{Conditions, Crawl, Ended};
+use super::machine::{Crawl, CrawlSettings, EndedTunnel};
 use crate::trap::series::goes_on;
 use suidao_forum::forum::shape::{sessions, without};
 
@@ -40,7 +41,7 @@ impl Crawl {
             return;
         }
         let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
-        let wants: FxHashMap<UrlId, Role> =
+        let wants: FxHashMap<UrlId, ForumRole> =
             forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
         if let Some((_, made)) = &forum {
             // Without sessions, so that a link is the same on every visit.
@@ -60,8 +61,8 @@ impl Crawl {
         let found = self.urls.find_all(page.outlinks.iter().map(|outlink| &outlink.url));
         for (outlink, found) in std::mem::take(&mut page.outlinks).into_iter().zip(found) {
             let (target, found) = match found {
-                Some((to, host)) if !self.is_abroad(host, &outlink.url) => (outlink.url, Some(to)),
-                _ => match self.at_home(&outlink.url) {
+                Some((to, host)) if !self.is_other_scheme(host, &outlink.url) => (outlink.url, Some(to)),
+                _ => match self.in_preferred_scheme(&outlink.url) {
                     Some(home) => (home, None),
                     None => (outlink.url, found.map(|(to, _)| to)),
                 },
@@ -70,7 +71,7 @@ impl Crawl {
                 continue;
             }
             let refusal = if self.conditions.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
-                Some(Refusal::NoFollow)
+                Some(SkipReason::NoFollow)
             } else {
                 self.refuses(&target)
             };
@@ -84,24 +85,24 @@ impl Crawl {
             if forum.is_some() && role.is_none() && self.is_function(url, &target) {
                 // What is known is a board or a thread that was wanted before, or was refused before.
                 if self.urls.find(&target).is_none() {
-                    self.skip(events, &target, Some(id), Refusal::ForumFunction, now);
+                    self.skip(events, &target, Some(id), SkipReason::ForumFunction, now);
                 }
                 continue;
             }
-            let to = found.unwrap_or_else(|| self.number(events, &target, Origin::Link(id), &outlink.anchor, now));
+            let to = found.unwrap_or_else(|| self.number(events, &target, UrlOrigin::Link(id), &outlink.anchor, now));
             // Two links that differ in the scheme only are one.
             if !seen.insert(to) {
                 continue;
             }
             targets.push(to);
             let Outlink { evidence, relevance, region, path, .. } = outlink;
-            candidates.push(Candidate { url: target, evidence, relevance, region, path, role });
+            candidates.push(LinkCandidate { url: target, evidence, relevance, region, path, role });
         }
         let foreign = self.is_foreign(page.language.as_deref());
         let relevant = page.relevance >= self.conditions.page_threshold && !foreign;
         let is_first = self.hosts.get(self.urls.get(id).host()).pages == 0;
         let feeds = if is_first { std::mem::take(&mut page.feeds) } else { Vec::new() };
-        let visit = Visit {
+        let visit = PageVisit {
             id,
             relevance: page.relevance,
             relevant,
@@ -113,21 +114,21 @@ impl Crawl {
         let claim = self.claim_address(events, id, url, &page, now);
         // The address of a copy says what that says, and leads on in its place.
         let repeats = looked.as_ref().is_some_and(|looked| looked.repeats) && !self.canonicals.is_claimed(id);
-        let left_be = claim.map(|_| Refusal::Copy).or(repeats.then_some(Refusal::NearDuplicate));
+        let left_be = claim.map(|_| SkipReason::Copy).or(repeats.then_some(SkipReason::NearDuplicate));
         let mut judged = self.judge(&visit, &targets, left_be);
-        let signs = looked.map_or_else(Signs::default, |looked| {
+        let signs = looked.map_or_else(TrapSignals::default, |looked| {
             let barren = self.is_barren(&looked, (page.sketch, page.listing), &visit, &targets);
-            Signs { barren, ..looked.signs }
+            TrapSignals { barren, ..looked.signs }
         });
         judged.links.extend(claim.and_then(|claim| self.lead_to(claim, &page, place)));
         let named = self.name_sources(events, &visit, &feeds, now);
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
         // A link that nobody had found before is a change, wherever it stands.
-        let brought = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == Origin::Link(id));
-        let again = again.map(|found| Found { links: found.links || events.iter().any(brought), ..found });
-        let own = Settled::of(id, status, place, relevant, page);
-        let settled = Settled {
+        let brought = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == UrlOrigin::Link(id));
+        let again = again.map(|found| PageChanges { links: found.links || events.iter().any(brought), ..found });
+        let own = PageProcessed::of(id, status, place, relevant, page);
+        let settled = PageProcessed {
             links: judged.links,
             known: judged.known,
             forum,
@@ -140,7 +141,7 @@ impl Crawl {
             foreign,
             ..own
         };
-        self.tell(events, Event::Settled(Box::new(settled)), now);
+        self.tell(events, Event::PageFetched(Box::new(settled)), now);
         if let Some(named) = named {
             self.tell(events, named, now);
         }
@@ -153,34 +154,36 @@ impl Crawl {
 
     /// Asks the strategy, applies the caps, and sorts out the links that change nothing. `left_be`: why none of the links is
     /// followed, whatever it is worth.
-    pub(super) fn judge(&self, visit: &Visit, targets: &[UrlId], left_be: Option<Refusal>) -> Judged {
-        let mut judged = Judged::default();
+    pub(super) fn judge(&self, visit: &PageVisit, targets: &[UrlId], left_be: Option<SkipReason>) -> JudgedLinks {
+        let mut judged = JudgedLinks::default();
         let verdicts = self.strategy.judge(visit);
-        let page = (left_be == Some(Refusal::NearDuplicate)).then(|| self.urls.url(visit.id));
+        let page = (left_be == Some(SkipReason::NearDuplicate)).then(|| self.urls.url(visit.id));
         debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
         for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
             let verdict = match left_be {
                 // Further pages of a list are followed all the same: its first may say what a post of it says.
                 Some(_) if page.as_ref().is_some_and(|page| goes_on(page, &candidate.url)) => self.cap(verdict),
-                Some(reason) => Verdict::Drop(reason),
+                Some(reason) => LinkDecision::Drop(reason),
                 None => self.cap(verdict),
             };
-            let &Candidate { evidence, relevance, region, path, .. } = candidate;
+            let &LinkCandidate { evidence, relevance, region, path, .. } = candidate;
             let link = Link { to, region, path, evidence, relevance, verdict };
             let known = self.urls.get(to);
             match (known.state, verdict) {
-                (LinkState::Queued | LinkState::InFlight, Verdict::Follow(place))
+                (LinkState::Queued | LinkState::InFlight, LinkDecision::Follow(place))
                     if self.strategy.merge(known.place(), place) != known.place() =>
                 {
                     judged.links.push(link);
                 }
-                (LinkState::Dropped, Verdict::Follow(_)) => judged.links.push(link),
+                (LinkState::Dropped, LinkDecision::Follow(_)) => judged.links.push(link),
                 // Kept with its evidence: the page may prove to be no copy.
-                (_, Verdict::Drop(Refusal::Copy)) => judged.links.push(link),
+                (_, LinkDecision::Drop(SkipReason::Copy)) => judged.links.push(link),
                 // Kept with its evidence even if it changes nothing now: a longer tunnel may revive it.
-                (LinkState::Dropped | LinkState::Queued, Verdict::Drop(Refusal::TunnelEnd)) => judged.links.push(link),
-                (LinkState::Dropped, Verdict::Drop(_)) if known.dropped.is_none() => judged.links.push(link),
-                (LinkState::Fetched, Verdict::Follow(place)) if !self.strategy.learns() => {
+                (LinkState::Dropped | LinkState::Queued, LinkDecision::Drop(SkipReason::TunnelEnd)) => {
+                    judged.links.push(link)
+                }
+                (LinkState::Dropped, LinkDecision::Drop(_)) if known.dropped.is_none() => judged.links.push(link),
+                (LinkState::Fetched, LinkDecision::Follow(place)) if !self.strategy.learns() => {
                     judged.known.push(to);
                     judged.longer.push((to, place));
                 }
@@ -191,20 +194,20 @@ impl Crawl {
         judged
     }
 
-    fn cap(&self, verdict: Verdict) -> Verdict {
+    fn cap(&self, verdict: LinkDecision) -> LinkDecision {
         let limits = &self.conditions.limits;
         match verdict {
-            Verdict::Follow(place) if limits.depth.is_some_and(|most| place.trail.depth > most) => {
-                Verdict::Drop(Refusal::Depth)
+            LinkDecision::Follow(place) if limits.depth.is_some_and(|most| place.trail.depth > most) => {
+                LinkDecision::Drop(SkipReason::Depth)
             }
-            Verdict::Follow(place) if place.trail.hops > limits.hops => Verdict::Drop(Refusal::Hops),
+            LinkDecision::Follow(place) if place.trail.hops > limits.hops => LinkDecision::Drop(SkipReason::Hops),
             verdict => verdict,
         }
     }
 
     /// A fetched page whose links were dropped at the end of a tunnel, found again with more tunnel left, is judged
     /// anew from the links on record: otherwise the result would depend on the order of arrival.
-    pub(super) fn expand(&mut self, events: &mut Vec<Event>, mut longer: Vec<(UrlId, Place)>, now: Millis) {
+    pub(super) fn expand(&mut self, events: &mut Vec<Event>, mut longer: Vec<(UrlId, QueueEntry)>, now: Millis) {
         while let Some((id, place)) = longer.pop() {
             let Some(ended) = self.ended.get(&id) else { continue };
             if place.trail.k <= ended.place.trail.k {
@@ -212,14 +215,14 @@ impl Crawl {
             }
             let judged = self.judge_anew(id, ended, false, place);
             longer.extend(judged.longer);
-            self.tell(events, Event::Expanded { id, place, links: judged.links }, now);
+            self.tell(events, Event::Rejudged { id, place, links: judged.links }, now);
         }
     }
 
     /// Judges the links of a page from the record, as if it had been fetched from this place.
-    pub(super) fn judge_anew(&self, id: UrlId, page: &Ended, relevant: bool, place: Place) -> Judged {
+    pub(super) fn judge_anew(&self, id: UrlId, page: &EndedTunnel, relevant: bool, place: QueueEntry) -> JudgedLinks {
         let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
-        let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| Candidate {
+        let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| LinkCandidate {
             url: self.urls.url(to),
             evidence,
             relevance,
@@ -227,8 +230,8 @@ impl Crawl {
             path,
             role: None,
         };
-        let candidates: Vec<Candidate> = page.links.iter().map(candidate).collect();
-        let visit = Visit {
+        let candidates: Vec<LinkCandidate> = page.links.iter().map(candidate).collect();
+        let visit = PageVisit {
             id,
             relevance: page.relevance,
             relevant,
@@ -253,7 +256,7 @@ impl Crawl {
         // Whoever answers a URL without a session by one with it gets that.
         let plain = self.without_session(to).filter(|plain| *plain != own);
         let to = plain.as_ref().unwrap_or(to);
-        let home = self.at_home(to);
+        let home = self.in_preferred_scheme(to);
         let to = home.as_ref().unwrap_or(to);
         if self.tracked(id).is_none() && self.urls.find(to).is_some_and(|to| self.is_circle(id, to)) {
             let failure = Failure { kind: FailureKind::RedirectLoop, retry_after: None };
@@ -262,7 +265,7 @@ impl Crawl {
         let known = self.urls.get(id);
         let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
         let too_many = redirects > self.conditions.limits.redirects.min(15);
-        let refusal = if too_many { Some(Refusal::Redirects) } else { self.refuses(to) };
+        let refusal = if too_many { Some(SkipReason::Redirects) } else { self.refuses(to) };
         let link = if let Some(reason) = refusal {
             // What is known may be fetched for another reason.
             if self.urls.find(to).is_none() {
@@ -270,16 +273,16 @@ impl Crawl {
             }
             None
         } else {
-            let target = self.number(events, to, Origin::Redirect(id), "", now);
+            let target = self.number(events, to, UrlOrigin::Redirect(id), "", now);
             let state = self.urls.get(target).state;
             let waits = matches!(state, LinkState::Dropped | LinkState::Queued);
-            waits.then_some(Link::bare(target, Relevance::ZERO, Verdict::Follow(place)))
+            waits.then_some(Link::bare(target, Relevance::ZERO, LinkDecision::Follow(place)))
         };
         let was_page = self.tracked(id).is_some_and(|known| !known.retired);
         let to = self.urls.find(to).filter(|_| permanent);
         self.tell(events, Event::Redirected { id, link, permanent }, now);
         if was_page && self.is_lost(id, now) {
-            self.tell(events, Event::Retired { id, to }, now);
+            self.tell(events, Event::PageGone { id, to }, now);
         }
     }
 
@@ -306,20 +309,21 @@ impl Crawl {
     pub(super) fn settle_failure(&mut self, events: &mut Vec<Event>, id: UrlId, failure: Failure, now: Millis) {
         let may_be_tried = self.urls.get(id).tries() < self.conditions.limits.retries.min(15);
         let event = if failure.is_transient() && (may_be_tried || self.is_hosts_fault(id, &failure)) {
-            Event::Retried { id, failure }
+            Event::FetchRetried { id, failure }
         } else {
-            Event::Failed { id, failure }
+            Event::FetchFailed { id, failure }
         };
         let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
-        let failed = matches!(&event, Event::Failed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
+        let failed =
+            matches!(&event, Event::FetchFailed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
         // A host that is out of order says nothing of a page.
-        let tells = matches!(&event, Event::Failed { failure, .. } if !failure.is_hosts());
+        let tells = matches!(&event, Event::FetchFailed { failure, .. } if !failure.is_hosts());
         self.tell(events, event, now);
         if tells {
             self.tell_needed(events, id, now);
         }
         if failed && self.is_lost(id, now) {
-            self.tell(events, Event::Retired { id, to: None }, now);
+            self.tell(events, Event::PageGone { id, to: None }, now);
         }
     }
 
@@ -327,9 +331,9 @@ impl Crawl {
     /// row, and no page could cause it, or it asks for patience, or others of the host are there to tell which of the two
     /// it is. Never where nothing is waited for, because then it would be the same page again at once.
     fn is_hosts_fault(&self, id: UrlId, failure: &Failure) -> bool {
-        let Conditions { limits, politeness, .. } = &self.conditions;
+        let CrawlSettings { limits, politeness, .. } = &self.conditions;
         let host = self.hosts.get(self.urls.get(id).host());
-        let others = host.queued as usize > host.aside.len();
+        let others = host.queued as usize > host.parked.len();
         let waits = politeness.backoff > 0.0 && limits.retries > 0;
         let is_host = host.health.opens(limits) && (failure.is_down() || asks_to_wait(failure) || others);
         failure.is_hosts() && waits && !self.is_due(id) && is_host
@@ -340,17 +344,17 @@ impl Crawl {
 pub(super) struct Arrived {
     pub status: u16,
     pub page: Page,
-    pub sight: Option<Box<Sight>>,
+    pub sight: Option<Box<ForumPageView>>,
     pub validators: Option<Box<Validators>>,
 }
 
 /// What became of a page's links.
 #[derive(Default)]
-pub(super) struct Judged {
+pub(super) struct JudgedLinks {
     pub links: Vec<Link>,
     known: Vec<UrlId>,
     /// Fetched pages that this page leads to, with the place it would give them.
-    pub longer: Vec<(UrlId, Place)>,
+    pub longer: Vec<(UrlId, QueueEntry)>,
 }
 
 /// Digest of the set of links in the main content, of a list or where that has none of all links: the same whatever their
@@ -366,7 +370,7 @@ fn outlinks(page: &Page) -> u64 {
 
 /// Links that a forum wants and the page has not, or has under another spelling: they are worth what the page's other
 /// links of the forum are on average.
-fn add_wanted(outlinks: &mut Vec<Outlink>, made: &Made) {
+fn add_wanted(outlinks: &mut Vec<Outlink>, made: &ForumPageResult) {
     let linked: FxHashMap<&CrawlUrl, f32> =
         outlinks.iter().map(|outlink| (&outlink.url, outlink.relevance.get())).collect();
     let worths: Vec<f32> = made.wants.iter().filter_map(|want| linked.get(&want.url)).copied().collect();
@@ -378,7 +382,7 @@ fn add_wanted(outlinks: &mut Vec<Outlink>, made: &Made) {
         .map(|want| Outlink {
             url: want.url.clone(),
             anchor: want.text.clone(),
-            evidence: Evidence::default(),
+            evidence: LinkScores::default(),
             relevance: mean,
             region: Region::Content,
             path: 0,

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::revisit::Trust;
 use crate::revisit::history::days;
-use suidao_page::model::{CrawlUrl, Event, Hints, HostId, LinkState, Millis, Origin, UrlId, Validators};
+use suidao_page::model::{CrawlUrl, Event, Hints, HostId, LinkState, Millis, UrlId, UrlOrigin, Validators};
 
 use super::machine::Crawl;
 
@@ -114,8 +114,8 @@ impl Crawl {
         // Further sitemaps that a sitemap named are sources already.
         let mut ids: Vec<UrlId> = Vec::new();
         for url in named {
-            let url = self.at_home(&url).unwrap_or(url);
-            ids.push(self.number(events, &url, Origin::Named, "", now));
+            let url = self.in_preferred_scheme(&url).unwrap_or(url);
+            ids.push(self.number(events, &url, UrlOrigin::Named, "", now));
         }
         let Some(refreshing) = &self.refreshing else { return Vec::new() };
         ids.extend(refreshing.signals.sources.keys());
@@ -154,7 +154,7 @@ impl Crawl {
         let is_listing = self.sourcing.is_source(id);
         for hint in &hints.pages {
             let Some(at) = hint.at else { continue };
-            let known = self.urls.find(&hint.url).or_else(|| self.urls.find(&self.at_home(&hint.url)?));
+            let known = self.urls.find(&hint.url).or_else(|| self.urls.find(&self.in_preferred_scheme(&hint.url)?));
             // A site speaks for itself.
             let Some(known) = known.filter(|known| self.urls.get(*known).host() == host) else { continue };
             let Some(page) = self.refreshing.as_ref().and_then(|refreshing| refreshing.histories.get(known)) else {
@@ -170,38 +170,38 @@ impl Crawl {
         let mut sources = Vec::new();
         let inner = self.refreshing.as_ref().is_none_or(|refreshing| refreshing.signals.is_inner(id));
         for url in hints.sitemaps.iter().filter(|_| !inner && !is_listing).take(SOURCES) {
-            let url = self.at_home(url).unwrap_or_else(|| url.clone());
+            let url = self.in_preferred_scheme(url).unwrap_or_else(|| url.clone());
             if self.may_be_asked(host, &url) {
-                sources.push(self.number(events, &url, Origin::Listed(id), "", now));
+                sources.push(self.number(events, &url, UrlOrigin::Listed(id), "", now));
             }
         }
         let links = if is_listing { self.take_listed(events, id, hints, &mut sources, now) } else { Vec::new() };
         // An index is asked because of what it leads to.
         useful |= !sources.is_empty();
-        self.tell(events, Event::Hinted { id, pages, sources, useful, links, validators }, now);
+        self.tell(events, Event::SitemapRead { id, pages, sources, useful, links, validators }, now);
     }
 
     /// A source says that nothing has changed.
     pub(super) fn settle_same_hints(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
         let validators = self.refreshing.as_ref().and_then(|refreshing| refreshing.signals.validators(id));
         let (pages, sources, links) = (Vec::new(), Vec::new(), Vec::new());
-        let event = Event::Hinted { id, pages, sources, useful: true, links, validators };
+        let event = Event::SitemapRead { id, pages, sources, useful: true, links, validators };
         self.tell(events, event, now);
     }
 
     /// A source has moved: it is asked where it has moved to the next time.
     pub(super) fn settle_moved_source(&mut self, events: &mut Vec<Event>, id: UrlId, to: &CrawlUrl, now: Millis) {
-        let to = self.at_home(to).unwrap_or_else(|| to.clone());
+        let to = self.in_preferred_scheme(to).unwrap_or_else(|| to.clone());
         let mut sources = Vec::new();
         let mut links = Vec::new();
         let inner = self.refreshing.as_ref().is_none_or(|refreshing| refreshing.signals.is_inner(id));
         if self.sourcing.is_source(id) {
             links = self.follow_source(events, id, &to, &mut sources, now);
         } else if !inner && self.may_be_asked(self.urls.get(id).host(), &to) {
-            sources.push(self.number(events, &to, Origin::Redirect(id), "", now));
+            sources.push(self.number(events, &to, UrlOrigin::Redirect(id), "", now));
         }
         let pages = Vec::new();
-        self.tell(events, Event::Hinted { id, pages, sources, useful: false, links, validators: None }, now);
+        self.tell(events, Event::SitemapRead { id, pages, sources, useful: false, links, validators: None }, now);
     }
 
     /// The part of signals in the fold.

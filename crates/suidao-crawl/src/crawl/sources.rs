@@ -10,10 +10,10 @@ use ordered_float::OrderedFloat;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::strategy::{Candidate, Visit};
+use crate::strategy::{LinkCandidate, PageVisit};
 use suidao_page::model::{
-    CrawlUrl, Event, Evidence, Hint, Hints, HostId, Link, LinkState, Millis, Origin, Place, Refusal, Region, Relevance,
-    UrlId, Verdict,
+    CrawlUrl, Event, Hints, HostId, Link, LinkDecision, LinkScores, LinkState, Millis, QueueEntry, Region, Relevance,
+    SitemapEntry, SkipReason, UrlId, UrlOrigin,
 };
 
 use super::machine::Crawl;
@@ -83,7 +83,7 @@ impl Crawl {
     pub(super) fn name_sources(
         &mut self,
         events: &mut Vec<Event>,
-        visit: &Visit,
+        visit: &PageVisit,
         feeds: &[CrawlUrl],
         now: Millis,
     ) -> Option<Event> {
@@ -112,37 +112,37 @@ impl Crawl {
         }
         let mut links = Vec::new();
         for url in named {
-            let url = self.at_home(&url).unwrap_or(url);
+            let url = self.in_preferred_scheme(&url).unwrap_or(url);
             let refusal = self.refuses_source(host, &url);
-            let refusal = refusal.or((links.len() >= SOURCES).then_some(Refusal::SourceLimit));
+            let refusal = refusal.or((links.len() >= SOURCES).then_some(SkipReason::SourceLimit));
             if let Some(reason) = refusal {
                 self.skip(events, &url, Some(visit.id), reason, now);
                 continue;
             }
-            let to = self.number(events, &url, Origin::Named, "", now);
+            let to = self.number(events, &url, UrlOrigin::Named, "", now);
             let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
             if waits && links.iter().all(|link: &Link| link.to != to) {
-                links.push(Link::bare(to, Relevance::ONE, Verdict::Follow(self.place_of_source(visit, url))));
+                links.push(Link::bare(to, Relevance::ONE, LinkDecision::Follow(self.place_of_source(visit, url))));
             }
         }
-        Some(Event::Sources { host, links })
+        Some(Event::SitemapsQueued { host, links })
     }
 
     /// Where a source waits: as far from the seeds as a link of the page that proved its host, and as early as a seed.
-    fn place_of_source(&self, visit: &Visit, url: CrawlUrl) -> Place {
+    fn place_of_source(&self, visit: &PageVisit, url: CrawlUrl) -> QueueEntry {
         let seed = self.strategy.seed(&url);
-        let link = candidate(url, Evidence::default(), Relevance::ONE);
-        let verdict = self.strategy.judge(&Visit { links: &[link], ..*visit }).pop();
+        let link = candidate(url, LinkScores::default(), Relevance::ONE);
+        let verdict = self.strategy.judge(&PageVisit { links: &[link], ..*visit }).pop();
         match verdict {
-            Some(Verdict::Follow(place)) => Place { trail: place.trail, ..seed },
+            Some(LinkDecision::Follow(place)) => QueueEntry { trail: place.trail, ..seed },
             _ => seed,
         }
     }
 
-    fn refuses_source(&self, host: HostId, url: &CrawlUrl) -> Option<Refusal> {
+    fn refuses_source(&self, host: HostId, url: &CrawlUrl) -> Option<SkipReason> {
         match self.hosts.id_of(url) {
             Some(own) if own == host => {}
-            _ => return Some(Refusal::ForeignSource),
+            _ => return Some(SkipReason::ForeignSource),
         }
         self.refuses_file(url)
     }
@@ -158,17 +158,17 @@ impl Crawl {
     ) -> Vec<Link> {
         let mut links = Vec::new();
         for url in hints.sitemaps {
-            links.extend(self.source(events, id, &url, Origin::Listed(id), sources, now));
+            links.extend(self.source(events, id, &url, UrlOrigin::Listed(id), sources, now));
         }
         let host = self.urls.get(id).host();
         let on_topic = self.is_on_topic(host);
         let mut seen = FxHashSet::default();
-        let mut named: Vec<Hint> = Vec::new();
+        let mut named: Vec<SitemapEntry> = Vec::new();
         for mut hint in hints.pages {
             if let Some(plain) = self.without_session(&hint.url) {
                 hint.url = plain;
             }
-            if let Some(home) = self.at_home(&hint.url) {
+            if let Some(home) = self.in_preferred_scheme(&hint.url) {
                 hint.url = home;
             }
             let known = self.urls.find(&hint.url);
@@ -179,11 +179,11 @@ impl Crawl {
             }
             // As links are, before anything that holds for sources alone.
             let refusal = if !hints.feed && self.hosts.id_of(&hint.url) != Some(host) {
-                Some(Refusal::ForeignSource)
+                Some(SkipReason::ForeignSource)
             } else {
                 let unpromising = hint.relevance == Relevance::ZERO && !on_topic;
                 let refusal = self.refuses(&hint.url).or_else(|| self.refuses_new(&hint.url));
-                refusal.or(unpromising.then_some(Refusal::Unpromising))
+                refusal.or(unpromising.then_some(SkipReason::Unpromising))
             };
             match refusal {
                 None => named.push(hint),
@@ -197,16 +197,16 @@ impl Crawl {
         let left = self.conditions.sources.per_host.saturating_sub(taken) as usize;
         for hint in named.split_off(left.min(named.len())) {
             if self.urls.find(&hint.url).is_none() {
-                self.skip(events, &hint.url, Some(id), Refusal::SourceLimit, now);
+                self.skip(events, &hint.url, Some(id), SkipReason::SourceLimit, now);
             }
         }
         let mut targets = Vec::with_capacity(named.len());
         let mut candidates = Vec::with_capacity(named.len());
-        for Hint { url, anchor, evidence, relevance, .. } in named {
-            targets.push(self.number(events, &url, Origin::Listed(id), &anchor, now));
+        for SitemapEntry { url, anchor, evidence, relevance, .. } in named {
+            targets.push(self.number(events, &url, UrlOrigin::Listed(id), &anchor, now));
             candidates.push(candidate(url, evidence, relevance));
         }
-        let visit = Visit {
+        let visit = PageVisit {
             id,
             relevance: Relevance::ZERO,
             relevant: false,
@@ -228,7 +228,7 @@ impl Crawl {
         sources: &mut Vec<UrlId>,
         now: Millis,
     ) -> Vec<Link> {
-        self.source(events, id, to, Origin::Redirect(id), sources, now).into_iter().collect()
+        self.source(events, id, to, UrlOrigin::Redirect(id), sources, now).into_iter().collect()
     }
 
     /// A further file that this one names or leads to.
@@ -237,16 +237,16 @@ impl Crawl {
         events: &mut Vec<Event>,
         id: UrlId,
         url: &CrawlUrl,
-        origin: Origin,
+        origin: UrlOrigin,
         sources: &mut Vec<UrlId>,
         now: Millis,
     ) -> Option<Link> {
-        let home = self.at_home(url);
+        let home = self.in_preferred_scheme(url);
         let url = home.as_ref().unwrap_or(url);
         let host = self.urls.get(id).host();
         let files = self.sourcing.asked.get(&host).map_or(0, |asked| asked.files) + sources.len();
         let level = self.sourcing.sources.get(&id).copied().unwrap_or(LEVELS);
-        let limit = (files >= FILES || level >= LEVELS).then_some(Refusal::SourceLimit);
+        let limit = (files >= FILES || level >= LEVELS).then_some(SkipReason::SourceLimit);
         if let Some(reason) = self.refuses_source(host, url).or(limit) {
             if self.urls.find(url).is_none() {
                 self.skip(events, url, Some(id), reason, now);
@@ -259,7 +259,7 @@ impl Crawl {
             return None;
         }
         sources.push(to);
-        Some(Link::bare(to, Relevance::ONE, Verdict::Follow(self.urls.get(id).place())))
+        Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(self.urls.get(id).place())))
     }
 
     /// Whether the pages of a host are relevant as a rule.
@@ -271,7 +271,7 @@ impl Crawl {
     /// The part of sources in the fold.
     pub(super) fn observe_sources(&mut self, event: &Event) {
         match event {
-            Event::Settled(page) if self.conditions.sources.is_on() && page.again.is_none() => {
+            Event::PageFetched(page) if self.conditions.sources.is_on() && page.again.is_none() => {
                 let host = self.urls.get(page.id).host();
                 if page.relevant {
                     *self.sourcing.relevant.entry(host).or_default() += 1;
@@ -280,11 +280,11 @@ impl Crawl {
                     self.sourcing.feeds.entry(host).or_insert_with(|| page.feeds.clone());
                 }
             }
-            Event::Sources { host, links } => {
+            Event::SitemapsQueued { host, links } => {
                 self.sourcing.asked.entry(*host).or_default().files += links.len();
                 self.sourcing.sources.extend(links.iter().map(|link| (link.to, 0)));
             }
-            Event::Hinted { id, sources, links, .. } => {
+            Event::SitemapRead { id, sources, links, .. } => {
                 let Some(level) = self.sourcing.sources.get(id).copied() else { return };
                 let asked = self.sourcing.asked.entry(self.urls.get(*id).host()).or_default();
                 asked.files += sources.len();
@@ -296,6 +296,6 @@ impl Crawl {
     }
 }
 
-fn candidate(url: CrawlUrl, evidence: Evidence, relevance: Relevance) -> Candidate {
-    Candidate { url, evidence, relevance, region: Region::Content, path: 0, role: None }
+fn candidate(url: CrawlUrl, evidence: LinkScores, relevance: Relevance) -> LinkCandidate {
+    LinkCandidate { url, evidence, relevance, region: Region::Content, path: 0, role: None }
 }

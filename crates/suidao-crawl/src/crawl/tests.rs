@@ -10,23 +10,25 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
-use crate::strategy::scope::Scope;
-use crate::strategy::{BestFirst, BreadthFirst, Dth, Focus, Reading, Settings, Strategy, StrategyName, UrlWeight};
+use crate::strategy::scope::CrawlScope;
+use crate::strategy::{
+    BestFirst, BreadthFirst, Dth, DthVariant, Focus, Strategy, StrategyName, StrategySettings, UrlWeight,
+};
 use suidao_page::model::*;
 
 /// A web as text, a page a line: `URL RELEVANCE -> URL RELEVANCE, URL RELEVANCE` (relevance of page and of links),
 /// or `URL => URL` for a redirect, or `URL STATUS!` for a failure.
-fn web(text: &str) -> BTreeMap<String, Outcome> {
+fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
     let url = |text: &str| CrawlUrl::parse(text).unwrap();
     let line = |line: &str| {
         if let Some((from, to)) = line.split_once(" => ") {
-            return (url(from).to_string(), Outcome::Redirect { to: url(to), permanent: true });
+            return (url(from).to_string(), FetchOutcome::Redirect { to: url(to), permanent: true });
         }
         let (head, links) = line.split_once(" -> ").unwrap_or((line, ""));
         let (from, what) = head.trim().rsplit_once(' ').unwrap();
         if let Some(status) = what.strip_suffix('!') {
             let kind = FailureKind::Status(status.parse().unwrap());
-            return (url(from).to_string(), Outcome::Failed(Failure { kind, retry_after: None }));
+            return (url(from).to_string(), FetchOutcome::Failed(Failure { kind, retry_after: None }));
         }
         let outlink = |link: &str| {
             let (to, relevance) = link.trim().rsplit_once(' ').unwrap();
@@ -34,7 +36,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             Outlink {
                 url: url(to),
                 anchor: String::new(),
-                evidence: Evidence::default(),
+                evidence: LinkScores::default(),
                 relevance,
                 region: Region::Content,
                 path: 0,
@@ -66,17 +68,17 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             published: None,
             defects: Vec::new(),
         };
-        (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None })
+        (url(from).to_string(), FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None })
     };
     text.lines().map(str::trim).filter(|text| !text.is_empty()).map(line).collect()
 }
 
-fn conditions() -> Conditions {
-    Conditions {
-        limits: Limits::default(),
-        goals: crate::crawl::Goals::default(),
+fn conditions() -> CrawlSettings {
+    CrawlSettings {
+        limits: CrawlLimits::default(),
+        goals: crate::crawl::StopConditions::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
-        scope: Scope::default(),
+        scope: CrawlScope::default(),
         // The pages of these webs say nothing, and would end the series of their URLs.
         traps: crate::trap::Traps { series: 0, ..crate::trap::Traps::default() },
         sources: Sources::default(),
@@ -100,7 +102,7 @@ struct Run {
     crawl: Crawl,
 }
 
-fn seeded(conditions: Conditions, strategy: impl Strategy + 'static, seeds: &[&str]) -> (Crawl, Batch) {
+fn seeded(conditions: CrawlSettings, strategy: impl Strategy + 'static, seeds: &[&str]) -> (Crawl, Batch) {
     let mut crawl = Crawl::new(conditions, Box::new(strategy));
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let batch = crawl.seed(&seeds, Millis(0));
@@ -108,7 +110,7 @@ fn seeded(conditions: Conditions, strategy: impl Strategy + 'static, seeds: &[&s
 }
 
 /// Drives with up to `in_flight` tickets out, settled oldest first, a request taking 10 ms.
-fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, Outcome>, in_flight: usize) -> Run {
+fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, FetchOutcome>, in_flight: usize) -> Run {
     let mut fetched = Vec::new();
     let mut batches = vec![first];
     let mut at = Millis(0);
@@ -134,13 +136,13 @@ fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, Outcome>, in_fli
         }
         let ticket: Ticket = out.pop_front().expect("a machine that waits for nothing has something in flight");
         at = at.after(10);
-        let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+        let missing = FetchOutcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
         let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-        batches.push(crawl.settle(ticket, outcome, Delivery::default(), at));
+        batches.push(crawl.settle(ticket, outcome, ResponseMeta::default(), at));
     }
 }
 
-fn run(conditions: Conditions, strategy: impl Strategy + 'static, text: &str) -> Run {
+fn run(conditions: CrawlSettings, strategy: impl Strategy + 'static, text: &str) -> Run {
     let (crawl, batch) = seeded(conditions, strategy, &["http://s.cn/"]);
     drive(crawl, batch, &web(text), 1)
 }
@@ -189,8 +191,8 @@ fn the_tunnel_ends_when_k_is_used_up() {
     // k: /1 gets 1; of its links /3 keeps 1 and /2 gets 0; /5 gets 0, so /6 and /4 are dropped.
     assert_eq!(run.fetched, ["s.cn/", "s.cn/1", "s.cn/3", "s.cn/2", "s.cn/5"]);
     let dropped = run.batches.iter().flat_map(|batch| &batch.events).filter_map(|event| match event {
-        Event::Settled(page) => {
-            Some(page.links.iter().filter(|link| link.verdict == Verdict::Drop(Refusal::TunnelEnd)))
+        Event::PageFetched(page) => {
+            Some(page.links.iter().filter(|link| link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)))
         }
         _ => None,
     });
@@ -214,7 +216,7 @@ fn hops_and_depth_are_capped_however_promising_the_links() {
     let trap: String = (0..99).map(|n| format!("http://s.cn/{n} 0 -> http://s.cn/{} 0.9\n", n + 1)).collect();
     let text = format!("http://s.cn/ 0 -> http://s.cn/0 0.9\n{trap}");
     assert_eq!(run(conditions(), Dth::default(), &text).fetched.len(), 49);
-    let shallow = Conditions { limits: Limits { depth: Some(3), ..Limits::default() }, ..conditions() };
+    let shallow = CrawlSettings { limits: CrawlLimits { depth: Some(3), ..CrawlLimits::default() }, ..conditions() };
     assert_eq!(run(shallow, Dth::default(), &text).fetched.len(), 4);
 }
 
@@ -224,8 +226,8 @@ fn a_limit_of_n_pages_gives_n_pages_whatever_is_in_flight() {
     let links: Vec<String> = (0..70).map(|n| format!("http://h{n}.cn/ 0")).collect();
     let web = web(&format!("http://s.cn/ 0.9 -> {}\n{pages}", links.join(", ")));
     for in_flight in [1, 7, 64] {
-        let limits = Limits { pages: Some(20), ..Limits::default() };
-        let (crawl, batch) = seeded(Conditions { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let limits = CrawlLimits { pages: Some(20), ..CrawlLimits::default() };
+        let (crawl, batch) = seeded(CrawlSettings { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
         let run = drive(crawl, batch, &web, in_flight);
         assert_eq!((run.crawl.progress().pages, run.stop), (20, Stop::PageLimit), "{in_flight} in flight");
     }
@@ -239,10 +241,10 @@ fn failures_do_not_count_as_pages_and_hosts_have_budgets() {
         http://s.cn/b 0
         http://t.cn/ 0
     ";
-    let limits = Limits { pages_per_host: Some(2), ..Limits::default() };
-    let run = run(Conditions { limits, ..conditions() }, BreadthFirst, text);
+    let limits = CrawlLimits { pages_per_host: Some(2), ..CrawlLimits::default() };
+    let run = run(CrawlSettings { limits, ..conditions() }, BreadthFirst, text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/404", "s.cn/a", "t.cn/"]);
-    let refused = Event::Refused { id: UrlId(3), reason: Refusal::HostBudget };
+    let refused = Event::UrlExcluded { id: UrlId(3), reason: SkipReason::HostBudget };
     assert!(run.batches.iter().any(|batch| batch.events.contains(&refused)));
 }
 
@@ -255,7 +257,7 @@ fn one_request_a_host_and_the_delay_between_them() {
         http://t.cn/ 0
     ";
     let politeness = Politeness { delay: 2.0, robots: false, ..Politeness::default() };
-    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web(text), 8);
     assert_eq!(run.fetched, ["s.cn/", "t.cn/", "s.cn/a", "s.cn/b"]);
     assert_eq!(run.at, Millis(10 + 2000 + 10 + 2000 + 10));
@@ -284,16 +286,16 @@ fn redirects_are_tickets_of_their_own_and_pass_k_through() {
     ";
     let run = run(conditions(), Dth::default(), text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "t.cn/b", "t.cn/c"]);
-    let places: Vec<(u16, Tunnel)> = run
+    let places: Vec<(u16, TunnelBudget)> = run
         .batches
         .iter()
         .flat_map(|batch| &batch.events)
         .filter_map(|event| match event {
-            Event::Settled(page) => Some((page.place.trail.depth, page.place.trail.k)),
+            Event::PageFetched(page) => Some((page.place.trail.depth, page.place.trail.k)),
             _ => None,
         })
         .collect();
-    assert_eq!(places, [(0, Tunnel::Unbounded), (1, Tunnel::Left(11)), (2, Tunnel::Left(10))]);
+    assert_eq!(places, [(0, TunnelBudget::Unbounded), (1, TunnelBudget::Left(11)), (2, TunnelBudget::Left(10))]);
 }
 
 #[test]
@@ -303,8 +305,8 @@ fn redirects_in_a_circle_and_out_of_scope_end() {
         http://s.cn/out => http://evil.cn/
     ";
     let chain: String = (0..20).map(|n| format!("http://s.cn/{n} => http://s.cn/{}\n", n + 1)).collect();
-    let scope = Scope { deny_hosts: vec!["evil.cn".into()], ..Scope::default() };
-    let run = run(Conditions { scope, ..conditions() }, BreadthFirst, &format!("{text}{chain}"));
+    let scope = CrawlScope { deny_hosts: vec!["evil.cn".into()], ..CrawlScope::default() };
+    let run = run(CrawlSettings { scope, ..conditions() }, BreadthFirst, &format!("{text}{chain}"));
     assert_eq!(run.fetched, ["s.cn/", "s.cn/0", "s.cn/1", "s.cn/2", "s.cn/3", "s.cn/4", "s.cn/5", "s.cn/out"]);
 }
 
@@ -324,7 +326,7 @@ fn a_redirect_in_a_circle_is_a_failure_and_one_to_what_was_had_is_not() {
     let events = run.batches.iter().flat_map(|batch| &batch.events);
     let failed: Vec<CrawlUrl> = events
         .filter_map(|event| match event {
-            Event::Failed { id, failure } if failure.kind == FailureKind::RedirectLoop => Some(run.crawl.url(*id)),
+            Event::FetchFailed { id, failure } if failure.kind == FailureKind::RedirectLoop => Some(run.crawl.url(*id)),
             _ => None,
         })
         .collect();
@@ -332,8 +334,8 @@ fn a_redirect_in_a_circle_is_a_failure_and_one_to_what_was_had_is_not() {
     assert_eq!(run.fetched.len(), 7, "each once: {:?}", run.fetched);
 }
 
-fn robots(text: &str) -> Outcome {
-    Outcome::Robots(RobotsRules::Rules(text.as_bytes().to_vec()))
+fn robots(text: &str) -> FetchOutcome {
+    FetchOutcome::Robots(RobotsRules::Rules(text.as_bytes().to_vec()))
 }
 
 #[test]
@@ -349,17 +351,20 @@ fn robots_are_asked_first_and_obeyed() {
     );
     web.insert(
         "http://t.cn/robots.txt".into(),
-        Outcome::Redirect { to: CrawlUrl::parse("http://u.cn/r").unwrap(), permanent: false },
+        FetchOutcome::Redirect { to: CrawlUrl::parse("http://u.cn/r").unwrap(), permanent: false },
     );
     web.insert("http://u.cn/r".into(), robots("User-agent: suidao\nDisallow: /"));
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
-    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     let order = ["s.cn/robots.txt", "s.cn/", "t.cn/robots.txt", "u.cn/r", "s.cn/open"];
     assert_eq!(run.fetched, order);
     assert!(run.at.0 > 6_000, "two waits of 3 s, but it is {:?}", run.at);
     let refused = run.batches.iter().flat_map(|batch| &batch.events);
-    assert_eq!(refused.filter(|event| matches!(event, Event::Refused { reason: Refusal::Robots, .. })).count(), 2);
+    assert_eq!(
+        refused.filter(|event| matches!(event, Event::UrlExcluded { reason: SkipReason::Robots, .. })).count(),
+        2
+    );
     let maps = |url| -> Vec<CrawlUrl> {
         let host = run.crawl.hosts.of(&CrawlUrl::parse(url).unwrap());
         host.into_iter().flat_map(|host| host.sitemaps()).collect()
@@ -371,10 +376,10 @@ fn robots_are_asked_first_and_obeyed() {
 #[test]
 fn robots_that_cannot_be_had_forbid_all_for_a_while() {
     let mut web = web("http://s.cn/ 0.9");
-    let failed = |kind| Outcome::Failed(Failure { kind, retry_after: None });
+    let failed = |kind| FetchOutcome::Failed(Failure { kind, retry_after: None });
     web.insert("http://s.cn/robots.txt".into(), failed(FailureKind::Status(503)));
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
-    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     // Tried after 10 s and 60 s more; the next wait, 360 s, is beyond the crawl's patience.
     assert_eq!(run.fetched, ["s.cn/robots.txt"; 3]);
@@ -386,7 +391,7 @@ fn a_private_address_is_given_up_at_once_and_by_name() {
     let mut web = web("http://s.cn/ 0.9");
     for path in ["", "robots.txt"] {
         let failure = Failure { kind: FailureKind::PrivateAddress, retry_after: None };
-        web.insert(format!("http://s.cn/{path}"), Outcome::Failed(failure));
+        web.insert(format!("http://s.cn/{path}"), FetchOutcome::Failed(failure));
     }
     let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
@@ -401,7 +406,7 @@ fn a_host_that_fails_is_left_alone() {
     let mut web = web(&text);
     for n in 0..20 {
         let failure = Failure { kind: FailureKind::Connect, retry_after: None };
-        web.insert(format!("http://dead.cn/{n}"), Outcome::Failed(failure));
+        web.insert(format!("http://dead.cn/{n}"), FetchOutcome::Failed(failure));
     }
     let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
@@ -411,7 +416,7 @@ fn a_host_that_fails_is_left_alone() {
 /// A machine restored from a run's first batches, and the rest of the run done again.
 fn resumed(
     strategy: impl Fn() -> Box<dyn Strategy>,
-    web: &BTreeMap<String, Outcome>,
+    web: &BTreeMap<String, FetchOutcome>,
     cut: usize,
 ) -> (Vec<String>, Vec<String>) {
     let seeds = [CrawlUrl::parse("http://s.cn/").unwrap()];
@@ -431,7 +436,7 @@ fn resumed(
 }
 
 /// A web of 60 pages on 5 hosts with links all over.
-fn tangle() -> BTreeMap<String, Outcome> {
+fn tangle() -> BTreeMap<String, FetchOutcome> {
     let name = |n: usize| {
         if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{}{n}", n % 5, "a/".repeat(n % 4)) }
     };
@@ -454,8 +459,8 @@ proptest::proptest! {
         let strategy = || -> Box<dyn Strategy> {
             match which {
                 0 => Box::new(Dth::default()),
-                1 => Box::new(Dth { reading: Reading::Interleave, kdepth: 3, ..Dth::default() }),
-                2 => Box::new(Dth { reading: Reading::Preempt, kdepth: 2, ..Dth::default() }),
+                1 => Box::new(Dth { reading: DthVariant::Interleave, kdepth: 3, ..Dth::default() }),
+                2 => Box::new(Dth { reading: DthVariant::Preempt, kdepth: 2, ..Dth::default() }),
                 3 => Box::new(BestFirst::default()),
                 4 => Box::new(UrlWeight::default()),
                 _ => Box::new(crate::strategy::PageRank::default()),
@@ -486,10 +491,10 @@ proptest::proptest! {
                 2 => StrategyName::Pagerank,
                 _ => StrategyName::Dth,
             };
-            Settings { name, ..Settings::default() }.build(Relevance::new(0.5))
+            StrategySettings { name, ..StrategySettings::default() }.build(Relevance::new(0.5))
         };
         let politeness = Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
-        let new = || Crawl::new(Conditions { politeness: politeness.clone(), ..conditions() }, strategy());
+        let new = || Crawl::new(CrawlSettings { politeness: politeness.clone(), ..conditions() }, strategy());
         let mut web = tangle();
         for host in 0..3 {
             web.insert(format!("http://h{host}.cn/robots.txt"), robots("User-agent: *\nDisallow: /a/a/a/\nCrawl-delay: 3"));
@@ -515,9 +520,9 @@ proptest::proptest! {
             }
             let ticket: Ticket = out.pop_front().unwrap();
             at = at.after(10);
-            let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+            let missing = FetchOutcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
             let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-            told.restore(&live.settle(ticket, outcome, Delivery::default(), at));
+            told.restore(&live.settle(ticket, outcome, ResponseMeta::default(), at));
             settled += 1;
         }
         if let Some(batch) = live.finish(at) {
@@ -559,7 +564,7 @@ proptest::proptest! {
 
 #[test]
 fn a_host_is_one_web_under_the_scheme_it_answers() {
-    let connect = || Outcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None });
+    let connect = || FetchOutcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None });
     let mut web = web("
         http://s.cn/ 0.9 -> https://s.cn/a 0, http://s.cn/a 0, https://t.cn/ 0, http://u.cn/ 0
         http://s.cn/a 0.9
@@ -570,14 +575,14 @@ fn a_host_is_one_web_under_the_scheme_it_answers() {
         https://u.cn/c 0.9
     ");
     for robots in ["http://s.cn", "http://t.cn", "http://u.cn", "https://u.cn"] {
-        web.insert(format!("{robots}/robots.txt"), Outcome::Robots(RobotsRules::AllowAll));
+        web.insert(format!("{robots}/robots.txt"), FetchOutcome::Robots(RobotsRules::AllowAll));
     }
     web.insert("https://t.cn/robots.txt".into(), connect());
     for robots in [false, true] {
         let politeness = Politeness { delay: 0.0, robots, ..Politeness::default() };
         let mut web = web.clone();
         web.insert("https://t.cn/".into(), connect());
-        let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
         let run = drive(crawl, batch, &web, 1);
         let mut pages: Vec<String> =
             run.fetched.into_iter().filter(|url| !url.contains("robots.txt") && url != "https://t.cn/").collect();
@@ -614,7 +619,7 @@ fn links_are_judged_when_the_address_that_a_page_names_is_had_under_another_sche
         http://s.cn/x 0.9
         https://w.s.cn/c 0.9
     ");
-    let Some(Outcome::Page { page, .. }) = web.get_mut("http://s.cn/p") else { panic!("a page") };
+    let Some(FetchOutcome::Page { page, .. }) = web.get_mut("http://s.cn/p") else { panic!("a page") };
     page.canonical = CrawlUrl::parse("http://w.s.cn/c").ok();
     page.sketch.chars = 1_000;
     let seeds = ["http://s.cn/p", "https://w.s.cn/c", "http://w.s.cn/c"];
@@ -630,8 +635,8 @@ fn a_url_that_waits_is_not_counted_as_refused_because_too_many_redirects_lead_to
         http://s.cn/a => http://s.cn/b
         http://s.cn/b 0.9
     ");
-    let limits = Limits { redirects: 0, ..Limits::default() };
-    let (crawl, batch) = seeded(Conditions { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let limits = CrawlLimits { redirects: 0, ..CrawlLimits::default() };
+    let (crawl, batch) = seeded(CrawlSettings { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     assert_eq!((run.crawl.progress().pages, run.crawl.progress().refused), (2, 0));
 }
@@ -665,7 +670,7 @@ proptest::proptest! {
         let name = |n: usize| if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{n}", n % 4) };
         let line = |n: usize| format!("{} 0.8 -> {} 0.5, {} 0.5", name(n), name((n * 2 + 1) % 40), name((n * 2 + 2) % 40));
         let web = web(&(0..30).map(line).collect::<Vec<_>>().join("\n"));
-        let polite = Conditions { politeness: Politeness { delay: 1.0, robots: false, ..Politeness::default() }, ..conditions() };
+        let polite = CrawlSettings { politeness: Politeness { delay: 1.0, robots: false, ..Politeness::default() }, ..conditions() };
         let (crawl, first) = seeded(polite.clone(), BreadthFirst, &["http://s.cn/"]);
         let mut wanted = drive(crawl, first, &web, 1).fetched;
         wanted.sort();
@@ -692,13 +697,13 @@ proptest::proptest! {
             let due = idle || out.len() == in_flight || act == 0;
             if let Some(ticket) = due.then(|| out.pop_front()).flatten() {
                 if act == 1 && turn % 3 == 0 {
-                    crawl.give_back(ticket, at);
+                    crawl.requeue_ticket(ticket, at);
                     continue;
                 }
                 fetched.push(ticket.url.as_str().trim_start_matches("http://").to_owned());
-                let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+                let missing = FetchOutcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
                 let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-                batches.push(crawl.settle(ticket, outcome, Delivery::default(), at));
+                batches.push(crawl.settle(ticket, outcome, ResponseMeta::default(), at));
             }
         }
         fetched.sort();
@@ -712,7 +717,7 @@ proptest::proptest! {
 }
 
 /// A chain of pages, relevant or not as the letters say, and a link from each to one beside it.
-fn chain(relevant: &str) -> BTreeMap<String, Outcome> {
+fn chain(relevant: &str) -> BTreeMap<String, FetchOutcome> {
     let line = |(n, kind): (usize, char)| {
         let worth = if kind == '+' { 0.9 } else { 0.1 };
         format!("http://s{n}.cn/ {worth} -> http://s{}.cn/ 0\n", n + 1)
@@ -721,10 +726,11 @@ fn chain(relevant: &str) -> BTreeMap<String, Outcome> {
 }
 
 fn towards(goals: &[&str], relevant: &str, in_flight: usize) -> Run {
-    let mut wanted = Goals::default();
+    let mut wanted = StopConditions::default();
     goals.iter().for_each(|goal| wanted.add(goal).unwrap());
-    let limits = Limits { pages: wanted.pages, ..Limits::default() };
-    let (crawl, batch) = seeded(Conditions { goals: wanted, limits, ..conditions() }, BreadthFirst, &["http://s0.cn/"]);
+    let limits = CrawlLimits { pages: wanted.pages, ..CrawlLimits::default() };
+    let (crawl, batch) =
+        seeded(CrawlSettings { goals: wanted, limits, ..conditions() }, BreadthFirst, &["http://s0.cn/"]);
     drive(crawl, batch, &chain(relevant), in_flight)
 }
 
@@ -754,8 +760,8 @@ fn a_crawl_stops_at_the_first_goal_it_reaches() {
 fn a_goal_is_as_near_after_a_restart_as_it_was() {
     let whole = towards(&["harvest<0.25/4"], "++-+-----+--++++", 1);
     for cut in 0..whole.batches.len() {
-        let goals = Goals { harvest: Some(Exhaustion { under: 0.25, over: 4 }), ..Goals::default() };
-        let mut crawl = Crawl::new(Conditions { goals, ..conditions() }, Box::new(BreadthFirst));
+        let goals = StopConditions { harvest: Some(Exhaustion { under: 0.25, over: 4 }), ..StopConditions::default() };
+        let mut crawl = Crawl::new(CrawlSettings { goals, ..conditions() }, Box::new(BreadthFirst));
         whole.batches[..=cut].iter().for_each(|batch| crawl.restore(batch));
         let again = crawl.seed(&[], Millis(0));
         let rest = drive(crawl, again, &chain("++-+-----+--++++"), 1);
@@ -765,9 +771,9 @@ fn a_goal_is_as_near_after_a_restart_as_it_was() {
 
 #[test]
 fn minutes_are_of_one_run_and_nobody_sleeps_over_their_end() {
-    let goals = Goals { minutes: Some(1.0), ..Goals::default() };
+    let goals = StopConditions { minutes: Some(1.0), ..StopConditions::default() };
     let politeness = Politeness { delay: 45.0, robots: false, ..Politeness::default() };
-    let conditions = Conditions { goals, politeness, ..conditions() };
+    let conditions = CrawlSettings { goals, politeness, ..conditions() };
     let text = "
         http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0, http://s.cn/c 0
         http://s.cn/a 0
@@ -787,7 +793,7 @@ fn minutes_are_of_one_run_and_nobody_sleeps_over_their_end() {
 #[test]
 fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
     let run = run(
-        Conditions { limits: Limits { pages: Some(3), ..Limits::default() }, ..conditions() },
+        CrawlSettings { limits: CrawlLimits { pages: Some(3), ..CrawlLimits::default() }, ..conditions() },
         Dth::default(),
         ISLANDS,
     );
@@ -796,12 +802,12 @@ fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
         run.batches.iter().for_each(|batch| crawl.restore(batch));
         crawl
     };
-    let (told, stop) = restored().rehearse(Millis(5_000), 1, 10);
+    let (told, stop) = restored().simulate(Millis(5_000), 1, 10);
     let urls: Vec<&str> = told.iter().map(|told| told.url.as_str()).collect();
     // What the pages lead to is not known yet.
     assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
     assert_eq!(stop, Some(Stop::FrontierEmpty));
-    assert!(matches!(told[0].turn, Turn::Page(_, place) if place.trail.depth == 2), "{:?}", told[0]);
+    assert!(matches!(told[0].turn, SimulatedStep::Page(_, place) if place.trail.depth == 2), "{:?}", told[0]);
     let mut crawl = restored();
     let overview = crawl.overview(Millis(5_000), 5);
     let heads: Vec<&str> = overview.lanes.iter().flat_map(|lane| &lane.heads).map(|(url, _)| url.as_str()).collect();
@@ -818,10 +824,10 @@ fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
 fn a_rehearsal_asks_for_robots_first_and_keeps_to_the_delay() {
     let politeness = Politeness { delay: 2.0, ..Politeness::default() };
     let seeds = ["http://s.cn/", "http://s.cn/b", "http://t.cn/"];
-    let (mut crawl, _) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &seeds);
-    let (told, _) = crawl.rehearse(Millis(0), 4, 9);
+    let (mut crawl, _) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &seeds);
+    let (told, _) = crawl.simulate(Millis(0), 4, 9);
     let told: Vec<(&str, bool, u64)> =
-        told.iter().map(|told| (told.url.as_str(), told.turn == Turn::Robots, told.after / 1000)).collect();
+        told.iter().map(|told| (told.url.as_str(), told.turn == SimulatedStep::Robots, told.after / 1000)).collect();
     assert_eq!(
         told,
         [

@@ -5,19 +5,19 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::strategy::Visit;
+use crate::strategy::PageVisit;
 use crate::trap::mirror::Mirrors;
-use crate::trap::runs::{Runs, Seen};
-use crate::trap::series::Series;
+use crate::trap::runs::{SeriesPage, SeriesTracker};
+use crate::trap::series::UrlSeries;
 use crate::trap::session::{Sessions, without};
 use crate::trap::{Traps, absent, path};
 use suidao_page::model::{
-    AbsentPage, CrawlUrl, Event, HostId, LinkState, Millis, Outlink, Page, Refusal, Region, Settled, Signs, Sketch,
-    TrapStep, UrlId,
+    AbsentPage, CrawlUrl, Event, HostId, LinkState, Millis, Outlink, Page, PageProcessed, Region, Sketch, SkipReason,
+    TrapSignals, TrapStep, UrlId,
 };
-use suidao_page::text::twins::Twins;
+use suidao_page::text::near_duplicates::NearDuplicateIndex;
 
-use super::Outcome;
+use super::FetchOutcome;
 use super::machine::Crawl;
 
 /// Pages of a host that say what others of it said, before it is asked for a page that cannot exist.
@@ -61,9 +61,9 @@ struct Suspicion {
 
 /// What the rules have seen: a fold of the events.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Watched {
-    twins: Twins,
-    runs: Runs,
+pub(super) struct TrapState {
+    twins: NearDuplicateIndex,
+    runs: SeriesTracker,
     sessions: Sessions,
     mirrors: Mirrors,
     suspicions: FxHashMap<HostId, Suspicion>,
@@ -74,7 +74,7 @@ pub(super) struct Watched {
     counts: TrapCounts,
 }
 
-impl Watched {
+impl TrapState {
     /// Whether a host is to be asked for a page that cannot exist.
     fn wants_probe(&self, host: HostId) -> bool {
         let Some(suspicion) = self.suspicions.get(&host) else { return false };
@@ -83,9 +83,9 @@ impl Watched {
 }
 
 /// A page as the rules see it, before its links are judged.
-pub(super) struct Looked {
-    series: Option<Series>,
-    pub signs: Signs,
+pub(super) struct TrapCheck {
+    series: Option<UrlSeries>,
+    pub signs: TrapSignals,
     /// Its links are left be.
     pub repeats: bool,
 }
@@ -97,18 +97,18 @@ impl Crawl {
     }
 
     /// Why a URL may not be touched, whoever links to it; none if it may.
-    pub(super) fn refuses(&self, url: &CrawlUrl) -> Option<Refusal> {
+    pub(super) fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
         self.conditions.scope.refuses(url).or_else(|| path::refuses(&self.conditions.traps, url))
     }
 
     /// As [`Crawl::refuses`], of a sitemap or a feed: what is no page by its extension may be one.
-    pub(super) fn refuses_file(&self, url: &CrawlUrl) -> Option<Refusal> {
-        let out_of_scope = self.conditions.scope.refuses(url).filter(|reason| *reason != Refusal::Extension);
+    pub(super) fn refuses_file(&self, url: &CrawlUrl) -> Option<SkipReason> {
+        let out_of_scope = self.conditions.scope.refuses(url).filter(|reason| *reason != SkipReason::Extension);
         out_of_scope.or_else(|| path::refuses(&self.conditions.traps, url))
     }
 
     /// Why a URL is not taken in, if it is not known yet.
-    pub(super) fn refuses_new(&self, url: &CrawlUrl) -> Option<Refusal> {
+    pub(super) fn refuses_new(&self, url: &CrawlUrl) -> Option<SkipReason> {
         if self.watched.runs.ended() == 0 && self.watched.mirrors.is_empty() || self.urls.find(url).is_some() {
             return None;
         }
@@ -116,7 +116,7 @@ impl Crawl {
     }
 
     /// Why a URL whose turn has come is not fetched after all.
-    pub(super) fn refuses_now(&self, id: UrlId, url: &CrawlUrl) -> Option<Refusal> {
+    pub(super) fn refuses_now(&self, id: UrlId, url: &CrawlUrl) -> Option<SkipReason> {
         // It waits from a time when the port was let in.
         if let Some(reason) = self.conditions.scope.refuses_port(url) {
             return Some(reason);
@@ -127,16 +127,16 @@ impl Crawl {
         }
         let most = self.conditions.traps.missing;
         if most > 0 && self.hosts.get(self.urls.get(id).host()).missing >= u32::from(most) {
-            return Some(Refusal::MissingPages);
+            return Some(SkipReason::MissingPages);
         }
         self.refuses_learnt(url, false)
     }
 
-    fn refuses_learnt(&self, url: &CrawlUrl, new: bool) -> Option<Refusal> {
+    fn refuses_learnt(&self, url: &CrawlUrl, new: bool) -> Option<SkipReason> {
         if self.watched.runs.has_ended(url) {
-            return Some(Refusal::Series);
+            return Some(SkipReason::Series);
         }
-        self.is_mirrored(url, new).then_some(Refusal::Mirror)
+        self.is_mirrored(url, new).then_some(SkipReason::Mirror)
     }
 
     /// Whether a mirror of the URL's host has its page; or, where it is new, will have.
@@ -159,7 +159,7 @@ impl Crawl {
     fn on_host(&self, url: &CrawlUrl, host: HostId) -> Option<UrlId> {
         let name = self.watched.names.get(&host)?;
         let twin = url.on(name)?;
-        let home = self.at_home(&twin);
+        let home = self.in_preferred_scheme(&twin);
         self.urls.find(home.as_ref().unwrap_or(&twin))
     }
 
@@ -181,7 +181,7 @@ impl Crawl {
     /// to be had with a session only.
     pub(super) fn plain(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
         let leads_on = |plain: &CrawlUrl| {
-            let home = self.at_home(plain);
+            let home = self.in_preferred_scheme(plain);
             let known = self.urls.find(home.as_ref().unwrap_or(plain));
             known.is_some_and(|known| self.urls.get(known).state == LinkState::Redirected)
         };
@@ -213,7 +213,7 @@ impl Crawl {
     }
 
     /// Looks at a page that came for the first time, before its links are judged.
-    pub(super) fn look_for_traps(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> Looked {
+    pub(super) fn look_for_traps(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> TrapCheck {
         let traps = &self.conditions.traps;
         let title = title(&page.title);
         let leader = self.watched.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
@@ -225,25 +225,29 @@ impl Crawl {
         let tells = page.sketch.chars >= TELLING && !page.listing && depth > 0 && !is_home;
         let repeats = traps.near_duplicates && tells && leader.is_some_and(|leader| leader.title == title);
         let twin = leader.map(|leader| UrlId(leader.page));
-        Looked { series: Series::of(url), signs: Signs { twin, missing: page.missing, barren: false }, repeats }
+        TrapCheck {
+            series: UrlSeries::of(url),
+            signs: TrapSignals { twin, missing: page.missing, barren: false },
+            repeats,
+        }
     }
 
     /// Whether a page brings nothing of its own to its series, given its links.
     pub(super) fn is_barren(
         &self,
-        looked: &Looked,
+        looked: &TrapCheck,
         (sketch, listing): (Sketch, bool),
-        visit: &Visit,
+        visit: &PageVisit,
         targets: &[UrlId],
     ) -> bool {
         let Some(series) = &looked.series else { return false };
         let any = visit.links.iter().any(|link| link.region != Region::Navigation);
         let leads = visit.links.iter().zip(targets).filter(|(link, _)| {
             let is_content = link.region != Region::Navigation || !any;
-            is_content && Series::of(&link.url).is_none_or(|other| !series.is_relative(&other))
+            is_content && UrlSeries::of(&link.url).is_none_or(|other| !series.is_relative(&other))
         });
         let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();
-        self.watched.runs.is_barren(series, &Seen { leads: &leads, sketch, listing, relevant: visit.relevant })
+        self.watched.runs.is_barren(series, &SeriesPage { leads: &leads, sketch, listing, relevant: visit.relevant })
     }
 
     /// A page cannot be had: where it was asked for without a parameter with which it came, that is no session's.
@@ -270,12 +274,16 @@ impl Crawl {
     }
 
     /// What a host answers of a page that cannot exist.
-    pub(super) fn settle_absent(&mut self, events: &mut Vec<Event>, host: HostId, outcome: Outcome, now: Millis) {
+    pub(super) fn settle_absent(&mut self, events: &mut Vec<Event>, host: HostId, outcome: FetchOutcome, now: Millis) {
         let answer = match outcome {
-            Outcome::Page { page, .. } => Some(AbsentPage::Page { sketch: page.sketch, title: title(&page.title) }),
-            Outcome::Redirect { to, .. } => Some(AbsentPage::Redirect(self.at_home(&to).unwrap_or(to))),
+            FetchOutcome::Page { page, .. } => {
+                Some(AbsentPage::Page { sketch: page.sketch, title: title(&page.title) })
+            }
+            FetchOutcome::Redirect { to, .. } => {
+                Some(AbsentPage::Redirect(self.in_preferred_scheme(&to).unwrap_or(to)))
+            }
             // Held against the host as that of a page would be.
-            Outcome::Failed(failure) if failure.is_transient() || failure.is_hosts() => {
+            FetchOutcome::Failed(failure) if failure.is_transient() || failure.is_hosts() => {
                 self.tell(events, Event::Trap(Box::new(TrapStep::Unanswered { host, failure })), now);
                 return;
             }
@@ -292,12 +300,12 @@ impl Crawl {
         let pages: Vec<UrlId> = suspects.iter().filter(same).map(|(id, ..)| *id).collect();
         self.tell(events, Event::Trap(Box::new(TrapStep::Absent { host, answer, pages: pages.clone() })), now);
         for id in pages {
-            self.tell(events, Event::Retired { id, to: None }, now);
+            self.tell(events, Event::PageGone { id, to: None }, now);
         }
     }
 
     /// The traps' part of the fold: a page that came for the first time.
-    pub(super) fn observe_page(&mut self, page: &Settled) {
+    pub(super) fn observe_page(&mut self, page: &PageProcessed) {
         let Traps { series: most, sessions, soft_404, mirrors, near_duplicates, .. } = self.conditions.traps;
         let compares = near_duplicates || soft_404 || mirrors > 0;
         if page.forum.is_some() {
@@ -305,13 +313,13 @@ impl Crawl {
         }
         let (id, sketch, title) = (page.id, page.sketch, title(&page.title));
         let (host, url) = (self.urls.get(id).host(), self.urls.url(id));
-        let Watched { twins, runs, suspicions, due, counts, .. } = &mut self.watched;
+        let TrapState { twins, runs, suspicions, due, counts, .. } = &mut self.watched;
         match page.signs.twin {
             Some(_) => counts.near_duplicates += 1,
             None if compares => twins.add(id.0, sketch, title),
             None => {}
         }
-        if let Some(series) = Series::of(&url).filter(|_| most > 0) {
+        if let Some(series) = UrlSeries::of(&url).filter(|_| most > 0) {
             let links = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
             if runs.observe(&series, page.signs.barren, sketch, links) >= most {
                 due.push(TrapStep::Barren { id });
@@ -407,7 +415,7 @@ impl Crawl {
                 self.watched.counts.mirrors = self.watched.mirrors.len() as u64;
             }
             TrapStep::Barren { id } => {
-                if let Some(series) = Series::of(&self.urls.url(*id)) {
+                if let Some(series) = UrlSeries::of(&self.urls.url(*id)) {
                     self.watched.runs.end(&series);
                 }
                 self.watched.counts.ended = self.watched.runs.ended() as u64;

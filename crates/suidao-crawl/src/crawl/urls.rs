@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::texts::Texts;
 use suidao_page::model::{
-    CrawlUrl, HostId, Lane, LinkState, Place, Priority, Refusal, Relevance, Rows, Trail, Tunnel, UrlId,
+    CrawlUrl, HostId, LinkState, NestedVec, PathState, Priority, QueueEntry, QueueId, Relevance, SkipReason,
+    TunnelBudget, UrlId,
 };
 
 /// What the machine remembers of a URL.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct UrlRecord {
     host: HostId,
     priority: f32,
     inherited: f32,
@@ -21,7 +22,7 @@ pub(super) struct Known {
     lane: u8,
     pub state: LinkState,
     /// Why a link to it was dropped, if none was followed since: it is counted once.
-    pub dropped: Option<Refusal>,
+    pub dropped: Option<SkipReason>,
     /// It was a page that was given up.
     pub was_page: bool,
     /// Another run may go better: its address was private, or it was its host that failed.
@@ -33,29 +34,29 @@ pub(super) struct Known {
 /// k = ∞ in one byte.
 const UNBOUNDED: u8 = u8::MAX;
 
-impl Known {
+impl UrlRecord {
     pub fn host(&self) -> HostId {
         self.host
     }
 
-    pub fn place(&self) -> Place {
-        let k = if self.k == UNBOUNDED { Tunnel::Unbounded } else { Tunnel::Left(self.k) };
-        Place {
-            lane: Lane(self.lane),
+    pub fn place(&self) -> QueueEntry {
+        let k = if self.k == UNBOUNDED { TunnelBudget::Unbounded } else { TunnelBudget::Left(self.k) };
+        QueueEntry {
+            lane: QueueId(self.lane),
             priority: Priority::new(self.priority),
-            trail: Trail { depth: self.depth, hops: self.hops, k, inherited: Relevance::new(self.inherited) },
+            trail: PathState { depth: self.depth, hops: self.hops, k, inherited: Relevance::new(self.inherited) },
         }
     }
 
-    pub fn set_place(&mut self, place: Place) {
+    pub fn set_place(&mut self, place: QueueEntry) {
         self.lane = place.lane.0;
         self.priority = place.priority.get();
         self.depth = place.trail.depth;
         self.hops = place.trail.hops;
         self.inherited = place.trail.inherited.get();
         self.k = match place.trail.k {
-            Tunnel::Unbounded => UNBOUNDED,
-            Tunnel::Left(left) => left.min(UNBOUNDED - 1),
+            TunnelBudget::Unbounded => UNBOUNDED,
+            TunnelBudget::Left(left) => left.min(UNBOUNDED - 1),
         };
     }
 
@@ -85,7 +86,7 @@ impl Known {
 /// The known URLs.
 #[derive(Default)]
 pub(super) struct Urls {
-    known: Rows<Known>,
+    known: NestedVec<UrlRecord>,
     texts: Texts,
     index: hashbrown::HashTable<Indexed>,
 }
@@ -134,7 +135,7 @@ impl Urls {
         let id = u32::try_from(self.known.len()).expect("fewer than 2^32 URLs: memory ends long before");
         let fingerprint = url.fingerprint();
         self.texts.push(url.as_str());
-        self.known.push(Known {
+        self.known.push(UrlRecord {
             host,
             priority: 0.0,
             inherited: 0.0,
@@ -153,7 +154,7 @@ impl Urls {
     }
 
     /// The records in portions, each with the text of its URLs, one a line.
-    pub fn portions(&self) -> impl Iterator<Item = (&[Known], Cow<'_, str>)> {
+    pub fn portions(&self) -> impl Iterator<Item = (&[UrlRecord], Cow<'_, str>)> {
         let mut from = 0;
         self.known.portions().map(move |known| {
             let lines = self.texts.lines(from, known.len());
@@ -163,7 +164,7 @@ impl Urls {
     }
 
     /// Takes back a portion; false for what is none.
-    pub fn take_portion(&mut self, known: &[Known], lines: &str) -> bool {
+    pub fn take_portion(&mut self, known: &[UrlRecord], lines: &str) -> bool {
         let mut lines = lines.lines();
         for &record in known {
             let Some(Ok(url)) = lines.next().map(CrawlUrl::parse) else { return false };
@@ -175,7 +176,7 @@ impl Urls {
 
     /// The host of each, in order.
     pub fn hosts(&self) -> impl Iterator<Item = HostId> {
-        self.known.iter().map(Known::host)
+        self.known.iter().map(UrlRecord::host)
     }
 
     /// The numbers of all that are in a state.
@@ -184,11 +185,11 @@ impl Urls {
         ids.map(|(id, _)| id).collect()
     }
 
-    pub fn get(&self, id: UrlId) -> &Known {
+    pub fn get(&self, id: UrlId) -> &UrlRecord {
         &self.known[id.0 as usize]
     }
 
-    pub fn get_mut(&mut self, id: UrlId) -> &mut Known {
+    pub fn get_mut(&mut self, id: UrlId) -> &mut UrlRecord {
         &mut self.known[id.0 as usize]
     }
 

@@ -7,7 +7,7 @@ use suidao_page::model::{Budget, Event, LinkState, Millis, RefreshStep, UrlId};
 
 use super::machine::Crawl;
 use super::politeness::millis;
-use super::refresh::{Refreshing, Round, place};
+use super::refresh::{ActiveRound, Refreshing, place};
 
 /// In milliseconds: longer than a round that comes to its end.
 const A_DAY: u64 = 86_400_000;
@@ -18,31 +18,33 @@ impl Crawl {
         let Some(refreshing) = &mut self.refreshing else { return self.observe_left_due(event) };
         let (id, comes_again) = match event {
             Event::Refresh(step) => return self.observe_refresh_step(step, at),
-            Event::Settled(page) => {
+            Event::PageFetched(page) => {
                 let host = self.urls.get(page.id).host();
                 refreshing.signals.name_feeds(host, &page.feeds);
                 let known = refreshing.histories.get(page.id);
                 let marks = known.and_then(|known| known.validators.as_ref());
                 if page.again.is_some_and(|found| found.text) && marks.is_some() && marks == page.validators.as_ref() {
-                    refreshing.liars.insert(host);
+                    refreshing.unreliable_validators.insert(host);
                 }
                 (Some(page.id), false)
             }
-            Event::Hinted { id, pages, sources, useful, validators, .. } => {
+            Event::SitemapRead { id, pages, sources, useful, validators, .. } => {
                 self.count_spent(*id);
                 self.is_done(*id, at);
                 return self.observe_hints(*id, pages, sources, (*useful, validators), at);
             }
-            Event::Failed { id, .. }
+            Event::FetchFailed { id, .. }
                 if refreshing.signals.is_source(*id) && refreshing.histories.get(*id).is_none() =>
             {
                 refreshing.signals.read(*id, at, None);
                 (Some(*id), false)
             }
-            Event::Unchanged { id, .. } | Event::Redirected { id, .. } | Event::Failed { id, .. } => (Some(*id), false),
-            Event::Retried { id, .. } => (Some(*id), true),
+            Event::Unchanged { id, .. } | Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => {
+                (Some(*id), false)
+            }
+            Event::FetchRetried { id, .. } => (Some(*id), true),
             Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
-            Event::Refused { id, .. } | Event::Moved { id, .. } => {
+            Event::UrlExcluded { id, .. } | Event::SchemeRewritten { id, .. } => {
                 refreshing.histories.observe(event, at);
                 self.is_done(*id, at);
                 return;
@@ -86,18 +88,18 @@ impl Crawl {
                 }
                 self.left_due.extend(step.due.iter().map(|(id, _)| *id).chain(step.sources.iter().copied()));
             }
-            Event::Hinted { id, sources, .. } => {
+            Event::SitemapRead { id, sources, .. } => {
                 self.left_due.remove(id);
                 self.left_due.extend(sources);
             }
-            Event::Settled(page) => {
+            Event::PageFetched(page) => {
                 self.left_due.remove(&page.id);
             }
             Event::Unchanged { id, .. } => {
                 self.left_due.remove(id);
             }
-            Event::Retried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
-            Event::Redirected { id, .. } | Event::Failed { id, .. } | Event::Refused { id, .. }
+            Event::FetchRetried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
+            Event::Redirected { id, .. } | Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. }
                 if self.left_due.remove(id) =>
             {
                 self.set_state(*id, LinkState::Fetched);
@@ -121,7 +123,7 @@ impl Crawl {
             return;
         }
         let Some(page) = refreshing.histories.get(id).filter(|page| !page.retired) else { return };
-        let ripe = page.ripe(&refreshing.wish.settings);
+        let ripe = page.earliest_revisit(&refreshing.wish.settings);
         let worth = page.later(&refreshing.wish.settings).map(|worth| refreshing.doubted(worth, page, host));
         let asked = days(page.asked.0);
         if ripe > now {
@@ -151,7 +153,8 @@ impl Crawl {
         let (shortest, wish) = (refreshing.wish.settings.shortest_ms(), refreshing.wish.budget);
         if let Some(budget) = step.budget {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
-            refreshing.round = (budget != Budget::Spent).then_some(Round { budget, begun: at, ..Round::default() });
+            refreshing.round =
+                (budget != Budget::Spent).then_some(ActiveRound { budget, begun: at, ..ActiveRound::default() });
             refreshing.agenda = None;
             for id in left {
                 if self.urls.get(id).state == LinkState::Queued {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use suidao_forum::forum::schedule::{History, Method, Objective, cycle, plan};
+use suidao_forum::forum::schedule::{History, ScheduleMethod, ScheduleObjective, cycle, plan};
 use suidao_page::model::{Event, ForumStep, Millis, UrlId};
 
 use super::machine::Crawl;
@@ -16,7 +16,7 @@ const DAY: i64 = 86_400;
 pub struct Watch {
     /// Visits a day, all boards together; eight for each if nothing is said.
     pub per_day: Option<u32>,
-    pub method: Method,
+    pub method: ScheduleMethod,
 }
 
 /// What is known of the visits. A fold of the events, but for the plan of the day, which follows from it.
@@ -60,7 +60,7 @@ impl Watching {
         let statistics: Vec<_> = boards.iter().map(|board| means.get(board).copied().unwrap_or_default()).collect();
         let number = u32::try_from(boards.len()).unwrap_or(u32::MAX);
         let per_day = self.watch.per_day.unwrap_or(number.saturating_mul(VISITS_A_DAY)).max(1);
-        let instants = plan(&statistics, per_day, self.watch.method, Objective::default());
+        let instants = plan(&statistics, per_day, self.watch.method, ScheduleObjective::default());
         let length = cycle(boards.len(), per_day).max(1);
         self.plan = Some((day, length, boards.iter().copied().zip(instants).collect()));
     }

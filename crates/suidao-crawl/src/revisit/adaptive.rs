@@ -3,7 +3,7 @@
 
 /// Nutch's `AdaptiveFetchSchedule` with the defaults of its `nutch-default.xml`. Times in days.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nutch {
+pub struct AdaptiveSchedule {
     /// `inc_rate`: the interval grows by this share when nothing changed.
     pub grow: f64,
     /// `dec_rate`: and shrinks by this one when something did.
@@ -19,13 +19,13 @@ pub struct Nutch {
     pub first: f64,
 }
 
-impl Default for Nutch {
+impl Default for AdaptiveSchedule {
     fn default() -> Self {
         Self { grow: 0.4, shrink: 0.2, least: 60.0 / 86_400.0, most: 365.0, sync: Some(0.3), first: 30.0 }
     }
 }
 
-impl Nutch {
+impl AdaptiveSchedule {
     /// The next interval after a visit that came after `interval` (0: none yet), and the days to wait for the next visit:
     /// these differ by what is synchronised. `since_change`: days since the page is known to have changed last, before
     /// this visit; 0 if nobody knows.
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn nutch_follows_its_source() {
-        let nutch = Nutch::default();
+        let nutch = AdaptiveSchedule::default();
         let (interval, wait) = nutch.next(0.0, true, 99.0);
         assert!(near(interval, 24.0) && near(wait, 24.0), "30 days less a fifth, nothing to synchronise with");
         let (interval, wait) = nutch.next(10.0, false, 4.0);
@@ -61,7 +61,7 @@ mod tests {
         let (interval, wait) = nutch.next(10.0, false, 40.0);
         assert!(near(interval, 40.0) && near(wait, 28.0), "the interval is at least the time since the change");
         assert!(near(nutch.next(1e-5, true, 0.0).0, 60.0 / 86_400.0) && near(nutch.next(364.0, false, 0.0).0, 365.0));
-        let plain = Nutch { sync: None, ..nutch };
+        let plain = AdaptiveSchedule { sync: None, ..nutch };
         assert!(near(plain.next(10.0, false, 40.0).1, 14.0));
     }
 }

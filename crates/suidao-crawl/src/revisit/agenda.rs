@@ -20,7 +20,7 @@ use dary_heap::OctonaryHeap;
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
 
-use super::Worth;
+use super::VisitValue;
 use suidao_page::model::{HostId, UrlId};
 
 /// A page's time and number in one integer: ties in order of discovery. Eight children of a node fit a cache line.
@@ -57,7 +57,7 @@ type Ready = (OrderedFloat<f64>, Reverse<UrlId>);
 /// Whoever waits for a visit.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    worth: Worth,
+    worth: VisitValue,
     last: f64,
     host: u32,
     /// When it is due, in ticks.
@@ -111,7 +111,7 @@ impl Price {
 ///
 /// The same calls give the same answers.
 #[derive(Debug)]
-pub struct Agenda {
+pub struct RevisitQueue {
     per_host: Option<f64>,
     pages: FxHashMap<UrlId, Slot>,
     /// By host; without a limit all pages are in the first.
@@ -129,7 +129,7 @@ pub struct Agenda {
     taken: usize,
 }
 
-impl Agenda {
+impl RevisitQueue {
     /// An empty one. `per_host`: the most visits to one host on one day, by the day's number; below one, in 1/`per_host` days.
     pub fn new(per_host: Option<f64>) -> Self {
         Self {
@@ -146,7 +146,7 @@ impl Agenda {
     }
 
     /// Takes a page in, visited last on the day `last`; if it is in, what is known of it is replaced.
-    pub fn put(&mut self, page: UrlId, host: HostId, worth: Worth, last: f64) {
+    pub fn put(&mut self, page: UrlId, host: HostId, worth: VisitValue, last: f64) {
         self.remove(page);
         let host = if self.per_host.is_some() { host.0 } else { 0 };
         if self.queues.len() <= host as usize {
@@ -476,7 +476,7 @@ impl Agenda {
 }
 
 /// When a page's value reaches the price.
-fn due(worth: &Worth, last: f64, price: f64) -> u32 {
+fn due(worth: &VisitValue, last: f64, price: f64) -> u32 {
     let day = last + worth.days_until(price);
     if day.is_finite() { tick(day) } else { NEVER }
 }
@@ -501,7 +501,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::revisit::optimum::{Objective, Rated, capped, rates};
+    use crate::revisit::optimum::{OptimumObjective, Rated, capped, rates};
     use suidao_page::draw::Draw;
 
     /// Pages that change once in 100 days to ten times a day, of importance 0.03 to 1.
@@ -513,8 +513,8 @@ mod tests {
         (0..count).map(page).collect()
     }
 
-    fn worth(page: Rated) -> Worth {
-        Worth { importance: page.importance, rate: page.rate, yields: 0.0, doubt: 1.0, spared: false }
+    fn worth(page: Rated) -> VisitValue {
+        VisitValue { importance: page.importance, rate: page.rate, yields: 0.0, doubt: 1.0, spared: false }
     }
 
     /// What visits bring a day, importance times share of time fresh, between two days; and when each page was visited.
@@ -532,8 +532,8 @@ mod tests {
         batch: u32,
         (from, to): (f64, f64),
     ) -> Run {
-        let mut agenda = Agenda::new(per_host);
-        let put = |agenda: &mut Agenda, page: usize, last: f64| {
+        let mut agenda = RevisitQueue::new(per_host);
+        let put = |agenda: &mut RevisitQueue, page: usize, last: f64| {
             agenda.put(UrlId(page as u32), HostId(hosts[page]), worth(pages[page]), last);
         };
         (0..pages.len()).for_each(|page| put(&mut agenda, page, -Draw::at(page as u64 + 77).unit()));
@@ -571,7 +571,7 @@ mod tests {
         let hosts = vec![0; 400];
         for (budget, batch) in [(40.0, 1), (40.0, 10), (400.0, 1), (400.0, 100)] {
             let run = run(&pages, &hosts, None, budget, batch, (60.0, 160.0));
-            let [random, even] = [Objective::Freshness, Objective::Even]
+            let [random, even] = [OptimumObjective::Freshness, OptimumObjective::Even]
                 .map(|objective| objective.total(&pages, &rates(&pages, budget, objective)));
             assert!(run.total >= 0.99 * random, "{budget} in {batch}: {} of {random}", run.total);
             assert!(run.total >= 0.99 * even, "{budget} in {batch}: {} of {even}", run.total);
@@ -585,7 +585,8 @@ mod tests {
         let hosts: Vec<u32> = (0..400).map(|page| if page % 2 == 0 { 0 } else { 1 + page as u32 % 7 }).collect();
         for (cap, budget, days) in [(20.0, 100.0, 200.0), (5.0, 30.0, 400.0), (0.5, 100.0, 3000.0)] {
             let run = run(&pages, &hosts, Some(cap), budget, 1, (days, 2.0 * days));
-            let best = Objective::Even.total(&pages, &capped(&pages, &hosts, &[cap; 8], budget, Objective::Even));
+            let best = OptimumObjective::Even
+                .total(&pages, &capped(&pages, &hosts, &[cap; 8], budget, OptimumObjective::Even));
             assert!(run.total >= 0.98 * best, "{cap} a host, {budget}: {} of {best}", run.total);
             let span = if cap < 1.0 { 1.0 / cap } else { 1.0 };
             let mut counts = BTreeMap::new();
@@ -599,7 +600,7 @@ mod tests {
     #[test]
     fn it_follows_the_bandwidth() {
         let pages = some_pages(200);
-        let mut agenda = Agenda::new(None);
+        let mut agenda = RevisitQueue::new(None);
         let mut now = 0.0;
         let mut price = [0.0; 2];
         (0..200).for_each(|page| agenda.put(UrlId(page), HostId(0), worth(pages[page as usize]), 0.0));
@@ -618,11 +619,11 @@ mod tests {
 
     #[test]
     fn spared_pages_are_visited_however_fast_they_change() {
-        let mut agenda = Agenda::new(None);
+        let mut agenda = RevisitQueue::new(None);
         let page_of = |page: u32| {
             // The first ten change by the minute.
             let rate = if page < 10 { 1000.0 } else { 0.1 };
-            Worth { importance: 1.0, rate, yields: 0.0, doubt: 1.0, spared: page < 5 }
+            VisitValue { importance: 1.0, rate, yields: 0.0, doubt: 1.0, spared: page < 5 }
         };
         (0..100).for_each(|page| agenda.put(UrlId(page), HostId(0), page_of(page), 0.0));
         let mut last = [0.0; 100];
@@ -641,13 +642,13 @@ mod tests {
         assert!(last[5..10].iter().all(|&day| day < 100.0), "given up: {:?}", &last[5..10]);
     }
 
-    fn plain(importance: f64) -> Worth {
-        Worth { importance, rate: 0.1, yields: 0.0, doubt: 1.0, spared: false }
+    fn plain(importance: f64) -> VisitValue {
+        VisitValue { importance, rate: 0.1, yields: 0.0, doubt: 1.0, spared: false }
     }
 
     #[test]
     fn what_is_put_anew_replaces() {
-        let mut agenda = Agenda::new(None);
+        let mut agenda = RevisitQueue::new(None);
         for round in 0..1000_u32 {
             for page in 0..10 {
                 agenda.put(UrlId(page), HostId(0), plain(f64::from(page + round) / 100.0), 0.0);
@@ -655,7 +656,7 @@ mod tests {
         }
         assert_eq!(agenda.pages.len(), 10);
         assert!(agenda.queues[0].heap.len() < 100 && agenda.heads.len() < 100, "outdated entries are dropped");
-        agenda.put(UrlId(3), HostId(0), Worth { doubt: 0.01, ..plain(10.0) }, 0.0);
+        agenda.put(UrlId(3), HostId(0), VisitValue { doubt: 0.01, ..plain(10.0) }, 0.0);
         assert_eq!(agenda.take(1.0).unwrap().0, UrlId(3), "a signal");
         agenda.remove(UrlId(9));
         agenda.remove(UrlId(9));
@@ -666,7 +667,7 @@ mod tests {
 
     #[test]
     fn ties_are_broken_by_discovery_and_worthless_pages_wait() {
-        let mut agenda = Agenda::new(None);
+        let mut agenda = RevisitQueue::new(None);
         assert!(agenda.take(0.0).is_none());
         for page in [4, 2, 3, 1] {
             agenda.put(UrlId(page), HostId(0), plain(if page == 1 { 0.0 } else { 1.0 }), 0.0);
@@ -686,8 +687,8 @@ mod tests {
             steps in proptest::collection::vec((0_u8..6, 0_u32..12, 0.0..1.0), 1..150),
             per_host in proptest::option::of(0.3..6.0),
         ) {
-            let mut agenda = Agenda::new(per_host);
-            let mut twin = Agenda::new(per_host);
+            let mut agenda = RevisitQueue::new(per_host);
+            let mut twin = RevisitQueue::new(per_host);
             let mut map = BTreeMap::new();
             let mut counts = BTreeMap::new();
             let mut now = 0.0;

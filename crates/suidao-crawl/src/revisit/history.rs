@@ -6,10 +6,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::adaptive::Nutch;
-use super::settings::{Policy, RefreshSettings};
-use super::{Changes, Worth};
-use suidao_page::model::{Digest, Event, FailureKind, Found, Millis, Origin, Settled, UrlId, Validators};
+use super::adaptive::AdaptiveSchedule;
+use super::settings::{RefreshSettings, RevisitPolicy};
+use super::{ChangeObservations, VisitValue};
+use suidao_page::model::{
+    Digest, Event, FailureKind, Millis, PageChanges, PageProcessed, UrlId, UrlOrigin, Validators,
+};
 
 /// Milliseconds of a day.
 pub const DAY: f64 = 86_400_000.0;
@@ -37,7 +39,7 @@ pub struct Tracked {
     /// Visits that found it there.
     pub visits: u32,
     /// Whether it had changed between visits.
-    pub changes: Changes,
+    pub changes: ChangeObservations,
     /// Interval by the adaptive schedule, and the wait for the next visit, in days.
     pub interval: (f64, f64),
     /// Links found on it that nobody had found before, the first visit left out.
@@ -58,7 +60,7 @@ pub struct Tracked {
     /// What the server gave to ask by whether it has changed.
     pub validators: Option<Box<Validators>>,
     /// Times in a row that the server said it has not changed.
-    pub vouched: u32,
+    pub unchanged_streak: u32,
     /// Signals since it was last there that it has changed.
     pub signals: u32,
     /// Digest of the body on record.
@@ -78,7 +80,7 @@ impl Tracked {
             whole: Millis(0),
             versions: 1,
             visits: 1,
-            changes: Changes::default(),
+            changes: ChangeObservations::default(),
             interval: (settings.prior, settings.prior),
             new_links: 0,
             led_to: (0, 0.0),
@@ -89,7 +91,7 @@ impl Tracked {
             missing: None,
             retired: false,
             validators: None,
-            vouched: 0,
+            unchanged_streak: 0,
             signals: 0,
             body: Digest([0; 20]),
             text: 0,
@@ -97,7 +99,7 @@ impl Tracked {
         }
     }
 
-    fn new(page: &Settled, at: Millis, settings: &RefreshSettings) -> Self {
+    fn new(page: &PageProcessed, at: Millis, settings: &RefreshSettings) -> Self {
         Self {
             first: at,
             last: at,
@@ -112,17 +114,17 @@ impl Tracked {
     }
 
     /// What has changed, by the digests of main text and links.
-    pub fn compare(&self, text: u64, outlinks: u64) -> Found {
-        Found { text: text != self.text, links: outlinks != self.outlinks }
+    pub fn compare(&self, text: u64, outlinks: u64) -> PageChanges {
+        PageChanges { text: text != self.text, links: outlinks != self.outlinks }
     }
 
     /// The page was there, and as it was before unless `found` says otherwise.
-    pub fn visited(&mut self, found: Found, at: Millis) {
+    pub fn visited(&mut self, found: PageChanges, at: Millis) {
         let interval = days(at.since(self.last));
         let changed = if self.listing { found.links || found.text } else { found.text };
         self.changes.observe(interval, changed);
         let since_change = self.changed.map_or(0.0, |changed| days(at.since(changed)));
-        self.interval = Nutch::default().next(self.interval.0, changed, since_change);
+        self.interval = AdaptiveSchedule::default().next(self.interval.0, changed, since_change);
         self.visits += 1;
         self.versions += u32::from(found.text);
         if changed {
@@ -131,12 +133,12 @@ impl Tracked {
         (self.last, self.asked) = (at, at);
         (self.missing, self.retired) = (None, false);
         self.signals = 0;
-        self.vouched = if changed { 0 } else { self.vouched + 1 };
+        self.unchanged_streak = if changed { 0 } else { self.unchanged_streak + 1 };
     }
 
-    fn settled(&mut self, page: &Settled, new_links: u32, at: Millis) -> Found {
+    fn settled(&mut self, page: &PageProcessed, new_links: u32, at: Millis) -> PageChanges {
         let compared = self.compare(page.sketch.digest, page.outlinks);
-        let found = Found { links: compared.links || new_links > 0, ..compared };
+        let found = PageChanges { links: compared.links || new_links > 0, ..compared };
         self.new_links += new_links;
         self.listing = page.listing;
         self.visited(found, at);
@@ -175,38 +177,38 @@ impl Tracked {
     }
 
     /// What coming back to it is worth, by the days since it was asked for last; none where it is not to be asked for.
-    pub fn worth(&self, settings: &RefreshSettings, now: Millis) -> Option<Worth> {
+    pub fn worth(&self, settings: &RefreshSettings, now: Millis) -> Option<VisitValue> {
         let waits = self.missing.is_some_and(|missing| days(now.since(missing)) < settings.grace);
         if waits { None } else { self.later(settings) }
     }
 
     /// From when on it may be asked for: not too soon after the last time, when it is missing not before its grace is over, and
     /// by the adaptive schedule not before its interval is.
-    pub fn ripe(&self, settings: &RefreshSettings) -> Millis {
+    pub fn earliest_revisit(&self, settings: &RefreshSettings) -> Millis {
         let millis = |days: f64| (days * DAY).ceil() as u64;
         let rested = self.asked.after(settings.shortest_ms());
         match (self.missing, settings.policy) {
             (Some(missing), _) => rested.max(missing.after(millis(settings.grace))),
-            (None, Policy::Adaptive) => rested.max(self.asked.after(millis(self.interval.1))),
+            (None, RevisitPolicy::Adaptive) => rested.max(self.asked.after(millis(self.interval.1))),
             _ => rested,
         }
     }
 
     /// The same, of a page that is missing when its grace will be over.
-    pub fn later(&self, settings: &RefreshSettings) -> Option<Worth> {
-        let nothing = Worth { importance: 0.0, rate: 0.0, yields: 0.0, doubt: 1.0, spared: false };
+    pub fn later(&self, settings: &RefreshSettings) -> Option<VisitValue> {
+        let nothing = VisitValue { importance: 0.0, rate: 0.0, yields: 0.0, doubt: 1.0, spared: false };
         if self.retired {
             return None;
         }
         // A square grows as fast as what a page yields.
         Some(match settings.policy {
-            Policy::Uniform => Worth { yields: 2.0, ..nothing },
-            Policy::Adaptive => Worth { yields: 2.0 / self.interval.1.max(1e-6).powi(2), ..nothing },
-            Policy::CrawlValue if self.missing.is_some() => {
+            RevisitPolicy::Uniform => VisitValue { yields: 2.0, ..nothing },
+            RevisitPolicy::Adaptive => VisitValue { yields: 2.0 / self.interval.1.max(1e-6).powi(2), ..nothing },
+            RevisitPolicy::CrawlValue if self.missing.is_some() => {
                 let rate = 1.0 / settings.grace.max(1e-3);
-                Worth { importance: self.importance(), rate, spared: true, ..nothing }
+                VisitValue { importance: self.importance(), rate, spared: true, ..nothing }
             }
-            Policy::CrawlValue => Worth {
+            RevisitPolicy::CrawlValue => VisitValue {
                 importance: self.importance(),
                 rate: self.rate(settings),
                 yields: self.new_links_a_day(settings) * self.leads_to(),
@@ -241,10 +243,10 @@ impl Histories {
     }
 
     /// Takes an event in; events come in order, each once. What was found of a page that was known, if it was visited.
-    pub fn observe(&mut self, event: &Event, at: Millis) -> Option<Found> {
+    pub fn observe(&mut self, event: &Event, at: Millis) -> Option<PageChanges> {
         match event {
             Event::Discovered(found) => {
-                let from = if let Origin::Link(from) = found.origin { Some(from) } else { None };
+                let from = if let UrlOrigin::Link(from) = found.origin { Some(from) } else { None };
                 self.found_on.push(from);
                 self.inlinks.push(0);
                 if from.is_some() && from == self.news.0 {
@@ -253,21 +255,21 @@ impl Histories {
                     self.news = (from, u32::from(from.is_some()));
                 }
             }
-            Event::Settled(page) => return self.settled(page, at),
+            Event::PageFetched(page) => return self.settled(page, at),
             Event::Unchanged { id, validators, .. } => {
                 let page = self.pages.get_mut(id)?;
                 if validators.is_some() {
                     page.validators.clone_from(validators);
                 }
-                page.visited(Found::default(), at);
-                return Some(Found::default());
+                page.visited(PageChanges::default(), at);
+                return Some(PageChanges::default());
             }
             Event::Redirected { id, .. } => {
                 if let Some(page) = self.pages.get_mut(id) {
                     page.missed(at);
                 }
             }
-            Event::Failed { id, failure } => {
+            Event::FetchFailed { id, failure } => {
                 if let Some(page) = self.pages.get_mut(id) {
                     match failure.kind {
                         FailureKind::Status(404 | 410) => page.missed(at),
@@ -275,12 +277,12 @@ impl Histories {
                     }
                 }
             }
-            Event::Refused { id, .. } => {
+            Event::UrlExcluded { id, .. } => {
                 if let Some(page) = self.pages.get_mut(id) {
                     page.asked = at;
                 }
             }
-            Event::Retired { id, .. } => {
+            Event::PageGone { id, .. } => {
                 if let Some(page) = self.pages.get_mut(id) {
                     page.retired = true;
                 }
@@ -290,7 +292,7 @@ impl Histories {
         None
     }
 
-    fn settled(&mut self, page: &Settled, at: Millis) -> Option<Found> {
+    fn settled(&mut self, page: &PageProcessed, at: Millis) -> Option<PageChanges> {
         let new_links = if self.news.0 == Some(page.id) { self.news.1 } else { 0 };
         self.news = (None, 0);
         if let Some(known) = self.pages.get_mut(&page.id) {

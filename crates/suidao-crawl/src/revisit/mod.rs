@@ -19,8 +19,8 @@ pub mod worth;
 #[cfg(test)]
 mod optimum;
 
-pub use agenda::Agenda;
+pub use agenda::RevisitQueue;
 pub use plan::{Choice, plan};
-pub use rate::Changes;
+pub use rate::ChangeObservations;
 pub use signal::Trust;
-pub use worth::Worth;
+pub use worth::VisitValue;

@@ -13,7 +13,7 @@
 //! Where a host takes no more than so many visits a day, its pages have a price of their own, λ or above, at which they
 //! use up what the host takes (Kolobov et al., SIGIR 2019).
 
-use super::Worth;
+use super::VisitValue;
 use super::crossing::crossing;
 
 /// What the optimum needs to know of a page.
@@ -27,7 +27,7 @@ pub struct Rated {
 
 /// What is to be best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Objective {
+pub enum OptimumObjective {
     /// Importance of the pages that are fresh, visited at random times with a given rate.
     Freshness,
     /// The same, visited at even distances: more from as many visits, but without a closed form.
@@ -38,7 +38,7 @@ pub enum Objective {
     Delay,
 }
 
-impl Objective {
+impl OptimumObjective {
     /// What these pages bring a day, visited so many times a day each. A page without a change to miss is fresh.
     pub fn total(self, pages: &[Rated], visits: &[f64]) -> f64 {
         let of = |(page, &visits): (&Rated, &f64)| {
@@ -70,7 +70,9 @@ impl Objective {
         }
         match self {
             Self::Freshness => ((importance * rate / price).sqrt() - rate).max(0.0),
-            Self::Even => 1.0 / Worth { importance, rate, yields: 0.0, doubt: 1.0, spared: false }.days_until(price),
+            Self::Even => {
+                1.0 / VisitValue { importance, rate, yields: 0.0, doubt: 1.0, spared: false }.days_until(price)
+            }
             // (√(Δ² + 4x) - Δ)/2 without the difference of what is nearly the same.
             Self::Log => 2.0 * importance / price / (1.0 + (1.0 + 4.0 * importance / (price * rate)).sqrt()),
             Self::Delay => (importance * rate / (2.0 * price)).sqrt(),
@@ -127,27 +129,27 @@ fn falling_root(most: f64, excess: impl Fn(f64) -> f64) -> (f64, f64) {
 /// Visits a day to each page for the greatest freshness, in their order: O(n log n). Importance, rates and budget finite and
 /// at least 0.
 pub fn azar(pages: &[Rated], budget: f64) -> Vec<f64> {
-    rates(pages, budget, Objective::Freshness)
+    rates(pages, budget, OptimumObjective::Freshness)
 }
 
 /// Visits a day to each page for the greatest log objective: above 0 for every page that matters and changes.
 pub fn log_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
-    rates(pages, budget, Objective::Log)
+    rates(pages, budget, OptimumObjective::Log)
 }
 
 /// Visits a day to each page for the least delay of changes.
 pub fn delay_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
-    rates(pages, budget, Objective::Delay)
+    rates(pages, budget, OptimumObjective::Delay)
 }
 
 /// Visits a day to each page that are best by this objective.
-pub fn rates(pages: &[Rated], budget: f64, objective: Objective) -> Vec<f64> {
+pub fn rates(pages: &[Rated], budget: f64, objective: OptimumObjective) -> Vec<f64> {
     let free = vec![0.0; pages.len()];
     shared(pages, &free, objective.price(pages, budget), budget, objective)
 }
 
 /// The same with at most `caps[hosts[i]]` visits a day to the host of page i; infinity, or a host without an entry, is no cap.
-pub fn capped(pages: &[Rated], hosts: &[u32], caps: &[f64], budget: f64, objective: Objective) -> Vec<f64> {
+pub fn capped(pages: &[Rated], hosts: &[u32], caps: &[f64], budget: f64, objective: OptimumObjective) -> Vec<f64> {
     let mut by_host: Vec<Vec<Rated>> = vec![Vec::new(); caps.len()];
     for (&page, &host) in pages.iter().zip(hosts) {
         if let Some(pages) = by_host.get_mut(host as usize) {
@@ -175,7 +177,13 @@ pub fn capped(pages: &[Rated], hosts: &[u32], caps: &[f64], budget: f64, objecti
 
 /// The visits at a price known from both sides, no page's below its floor. Where the next number makes a difference (a page
 /// visited evenly that is hardly worth it: its visits rise from nothing with infinite slope), a mixture that spends the budget.
-fn shared(pages: &[Rated], floors: &[f64], (low, high): (f64, f64), budget: f64, objective: Objective) -> Vec<f64> {
+fn shared(
+    pages: &[Rated],
+    floors: &[f64],
+    (low, high): (f64, f64),
+    budget: f64,
+    objective: OptimumObjective,
+) -> Vec<f64> {
     let at = |price: f64| {
         let visits = |(&page, &floor): (&Rated, &f64)| objective.at(page, price.max(floor));
         pages.iter().zip(floors).map(visits).collect::<Vec<f64>>()
@@ -196,7 +204,8 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Objective; 4] = [Objective::Freshness, Objective::Even, Objective::Log, Objective::Delay];
+    const ALL: [OptimumObjective; 4] =
+        [OptimumObjective::Freshness, OptimumObjective::Even, OptimumObjective::Log, OptimumObjective::Delay];
 
     fn some_pages() -> impl Strategy<Value = Vec<Rated>> {
         let page = (-3.0..3.0_f64, -4.0..2.0_f64)
@@ -294,7 +303,7 @@ mod tests {
             caps in proptest::collection::vec(prop_oneof![0.0..20.0, Just(f64::INFINITY)], 1..5),
         ) {
             let hosts: Vec<u32> = (0..pages.len()).map(|page| (page % 5) as u32).collect();
-            for objective in [Objective::Freshness, Objective::Log, Objective::Delay] {
+            for objective in [OptimumObjective::Freshness, OptimumObjective::Log, OptimumObjective::Delay] {
                 let visits = capped(&pages, &hosts, &caps, budget, objective);
                 let of_host = |host: u32| hosts.iter().zip(&visits).filter(|(of, _)| **of == host).map(|(_, v)| v).sum::<f64>();
                 let total: f64 = visits.iter().sum();

@@ -3,7 +3,7 @@
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
 
-use super::Worth;
+use super::VisitValue;
 use suidao_page::model::{HostId, UrlId};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Choice {
     pub page: UrlId,
     pub host: HostId,
     /// What makes a visit worth its request.
-    pub worth: Worth,
+    pub worth: VisitValue,
     /// Day of the last visit.
     pub last: f64,
 }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     fn choice(page: u32, host: u32, importance: f64, last: f64) -> Choice {
-        let worth = Worth { importance, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
+        let worth = VisitValue { importance, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
         Choice { page: UrlId(page), host: HostId(host), worth, last }
     }
 

@@ -35,7 +35,7 @@ const TWO: f64 = 2.0;
 /// A bucket holds 255 changes. One more halves all that was seen: what a page did in its last hundreds of visits tells more
 /// than what it did before.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct ChangeObservations {
     /// Sums of the intervals without and with a change, in seconds; integers, so that no order of visits matters.
     unchanged: u32,
     changed: u32,
@@ -45,7 +45,7 @@ pub struct Changes {
     counts: [u8; BUCKETS],
 }
 
-impl Changes {
+impl ChangeObservations {
     /// A visit so many days after the one before, and whether the page had changed. Less than a second, or no number, counts
     /// as a second; more than 136 years as that.
     pub fn observe(&mut self, days: f64, changed: bool) {
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use suidao_page::draw::Draw;
 
-    fn of(visits: &[(f64, bool)]) -> Changes {
-        let mut changes = Changes::default();
+    fn of(visits: &[(f64, bool)]) -> ChangeObservations {
+        let mut changes = ChangeObservations::default();
         visits.iter().for_each(|&(days, changed)| changes.observe(days, changed));
         changes
     }
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_page_costs_32_bytes() {
-        assert_eq!(size_of::<Changes>(), 32);
+        assert_eq!(size_of::<ChangeObservations>(), 32);
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn without_a_visit_it_is_the_priors() {
-        assert!((Changes::default().rate(30.0) * 90.0 - 1.0).abs() < 1e-9);
+        assert!((ChangeObservations::default().rate(30.0) * 90.0 - 1.0).abs() < 1e-9);
         // One change a day later is no proof yet, nine are; and nine hourly ones of a page that changes by the hour.
         assert!(of(&[(1.0, true)]).rate(30.0) < 1.0);
         assert!(of(&[(1.0, true); 9]).rate(30.0) > 1.5);
@@ -211,7 +211,7 @@ mod tests {
     fn it_comes_to_the_rate_of_a_poisson_process() {
         for (case, rate) in [0.05, 0.4, 2.0].into_iter().enumerate() {
             let learnt = |page: usize| {
-                let mut changes = Changes::default();
+                let mut changes = ChangeObservations::default();
                 for visit in 0..200 {
                     let at = ((case * 100 + page) * 1000 + visit) as u64;
                     // Intervals of an hour to four days, by no pattern.

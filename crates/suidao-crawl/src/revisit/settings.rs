@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Policy {
+pub enum RevisitPolicy {
     /// By crawl value: importance, change rate, new links, signals.
     #[default]
     CrawlValue,
@@ -34,7 +34,7 @@ pub enum Policy {
 #[serde(default, deny_unknown_fields)]
 pub struct RefreshSettings {
     /// How the next page is chosen.
-    pub policy: Policy,
+    pub policy: RevisitPolicy,
     /// Share of the requests that goes to pages never fetched, as long as there are any that wait.
     pub discovery: f64,
     /// Requests of a round, where neither requests nor minutes are given.
@@ -58,7 +58,7 @@ pub struct RefreshSettings {
 impl Default for RefreshSettings {
     fn default() -> Self {
         Self {
-            policy: Policy::CrawlValue,
+            policy: RevisitPolicy::CrawlValue,
             discovery: 0.8,
             requests: 1_000,
             per_day: 5_000,
@@ -75,7 +75,7 @@ impl Default for RefreshSettings {
 impl RefreshSettings {
     /// Whether a visit of this value may be made: under the adaptive policy not before its interval is over.
     pub fn is_time(&self, value: f64) -> bool {
-        self.policy != Policy::Adaptive || value >= 1.0
+        self.policy != RevisitPolicy::Adaptive || value >= 1.0
     }
 
     /// `shortest` in milliseconds.

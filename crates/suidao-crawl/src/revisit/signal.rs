@@ -42,7 +42,7 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revisit::{Agenda, Worth};
+    use crate::revisit::{RevisitQueue, VisitValue};
     use suidao_page::draw::Draw;
     use suidao_page::model::{HostId, UrlId};
 
@@ -81,11 +81,11 @@ mod tests {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
-        let (mut agenda, mut trust) = (Agenda::new(None), Trust::default());
+        let (mut agenda, mut trust) = (RevisitQueue::new(None), Trust::default());
         // Signals since the last visit, day of that, whether the page is still the same.
         let mut pages = vec![(0, 0.0, true); PAGES as usize];
         let worth =
-            |page: u32, doubt: f64| Worth { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };
+            |page: u32, doubt: f64| VisitValue { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };
         (0..PAGES).for_each(|page| agenda.put(UrlId(page), HostId(0), worth(page, 1.0), 0.0));
         let mut fresh = 0;
         for step in 0..2000_u32 {

@@ -3,11 +3,11 @@
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use suidao_page::model::{Batch, Budget, Event, Origin, UrlId};
+use suidao_page::model::{Batch, Budget, Event, UrlId, UrlOrigin};
 
 /// One round; of a refresh without end, one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Round {
+pub struct RoundTally {
     /// When it began, RFC 3339.
     #[serde(skip)]
     pub begun: suidao_page::model::Millis,
@@ -53,7 +53,7 @@ pub struct Round {
 /// All rounds of a crawl.
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
-    pub rounds: Vec<Round>,
+    pub rounds: Vec<RoundTally>,
     due: FxHashSet<UrlId>,
     found: (Option<UrlId>, u64),
 }
@@ -77,7 +77,7 @@ impl Rounds {
                 }
                 Some(budget) => {
                     self.due.clear();
-                    self.rounds.push(Round { begun: at, budget, ..Round::default() });
+                    self.rounds.push(RoundTally { begun: at, budget, ..RoundTally::default() });
                 }
                 None => {}
             }
@@ -90,10 +90,10 @@ impl Rounds {
         round.unanswered += u64::from(event.is_unanswered());
         match event {
             Event::Discovered(found) => {
-                let Origin::Link(from) = found.origin else { return };
+                let UrlOrigin::Link(from) = found.origin else { return };
                 self.found = if self.found.0 == Some(from) { (Some(from), self.found.1 + 1) } else { (Some(from), 1) };
             }
-            Event::Settled(page) => {
+            Event::PageFetched(page) => {
                 round.requests += 1;
                 let new_links = if self.found.0 == Some(page.id) { self.found.1 } else { 0 };
                 self.found = (None, 0);
@@ -124,20 +124,20 @@ impl Rounds {
                     round.same += 1;
                 }
             }
-            Event::Redirected { id, .. } | Event::Failed { id, .. } => {
+            Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => {
                 round.requests += 1;
                 if self.due.remove(id) {
                     round.visits += 1;
                     round.missing += 1;
                 }
             }
-            Event::Hinted { pages, .. } => {
+            Event::SitemapRead { pages, .. } => {
                 round.requests += 1;
                 round.sources += 1;
                 round.signals += pages.len() as u64;
             }
-            Event::Retired { .. } => round.retired += 1,
-            Event::Retried { .. } | Event::Robots { .. } | Event::RobotsRedirected { .. } => round.requests += 1,
+            Event::PageGone { .. } => round.retired += 1,
+            Event::FetchRetried { .. } | Event::Robots { .. } | Event::RobotsRedirected { .. } => round.requests += 1,
             _ => {}
         }
     }

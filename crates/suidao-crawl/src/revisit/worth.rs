@@ -36,7 +36,7 @@ const MOST: f64 = 1e100;
 ///
 /// Values out of range are read as the nearest in it, what is not a number as 0 (`doubt`: as 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Worth {
+pub struct VisitValue {
     /// What it is worth that this page is as it is on the web, a day; at least 0.
     pub importance: f64,
     /// Changes a day, at least 0.
@@ -49,7 +49,7 @@ pub struct Worth {
     pub spared: bool,
 }
 
-impl Worth {
+impl VisitValue {
     /// What a visit is worth so many days after the last one: never below 0, never falls with the days.
     ///
     /// # Examples
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Worth = Worth { importance: 1.0, rate: 1.0, yields: 0.0, doubt: 1.0, spared: false };
+    const PLAIN: VisitValue = VisitValue { importance: 1.0, rate: 1.0, yields: 0.0, doubt: 1.0, spared: false };
 
     /// The derivative of `objective`, of visits a day, at one visit every so many days.
     fn derivative(objective: impl Fn(f64) -> f64, days: f64) -> f64 {
@@ -185,12 +185,12 @@ mod tests {
     fn each_part_is_what_one_visit_more_brings_to_its_objective() {
         for rate in [0.01, 0.3, 1.0, 7.0] {
             for days in [0.5, 1.0, 4.0, 20.0] {
-                let page = Worth { importance: 2.0, rate, ..PLAIN };
+                let page = VisitValue { importance: 2.0, rate, ..PLAIN };
                 let fresh = derivative(|visits| 2.0 * freshness(rate, visits), days);
                 assert!((page.value(days) - fresh).abs() < 1e-5 * fresh.max(0.01), "fresh {rate} {days}");
                 let log = derivative(|visits| 2.0 * (visits / (visits + rate)).ln(), days);
                 assert!((page.sparing(days) - SPARED * log).abs() < 1e-6 * log, "log {rate} {days}");
-                let listing = Worth { importance: 0.0, yields: 3.0, ..page };
+                let listing = VisitValue { importance: 0.0, yields: 3.0, ..page };
                 let delay = derivative(|visits| -3.0 / (2.0 * visits), days);
                 assert!((listing.value(days) - delay).abs() < 1e-6 * delay, "delay {rate} {days}");
             }
@@ -199,21 +199,24 @@ mod tests {
 
     #[test]
     fn a_signal_is_so_much_time_passed() {
-        let told = Worth { rate: 0.2, doubt: 0.25, ..PLAIN };
-        let waited = Worth { doubt: 1.0, ..told };
+        let told = VisitValue { rate: 0.2, doubt: 0.25, ..PLAIN };
+        let waited = VisitValue { doubt: 1.0, ..told };
         for days in [0.0_f64, 0.1, 3.0, 100.0] {
             // Probability of being as it was: e^(-rate t) both ways.
             let later = -(0.25 * (-0.2 * days).exp()).ln() / 0.2;
             assert!((told.value(days) - waited.value(later)).abs() < 1e-12);
         }
-        assert!(Worth { doubt: 0.0, ..told }.value(0.0) == 1.0 / 0.2, "sure to have changed: fresh for 1/rate days");
+        assert!(
+            VisitValue { doubt: 0.0, ..told }.value(0.0) == 1.0 / 0.2,
+            "sure to have changed: fresh for 1/rate days"
+        );
     }
 
     #[test]
     fn fast_pages_are_given_up_unless_spared() {
-        let fast = Worth { rate: 100.0, ..PLAIN };
+        let fast = VisitValue { rate: 100.0, ..PLAIN };
         assert!(fast.value(1e6) <= 0.01 && fast.days_until(0.02) == f64::INFINITY);
-        let spared = Worth { spared: true, ..fast };
+        let spared = VisitValue { spared: true, ..fast };
         assert!(spared.days_until(0.02) < 1.0 && spared.days_until(1e3) < 1.1e4);
         assert!(spared.value(0.01) >= fast.value(0.01));
     }
@@ -227,7 +230,7 @@ mod tests {
                     for doubt in [0.0, 1e-300, 0.5, 1.0, 2.0, f64::NAN] {
                         for days in odd {
                             for spared in [false, true] {
-                                let page = Worth { importance, rate, yields, doubt, spared };
+                                let page = VisitValue { importance, rate, yields, doubt, spared };
                                 let (value, until) = (page.value(days), page.days_until(days));
                                 assert!(value >= 0.0 && until >= 0.0, "{page:?} {days}: {value}, {until}");
                             }
@@ -236,10 +239,10 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Worth { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
-        assert_eq!(Worth { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
-        assert_eq!(Worth { rate: 0.0, ..PLAIN }.days_until(1e-9), f64::INFINITY);
-        assert_eq!(Worth { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all, for good");
+        assert_eq!(VisitValue { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
+        assert_eq!(VisitValue { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
+        assert_eq!(VisitValue { rate: 0.0, ..PLAIN }.days_until(1e-9), f64::INFINITY);
+        assert_eq!(VisitValue { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all, for good");
     }
 
     #[test]
@@ -259,12 +262,13 @@ mod tests {
         assert!((closed / series - 1.0).abs() < 1e-9);
     }
 
-    fn any_worth() -> impl Strategy<Value = Worth> {
+    fn any_worth() -> impl Strategy<Value = VisitValue> {
         let power = |from: f64, to: f64| (from..to).prop_map(|power: f64| 10_f64.powf(power));
         let yields = prop_oneof![Just(0.0), power(-4.0, 3.0)];
         let doubt = prop_oneof![Just(1.0), 0.0..1.0, power(-12.0, 0.0)];
-        (power(-6.0, 6.0), power(-9.0, 4.0), yields, doubt, any::<bool>())
-            .prop_map(|(importance, rate, yields, doubt, spared)| Worth { importance, rate, yields, doubt, spared })
+        (power(-6.0, 6.0), power(-9.0, 4.0), yields, doubt, any::<bool>()).prop_map(
+            |(importance, rate, yields, doubt, spared)| VisitValue { importance, rate, yields, doubt, spared },
+        )
     }
 
     proptest! {

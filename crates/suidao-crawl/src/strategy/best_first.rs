@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{Lane, Place, Priority, Refusal, Tunnel, Verdict};
+use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{Strategy, Visit};
+use super::{PageVisit, Strategy};
 
 /// Whose links are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,14 +38,14 @@ pub struct BestFirst {
 }
 
 impl Strategy for BestFirst {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let verdict = if self.focus == Focus::Hard && !visit.relevant {
-            Verdict::Drop(Refusal::OffTopicPage)
+            LinkDecision::Drop(SkipReason::OffTopicPage)
         } else {
-            Verdict::Follow(Place {
-                lane: Lane::MAIN,
+            LinkDecision::Follow(QueueEntry {
+                lane: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
-                trail: visit.trail(Tunnel::Unbounded),
+                trail: visit.trail(TunnelBudget::Unbounded),
             })
         };
         vec![verdict; visit.links.len()]
@@ -61,15 +61,21 @@ mod tests {
     fn links_are_worth_their_page() {
         let links = links(&[0.9, 0.0]);
         let soft = BestFirst { focus: Focus::Soft };
-        let verdicts = soft.judge(&visit(0.25, Tunnel::Unbounded, &links));
-        assert_eq!(places(&verdicts), [Some((0, 0.25, Tunnel::Unbounded)); 2]);
+        let verdicts = soft.judge(&visit(0.25, TunnelBudget::Unbounded, &links));
+        assert_eq!(places(&verdicts), [Some((0, 0.25, TunnelBudget::Unbounded)); 2]);
     }
 
     #[test]
     fn hard_focus_leaves_off_topic_pages_alone() {
         let links = links(&[0.9]);
         let hard = BestFirst { focus: Focus::Hard };
-        assert_eq!(hard.judge(&visit(0.49, Tunnel::Unbounded, &links)), [Verdict::Drop(Refusal::OffTopicPage)]);
-        assert_eq!(places(&hard.judge(&visit(0.5, Tunnel::Unbounded, &links))), [Some((0, 0.5, Tunnel::Unbounded))]);
+        assert_eq!(
+            hard.judge(&visit(0.49, TunnelBudget::Unbounded, &links)),
+            [LinkDecision::Drop(SkipReason::OffTopicPage)]
+        );
+        assert_eq!(
+            places(&hard.judge(&visit(0.5, TunnelBudget::Unbounded, &links))),
+            [Some((0, 0.5, TunnelBudget::Unbounded))]
+        );
     }
 }

@@ -2,38 +2,40 @@
 //! had, so that a budget is spent on threads (Li, Cheng, Guo, Zhang 2007, 3.3). What is no board, list or thread was left
 //! out before.
 
-use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Refusal, Role, Trail, Tunnel, Verdict};
+use suidao_page::model::{
+    CrawlUrl, ForumRole, LinkDecision, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget,
+};
 
-use super::{Strategy, Visit};
+use super::{PageVisit, Strategy};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Boards;
 
-fn rank(role: Role) -> f32 {
+fn rank(role: ForumRole) -> f32 {
     match role {
-        Role::Start | Role::Sample => 1.0,
-        Role::Continuation { .. } => 0.9,
-        Role::Thread => 0.8,
-        Role::Board => 0.7,
-        Role::Index { page, .. } => 0.6 / f32::from(page.max(1)),
+        ForumRole::Start | ForumRole::Sample => 1.0,
+        ForumRole::Continuation { .. } => 0.9,
+        ForumRole::Thread => 0.8,
+        ForumRole::Board => 0.7,
+        ForumRole::Index { page, .. } => 0.6 / f32::from(page.max(1)),
     }
 }
 
 impl Strategy for Boards {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
-        let verdict = |role: Option<Role>| match role {
-            Some(role) => Verdict::Follow(Place {
-                lane: Lane::MAIN,
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
+        let verdict = |role: Option<ForumRole>| match role {
+            Some(role) => LinkDecision::Follow(QueueEntry {
+                lane: QueueId::MAIN,
                 priority: Priority::new(rank(role)),
-                trail: visit.trail(Tunnel::Unbounded),
+                trail: visit.trail(TunnelBudget::Unbounded),
             }),
-            None => Verdict::Drop(Refusal::ForumFunction),
+            None => LinkDecision::Drop(SkipReason::ForumFunction),
         };
         visit.links.iter().map(|link| verdict(link.role)).collect()
     }
 
-    fn seed(&self, _url: &CrawlUrl) -> Place {
-        Place { lane: Lane::MAIN, priority: Priority::new(rank(Role::Board)), trail: Trail::SEED }
+    fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
+        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(rank(ForumRole::Board)), trail: PathState::SEED }
     }
 }
 
@@ -47,15 +49,15 @@ mod tests {
     fn threads_come_before_further_pages_of_lists_and_functions_are_dropped() {
         let mut links = links(&[0.1, 0.1, 0.1, 0.9]);
         let board = UrlId(0);
-        links[0].role = Some(Role::Index { board, page: 2 });
-        links[1].role = Some(Role::Thread);
-        links[2].role = Some(Role::Index { board, page: 3 });
-        let verdicts = Boards.judge(&visit(0.0, Tunnel::Unbounded, &links));
+        links[0].role = Some(ForumRole::Index { board, page: 2 });
+        links[1].role = Some(ForumRole::Thread);
+        links[2].role = Some(ForumRole::Index { board, page: 3 });
+        let verdicts = Boards.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
         let ranks: Vec<Option<f32>> = verdicts
             .iter()
             .map(|verdict| match verdict {
-                Verdict::Follow(place) => Some(place.priority.get()),
-                Verdict::Drop(_) => None,
+                LinkDecision::Follow(place) => Some(place.priority.get()),
+                LinkDecision::Drop(_) => None,
             })
             .collect();
         assert!(ranks[1] > ranks[0] && ranks[0] > ranks[2] && ranks[3].is_none(), "{ranks:?}");

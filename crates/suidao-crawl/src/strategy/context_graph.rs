@@ -7,10 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{Discipline, Lane, Place, Priority, Trail, Tunnel, Verdict};
+use suidao_page::model::{LinkDecision, PathState, Priority, QueueEntry, QueueId, QueuePolicy, TunnelBudget};
 use suidao_page::topic::OTHER;
 
-use super::{Strategy, Visit, merge_trails};
+use super::{PageVisit, Strategy, merge_trails};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -21,27 +21,27 @@ pub struct ContextGraph {
 }
 
 impl Strategy for ContextGraph {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
-        let place = Place {
-            lane: Lane(visit.layer.unwrap_or(OTHER)),
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
+        let place = QueueEntry {
+            lane: QueueId(visit.layer.unwrap_or(OTHER)),
             priority: Priority::new(visit.relevance.get()),
-            trail: visit.trail(Tunnel::Unbounded),
+            trail: visit.trail(TunnelBudget::Unbounded),
         };
-        vec![Verdict::Follow(place); visit.links.len()]
+        vec![LinkDecision::Follow(place); visit.links.len()]
     }
 
-    fn merge(&self, old: Place, new: Place) -> Place {
-        let rank = |place: &Place| (std::cmp::Reverse(place.lane), place.priority);
+    fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
+        let rank = |place: &QueueEntry| (std::cmp::Reverse(place.lane), place.priority);
         let better = if rank(&new) > rank(&old) { new } else { old };
-        Place { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+        QueueEntry { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
     }
 
-    fn discipline(&self) -> Discipline {
-        Discipline::LowestFirst
+    fn discipline(&self) -> QueuePolicy {
+        QueuePolicy::LowestFirst
     }
 
-    fn seed(&self, _url: &suidao_page::model::CrawlUrl) -> Place {
-        Place { lane: Lane(0), priority: Priority::new(1.0), trail: Trail::SEED }
+    fn seed(&self, _url: &suidao_page::model::CrawlUrl) -> QueueEntry {
+        QueueEntry { lane: QueueId(0), priority: Priority::new(1.0), trail: PathState::SEED }
     }
 }
 
@@ -50,25 +50,25 @@ mod tests {
     use super::super::tests::{links, places, visit};
     use super::*;
 
-    fn judge(layer: Option<u8>) -> Place {
+    fn judge(layer: Option<u8>) -> QueueEntry {
         let links = links(&[0.9]);
-        let visit = Visit { layer, ..visit(0.25, Tunnel::Unbounded, &links) };
+        let visit = PageVisit { layer, ..visit(0.25, TunnelBudget::Unbounded, &links) };
         match ContextGraph::default().judge(&visit)[0] {
-            Verdict::Follow(place) => place,
-            Verdict::Drop(_) => panic!("dropped"),
+            LinkDecision::Follow(place) => place,
+            LinkDecision::Drop(_) => panic!("dropped"),
         }
     }
 
     #[test]
     fn links_wait_in_the_queue_of_their_pages_layer() {
-        let layers = [Some(0), Some(3), None].map(|layer| places(&[Verdict::Follow(judge(layer))])[0]);
-        assert_eq!(layers, [0, 3, 5].map(|lane| Some((lane, 0.25, Tunnel::Unbounded))));
+        let layers = [Some(0), Some(3), None].map(|layer| places(&[LinkDecision::Follow(judge(layer))])[0]);
+        assert_eq!(layers, [0, 3, 5].map(|lane| Some((lane, 0.25, TunnelBudget::Unbounded))));
     }
 
     #[test]
     fn found_again_nearer_to_the_topic_a_url_moves_up() {
         let (far, near) = (judge(Some(3)), judge(Some(1)));
         let merge = |old, new| ContextGraph::default().merge(old, new).lane;
-        assert_eq!((merge(far, near), merge(near, far)), (Lane(1), Lane(1)));
+        assert_eq!((merge(far, near), merge(near, far)), (QueueId(1), QueueId(1)));
     }
 }

@@ -12,14 +12,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{Discipline, Lane, Place, Priority, Refusal, Tunnel, Verdict};
+use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, QueuePolicy, SkipReason, TunnelBudget};
 
-use super::{Strategy, Visit};
+use super::{PageVisit, Strategy};
 
 /// How links inside a tunnel are queued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reading {
+pub enum DthVariant {
     /// On a stack that goes before the queue.
     Preempt,
     /// In the queue with pv = 0: behind every link of a relevant page.
@@ -31,7 +31,7 @@ pub enum Reading {
     Interleave,
 }
 
-impl std::fmt::Display for Reading {
+impl std::fmt::Display for DthVariant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Preempt => "preempt",
@@ -46,7 +46,7 @@ impl std::fmt::Display for Reading {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dth {
     /// How links inside a tunnel are queued.
-    pub reading: Reading,
+    pub reading: DthVariant,
     /// Length of a tunnel none of whose links promises anything; the paper's 12.
     pub kdepth: u8,
     /// With `interleave`: turns of the queue for one of the stack.
@@ -55,56 +55,56 @@ pub struct Dth {
 
 impl Default for Dth {
     fn default() -> Self {
-        Self { reading: Reading::LinkScored, kdepth: 12, interleave: 4 }
+        Self { reading: DthVariant::LinkScored, kdepth: 12, interleave: 4 }
     }
 }
 
 impl Strategy for Dth {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         if visit.relevant {
-            let place = Place {
-                lane: Lane::MAIN,
+            let place = QueueEntry {
+                lane: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
-                trail: visit.trail(Tunnel::Unbounded),
+                trail: visit.trail(TunnelBudget::Unbounded),
             };
-            return vec![Verdict::Follow(place); visit.links.len()];
+            return vec![LinkDecision::Follow(place); visit.links.len()];
         }
         let k = visit.place.trail.k;
-        let tunnel = |link: &super::Candidate| {
+        let tunnel = |link: &super::LinkCandidate| {
             let left = match k {
-                Tunnel::Left(0) => return Verdict::Drop(Refusal::TunnelEnd),
+                TunnelBudget::Left(0) => return LinkDecision::Drop(SkipReason::TunnelEnd),
                 // No link is tested at the entry of a tunnel.
-                Tunnel::Unbounded => self.kdepth - 1,
-                Tunnel::Left(left) if link.relevance >= visit.link_threshold => left,
-                Tunnel::Left(left) => left - 1,
+                TunnelBudget::Unbounded => self.kdepth - 1,
+                TunnelBudget::Left(left) if link.relevance >= visit.link_threshold => left,
+                TunnelBudget::Left(left) => left - 1,
             };
             let (lane, priority) = match self.reading {
-                Reading::Queue => (Lane::MAIN, 0.0),
-                Reading::LinkScored => (Lane::MAIN, link.relevance.get()),
+                DthVariant::Queue => (QueueId::MAIN, 0.0),
+                DthVariant::LinkScored => (QueueId::MAIN, link.relevance.get()),
                 // On the stack the children of one page go by R.
-                Reading::Preempt | Reading::Interleave => (Lane::TUNNEL, link.relevance.get()),
+                DthVariant::Preempt | DthVariant::Interleave => (QueueId::TUNNEL, link.relevance.get()),
             };
-            let trail = visit.trail(Tunnel::Left(left));
-            Verdict::Follow(Place { lane, priority: Priority::new(priority), trail })
+            let trail = visit.trail(TunnelBudget::Left(left));
+            LinkDecision::Follow(QueueEntry { lane, priority: Priority::new(priority), trail })
         };
         visit.links.iter().map(tunnel).collect()
     }
 
-    fn merge(&self, old: Place, new: Place) -> Place {
+    fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         // The main lane goes before the stack, whatever the numbers say: they mean different things.
         let better = if (new.lane.0, std::cmp::Reverse(new.priority)) < (old.lane.0, std::cmp::Reverse(old.priority)) {
             new
         } else {
             old
         };
-        Place { trail: super::merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+        QueueEntry { trail: super::merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
     }
 
-    fn discipline(&self) -> Discipline {
+    fn discipline(&self) -> QueuePolicy {
         match self.reading {
-            Reading::Preempt => Discipline::Preempt,
-            Reading::Queue | Reading::LinkScored => Discipline::BestFirst,
-            Reading::Interleave => Discipline::Interleave(self.interleave),
+            DthVariant::Preempt => QueuePolicy::Preempt,
+            DthVariant::Queue | DthVariant::LinkScored => QueuePolicy::BestFirst,
+            DthVariant::Interleave => QueuePolicy::Interleave(self.interleave),
         }
     }
 }
@@ -113,44 +113,44 @@ impl Strategy for Dth {
 mod tests {
     use super::super::tests::{links, places, visit};
     use super::*;
-    use Tunnel::{Left, Unbounded};
+    use TunnelBudget::{Left, Unbounded};
 
-    fn judge(reading: Reading, relevance: f32, k: Tunnel) -> Vec<Option<(u8, f32, Tunnel)>> {
+    fn judge(reading: DthVariant, relevance: f32, k: TunnelBudget) -> Vec<Option<(u8, f32, TunnelBudget)>> {
         let links = links(&[0.0, 0.15, 0.1499]);
         places(&Dth { reading, ..Dth::default() }.judge(&visit(relevance, k, &links)))
     }
 
     #[test]
     fn a_relevant_page_ends_the_tunnel() {
-        for reading in [Reading::Preempt, Reading::Queue, Reading::LinkScored, Reading::Interleave] {
+        for reading in [DthVariant::Preempt, DthVariant::Queue, DthVariant::LinkScored, DthVariant::Interleave] {
             assert_eq!(judge(reading, 0.75, Left(0)), [Some((0, 0.75, Unbounded)); 3]);
         }
     }
 
     #[test]
     fn the_first_off_topic_page_opens_a_tunnel_without_testing_links() {
-        assert_eq!(judge(Reading::Queue, 0.1, Unbounded), [Some((0, 0.0, Left(11))); 3]);
+        assert_eq!(judge(DthVariant::Queue, 0.1, Unbounded), [Some((0, 0.0, Left(11))); 3]);
     }
 
     #[test]
     fn promising_links_keep_k_and_others_use_it_up() {
         let expected = [Some((0, 0.0, Left(4))), Some((0, 0.15, Left(5))), Some((0, 0.1499, Left(4)))];
-        assert_eq!(judge(Reading::LinkScored, 0.1, Left(5)), expected);
+        assert_eq!(judge(DthVariant::LinkScored, 0.1, Left(5)), expected);
         let stacked = [Some((1, 0.0, Left(0))), Some((1, 0.15, Left(1))), Some((1, 0.1499, Left(0)))];
-        assert_eq!(judge(Reading::Interleave, 0.1, Left(1)), stacked);
+        assert_eq!(judge(DthVariant::Interleave, 0.1, Left(1)), stacked);
     }
 
     #[test]
     fn at_k_0_the_links_are_dropped() {
-        assert_eq!(judge(Reading::Preempt, 0.1, Left(0)), [None; 3]);
+        assert_eq!(judge(DthVariant::Preempt, 0.1, Left(0)), [None; 3]);
     }
 
     #[test]
     fn hops_count_the_off_topic_pages_of_the_tunnel() {
         let links = links(&[0.5]);
         let hops = |relevance| match Dth::default().judge(&visit(relevance, Left(5), &links))[0] {
-            Verdict::Follow(place) => (place.trail.depth, place.trail.hops),
-            Verdict::Drop(_) => panic!("dropped"),
+            LinkDecision::Follow(place) => (place.trail.depth, place.trail.hops),
+            LinkDecision::Drop(_) => panic!("dropped"),
         };
         assert_eq!(hops(0.1), (4, 3));
         assert_eq!(hops(0.9), (4, 0));
@@ -158,12 +158,12 @@ mod tests {
 
     #[test]
     fn the_queue_outranks_the_stack() {
-        let place = |lane, priority| Place {
+        let place = |lane, priority| QueueEntry {
             lane,
             priority: Priority::new(priority),
             trail: visit(0.0, Left(3), &[]).place.trail,
         };
-        let merged = Dth::default().merge(place(Lane::TUNNEL, 0.9), place(Lane::MAIN, 0.5));
-        assert_eq!((merged.lane, merged.priority.get()), (Lane::MAIN, 0.5));
+        let merged = Dth::default().merge(place(QueueId::TUNNEL, 0.9), place(QueueId::MAIN, 0.5));
+        assert_eq!((merged.lane, merged.priority.get()), (QueueId::MAIN, 0.5));
     }
 }

@@ -12,9 +12,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Refusal, Trail, Tunnel, Verdict};
+use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{Strategy, Visit};
+use super::{PageVisit, Strategy};
 
 /// α: how many times the width a relevant page's links are.
 const ALPHA: f32 = 1.5;
@@ -35,26 +35,26 @@ impl Default for FishSearch {
 }
 
 impl Strategy for FishSearch {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let depth = match visit.place.trail.k {
             _ if visit.relevant => self.depth,
-            Tunnel::Unbounded => self.depth.saturating_sub(1),
-            Tunnel::Left(0) => return vec![Verdict::Drop(Refusal::TunnelEnd); visit.links.len()],
-            Tunnel::Left(left) => left - 1,
+            TunnelBudget::Unbounded => self.depth.saturating_sub(1),
+            TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
+            TunnelBudget::Left(left) => left - 1,
         };
         let (score, first) =
             if visit.relevant { (1.0, (ALPHA * self.width as f32) as usize) } else { (0.5, self.width as usize) };
-        let place = |at: usize| Place {
-            lane: Lane::MAIN,
+        let place = |at: usize| QueueEntry {
+            lane: QueueId::MAIN,
             priority: Priority::new(if at < first { score } else { 0.0 }),
-            trail: visit.trail(Tunnel::Left(depth)),
+            trail: visit.trail(TunnelBudget::Left(depth)),
         };
-        (0..visit.links.len()).map(|at| Verdict::Follow(place(at))).collect()
+        (0..visit.links.len()).map(|at| LinkDecision::Follow(place(at))).collect()
     }
 
-    fn seed(&self, _url: &CrawlUrl) -> Place {
-        let trail = Trail { k: Tunnel::Left(self.depth), ..Trail::SEED };
-        Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail }
+    fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
+        let trail = PathState { k: TunnelBudget::Left(self.depth), ..PathState::SEED };
+        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
     }
 }
 
@@ -62,9 +62,9 @@ impl Strategy for FishSearch {
 mod tests {
     use super::super::tests::{links, places, visit};
     use super::*;
-    use Tunnel::Left;
+    use TunnelBudget::Left;
 
-    fn judge(relevance: f32, k: Tunnel) -> Vec<Option<(u8, f32, Tunnel)>> {
+    fn judge(relevance: f32, k: TunnelBudget) -> Vec<Option<(u8, f32, TunnelBudget)>> {
         let links = links(&[0.0; 5]);
         places(&FishSearch { width: 2, depth: 3 }.judge(&visit(relevance, k, &links)))
     }

@@ -28,7 +28,7 @@ pub use best_first::{BestFirst, Focus};
 pub use boards::Boards;
 pub use breadth_first::BreadthFirst;
 pub use context_graph::ContextGraph;
-pub use dth::{Dth, Reading};
+pub use dth::{Dth, DthVariant};
 pub use fish_search::FishSearch;
 pub use opic::Opic;
 pub use pagerank::PageRank;
@@ -39,16 +39,16 @@ pub use tunnel::TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
 use suidao_page::model::{
-    CrawlUrl, Discipline, Event, Evidence, Lane, Place, Priority, Region, Relevance, Role, Trail, Tunnel, UrlId,
-    Verdict,
+    CrawlUrl, Event, ForumRole, LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId, QueuePolicy,
+    Region, Relevance, TunnelBudget, UrlId,
 };
 
 /// A link as strategies see it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct LinkCandidate {
     pub url: CrawlUrl,
     /// Eq. (3)'s parts.
-    pub evidence: Evidence,
+    pub evidence: LinkScores,
     /// Eq. (3).
     pub relevance: Relevance,
     /// Where on the page it stands.
@@ -56,12 +56,12 @@ pub struct Candidate {
     /// Hash of the tag names and classes from the root to it.
     pub path: u32,
     /// What it is in a forum, where its host is one.
-    pub role: Option<Role>,
+    pub role: Option<ForumRole>,
 }
 
 /// A page just read: all that a strategy may know.
 #[derive(Clone, Copy, Debug)]
-pub struct Visit<'a> {
+pub struct PageVisit<'a> {
     /// The page's URL by its number.
     pub id: UrlId,
     /// Eq. (1) of the page.
@@ -69,21 +69,21 @@ pub struct Visit<'a> {
     /// Whether that reaches the page threshold.
     pub relevant: bool,
     /// The place it was taken from, with the trail that led to it.
-    pub place: Place,
+    pub place: QueueEntry,
     /// How many links away from the topic it is by its words, where the topic knows layers and it is in one.
     pub layer: Option<u8>,
     /// The link threshold of the lexicon, for eq. (3).
     pub link_threshold: Relevance,
     /// The page's links, each URL once.
-    pub links: &'a [Candidate],
+    pub links: &'a [LinkCandidate],
 }
 
-impl Visit<'_> {
+impl PageVisit<'_> {
     /// What every link of this page takes over, whatever the strategy: one link deeper, and the off-topic pages
     /// crossed since the last relevant one.
-    pub fn trail(&self, k: Tunnel) -> Trail {
+    pub fn trail(&self, k: TunnelBudget) -> PathState {
         let trail = self.place.trail;
-        Trail {
+        PathState {
             depth: trail.depth.saturating_add(1),
             hops: if self.relevant { 0 } else { trail.hops.saturating_add(1) },
             k,
@@ -95,12 +95,12 @@ impl Visit<'_> {
 /// Decides what the links of a page are worth.
 pub trait Strategy: Send + Sync {
     /// One verdict per link of the visit, in its order.
-    fn judge(&self, visit: &Visit) -> Vec<Verdict>;
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision>;
 
     /// The place of a queued URL that was found again; by default the better rank, the longer tunnel, the shorter path.
-    fn merge(&self, old: Place, new: Place) -> Place {
+    fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         let better = if new.priority > old.priority { new } else { old };
-        Place { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+        QueueEntry { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
     }
 
     /// Whether it learns from what it [`observe`](Strategy::observe)s: then every link of a page is told, with all that is
@@ -115,40 +115,40 @@ pub trait Strategy: Send + Sync {
 
     /// The present worth of a URL that waits, where that changes while it waits: asked when it is queued, when it has
     /// risen, and when it comes to the head.
-    fn appraise(&self, _id: UrlId) -> Option<Priority> {
+    fn current_score(&self, _id: UrlId) -> Option<Priority> {
         None
     }
 
     /// What it has learnt, in pieces that [`recall`](Strategy::recall) takes in this order; nothing where nothing is
     /// remembered. For a restart that need not observe every event again.
-    fn learnt(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
+    fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
         Box::new(std::iter::empty())
     }
 
     /// Takes in a piece of what an equal strategy had learnt; false for one that is none.
-    fn recall(&mut self, _piece: &[u8]) -> bool {
+    fn restore(&mut self, _piece: &[u8]) -> bool {
         false
     }
 
     /// Whether what it has learnt is whole and of so many URLs, after pieces were taken in.
-    fn knows(&self, _urls: usize) -> bool {
+    fn is_complete(&self, _urls: usize) -> bool {
         true
     }
 
     /// How the frontier serves the lanes.
-    fn discipline(&self) -> Discipline {
-        Discipline::BestFirst
+    fn discipline(&self) -> QueuePolicy {
+        QueuePolicy::BestFirst
     }
 
     /// Where a seed waits.
-    fn seed(&self, _url: &CrawlUrl) -> Place {
-        Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail: Trail::SEED }
+    fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
+        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail: PathState::SEED }
     }
 }
 
 /// The longest tunnel and the shortest path of two ways to a URL.
-fn merge_trails(old: Trail, new: Trail, inherited: Relevance) -> Trail {
-    Trail { depth: old.depth.min(new.depth), hops: old.hops.min(new.hops), k: old.k.max(new.k), inherited }
+fn merge_trails(old: PathState, new: PathState, inherited: Relevance) -> PathState {
+    PathState { depth: old.depth.min(new.depth), hops: old.hops.min(new.hops), k: old.k.max(new.k), inherited }
 }
 
 /// The strategies by name.
@@ -199,7 +199,7 @@ pub enum StrategyName {
 /// `[strategy]` of the configuration: which one, and each one's parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Settings {
+pub struct StrategySettings {
     /// Which strategy drives the crawl.
     pub name: StrategyName,
     pub dth: Dth,
@@ -238,7 +238,7 @@ fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
     T::deserialize(word).ok()
 }
 
-impl Settings {
+impl StrategySettings {
     pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
@@ -294,10 +294,10 @@ pub mod tests {
     use super::*;
 
     /// Links with these relevances.
-    pub fn links(relevances: &[f32]) -> Vec<Candidate> {
-        let candidate = |(at, &relevance): (usize, &f32)| Candidate {
+    pub fn links(relevances: &[f32]) -> Vec<LinkCandidate> {
+        let candidate = |(at, &relevance): (usize, &f32)| LinkCandidate {
             url: CrawlUrl::parse(&format!("http://h.cn/{at}")).unwrap(),
-            evidence: Evidence::default(),
+            evidence: LinkScores::default(),
             relevance: Relevance::new(relevance),
             region: Region::Content,
             path: 0,
@@ -307,15 +307,15 @@ pub mod tests {
     }
 
     /// A page of this relevance, reached with this k, seen with thresholds of 0.5 and 0.15.
-    pub fn visit(relevance: f32, k: Tunnel, links: &[Candidate]) -> Visit<'_> {
-        Visit {
+    pub fn visit(relevance: f32, k: TunnelBudget, links: &[LinkCandidate]) -> PageVisit<'_> {
+        PageVisit {
             id: UrlId(0),
             relevance: Relevance::new(relevance),
             relevant: relevance >= 0.5,
-            place: Place {
-                lane: Lane::MAIN,
+            place: QueueEntry {
+                lane: QueueId::MAIN,
                 priority: Priority::new(0.4),
-                trail: Trail { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
+                trail: PathState { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
             },
             layer: None,
             link_threshold: Relevance::new(0.15),
@@ -324,42 +324,42 @@ pub mod tests {
     }
 
     /// Lane, priority and k of each verdict; `None` for drops.
-    pub fn places(verdicts: &[Verdict]) -> Vec<Option<(u8, f32, Tunnel)>> {
-        let place = |verdict: &Verdict| match verdict {
-            Verdict::Follow(place) => Some((place.lane.0, place.priority.get(), place.trail.k)),
-            Verdict::Drop(_) => None,
+    pub fn places(verdicts: &[LinkDecision]) -> Vec<Option<(u8, f32, TunnelBudget)>> {
+        let place = |verdict: &LinkDecision| match verdict {
+            LinkDecision::Follow(place) => Some((place.lane.0, place.priority.get(), place.trail.k)),
+            LinkDecision::Drop(_) => None,
         };
         verdicts.iter().map(place).collect()
     }
 
     #[test]
     fn a_url_found_again_keeps_the_best_of_both_ways() {
-        let place = |priority, hops, k| Place {
-            lane: Lane::MAIN,
+        let place = |priority, hops, k| QueueEntry {
+            lane: QueueId::MAIN,
             priority: Priority::new(priority),
-            trail: Trail { depth: hops + 1, hops, k, inherited: Relevance::new(priority) },
+            trail: PathState { depth: hops + 1, hops, k, inherited: Relevance::new(priority) },
         };
-        let merged = BreadthFirst.merge(place(0.2, 5, Tunnel::Left(9)), place(0.7, 6, Tunnel::Left(3)));
-        assert_eq!((merged.priority.get(), merged.trail.hops, merged.trail.k), (0.7, 5, Tunnel::Left(9)));
+        let merged = BreadthFirst.merge(place(0.2, 5, TunnelBudget::Left(9)), place(0.7, 6, TunnelBudget::Left(3)));
+        assert_eq!((merged.priority.get(), merged.trail.hops, merged.trail.k), (0.7, 5, TunnelBudget::Left(9)));
         assert!((merged.trail.inherited.get() - 0.7).abs() < 1e-6);
     }
 
     #[test]
     fn every_label_names_its_strategy() {
         for name in StrategyName::VARIANTS {
-            let label = Settings { name: *name, ..Settings::default() }.label();
-            assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
+            let label = StrategySettings { name: *name, ..StrategySettings::default() }.label();
+            assert_eq!(StrategySettings::default().named(&label).map(|found| found.label()), Ok(label));
         }
         for label in ["dth preempt", "dth queue", "dth interleave", "best-first hard", "static-tunnel 4"] {
-            assert_eq!(Settings::default().named(label).unwrap().label(), label);
+            assert_eq!(StrategySettings::default().named(label).unwrap().label(), label);
         }
-        let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };
+        let based = StrategySettings { dth: Dth { kdepth: 4, ..Dth::default() }, ..StrategySettings::default() };
         assert_eq!(based.named("dth queue").unwrap().dth.kdepth, 4, "what the name does not say stays");
     }
 
     #[test]
     fn what_names_no_strategy_is_told() {
-        let told = |text: &str| Settings::default().named(text).unwrap_err().to_string();
+        let told = |text: &str| StrategySettings::default().named(text).unwrap_err().to_string();
         assert!(told("deep-first").contains("unknown strategy deep-first; choose one of tunnel, dth"));
         assert!(told("dth quick").contains("dth takes no parameter quick"));
         assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));

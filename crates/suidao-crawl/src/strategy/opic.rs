@@ -6,22 +6,26 @@
 //! at the next one, and there is none; nor does the paper's virtual page, which collects from pages without links and
 //! pays to all, find its way into one crawl's order.
 
-use suidao_page::model::{Lane, Place, Priority, Tunnel, Verdict};
+use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, TunnelBudget};
 
-use super::{Strategy, Visit, merge_trails};
+use super::{PageVisit, Strategy, merge_trails};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opic;
 
 impl Strategy for Opic {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let share = visit.place.priority.get() / visit.links.len().max(1) as f32;
-        let place = Place { lane: Lane::MAIN, priority: Priority::new(share), trail: visit.trail(Tunnel::Unbounded) };
-        vec![Verdict::Follow(place); visit.links.len()]
+        let place = QueueEntry {
+            lane: QueueId::MAIN,
+            priority: Priority::new(share),
+            trail: visit.trail(TunnelBudget::Unbounded),
+        };
+        vec![LinkDecision::Follow(place); visit.links.len()]
     }
 
-    fn merge(&self, old: Place, new: Place) -> Place {
-        Place {
+    fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
+        QueueEntry {
             lane: old.lane,
             priority: Priority::new(old.priority.get() + new.priority.get()),
             trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)),
@@ -37,9 +41,11 @@ mod tests {
     #[test]
     fn a_page_pays_all_it_has_and_cash_adds_up() {
         let links = links(&[0.9, 0.0]);
-        let verdicts = Opic.judge(&visit(0.0, Tunnel::Unbounded, &links));
-        assert_eq!(places(&verdicts), [Some((0, 0.2, Tunnel::Unbounded)); 2]);
-        let (Verdict::Follow(old), Verdict::Follow(new)) = (verdicts[0], verdicts[1]) else { panic!("dropped") };
+        let verdicts = Opic.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
+        assert_eq!(places(&verdicts), [Some((0, 0.2, TunnelBudget::Unbounded)); 2]);
+        let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (verdicts[0], verdicts[1]) else {
+            panic!("dropped")
+        };
         assert!((Opic.merge(old, new).priority.get() - 0.4).abs() < 1e-6);
     }
 }

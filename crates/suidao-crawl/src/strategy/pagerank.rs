@@ -9,9 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{Lane, Place, Priority, Refusal, Tunnel, Verdict};
+use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{Strategy, Visit, merge_trails};
+use super::{PageVisit, Strategy, merge_trails};
 
 /// PageRank of the URLs that wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,24 +28,24 @@ impl Default for PageRank {
 }
 
 impl Strategy for PageRank {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let out = visit.links.len();
         if !visit.relevant {
-            return vec![Verdict::Drop(Refusal::OffTopicPage); out];
+            return vec![LinkDecision::Drop(SkipReason::OffTopicPage); out];
         }
         let share = self.damping * visit.place.priority.get() / out.max(1) as f32;
-        let place = Place {
-            lane: Lane::MAIN,
+        let place = QueueEntry {
+            lane: QueueId::MAIN,
             priority: Priority::new(1.0 - self.damping + share),
-            trail: visit.trail(Tunnel::Unbounded),
+            trail: visit.trail(TunnelBudget::Unbounded),
         };
-        vec![Verdict::Follow(place); out]
+        vec![LinkDecision::Follow(place); out]
     }
 
-    fn merge(&self, old: Place, new: Place) -> Place {
+    fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         // The new place counts the initial value once more; only its share is added.
         let share = new.priority.get() - (1.0 - self.damping);
-        Place {
+        QueueEntry {
             lane: old.lane,
             priority: Priority::new(old.priority.get() + share),
             trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)),
@@ -62,10 +62,12 @@ mod tests {
     fn rank_flows_along_links_and_adds_up() {
         let links = links(&[0.0, 0.0]);
         let pagerank = PageRank::default();
-        let verdicts = pagerank.judge(&visit(0.9, Tunnel::Unbounded, &links));
+        let verdicts = pagerank.judge(&visit(0.9, TunnelBudget::Unbounded, &links));
         let expected = 0.15 + 0.85 * 0.4 / 2.0;
         assert!((places(&verdicts)[0].unwrap().1 - expected).abs() < 1e-6);
-        let (Verdict::Follow(old), Verdict::Follow(new)) = (verdicts[0], verdicts[1]) else { panic!("dropped") };
+        let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (verdicts[0], verdicts[1]) else {
+            panic!("dropped")
+        };
         let twice = pagerank.merge(old, new);
         assert!((twice.priority.get() - (0.15 + 0.85 * 0.4)).abs() < 1e-6);
     }
@@ -73,7 +75,7 @@ mod tests {
     #[test]
     fn the_gate_keeps_off_topic_pages_out() {
         let links = links(&[0.9]);
-        let verdicts = PageRank::default().judge(&visit(0.1, Tunnel::Unbounded, &links));
-        assert_eq!(verdicts, [Verdict::Drop(Refusal::OffTopicPage)]);
+        let verdicts = PageRank::default().judge(&visit(0.1, TunnelBudget::Unbounded, &links));
+        assert_eq!(verdicts, [LinkDecision::Drop(SkipReason::OffTopicPage)]);
     }
 }

@@ -8,9 +8,9 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Trail, Tunnel, Verdict};
+use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, TunnelBudget};
 
-use super::{Strategy, Visit, merge_trails};
+use super::{PageVisit, Strategy, merge_trails};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -27,26 +27,26 @@ impl Default for Random {
 
 impl Random {
     /// When a URL found at `now` is due; negative, so that the first due ranks highest.
-    fn place(&self, url: &CrawlUrl, now: f32, trail: Trail) -> Place {
+    fn place(&self, url: &CrawlUrl, now: f32, trail: PathState) -> QueueEntry {
         let bits = xxh3_64_with_seed(url.as_str().as_bytes(), self.seed);
         let uniform = ((bits >> 40) as f32 + 0.5) / (1u32 << 24) as f32;
-        Place { lane: Lane::MAIN, priority: Priority::new(-(now - uniform.ln())), trail }
+        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(-(now - uniform.ln())), trail }
     }
 }
 
 impl Strategy for Random {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let now = -visit.place.priority.get();
-        let trail = visit.trail(Tunnel::Unbounded);
-        visit.links.iter().map(|link| Verdict::Follow(self.place(&link.url, now, trail))).collect()
+        let trail = visit.trail(TunnelBudget::Unbounded);
+        visit.links.iter().map(|link| LinkDecision::Follow(self.place(&link.url, now, trail))).collect()
     }
 
-    fn merge(&self, old: Place, new: Place) -> Place {
-        Place { trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)), ..old }
+    fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
+        QueueEntry { trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)), ..old }
     }
 
-    fn seed(&self, url: &CrawlUrl) -> Place {
-        self.place(url, 0.0, Trail::SEED)
+    fn seed(&self, url: &CrawlUrl) -> QueueEntry {
+        self.place(url, 0.0, PathState::SEED)
     }
 }
 
@@ -60,15 +60,16 @@ mod tests {
     fn second(seed: u64) -> usize {
         let random = Random { seed };
         let all = links(&[0.0; 8]);
-        let mut waiting: Vec<(usize, Place)> = (0..4).map(|at| (at, random.seed(&all[at].url))).collect();
-        let best = |waiting: &[(usize, Place)]| (0..waiting.len()).max_by_key(|&at| waiting[at].1.priority).unwrap();
+        let mut waiting: Vec<(usize, QueueEntry)> = (0..4).map(|at| (at, random.seed(&all[at].url))).collect();
+        let best =
+            |waiting: &[(usize, QueueEntry)]| (0..waiting.len()).max_by_key(|&at| waiting[at].1.priority).unwrap();
         let first = best(&waiting);
         let (_, place) = waiting.remove(first);
         let links = &all[4..];
-        let mut visit = super::super::tests::visit(0.0, Tunnel::Unbounded, links);
+        let mut visit = super::super::tests::visit(0.0, TunnelBudget::Unbounded, links);
         visit.place = place;
         for (at, verdict) in random.judge(&visit).into_iter().enumerate() {
-            let Verdict::Follow(place) = verdict else { panic!("dropped") };
+            let LinkDecision::Follow(place) = verdict else { panic!("dropped") };
             waiting.push((4 + at, place));
         }
         waiting[best(&waiting)].0

@@ -5,12 +5,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use url::Host;
 
 use super::port;
-use suidao_page::model::{CrawlUrl, Refusal};
+use suidao_page::model::{CrawlUrl, SkipReason};
 
 /// `[scope]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Scope {
+pub struct CrawlScope {
     /// Schemes that may be fetched: `http`, `https`.
     pub schemes: Vec<String>,
     /// If not empty, only these hosts; an entry stands for its subdomains too.
@@ -66,7 +66,7 @@ const NO_PAGES: &str = "7z aac ai apk arj asx atom avi bin bmp bz2 cab css csv d
     odt ogg ogv otf pdf png ppt pptx ps psd qt ra rar rdf rm rmvb rpm rss rtf svg swf tar tbz tgz tif tiff torrent ts \
     ttf txz wav webm webp wma wmv woff woff2 xls xlsx xml xz zip zst";
 
-impl Default for Scope {
+impl Default for CrawlScope {
     fn default() -> Self {
         Self {
             schemes: vec!["http".into(), "https".into()],
@@ -82,36 +82,36 @@ impl Default for Scope {
     }
 }
 
-impl Scope {
+impl CrawlScope {
     /// Why `url` is out of scope; `None` if it is in.
-    pub fn refuses(&self, url: &CrawlUrl) -> Option<Refusal> {
+    pub fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
         if !self.schemes.iter().any(|scheme| scheme == url.scheme()) {
-            return Some(Refusal::Scheme);
+            return Some(SkipReason::Scheme);
         }
         let host = url.host();
         let listed = |hosts: &[String]| hosts.iter().any(|listed| is_under(host, listed));
         if (!self.allow_hosts.is_empty() && !listed(&self.allow_hosts)) || listed(&self.deny_hosts) {
-            return Some(Refusal::Host);
+            return Some(SkipReason::Host);
         }
         if let Some(reason) = self.refuses_port(url) {
             return Some(reason);
         }
         if url.as_str().len() > self.max_url_length {
-            return Some(Refusal::UrlTooLong);
+            return Some(SkipReason::UrlTooLong);
         }
         let last = url.path().rsplit('/').next().unwrap_or_default();
         if let Some((_, extension)) = last.rsplit_once('.')
             && self.deny_extensions.iter().any(|denied| denied.eq_ignore_ascii_case(extension))
         {
-            return Some(Refusal::Extension);
+            return Some(SkipReason::Extension);
         }
         None
     }
 
     /// [`Refusal::Port`] if the URL's port belongs to a service that is not the web, and is not let in.
-    pub fn refuses_port(&self, url: &CrawlUrl) -> Option<Refusal> {
+    pub fn refuses_port(&self, url: &CrawlUrl) -> Option<SkipReason> {
         let is_closed = |port: u16| port::is_foreign(port) && !self.allow_ports.contains(&port);
-        url.port().is_some_and(is_closed).then_some(Refusal::Port)
+        url.port().is_some_and(is_closed).then_some(SkipReason::Port)
     }
 }
 
@@ -153,22 +153,26 @@ mod tests {
         assert_eq!([Ignore, Pages, Links].map(refused), [[false, false], [true, false], [true, true]]);
     }
 
-    fn refuses(scope: &Scope, url: &str) -> Option<Refusal> {
+    fn refuses(scope: &CrawlScope, url: &str) -> Option<SkipReason> {
         scope.refuses(&CrawlUrl::parse(url).unwrap())
     }
 
     #[test]
     fn hosts_count_with_their_subdomains() {
-        let scope = Scope { allow_hosts: vec!["a.cn".into()], deny_hosts: vec!["ads.a.cn".into()], ..Scope::default() };
+        let scope = CrawlScope {
+            allow_hosts: vec!["a.cn".into()],
+            deny_hosts: vec!["ads.a.cn".into()],
+            ..CrawlScope::default()
+        };
         assert_eq!(refuses(&scope, "http://a.cn/"), None);
         assert_eq!(refuses(&scope, "http://www.a.cn/"), None);
-        assert_eq!(refuses(&scope, "http://aa.cn/"), Some(Refusal::Host));
-        assert_eq!(refuses(&scope, "http://x.ads.a.cn/"), Some(Refusal::Host));
+        assert_eq!(refuses(&scope, "http://aa.cn/"), Some(SkipReason::Host));
+        assert_eq!(refuses(&scope, "http://x.ads.a.cn/"), Some(SkipReason::Host));
     }
 
     #[test]
     fn lists_are_read_as_urls_are() {
-        let scope: Scope = toml::from_str(
+        let scope: CrawlScope = toml::from_str(
             "deny_hosts = ['Ads.Example.com', '.a.cn', '*.b.cn.', '中文.cn', '1.2.3.4']\ndeny_extensions = ['.PDF']",
         )
         .unwrap();
@@ -180,9 +184,9 @@ mod tests {
             "http://中文.cn/",
             "http://1.2.3.4/",
         ] {
-            assert_eq!(refuses(&scope, url), Some(Refusal::Host), "{url}");
+            assert_eq!(refuses(&scope, url), Some(SkipReason::Host), "{url}");
         }
-        assert_eq!(refuses(&scope, "http://c.cn/x.pdf"), Some(Refusal::Extension));
+        assert_eq!(refuses(&scope, "http://c.cn/x.pdf"), Some(SkipReason::Extension));
         for wrong in [
             "deny_hosts = ['http://a.cn']",
             "allow_hosts = ['a.cn:8080']",
@@ -190,20 +194,20 @@ mod tests {
             "deny_hosts = ['']",
             "deny_extensions = ['tar.gz']",
         ] {
-            let told = toml::from_str::<Scope>(wrong).unwrap_err().to_string();
+            let told = toml::from_str::<CrawlScope>(wrong).unwrap_err().to_string();
             assert!(told.contains("is no host") || told.contains("is no extension"), "{wrong}: {told}");
         }
     }
 
     #[test]
     fn ports_of_other_services_are_refused_unless_they_are_let_in() {
-        let scope = Scope { allow_ports: vec![6379], ..Scope::default() };
+        let scope = CrawlScope { allow_ports: vec![6379], ..CrawlScope::default() };
         for (url, reason) in [
-            ("http://a.cn:25/", Some(Refusal::Port)),
-            ("https://a.cn:22/", Some(Refusal::Port)),
-            ("http://[2400:3200::1]:6667/", Some(Refusal::Port)),
-            ("http://a.cn:0/", Some(Refusal::Port)),
-            ("http://a.cn:11211/", Some(Refusal::Port)),
+            ("http://a.cn:25/", Some(SkipReason::Port)),
+            ("https://a.cn:22/", Some(SkipReason::Port)),
+            ("http://[2400:3200::1]:6667/", Some(SkipReason::Port)),
+            ("http://a.cn:0/", Some(SkipReason::Port)),
+            ("http://a.cn:11211/", Some(SkipReason::Port)),
             ("http://a.cn:6379/", None),
             ("http://a.cn:8080/", None),
             ("http://a.cn:443/", None),
@@ -212,20 +216,20 @@ mod tests {
         ] {
             assert_eq!(refuses(&scope, url), reason, "{url}");
         }
-        assert_eq!(refuses(&Scope::default(), "http://a.cn:6379/"), Some(Refusal::Port));
+        assert_eq!(refuses(&CrawlScope::default(), "http://a.cn:6379/"), Some(SkipReason::Port));
     }
 
     #[test]
     fn what_is_no_page_is_refused() {
-        let scope = Scope::default();
+        let scope = CrawlScope::default();
         for (url, reason) in [
-            ("http://a.cn/b.PDF", Some(Refusal::Extension)),
+            ("http://a.cn/b.PDF", Some(SkipReason::Extension)),
             ("http://a.cn/v1.2/b", None),
             ("http://a.cn/b.html?f=x.pdf", None),
         ] {
             assert_eq!(refuses(&scope, url), reason, "{url}");
         }
         let long = format!("http://a.cn/{}", "x".repeat(1024));
-        assert_eq!(refuses(&scope, &long), Some(Refusal::UrlTooLong));
+        assert_eq!(refuses(&scope, &long), Some(SkipReason::UrlTooLong));
     }
 }

@@ -14,9 +14,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
+use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, Relevance, TunnelBudget};
 
-use super::{Candidate, Strategy, Visit};
+use super::{LinkCandidate, PageVisit, Strategy};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -36,7 +36,7 @@ impl Default for SharkSearch {
 }
 
 impl SharkSearch {
-    fn near(&self, link: &Candidate) -> f32 {
+    fn near(&self, link: &LinkCandidate) -> f32 {
         let anchor = link.evidence.anchor.get();
         let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
         self.beta * anchor + (1.0 - self.beta) * context
@@ -44,20 +44,20 @@ impl SharkSearch {
 }
 
 impl Strategy for SharkSearch {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let handed_on = if visit.relevant { visit.relevance } else { visit.place.trail.inherited };
         let inherited = Relevance::new(self.delta * handed_on.get());
-        let trail = Trail { inherited, ..visit.trail(Tunnel::Unbounded) };
-        let place = |link: &Candidate| {
+        let trail = PathState { inherited, ..visit.trail(TunnelBudget::Unbounded) };
+        let place = |link: &LinkCandidate| {
             let potential = self.gamma * inherited.get() + (1.0 - self.gamma) * self.near(link);
-            Place { lane: Lane::MAIN, priority: Priority::new(potential), trail }
+            QueueEntry { lane: QueueId::MAIN, priority: Priority::new(potential), trail }
         };
-        visit.links.iter().map(|link| Verdict::Follow(place(link))).collect()
+        visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
     }
 
-    fn seed(&self, _url: &CrawlUrl) -> Place {
-        let trail = Trail { inherited: Relevance::ZERO, ..Trail::SEED };
-        Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail }
+    fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
+        let trail = PathState { inherited: Relevance::ZERO, ..PathState::SEED };
+        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
     }
 }
 
@@ -71,9 +71,9 @@ mod tests {
         let mut links = links(&[0.0]);
         links[0].evidence.anchor = Relevance::new(anchor);
         links[0].evidence.context = Relevance::new(context);
-        match SharkSearch::default().judge(&visit(relevance, Tunnel::Unbounded, &links))[0] {
-            Verdict::Follow(place) => (place.priority.get(), place.trail.inherited.get()),
-            Verdict::Drop(_) => panic!("dropped"),
+        match SharkSearch::default().judge(&visit(relevance, TunnelBudget::Unbounded, &links))[0] {
+            LinkDecision::Follow(place) => (place.priority.get(), place.trail.inherited.get()),
+            LinkDecision::Drop(_) => panic!("dropped"),
         }
     }
 

@@ -10,9 +10,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{Lane, Place, Priority, Refusal, Tunnel, Verdict};
+use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{Strategy, Visit};
+use super::{PageVisit, Strategy};
 
 /// Tunnels of one length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,15 +29,15 @@ impl Default for StaticTunnel {
 }
 
 impl Strategy for StaticTunnel {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let (priority, k) = match visit.place.trail.k {
-            _ if visit.relevant => (visit.relevance.get(), Tunnel::Unbounded),
-            Tunnel::Unbounded => (0.0, Tunnel::Left(self.k.saturating_sub(1))),
-            Tunnel::Left(0) => return vec![Verdict::Drop(Refusal::TunnelEnd); visit.links.len()],
-            Tunnel::Left(left) => (0.0, Tunnel::Left(left - 1)),
+            _ if visit.relevant => (visit.relevance.get(), TunnelBudget::Unbounded),
+            TunnelBudget::Unbounded => (0.0, TunnelBudget::Left(self.k.saturating_sub(1))),
+            TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
+            TunnelBudget::Left(left) => (0.0, TunnelBudget::Left(left - 1)),
         };
-        let place = Place { lane: Lane::MAIN, priority: Priority::new(priority), trail: visit.trail(k) };
-        vec![Verdict::Follow(place); visit.links.len()]
+        let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(priority), trail: visit.trail(k) };
+        vec![LinkDecision::Follow(place); visit.links.len()]
     }
 }
 
@@ -45,9 +45,9 @@ impl Strategy for StaticTunnel {
 mod tests {
     use super::super::tests::{links, places, visit};
     use super::*;
-    use Tunnel::{Left, Unbounded};
+    use TunnelBudget::{Left, Unbounded};
 
-    fn judge(k: u8, relevance: f32, left: Tunnel) -> Option<(u8, f32, Tunnel)> {
+    fn judge(k: u8, relevance: f32, left: TunnelBudget) -> Option<(u8, f32, TunnelBudget)> {
         let links = links(&[0.9]);
         places(&StaticTunnel { k }.judge(&visit(relevance, left, &links)))[0]
     }

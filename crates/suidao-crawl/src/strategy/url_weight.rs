@@ -8,9 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{CrawlUrl, Discipline, Lane, Place, Priority, Trail, Tunnel, Verdict};
+use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, QueuePolicy, TunnelBudget};
 
-use super::{Strategy, Visit};
+use super::{PageVisit, Strategy};
 
 /// Paper 004's w0.
 const HEAVIEST: usize = 10;
@@ -42,23 +42,23 @@ pub fn url_weight(url: &CrawlUrl) -> u8 {
 }
 
 impl UrlWeight {
-    fn place(url: &CrawlUrl, trail: Trail) -> Place {
-        Place { lane: Lane(url_weight(url)), priority: Priority::new(0.0), trail }
+    fn place(url: &CrawlUrl, trail: PathState) -> QueueEntry {
+        QueueEntry { lane: QueueId(url_weight(url)), priority: Priority::new(0.0), trail }
     }
 }
 
 impl Strategy for UrlWeight {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
-        let trail = visit.trail(Tunnel::Unbounded);
-        visit.links.iter().map(|link| Verdict::Follow(Self::place(&link.url, trail))).collect()
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
+        let trail = visit.trail(TunnelBudget::Unbounded);
+        visit.links.iter().map(|link| LinkDecision::Follow(Self::place(&link.url, trail))).collect()
     }
 
-    fn discipline(&self) -> Discipline {
-        Discipline::WeightThenRandom { by_weight: self.by_weight, at_random: self.at_random }
+    fn discipline(&self) -> QueuePolicy {
+        QueuePolicy::WeightThenRandom { by_weight: self.by_weight, at_random: self.at_random }
     }
 
-    fn seed(&self, url: &CrawlUrl) -> Place {
-        Self::place(url, Trail::SEED)
+    fn seed(&self, url: &CrawlUrl) -> QueueEntry {
+        Self::place(url, PathState::SEED)
     }
 }
 

@@ -2,21 +2,21 @@
 //! (`/page/2/page/3/page/4`), addresses that carry the address they came from.
 
 use super::Traps;
-use suidao_page::model::{CrawlUrl, Refusal};
+use suidao_page::model::{CrawlUrl, SkipReason};
 
 /// Segments that may repeat together.
 const PERIODS: std::ops::RangeInclusive<usize> = 1..=3;
 
 /// Why a URL looks like a trap by itself; none if it does not.
-pub fn refuses(traps: &Traps, url: &CrawlUrl) -> Option<Refusal> {
+pub fn refuses(traps: &Traps, url: &CrawlUrl) -> Option<SkipReason> {
     if path_repeats(traps.repeats, url.path()) {
-        return Some(Refusal::RepeatingPath);
+        return Some(SkipReason::RepeatingPath);
     }
     if url.query().is_some_and(|query| query_repeats(traps.repeats, query)) {
-        return Some(Refusal::RepeatingQuery);
+        return Some(SkipReason::RepeatingQuery);
     }
     let segments = || url.path().split('/').filter(|segment| !segment.is_empty()).count();
-    (traps.max_segments > 0 && segments() > traps.max_segments).then_some(Refusal::TooManySegments)
+    (traps.max_segments > 0 && segments() > traps.max_segments).then_some(SkipReason::TooManySegments)
 }
 
 fn path_repeats(times: usize, path: &str) -> bool {
@@ -81,7 +81,7 @@ fn after_escape(value: &str, at: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn told(url: &str) -> Option<Refusal> {
+    fn told(url: &str) -> Option<SkipReason> {
         refuses(&Traps::default(), &CrawlUrl::parse(&format!("http://a.cn{url}")).unwrap())
     }
 
@@ -95,7 +95,7 @@ mod tests {
             "/page/2/page/3/page/4",
             "/t/a/1/b/2/b/3/b/4",
         ] {
-            assert_eq!(told(path), Some(Refusal::RepeatingPath), "{path}");
+            assert_eq!(told(path), Some(SkipReason::RepeatingPath), "{path}");
         }
         for query in [
             "/l?back=/l?back=/l?back=/",
@@ -103,10 +103,10 @@ mod tests {
             "/l?a=1&a=1&a=1",
             "/l?u=%2525252525253D",
         ] {
-            assert_eq!(told(query), Some(Refusal::RepeatingQuery), "{query}");
+            assert_eq!(told(query), Some(SkipReason::RepeatingQuery), "{query}");
         }
         let deep = format!("/{}", (0..21).map(|n| format!("d{n}/")).collect::<String>());
-        assert_eq!(told(&deep), Some(Refusal::TooManySegments));
+        assert_eq!(told(&deep), Some(SkipReason::TooManySegments));
     }
 
     #[test]

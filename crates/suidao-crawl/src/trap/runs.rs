@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use serde::{Deserialize, Serialize};
 
-use super::series::Series;
+use super::series::UrlSeries;
 use suidao_page::model::{CrawlUrl, Sketch, UrlId};
 use suidao_page::text::simhash::distance;
 
@@ -22,9 +22,9 @@ const MOST: usize = 1 << 20;
 
 /// Where a page led: a bit for each link. Kept that sparse, few other links seem to be among them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Led(Box<[u64]>);
+struct LinkBloom(Box<[u64]>);
 
-impl Led {
+impl LinkBloom {
     fn to(links: &[UrlId]) -> Self {
         let words = (links.len() / 8).next_power_of_two().clamp(*WORDS.start(), *WORDS.end());
         let mut led = Self(vec![0; words].into());
@@ -55,9 +55,9 @@ impl Led {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Run {
     /// Pages in a row that brought nothing.
-    barren: u16,
+    no_new_content: u16,
     /// Where the last two pages led.
-    led: [Led; 2],
+    led: [LinkBloom; 2],
     /// SimHash of their texts.
     said: [u64; 2],
     pages: u32,
@@ -71,7 +71,7 @@ impl Run {
 
 /// A page, as far as its series needs to know.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct SeriesPage<'a> {
     /// Where the links of its content lead, those to relatives left out.
     pub leads: &'a [UrlId],
     /// Sketch of its main text.
@@ -85,14 +85,14 @@ pub struct Seen<'a> {
 /// The series of a crawl: a fold of its pages. Memory: 200 bytes a series, and up to 2,000 where its pages have a
 /// thousand links.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Runs {
+pub struct SeriesTracker {
     runs: FxHashMap<u64, Box<Run>>,
     ended: FxHashSet<u64>,
 }
 
-impl Runs {
+impl SeriesTracker {
     /// Whether a page brings nothing of its own to a series.
-    pub fn is_barren(&self, series: &Series, page: &Seen) -> bool {
+    pub fn is_barren(&self, series: &UrlSeries, page: &SeriesPage) -> bool {
         // The first page of a series is what the others are compared with.
         let Some(run) = self.runs.get(&series.key()).filter(|run| run.pages > 0) else { return false };
         if page.leads.iter().any(|&link| !run.led_to(link)) {
@@ -106,7 +106,7 @@ impl Runs {
     /// Takes in a page of a series: how many in a row have brought nothing by now. `links`: all of them.
     pub fn observe(
         &mut self,
-        series: &Series,
+        series: &UrlSeries,
         barren: bool,
         sketch: Sketch,
         links: impl Iterator<Item = UrlId>,
@@ -116,22 +116,22 @@ impl Runs {
             return 0;
         }
         let run = self.runs.entry(key).or_default();
-        run.barren = if barren { run.barren.saturating_add(1) } else { 0 };
+        run.no_new_content = if barren { run.no_new_content.saturating_add(1) } else { 0 };
         run.pages = run.pages.saturating_add(1);
         run.led.swap(0, 1);
-        run.led[0] = Led::to(&links.collect::<Vec<UrlId>>());
+        run.led[0] = LinkBloom::to(&links.collect::<Vec<UrlId>>());
         run.said = [sketch.simhash, run.said[0]];
-        run.barren
+        run.no_new_content
     }
 
-    pub fn end(&mut self, series: &Series) {
+    pub fn end(&mut self, series: &UrlSeries) {
         self.ended.insert(series.key());
         self.runs.remove(&series.key());
     }
 
     /// Whether the series of a URL has ended.
     pub fn has_ended(&self, url: &CrawlUrl) -> bool {
-        !self.ended.is_empty() && Series::of(url).is_some_and(|series| self.ended.contains(&series.key()))
+        !self.ended.is_empty() && UrlSeries::of(url).is_some_and(|series| self.ended.contains(&series.key()))
     }
 
     /// Series that have ended.
@@ -150,18 +150,18 @@ mod tests {
         CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap()
     }
 
-    fn of(path: &str) -> Series {
-        Series::of(&url(path)).unwrap()
+    fn of(path: &str) -> UrlSeries {
+        UrlSeries::of(&url(path)).unwrap()
     }
 
     #[test]
     fn a_series_that_brings_nothing_is_told_from_one_that_does() {
         let empty = sketch("一 二 三 四 五 六 日 没有活动");
         let series = |n: usize| of(&format!("/cal/{}/{}/", 2030 + n / 12, n % 12 + 1));
-        let mut runs = Runs::default();
+        let mut runs = SeriesTracker::default();
         let mut ended = 0;
         for n in 0..40 {
-            let page = Seen { leads: &[], sketch: empty, listing: false, relevant: false };
+            let page = SeriesPage { leads: &[], sketch: empty, listing: false, relevant: false };
             let barren = runs.is_barren(&series(n), &page);
             assert_eq!(barren, n > 0);
             ended = runs.observe(&series(n), barren, empty, std::iter::once(UrlId(7)));
@@ -170,10 +170,10 @@ mod tests {
         runs.end(&series(0));
         assert!(runs.has_ended(&url("/cal/2099/01/")) && !runs.has_ended(&url("/cal/2099/01/05/")));
         // An archive: each month leads to posts that the months before it did not.
-        let mut runs = Runs::default();
+        let mut runs = SeriesTracker::default();
         for n in 0..40_u32 {
             let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
-            let page = Seen { leads: &own, sketch: empty, listing: true, relevant: false };
+            let page = SeriesPage { leads: &own, sketch: empty, listing: true, relevant: false };
             let series = series(n as usize);
             assert!(!runs.is_barren(&series, &page), "{n}");
             runs.observe(&series, false, empty, own.iter().copied());
@@ -184,18 +184,18 @@ mod tests {
     fn a_list_of_pages_with_many_links_each_goes_on_and_a_calendar_with_as_many_does_not() {
         let series = |n: usize| of(&format!("/all/page/{}/", n + 1));
         let text = sketch("没有更多了");
-        let mut runs = Runs::default();
+        let mut runs = SeriesTracker::default();
         for n in 0..400_u32 {
             // Nearly all of them are furniture, and the one that counts is new.
             let own = [UrlId(10_000 + n)];
-            let page = Seen { leads: &own, sketch: text, listing: true, relevant: false };
+            let page = SeriesPage { leads: &own, sketch: text, listing: true, relevant: false };
             let barren = runs.is_barren(&series(n as usize), &page);
             let ended = runs.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
             assert!(ended < Traps::default().series, "{n}: now and then it seems to be one of them, never for long");
         }
-        let mut runs = Runs::default();
+        let mut runs = SeriesTracker::default();
         for n in 0..40 {
-            let page = Seen { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, relevant: false };
+            let page = SeriesPage { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, relevant: false };
             let barren = runs.is_barren(&series(n), &page);
             assert_eq!(barren, n > 0, "{n}");
             runs.observe(&series(n), barren, text, (0..1500).map(UrlId));
@@ -212,8 +212,8 @@ mod tests {
             )
         };
         let series = of("/page/2/");
-        let mut runs = Runs::default();
-        let page = |sketch| Seen { leads: &[], sketch, listing: false, relevant: false };
+        let mut runs = SeriesTracker::default();
+        let page = |sketch| SeriesPage { leads: &[], sketch, listing: false, relevant: false };
         runs.observe(&series, false, text(1), std::iter::empty());
         assert!(!runs.is_barren(&series, &page(text(5))));
         runs.observe(&series, false, text(5), std::iter::empty());

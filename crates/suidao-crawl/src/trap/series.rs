@@ -8,14 +8,14 @@ use suidao_page::model::CrawlUrl;
 
 /// What the URLs of one series have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Series {
+pub struct UrlSeries {
     /// Host and path, numbers masked: `a.cn/page/#/`.
     place: String,
     /// Names of the parameters, in order, each once.
     names: Vec<String>,
 }
 
-impl Series {
+impl UrlSeries {
     /// The series that a URL is of: its path ends in a number, or it has a query.
     pub fn of(url: &CrawlUrl) -> Option<Self> {
         let path = masked(url.path());
@@ -53,8 +53,8 @@ impl Series {
 
 /// Whether a link leads to a further page of what a page begins or goes on with: `/tag/x/page/2/` of `/tag/x/`.
 pub fn goes_on(page: &CrawlUrl, link: &CrawlUrl) -> bool {
-    let Some(series) = Series::of(link) else { return false };
-    match Series::of(page) {
+    let Some(series) = UrlSeries::of(link) else { return false };
+    match UrlSeries::of(page) {
         Some(own) => own.is_relative(&series),
         None => page.authority() == link.authority() && link.path().starts_with(page.path()),
     }
@@ -84,8 +84,8 @@ mod tests {
         CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap()
     }
 
-    fn series(path: &str) -> Option<Series> {
-        Series::of(&url(path))
+    fn series(path: &str) -> Option<UrlSeries> {
+        UrlSeries::of(&url(path))
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         #[test]
         fn any_url_can_be_asked_about(text in "[0-9a-z/?&=._-]{0,60}") {
             if let Ok(url) = CrawlUrl::parse(&format!("http://a.cn/{text}")) {
-                proptest::prop_assert!(Series::of(&url).is_none_or(|series| series.is_relative(&series)));
+                proptest::prop_assert!(UrlSeries::of(&url).is_none_or(|series| series.is_relative(&series)));
             }
         }
     }

@@ -12,11 +12,11 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::TypePtr;
 
 use suidao_page::model::{CrawlUrl, Region, TermMatch};
-use suidao_store::corpus::document::{OutLink, Post};
-use suidao_store::corpus::{Document, Fields};
+use suidao_store::corpus::document::{ForumPost, OutLink};
+use suidao_store::corpus::{CorpusDocument, DocumentFields};
 
 /// The declaration of each field of a document.
-const FIELDS: [(&str, &str); Fields::ALL.len()] = [
+const FIELDS: [(&str, &str); DocumentFields::ALL.len()] = [
     ("id", "REQUIRED BYTE_ARRAY id (STRING);"),
     ("url", "REQUIRED BYTE_ARRAY url (STRING);"),
     ("host", "REQUIRED BYTE_ARRAY host (STRING);"),
@@ -65,7 +65,7 @@ const FIELDS: [(&str, &str); Fields::ALL.len()] = [
 ];
 
 /// Bytes that a document takes in columns, roughly.
-pub fn size(document: &Document) -> usize {
+pub fn size(document: &CorpusDocument) -> usize {
     let links: usize = document.links.iter().map(|link| link.url.as_str().len() + link.anchor.len() + 32).sum();
     let posts: usize = document.posts.iter().map(|post| post.text.len() + 64).sum();
     1024 + document.text.len() + links + posts
@@ -75,7 +75,7 @@ pub fn size(document: &Document) -> usize {
 ///
 /// # Errors
 /// If there is no column for a field.
-pub fn schema(fields: &Fields) -> Result<TypePtr, ParquetError> {
+pub fn schema(fields: &DocumentFields) -> Result<TypePtr, ParquetError> {
     let declared = fields.names().map(|name| FIELDS.iter().find(|field| field.0 == name).map_or("", |field| field.1));
     message(&declared.collect::<String>())
 }
@@ -92,7 +92,7 @@ pub fn message(declarations: &str) -> Result<TypePtr, ParquetError> {
 ///
 /// # Errors
 /// If there is no such field.
-pub fn column(name: &str, rows: &[Document]) -> Result<Vec<Leaf>, ParquetError> {
+pub fn column(name: &str, rows: &[CorpusDocument]) -> Result<Vec<Leaf>, ParquetError> {
     let documents = || rows.iter();
     let instant = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
     let leaf = match name {
@@ -144,13 +144,13 @@ pub fn column(name: &str, rows: &[Document]) -> Result<Vec<Leaf>, ParquetError> 
     Ok(vec![leaf])
 }
 
-fn terms(rows: &[Document]) -> Vec<Leaf> {
+fn terms(rows: &[CorpusDocument]) -> Vec<Leaf> {
     let all = || rows.iter().flat_map(|page| &page.terms);
     let leaves = [texts(all().map(|term: &TermMatch| &term.term)), longs(all().map(|term| term.count.into()))];
     listed(leaves, rows.iter().map(|page| page.terms.len()))
 }
 
-fn links(rows: &[Document]) -> Vec<Leaf> {
+fn links(rows: &[CorpusDocument]) -> Vec<Leaf> {
     let all = || rows.iter().flat_map(|page| &page.links);
     let leaves = [
         texts(all().map(|link: &OutLink| link.url.as_str())),
@@ -161,9 +161,9 @@ fn links(rows: &[Document]) -> Vec<Leaf> {
     listed(leaves, rows.iter().map(|page| page.links.len()))
 }
 
-fn posts(rows: &[Document]) -> Vec<Leaf> {
+fn posts(rows: &[CorpusDocument]) -> Vec<Leaf> {
     let all = || rows.iter().flat_map(|page| &page.posts);
-    let posted = |post: &Post| {
+    let posted = |post: &ForumPost| {
         let instant: jiff::Timestamp = post.posted.as_ref()?.parse().ok()?;
         Some(instant.as_millisecond())
     };
@@ -279,10 +279,10 @@ mod tests {
 
     #[test]
     fn every_field_has_columns_under_its_name() {
-        let schema = schema(&Fields::all()).unwrap();
+        let schema = schema(&DocumentFields::all()).unwrap();
         let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
-        assert_eq!(names, Fields::ALL);
-        let leaves: usize = Fields::ALL.iter().map(|name| column(name, &[]).unwrap().len()).sum();
+        assert_eq!(names, DocumentFields::ALL);
+        let leaves: usize = DocumentFields::ALL.iter().map(|name| column(name, &[]).unwrap().len()).sum();
         assert_eq!(leaves, parquet::schema::types::SchemaDescriptor::new(schema).num_columns());
         assert!(column("colour", &[]).is_err());
     }

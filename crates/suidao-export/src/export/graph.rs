@@ -14,10 +14,10 @@ use rustc_hash::FxHashMap;
 
 use super::Export;
 use super::columns::{Leaf, flags, floats, longs, message, region, texts};
-use super::parquet::{Table, of_parquet};
+use super::parquet::{ParquetTable, of_parquet};
 use suidao_page::model::{CrawlUrl, Event, Region, UrlId};
 use suidao_store::corpus::document::OutLink;
-use suidao_store::corpus::{Document, Names, Part, Parts, Streamed};
+use suidao_store::corpus::{CorpusDocument, PageRole, Parts, Streamed, UrlNames};
 use suidao_store::store::directory::{WriteError, write_whole};
 use suidao_store::store::{Store, StoreError};
 
@@ -62,7 +62,7 @@ struct Pages {
     nodes: FxHashMap<u64, u32>,
     /// The crawl's number of each node's URL.
     ids: Vec<UrlId>,
-    names: Names,
+    names: UrlNames,
 }
 
 /// All links of one page to another, told by the one that is most the page's own, the first of equals.
@@ -75,14 +75,14 @@ struct Edge {
 
 impl Pages {
     fn read(export: &Export) -> Result<Self, StoreError> {
-        let names = Names::read(export.store, export.catalogue)?;
+        let names = UrlNames::read(export.store, export.catalogue)?;
         let redirects = redirects(export.store)?;
         let chosen = export.catalogue.entries.iter().zip(&export.selection.chosen).filter(|(_, chosen)| **chosen);
         let ids: Vec<UrlId> = chosen.map(|(entry, _)| entry.id).collect();
         let mut numbers: FxHashMap<UrlId, u32> = ids.iter().copied().zip(0..).collect();
         // A link to a further page of a thread leads to the thread.
         for entry in &export.catalogue.entries {
-            let Part::Further(thread) = entry.part else { continue };
+            let PageRole::Further(thread) = entry.part else { continue };
             if let Some(&number) = numbers.get(&export.catalogue.entries[thread as usize].id) {
                 numbers.insert(entry.id, number);
             }
@@ -111,7 +111,7 @@ impl Pages {
     }
 
     /// The edges of a page, in order of its links.
-    fn edges(&self, page: &Document) -> Vec<Edge> {
+    fn edges(&self, page: &CorpusDocument) -> Vec<Edge> {
         let own = self.node(&page.url);
         let mut places: FxHashMap<u32, usize> = FxHashMap::default();
         let mut edges: Vec<Edge> = Vec::new();
@@ -138,7 +138,9 @@ fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
     let mut redirects = FxHashMap::default();
     for record in store.batches() {
         for event in record?.batch.events {
-            if let Event::Redirected { id, link: Some(link), .. } | Event::Moved { id, link: Some(link) } = event {
+            if let Event::Redirected { id, link: Some(link), .. } | Event::SchemeRewritten { id, link: Some(link) } =
+                event
+            {
                 redirects.insert(id, link.to);
             }
         }
@@ -148,7 +150,7 @@ fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
 
 struct Graph<'a> {
     out: &'a mut (dyn Write + Send),
-    nodes: Group<'a, (u32, Document)>,
+    nodes: Group<'a, (u32, CorpusDocument)>,
     edges: Group<'a, (u32, Edge)>,
     /// The edges in GraphML: they come after all nodes, so they wait in a file without a name.
     waiting: BufWriter<std::fs::File>,
@@ -180,7 +182,7 @@ impl<'a> Graph<'a> {
         out.write_all(HEAD.as_bytes())?;
         let meta = export.store.meta();
         let table = |out: &'a mut (dyn Write + Send), columns| {
-            Table::begin(Box::new(out), &message(columns).map_err(of_parquet)?, meta)
+            ParquetTable::begin(Box::new(out), &message(columns).map_err(of_parquet)?, meta)
         };
         Ok(Self {
             out,
@@ -192,7 +194,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    fn add(&mut self, mut page: Document, edges: Vec<Edge>) -> Result<(), WriteError> {
+    fn add(&mut self, mut page: CorpusDocument, edges: Vec<Edge>) -> Result<(), WriteError> {
         let number = self.next;
         self.next += 1;
         debug_assert_eq!(self.pages.url(number), page.url.as_str());
@@ -235,7 +237,7 @@ type Columns<T> = fn(&[T], &Pages) -> Vec<Leaf>;
 
 /// A table in progress, and the rows of its next row group.
 struct Group<'a, T> {
-    table: Table<'a>,
+    table: ParquetTable<'a>,
     columns: Columns<T>,
     pages: &'a Pages,
     rows: Vec<T>,
@@ -263,7 +265,7 @@ const NODES: &str = "REQUIRED INT64 node; REQUIRED BYTE_ARRAY id (STRING); REQUI
      REQUIRED BYTE_ARRAY host (STRING); REQUIRED BYTE_ARRAY title (STRING); REQUIRED FLOAT relevance; \
      REQUIRED BOOLEAN relevant;";
 
-fn node_columns(rows: &[(u32, Document)], _: &Pages) -> Vec<Leaf> {
+fn node_columns(rows: &[(u32, CorpusDocument)], _: &Pages) -> Vec<Leaf> {
     let pages = || rows.iter().map(|(_, page)| page);
     vec![
         longs(rows.iter().map(|(number, _)| i64::from(*number))),

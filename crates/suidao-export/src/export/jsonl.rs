@@ -1,15 +1,15 @@
 //! The corpus as JSON lines: one object for each page, in order of fetching.
 
 use super::{Export, Output};
-use suidao_store::corpus::{Fields, Shown, Streamed};
+use suidao_store::corpus::{DocumentFields, JsonDocument, Streamed};
 use suidao_store::store::StoreError;
 
 /// Writes the chosen pages, each with the given fields.
-pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Streamed, StoreError> {
+pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Result<Streamed, StoreError> {
     output.rows("jsonl", |rows| {
         export.each(
             |chosen| {
-                let mut line = serde_json::to_vec(&Shown(&chosen.document(fields.parts())?, fields))?;
+                let mut line = serde_json::to_vec(&JsonDocument(&chosen.document(fields.parts())?, fields))?;
                 line.push(b'\n');
                 Ok(line)
             },
@@ -46,7 +46,7 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let to = |name: &str| {
             let path = out.path().join(name);
-            assert_eq!(write(&export, &Output::file(&path), &Fields::without_links()).unwrap().pages, 2);
+            assert_eq!(write(&export, &Output::file(&path), &DocumentFields::without_links()).unwrap().pages, 2);
             std::fs::read(path).unwrap()
         };
         let plain = to("pages.jsonl");
@@ -71,13 +71,16 @@ mod tests {
         });
         assert_eq!(last, &expected);
         let names: Vec<&String> = last.as_object().unwrap().keys().collect();
-        assert_eq!(names.len(), Fields::ALL.len() - 1);
-        let few = Fields::named(["text", "url"]).unwrap();
+        assert_eq!(names.len(), DocumentFields::ALL.len() - 1);
+        let few = DocumentFields::named(["text", "url"]).unwrap();
         write(&export, &Output::file(out.path().join("few")), &few).unwrap();
         let few = std::fs::read_to_string(out.path().join("few")).unwrap();
         assert!(few.starts_with("{\"url\":\"http://a.cn/\",\"text\":\"足球 比赛\"}\n"), "{few}");
         assert!(
-            Fields::named(["txt"]).unwrap_err().to_string().contains("there is no field txt; the fields are id, url")
+            DocumentFields::named(["txt"])
+                .unwrap_err()
+                .to_string()
+                .contains("there is no field txt; the fields are id, url")
         );
     }
 
@@ -95,7 +98,7 @@ mod tests {
         let selection = Filter::default().select(&catalogue);
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
         let out = root.path().join("out.jsonl");
-        let message = write(&export, &Output::file(&out), &Fields::all()).unwrap_err().to_string();
+        let message = write(&export, &Output::file(&out), &DocumentFields::all()).unwrap_err().to_string();
         assert!(message.contains("suidao-00000.warc.gz"), "{message}");
         assert!(!out.exists());
     }

@@ -5,7 +5,7 @@
 mod card;
 mod columns;
 pub mod engines;
-pub mod former;
+pub mod export_state;
 pub mod graph;
 pub mod jsonl;
 mod output;
@@ -13,9 +13,9 @@ pub mod parquet;
 pub mod text;
 pub mod warc;
 
-pub use output::{Output, Rows};
+pub use output::{Output, RowWriter};
 
-use suidao_store::corpus::{Catalogue, Chosen, Selection, Streamed, stream};
+use suidao_store::corpus::{Catalogue, SelectedDocument, Selection, Streamed, stream};
 use suidao_store::store::Store;
 use suidao_store::store::directory::WriteError;
 
@@ -30,7 +30,7 @@ impl Export<'_> {
     /// Makes something of each chosen page, on all cores, and hands it over in order of fetching.
     pub fn each<T: Send>(
         &self,
-        render: impl Fn(&Chosen) -> Result<T, WriteError> + Sync,
+        render: impl Fn(&SelectedDocument) -> Result<T, WriteError> + Sync,
         mut write: impl FnMut(T) -> Result<(), WriteError> + Send,
     ) -> Result<Streamed, WriteError> {
         stream(self.store, self.catalogue, self.selection, render, |made| {

@@ -34,7 +34,7 @@ impl Output {
     pub fn rows<T>(
         &self,
         extension: &str,
-        content: impl FnOnce(&mut Rows<'_>) -> Result<T, WriteError>,
+        content: impl FnOnce(&mut RowWriter<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         self.rows_with(extension, None, content)
     }
@@ -45,7 +45,7 @@ impl Output {
         &self,
         extension: &str,
         companion: Option<&str>,
-        content: impl FnOnce(&mut Rows<'_>) -> Result<T, WriteError>,
+        content: impl FnOnce(&mut RowWriter<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         let name = Name::of(&self.path, extension);
         let packing = match (name.packing, self.shard_size) {
@@ -57,7 +57,7 @@ impl Output {
         self.files(&name.stem, &suffix, companion, |mut files| {
             let (_, out) = files.begin()?;
             let part = Part::new(out, packing)?;
-            let mut rows = Rows { files, packing, limit: self.limit(), part, rows: 0 };
+            let mut rows = RowWriter { files, packing, limit: self.limit(), part, rows: 0 };
             let done = content(&mut rows)?;
             rows.part.finish()?;
             Ok(done)
@@ -74,7 +74,7 @@ impl Output {
     pub fn packed_files<T>(
         &self,
         suffix: &str,
-        content: impl FnOnce(Files<'_>) -> Result<T, WriteError>,
+        content: impl FnOnce(OutputFiles<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         if self.path == Path::new("-") && stdout().is_terminal() {
             let told = io::Error::other("it is a terminal, but the format is binary; give a file, or pipe it");
@@ -94,7 +94,7 @@ impl Output {
         stem: &str,
         suffix: &str,
         companion: Option<&str>,
-        content: impl FnOnce(Files<'_>) -> Result<T, WriteError>,
+        content: impl FnOnce(OutputFiles<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         let wrong = |path: &Path, kind: ErrorKind| Err(WriteError::Out(kind.into()).at(path));
         if self.path == Path::new("-") {
@@ -106,14 +106,15 @@ impl Output {
             // A program has the pages as they are, people have what is hidden in them shown.
             let out: Out = if stdout.is_terminal() { Box::new(Visible::new(stdout)) } else { Box::new(stdout) };
             let mut out = BufWriter::new(out);
-            let done = content(Files::one("-", &mut out, None)).and_then(|done| Ok(out.flush().map(|()| done)?));
+            let done =
+                content(OutputFiles::one("-", &mut out, None)).and_then(|done| Ok(out.flush().map(|()| done)?));
             return done.map_err(|error| error.at(place));
         }
         let beside = companion.map(|ending| format!("{stem}{ending}"));
         if self.shard_size.is_some() {
             let (stem, suffix) = (stem.to_owned(), suffix.to_owned());
             return write_whole_directory(&self.path, |directory| {
-                content(Files::Shards { directory, stem, suffix, next: 0, companion: beside })
+                content(OutputFiles::Shards { directory, stem, suffix, next: 0, companion: beside })
             });
         }
         // Now, and not when all is written.
@@ -122,10 +123,10 @@ impl Output {
         }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         match beside {
-            None => write_whole(&self.path, |out| content(Files::one(&name, out, None))),
+            None => write_whole(&self.path, |out| content(OutputFiles::one(&name, out, None))),
             // Both are complete before one of them has its name.
             Some(beside) => write_whole(&self.path.with_file_name(beside), |beside| {
-                Ok(write_whole(&self.path, |out| content(Files::one(&name, out, Some(beside))))?)
+                Ok(write_whole(&self.path, |out| content(OutputFiles::one(&name, out, Some(beside))))?)
             }),
         }
     }
@@ -133,14 +134,14 @@ impl Output {
 
 /// The files of an output, one after the other, and their companion. What is written to them must be flushed before it is
 /// dropped.
-pub enum Files<'a> {
+pub enum OutputFiles<'a> {
     One { name: String, out: Option<Out<'a>>, companion: Option<Out<'a>> },
     Shards { directory: &'a Path, stem: String, suffix: String, next: u32, companion: Option<String> },
 }
 
 pub type Out<'a> = Box<dyn Write + Send + 'a>;
 
-impl<'a> Files<'a> {
+impl<'a> OutputFiles<'a> {
     fn one(name: &str, out: &'a mut (dyn Write + Send), companion: Option<&'a mut (dyn Write + Send)>) -> Self {
         let companion = companion.map(|companion| Box::new(companion) as Out<'a>);
         Self::One { name: name.to_owned(), out: Some(Box::new(out)), companion }
@@ -185,15 +186,15 @@ fn new_file<'a>(path: &Path) -> io::Result<Out<'a>> {
     Ok(Box::new(BufWriter::with_capacity(1 << 16, File::create_new(path)?)))
 }
 
-pub struct Rows<'a> {
-    files: Files<'a>,
+pub struct RowWriter<'a> {
+    files: OutputFiles<'a>,
     packing: Option<Packing>,
     limit: u64,
     part: Part<'a>,
     rows: u64,
 }
 
-impl Rows<'_> {
+impl RowWriter<'_> {
     /// Adds a row: all of it goes into one shard.
     pub fn add(&mut self, row: &[u8]) -> io::Result<()> {
         if self.rows > 0 && self.part.written().saturating_add(row.len() as u64) > self.limit {
@@ -329,7 +330,7 @@ mod tests {
     fn written(name: &str, shard_size: Option<u64>) -> Vec<(String, String)> {
         let root = tempfile::tempdir().unwrap();
         let output = Output { path: root.path().join(name), shard_size };
-        let write = |rows: &mut Rows<'_>| -> Result<(), WriteError> {
+        let write = |rows: &mut RowWriter<'_>| -> Result<(), WriteError> {
             (0..100).try_for_each(|n| Ok(rows.add(format!("row {n:012}\n").as_bytes())?))
         };
         output.rows("jsonl", write).unwrap();
@@ -380,7 +381,7 @@ mod tests {
     #[test]
     fn what_is_in_the_way_stays_and_is_told_before_anything_is_written() {
         let root = tempfile::tempdir().unwrap();
-        let nothing = |_: &mut Rows<'_>| -> Result<(), WriteError> { panic!("it is not begun") };
+        let nothing = |_: &mut RowWriter<'_>| -> Result<(), WriteError> { panic!("it is not begun") };
         let path = root.path().join("taken");
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join("mine"), "x").unwrap();
@@ -392,7 +393,7 @@ mod tests {
         assert!(!error.is_environment(), "{error}");
         let error = Output { path: "-".into(), shard_size: Some(9) }.rows("jsonl", nothing).unwrap_err();
         assert!(!error.is_environment() && error.to_string().contains("standard output"), "{error}");
-        let fails = |rows: &mut Rows<'_>| -> Result<(), WriteError> {
+        let fails = |rows: &mut RowWriter<'_>| -> Result<(), WriteError> {
             rows.add(b"half")?;
             Err(io::Error::from(ErrorKind::StorageFull).into())
         };

@@ -14,7 +14,7 @@ use parquet::schema::types::{ColumnPath, TypePtr};
 use super::Export;
 use super::columns::{self, Leaf};
 use super::output::{Out, Output};
-use suidao_store::corpus::{Fields, Streamed};
+use suidao_store::corpus::{DocumentFields, Streamed};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{Meta, StoreError};
 
@@ -28,19 +28,19 @@ const LEVEL: i32 = zstd::DEFAULT_COMPRESSION_LEVEL;
 const DISTINCT: [&str; 5] = ["id", "url", "text", "digest", "simhash"];
 
 /// Writes the chosen pages, each with the given fields.
-pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Streamed, StoreError> {
+pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Result<Streamed, StoreError> {
     output.packed_files(".parquet", |mut files| {
         let schema = columns::schema(fields).map_err(of_parquet)?;
         let meta = export.store.meta();
         let limit = output.limit();
         let group = usize::try_from(limit / 4).unwrap_or(usize::MAX).min(ROW_GROUP);
-        let mut table = Some(Table::begin(files.begin()?.1, &schema, meta)?);
+        let mut table = Some(ParquetTable::begin(files.begin()?.1, &schema, meta)?);
         let (mut rows, mut size) = (Vec::new(), 0);
         let mut write = |rows: &[_]| -> Result<(), WriteError> {
             // The next file is begun when there is something to write into it.
             let mut current = match table.take() {
                 Some(current) => current,
-                None => Table::begin(files.begin()?.1, &schema, meta)?,
+                None => ParquetTable::begin(files.begin()?.1, &schema, meta)?,
             };
             current.write(fields.names().map(|name| columns::column(name, rows)))?;
             if current.0.bytes_written() as u64 >= limit - limit / 4 {
@@ -74,9 +74,9 @@ pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Stream
 }
 
 /// A table in progress.
-pub(super) struct Table<'a>(SerializedFileWriter<Out<'a>>);
+pub(super) struct ParquetTable<'a>(SerializedFileWriter<Out<'a>>);
 
-impl<'a> Table<'a> {
+impl<'a> ParquetTable<'a> {
     /// Begins a table; it says which crawl it is of.
     pub fn begin(out: Out<'a>, schema: &TypePtr, meta: &Meta) -> Result<Self, WriteError> {
         let version = env!("CARGO_PKG_VERSION");
@@ -158,11 +158,11 @@ mod tests {
         let selection = Filter::default().select(&catalogue);
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
         let path = root.path().join("pages.parquet");
-        assert_eq!(write(&export, &Output::file(&path), &Fields::all()).unwrap().pages, 2);
+        assert_eq!(write(&export, &Output::file(&path), &DocumentFields::all()).unwrap().pages, 2);
         let (rows, pairs) = read(&path);
         assert!(pairs.contains(&("suidao.topic".to_owned(), Some("体育".to_owned()))));
         assert!(pairs.contains(&("suidao.lexicon".to_owned(), Some("sha1:LEXICON".to_owned()))));
-        assert_eq!((rows.len(), rows[0].as_object().unwrap().len()), (2, Fields::ALL.len()));
+        assert_eq!((rows.len(), rows[0].as_object().unwrap().len()), (2, DocumentFields::ALL.len()));
         assert_eq!((&rows[1]["title"], &rows[0]["status"]), (&json!("比赛"), &json!(200)));
         assert_eq!((&rows[0]["published"], &rows[1]["published"]), (&json!(null), &json!("2021-03-05")));
         assert_eq!(rows[1]["fetched"], "2023-11-14 22:13:21.000 +00:00");
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(terms, ["篮球"]);
 
         let shards = Output { path: root.path().join("shards"), shard_size: Some(10) };
-        let few = Fields::named(["url", "terms"]).unwrap();
+        let few = DocumentFields::named(["url", "terms"]).unwrap();
         write(&export, &shards, &few).unwrap();
         let urls = ["shards-00000.parquet", "shards-00001.parquet"].map(|name| {
             let (rows, _) = read(&shards.path.join(name));

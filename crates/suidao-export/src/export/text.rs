@@ -80,7 +80,7 @@ fn shows_nothing(c: char) -> bool {
 mod tests {
     use super::*;
     use suidao_store::corpus::fixture::crawl;
-    use suidao_store::corpus::{Catalogue, Duplicates};
+    use suidao_store::corpus::{Catalogue, DuplicatePolicy};
 
     #[test]
     fn lines_are_clean() {
@@ -111,7 +111,7 @@ mod tests {
             ],
         );
         let catalogue = Catalogue::read(&store).unwrap();
-        let filter = Filter { duplicates: Duplicates::Best, min_chars: 1, ..Filter::default() };
+        let filter = Filter { duplicates: DuplicatePolicy::Best, min_chars: 1, ..Filter::default() };
         let selection = filter.select(&catalogue);
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
         let path = root.path().join("sport.txt.gz");

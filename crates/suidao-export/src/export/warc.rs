@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::Export;
-use super::output::{Files, Out, Output};
+use super::output::{Out, Output, OutputFiles};
 use suidao_store::corpus::Streamed;
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{StoreError, warcinfo};
@@ -45,7 +45,7 @@ struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     /// Begins a file with a warcinfo record that says what it is a part of.
-    fn begin(export: &Export, files: &mut Files<'a>) -> Result<Self, WriteError> {
+    fn begin(export: &Export, files: &mut OutputFiles<'a>) -> Result<Self, WriteError> {
         let (name, out) = files.begin()?;
         let meta = export.store.meta();
         let description = format!(

@@ -14,7 +14,7 @@ use super::IndexError;
 use super::schema::{Fields, midnight, schema, sites};
 use super::tokenizer::{TOKENIZER, analyzer};
 use suidao_page::model::Millis;
-use suidao_store::corpus::{Catalogue, Document, Parts, Selection, Streamed, stream};
+use suidao_store::corpus::{Catalogue, CorpusDocument, Parts, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{PartDirectory, Store};
 
@@ -30,7 +30,7 @@ const MOST_THREADS: usize = 4;
 const LATEST: i64 = i64::MAX / 1_000_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct IndexSource {
     pub format: u32,
     pub version: String,
     pub topic: String,
@@ -45,7 +45,7 @@ pub struct Origin {
     pub whole: bool,
 }
 
-impl Origin {
+impl IndexSource {
     /// Whether all pages of a crawl, as it stands, are in it.
     pub fn is_of(&self, store: &Store) -> bool {
         self.whole && self.batches == store.len() && self.created == store.meta().created
@@ -104,7 +104,7 @@ fn write(
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
     // All parts are joined at the end; parts that are being joined behind our back meanwhile would be gone by then.
     writer.set_merge_policy(Box::new(NoMergePolicy));
-    let render = |chosen: &suidao_store::corpus::Chosen| {
+    let render = |chosen: &suidao_store::corpus::SelectedDocument| {
         let document = chosen.document(Parts { text: true, ..Parts::default() })?;
         let kept = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
         Ok(made(&fields, &document, chosen.number, kept, chosen.entry.at))
@@ -116,7 +116,7 @@ fn write(
     });
     let streamed = streamed.map_err(IndexError::write(place))?;
     let meta = store.meta();
-    let origin = Origin {
+    let origin = IndexSource {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         topic: meta.topic.clone(),
@@ -151,7 +151,7 @@ fn into_write(error: TantivyError) -> WriteError {
     }
 }
 
-fn made(fields: &Fields, document: &Document, number: usize, kept: u32, at: Millis) -> TantivyDocument {
+fn made(fields: &Fields, document: &CorpusDocument, number: usize, kept: u32, at: Millis) -> TantivyDocument {
     let mut made = TantivyDocument::new();
     made.add_u64(fields.page, number as u64);
     made.add_text(fields.id, &document.id);

@@ -15,7 +15,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::query::{Clause, Query, TextField};
 use super::schema::{Fields, midnight};
-use super::tokenizer::cover;
+use super::tokenizer::phrase_tokens;
 use suidao_page::model::Day;
 use suidao_page::text::segment::is_han;
 use suidao_page::text::{cut, fold, is_function_word};
@@ -38,7 +38,7 @@ type Boxed = Box<dyn tantivy::query::Query>;
 
 /// A word or phrase that pages are looked through for.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+pub(super) struct SearchTerm {
     pub shown: String,
     pub field: TextField,
     /// Tokens with their distances from the first.
@@ -55,16 +55,16 @@ pub(super) struct Compiled {
     /// Pages that have one of them at least, where that is not the same.
     pub any: Option<Boxed>,
     /// Words and phrases in it, but those that are not wanted.
-    pub units: Vec<Unit>,
+    pub units: Vec<SearchTerm>,
 }
 
 /// Pages that match a query and pass a filter. `is_term` says what is a term of the topic.
 pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Query, filter: &Filter) -> Compiled {
     let mut units = Vec::new();
     let mut fixed: Vec<(Occur, Boxed)> = filtering(fields, filter);
-    let mut loose: Vec<Unit> = Vec::new();
+    let mut loose: Vec<SearchTerm> = Vec::new();
     let mut near = String::new();
-    let mut compounds: Vec<Unit> = Vec::new();
+    let mut compounds: Vec<SearchTerm> = Vec::new();
     for item in &query.items {
         if item.not {
             let unwanted = item.any.iter().map(|clause| of_clause(fields, is_term, clause, &mut Vec::new())).collect();
@@ -86,8 +86,8 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
         }
     }
     free_if_all_are_stop_words(&mut loose);
-    let bonus = cover(&near);
-    let bonus = (loose.iter().filter(|unit| !unit.optional).count() > 1).then(|| Unit {
+    let bonus = phrase_tokens(&near);
+    let bonus = (loose.iter().filter(|unit| !unit.optional).count() > 1).then(|| SearchTerm {
         shown: fold(near.trim()),
         field: TextField::All,
         cover: bonus,
@@ -97,7 +97,8 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
     });
     let query = |strict: bool| -> Boxed {
         let mut clauses: Vec<(Occur, Boxed)> = fixed.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
-        let (wanted, extra): (Vec<&Unit>, Vec<&Unit>) = loose.iter().chain(&bonus).partition(|unit| !unit.optional);
+        let (wanted, extra): (Vec<&SearchTerm>, Vec<&SearchTerm>) =
+            loose.iter().chain(&bonus).partition(|unit| !unit.optional);
         let wanted: Vec<Boxed> = wanted.into_iter().map(|unit| of_unit(fields, unit)).collect();
         if strict {
             clauses.extend(wanted.into_iter().map(|query| (Occur::Must, query)));
@@ -122,24 +123,24 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
 }
 
 /// Words of a text, each by itself. Words that make a term of the topic together, which no dictionary may know, are one.
-fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Unit> {
+fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<SearchTerm> {
     let folded = fold(text);
     let mut ranges: Vec<Range<usize>> = Vec::new();
     cut(&folded, |range| ranges.push(range));
-    let mut found: Vec<Unit> = Vec::new();
+    let mut found: Vec<SearchTerm> = Vec::new();
     let mut first = 0;
     while first < ranges.len() {
         let touching = ranges[first..].windows(2).take_while(|pair| pair[0].end == pair[1].start).count();
         let whole = |words: usize| &folded[ranges[first].start..ranges[first + words].end];
         let more = (1..=touching.min(LONGEST_TERM)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
         let word = whole(more);
-        let cover = cover(word);
+        let cover = phrase_tokens(word);
         if !cover.is_empty() && found.iter().all(|unit| unit.shown != word) {
             // A character between words (的, 在) is no more than they are; by itself it is what was asked for.
             let torn = word.chars().count() == 1
                 && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
             let optional = torn || is_function_word(word);
-            found.push(Unit { shown: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
+            found.push(SearchTerm { shown: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
         }
         first += more + 1;
     }
@@ -148,12 +149,12 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Un
 
 /// What a few Chinese words typed without a space between them mean together: Chinese writes compounds so (推荐系统), and a
 /// page that has one word in its margin and the other in its text is not about them. A sentence is no compound.
-fn compound(text: &str, words: &[Unit]) -> Option<Unit> {
+fn compound(text: &str, words: &[SearchTerm]) -> Option<SearchTerm> {
     let typed = fold(text);
     let whole: usize = words.iter().map(|unit| unit.shown.len()).sum();
     let few = (2..=COMPOUND).contains(&words.len()) && words.iter().all(|unit| !unit.optional);
-    (few && whole == typed.len() && typed.chars().all(is_han)).then(|| Unit {
-        cover: cover(&typed),
+    (few && whole == typed.len() && typed.chars().all(is_han)).then(|| SearchTerm {
+        cover: phrase_tokens(&typed),
         shown: typed,
         field: TextField::All,
         optional: false,
@@ -163,15 +164,15 @@ fn compound(text: &str, words: &[Unit]) -> Option<Unit> {
 }
 
 /// A query of nothing but stop words means them.
-fn free_if_all_are_stop_words(units: &mut [Unit]) {
+fn free_if_all_are_stop_words(units: &mut [SearchTerm]) {
     if units.iter().all(|unit| unit.optional) {
         units.iter_mut().for_each(|unit| unit.optional = false);
     }
 }
 
-fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, units: &mut Vec<Unit>) -> Boxed {
-    let mut all = |own: Vec<Unit>| -> Boxed {
-        let must = |unit: &Unit| if unit.optional { Occur::Should } else { Occur::Must };
+fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, units: &mut Vec<SearchTerm>) -> Boxed {
+    let mut all = |own: Vec<SearchTerm>| -> Boxed {
+        let must = |unit: &SearchTerm| if unit.optional { Occur::Should } else { Occur::Must };
         let query = BooleanQuery::new(own.iter().map(|unit| (must(unit), of_unit(fields, unit))).collect());
         units.extend(own);
         Box::new(query)
@@ -183,8 +184,14 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
             all(own)
         }
         Clause::Phrase(field, text) => {
-            let unit =
-                Unit { shown: fold(text), field: *field, cover: cover(text), optional: false, weight: 1.0, slop: 0 };
+            let unit = SearchTerm {
+                shown: fold(text),
+                field: *field,
+                cover: phrase_tokens(text),
+                optional: false,
+                weight: 1.0,
+                slop: 0,
+            };
             all(if unit.cover.is_empty() { Vec::new() } else { vec![unit] })
         }
         Clause::Host(host) => silent(term(fields.site, host)),
@@ -195,7 +202,7 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
 }
 
 /// A unit in every field it may stand in, with the field's weight.
-pub(super) fn in_fields(fields: &Fields, unit: &Unit) -> Vec<(TextField, Boxed)> {
+pub(super) fn in_fields(fields: &Fields, unit: &SearchTerm) -> Vec<(TextField, Boxed)> {
     let all = [
         (TextField::Title, fields.title, TITLE),
         (TextField::Anchors, fields.anchor, ANCHORS),
@@ -205,7 +212,7 @@ pub(super) fn in_fields(fields: &Fields, unit: &Unit) -> Vec<(TextField, Boxed)>
     wanted.map(|(name, field, weight)| (name, scored(unit, field, weight * unit.weight))).collect()
 }
 
-fn scored(unit: &Unit, field: Field, weight: f32) -> Boxed {
+fn scored(unit: &SearchTerm, field: Field, weight: f32) -> Boxed {
     let term = |text: &str| Term::from_field_text(field, text);
     let query: Boxed = match &unit.cover[..] {
         [(_, text)] => Box::new(TermQuery::new(term(text), IndexRecordOption::WithFreqs)),
@@ -217,7 +224,7 @@ fn scored(unit: &Unit, field: Field, weight: f32) -> Boxed {
     Box::new(BoostQuery::new(query, weight))
 }
 
-fn of_unit(fields: &Fields, unit: &Unit) -> Boxed {
+fn of_unit(fields: &Fields, unit: &SearchTerm) -> Boxed {
     Box::new(BooleanQuery::union(in_fields(fields, unit).into_iter().map(|(_, query)| query).collect()))
 }
 

@@ -8,7 +8,7 @@ use super::schema::day;
 use suidao_page::model::Day;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct CollectedRow {
     pub address: DocAddress,
     pub page: u64,
     pub kept: u64,
@@ -22,7 +22,7 @@ pub(super) struct Row {
     pub language: Option<u64>,
 }
 
-pub(super) struct Rows;
+pub(super) struct RowCollector;
 
 pub(super) struct SegmentRows {
     segment: SegmentOrdinal,
@@ -34,11 +34,11 @@ pub(super) struct SegmentRows {
     published: Column<DateTime>,
     host: Option<StrColumn>,
     language: Option<StrColumn>,
-    rows: Vec<Row>,
+    rows: Vec<CollectedRow>,
 }
 
-impl Collector for Rows {
-    type Fruit = Vec<Row>;
+impl Collector for RowCollector {
+    type Fruit = Vec<CollectedRow>;
     type Child = SegmentRows;
 
     fn for_segment(&self, segment: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<SegmentRows> {
@@ -61,18 +61,18 @@ impl Collector for Rows {
         true
     }
 
-    fn merge_fruits(&self, rows: Vec<Vec<Row>>) -> tantivy::Result<Vec<Row>> {
+    fn merge_fruits(&self, rows: Vec<Vec<CollectedRow>>) -> tantivy::Result<Vec<CollectedRow>> {
         Ok(rows.concat())
     }
 }
 
 impl SegmentCollector for SegmentRows {
-    type Fruit = Vec<Row>;
+    type Fruit = Vec<CollectedRow>;
 
     fn collect(&mut self, doc: DocId, score: Score) {
         let number = |column: &Option<StrColumn>| column.as_ref().and_then(|column| column.term_ords(doc).next());
         let page = self.page.first(doc).unwrap_or_default();
-        self.rows.push(Row {
+        self.rows.push(CollectedRow {
             address: DocAddress::new(self.segment, doc),
             page,
             kept: self.kept.first(doc).unwrap_or(page),
@@ -86,7 +86,7 @@ impl SegmentCollector for SegmentRows {
         });
     }
 
-    fn harvest(self) -> Vec<Row> {
+    fn harvest(self) -> Vec<CollectedRow> {
         self.rows
     }
 }

@@ -15,9 +15,9 @@ pub mod tokenizer;
 
 use std::path::{Path, PathBuf};
 
-pub use build::{Origin, build};
-pub use query::{Clause, Item, Query, TextField};
-pub use search::{Answer, Facets, Hit, Index, Matched, Request, Share, Step, Stored};
+pub use build::{IndexSource, build};
+pub use query::{Clause, Query, QueryItem, TextField};
+pub use search::{ExplainedStep, FacetCount, Facets, Hit, Index, Matched, Request, SearchAnswer, Stored};
 pub use snippet::Marked;
 
 use suidao_store::store::StoreError;

@@ -15,11 +15,11 @@ const MOST: usize = 40;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// In the order typed.
-    pub items: Vec<Item>,
+    pub items: Vec<QueryItem>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct QueryItem {
     pub not: bool,
     pub any: Vec<Clause>,
 }
@@ -73,7 +73,7 @@ impl Query {
             match query.items.last_mut().filter(|last| or && !token.not && !last.not) {
                 Some(last) => last.any.push(clause),
                 None if full => break,
-                None => query.items.push(Item { not: token.not, any: vec![clause] }),
+                None => query.items.push(QueryItem { not: token.not, any: vec![clause] }),
             }
             or = false;
         }
@@ -227,7 +227,7 @@ mod tests {
 
     fn one(typed: &str) -> Clause {
         let query = Query::parse(typed);
-        let [Item { not: false, any }] = &query.items[..] else { panic!("{typed}: {query:?}") };
+        let [QueryItem { not: false, any }] = &query.items[..] else { panic!("{typed}: {query:?}") };
         let [clause] = &any[..] else { panic!("{typed}: {query:?}") };
         clause.clone()
     }

@@ -12,16 +12,16 @@ use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Value};
 use tantivy::{DocAddress, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::IndexError;
-use super::build::{FORMAT, Origin};
+use super::build::{FORMAT, IndexSource};
 use super::clauses::{Compiled, compile, in_fields};
-use super::collect::{Row, Rows};
+use super::collect::{CollectedRow, RowCollector};
 use super::query::{Query, TextField};
 use super::read_only::ReadOnly;
 use super::schema::{Fields, day, schema};
-use super::snippet::{Marked, Words};
+use super::snippet::{Marked, QueryWords};
 use super::tokenizer::{TOKENIZER, analyzer};
 use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};
-use suidao_store::corpus::{Duplicates, Filter, document};
+use suidao_store::corpus::{DuplicatePolicy, Filter, document};
 use suidao_store::store::date;
 
 /// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance).
@@ -34,7 +34,7 @@ pub struct Index {
     path: PathBuf,
     fields: Fields,
     searcher: Searcher,
-    origin: Origin,
+    origin: IndexSource,
     /// Removed with the value, where it lies in one.
     _temporary: Option<tempfile::TempDir>,
 }
@@ -50,7 +50,7 @@ pub struct Request {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Answer {
+pub struct SearchAnswer {
     /// Pages found; with duplicates folded, groups of them.
     pub pages: u64,
     pub duplicates: u64,
@@ -73,7 +73,7 @@ pub struct Hit {
     /// Others that say the same, folded away.
     pub duplicates: u64,
     /// What made its score; empty unless it was asked for.
-    pub why: Vec<Share>,
+    pub why: Vec<FacetCount>,
 }
 
 impl Hit {
@@ -83,7 +83,7 @@ impl Hit {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Share {
+pub struct FacetCount {
     pub words: String,
     pub field: TextField,
     /// Weighted BM25.
@@ -151,7 +151,7 @@ pub struct Matched {
 
 /// A page on the path to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
+pub struct ExplainedStep {
     pub url: String,
     /// Text of the link that led to it.
     pub anchor: String,
@@ -181,7 +181,7 @@ impl Index {
             Ok((index, payload))
         };
         let (index, payload) = ask(path, opened)?;
-        let origin: Origin = serde_json::from_str(&payload).map_err(|_| foreign("not created by suidao"))?;
+        let origin: IndexSource = serde_json::from_str(&payload).map_err(|_| foreign("not created by suidao"))?;
         let (wanted, fields) = schema();
         if origin.format != FORMAT || index.schema() != wanted {
             return Err(foreign(&format!("format {}, written by suidao {}", origin.format, origin.version)));
@@ -196,7 +196,7 @@ impl Index {
         Self { _temporary: Some(temporary), ..self }
     }
 
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &IndexSource {
         &self.origin
     }
 
@@ -204,7 +204,7 @@ impl Index {
     ///
     /// # Errors
     /// [`IndexError::Engine`] if the index is damaged; whatever is asked is no error.
-    pub fn search(&self, request: &Request) -> Result<Answer, IndexError> {
+    pub fn search(&self, request: &Request) -> Result<SearchAnswer, IndexError> {
         ask(&self.path, || self.answer(request))
     }
 
@@ -212,7 +212,7 @@ impl Index {
     pub fn matching(&self, query: &str) -> Result<Vec<Matched>, IndexError> {
         let matched = || {
             let compiled = self.compiled(query, &Filter::default());
-            let mut rows = self.searcher.search(&*compiled.all, &Rows)?;
+            let mut rows = self.searcher.search(&*compiled.all, &RowCollector)?;
             rows.sort_unstable_by_key(|row| row.page);
             let urls = self.names("url", rows.iter().map(|row| row.address))?;
             let matched = rows.iter().zip(urls).map(|(row, url)| Matched {
@@ -252,8 +252,9 @@ impl Index {
     }
 
     /// The way to a page, from the seed to itself.
-    pub fn path(&self, page: &Stored) -> Result<Vec<Step>, IndexError> {
-        let step = |page: Stored| Step { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };
+    pub fn path(&self, page: &Stored) -> Result<Vec<ExplainedStep>, IndexError> {
+        let step =
+            |page: Stored| ExplainedStep { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };
         let mut path = vec![step(page.clone())];
         let mut from = page.found_on.clone();
         while let Some(url) = from.filter(|url| path.len() < LONGEST_PATH && path.iter().all(|step| step.url != *url)) {
@@ -262,7 +263,7 @@ impl Index {
                 Err(_) => None,
             };
             from = known.as_ref().and_then(|page| page.found_on.clone());
-            path.push(known.map_or_else(|| Step { url, anchor: String::new(), page: None }, step));
+            path.push(known.map_or_else(|| ExplainedStep { url, anchor: String::new(), page: None }, step));
         }
         path.reverse();
         Ok(path)
@@ -276,18 +277,18 @@ impl Index {
         compile(&self.fields, &is_term, &Query::parse(query), filter)
     }
 
-    fn answer(&self, request: &Request) -> tantivy::Result<Answer> {
+    fn answer(&self, request: &Request) -> tantivy::Result<SearchAnswer> {
         let compiled = self.compiled(&request.query, &request.filter);
-        let mut rows = self.searcher.search(&*compiled.all, &Rows)?;
+        let mut rows = self.searcher.search(&*compiled.all, &RowCollector)?;
         let mut loosened = false;
         if let Some(any) = compiled.any.as_ref().filter(|_| rows.is_empty()) {
-            rows = self.searcher.search(&**any, &Rows)?;
+            rows = self.searcher.search(&**any, &RowCollector)?;
             loosened = !rows.is_empty();
         }
         for row in &mut rows {
             row.score *= 1.0 + TOPIC * row.relevance;
         }
-        let rank = |one: &Row, other: &Row| {
+        let rank = |one: &CollectedRow, other: &CollectedRow| {
             // A page that only names others comes below them: its words are theirs.
             let documents_first = one.listing.cmp(&other.listing);
             documents_first
@@ -298,7 +299,7 @@ impl Index {
         rows.sort_unstable_by(rank);
         let found = rows.len();
         let mut folded: Vec<u64> = Vec::new();
-        if request.filter.duplicates == Duplicates::Best {
+        if request.filter.duplicates == DuplicatePolicy::Best {
             let mut groups: FxHashMap<u64, usize> = FxHashMap::default();
             rows.retain(|row| {
                 let next = folded.len();
@@ -311,7 +312,7 @@ impl Index {
                 place == next
             });
         }
-        let words = Words::new(&compiled.units);
+        let words = QueryWords::new(&compiled.units);
         let shown = rows.iter().enumerate().skip(request.offset).take(request.limit);
         let hits = shown.map(|(place, row)| {
             let page = self.stored(row.address)?;
@@ -324,7 +325,7 @@ impl Index {
                 page,
             })
         });
-        Ok(Answer {
+        Ok(SearchAnswer {
             hits: hits.collect::<tantivy::Result<_>>()?,
             pages: rows.len() as u64,
             duplicates: (found - rows.len()) as u64,
@@ -335,7 +336,7 @@ impl Index {
     }
 
     /// What each word adds to a page's score.
-    fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<Share>> {
+    fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<FacetCount>> {
         let reader = self.searcher.segment_reader(address.segment_ord);
         let mut shares = Vec::new();
         for unit in &compiled.units {
@@ -343,7 +344,7 @@ impl Index {
                 let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
                 let mut scorer = weight.scorer(reader, 1.0)?;
                 if scorer.doc() <= address.doc_id && scorer.seek(address.doc_id) == address.doc_id {
-                    shares.push(Share { words: unit.shown.clone(), field, bm25: scorer.score() });
+                    shares.push(FacetCount { words: unit.shown.clone(), field, bm25: scorer.score() });
                 }
             }
         }
@@ -351,7 +352,7 @@ impl Index {
         Ok(shares)
     }
 
-    fn facets(&self, rows: &[Row]) -> tantivy::Result<Facets> {
+    fn facets(&self, rows: &[CollectedRow]) -> tantivy::Result<Facets> {
         let mut facets = Facets::default();
         let mut days: FxHashMap<Option<Day>, u64> = FxHashMap::default();
         for row in rows {
@@ -373,8 +374,8 @@ impl Index {
     fn counts(
         &self,
         column: &str,
-        rows: &[Row],
-        number: impl Fn(&Row) -> Option<u64>,
+        rows: &[CollectedRow],
+        number: impl Fn(&CollectedRow) -> Option<u64>,
     ) -> tantivy::Result<Vec<(Option<String>, u64)>> {
         let mut numbers: FxHashMap<(u32, Option<u64>), u64> = FxHashMap::default();
         for row in rows {
@@ -416,7 +417,7 @@ impl Index {
 
     fn find(&self, id: &str) -> tantivy::Result<Option<Stored>> {
         let query = TermQuery::new(Term::from_field_text(self.fields.id, id), IndexRecordOption::Basic);
-        let rows = self.searcher.search(&query, &Rows)?;
+        let rows = self.searcher.search(&query, &RowCollector)?;
         rows.first().map(|row| self.stored(row.address)).transpose()
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Serialize, Serializer};
 
-use super::clauses::Unit;
+use super::clauses::SearchTerm;
 use super::tokenizer::analyzer;
 
 /// Width of a piece: a Chinese character counts two, others one.
@@ -63,7 +63,7 @@ fn in_characters(text: &str, marks: &[Range<usize>]) -> Vec<[usize; 2]> {
 }
 
 /// The words of a query, as they are looked for in texts.
-pub(super) struct Words<'a> {
+pub(super) struct QueryWords<'a> {
     covers: Vec<&'a [(usize, String)]>,
 }
 
@@ -73,8 +73,8 @@ struct Found {
     word: usize,
 }
 
-impl<'a> Words<'a> {
-    pub(super) fn new(units: &'a [Unit]) -> Self {
+impl<'a> QueryWords<'a> {
+    pub(super) fn new(units: &'a [SearchTerm]) -> Self {
         let wanted = units.iter().filter(|unit| !unit.optional);
         Self { covers: wanted.map(|unit| &unit.cover[..]).collect() }
     }
@@ -284,14 +284,14 @@ fn cut_out(text: &str, window: &Range<usize>, marks: Vec<Range<usize>>) -> Marke
 #[cfg(test)]
 mod tests {
     use super::super::query::TextField;
-    use super::super::tokenizer::cover;
+    use super::super::tokenizer::phrase_tokens;
     use super::*;
 
-    fn units(words: &[&str]) -> Vec<Unit> {
-        let unit = |word: &&str| Unit {
+    fn units(words: &[&str]) -> Vec<SearchTerm> {
+        let unit = |word: &&str| SearchTerm {
             shown: (*word).to_owned(),
             field: TextField::All,
-            cover: cover(word),
+            cover: phrase_tokens(word),
             optional: false,
             weight: 1.0,
             slop: 0,
@@ -301,7 +301,7 @@ mod tests {
 
     fn shown(words: &[&str], text: &str) -> String {
         let units = units(words);
-        let marked = Words::new(&units).snippet(text);
+        let marked = QueryWords::new(&units).snippet(text);
         marked.pieces().map(|(piece, hit)| if hit { format!("«{piece}»") } else { piece.to_owned() }).collect()
     }
 
@@ -332,7 +332,7 @@ mod tests {
         #[test]
         fn marks_lie_within_the_text(text in "[ -~机器学习機器學習，。\n]{0,400}") {
             let units = units(&["机器", "学习", "a"]);
-            let marked = Words::new(&units).snippet(&text);
+            let marked = QueryWords::new(&units).snippet(&text);
             let joined: String = marked.pieces().map(|(piece, _)| piece).collect();
             proptest::prop_assert_eq!(&joined, &marked.text);
             proptest::prop_assert!(!marked.text.contains('\n'));

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 use suidao_page::model::Day;
 use suidao_store::corpus::fixture::crawl;
-use suidao_store::corpus::{Catalogue, Duplicates, Filter};
+use suidao_store::corpus::{Catalogue, DuplicatePolicy, Filter};
 use suidao_store::store::Store;
 
 fn made(store: &Store, path: &Path) -> Index {
@@ -38,11 +38,11 @@ const PAGES: [(&str, &str); 6] = [
     ("http://c.cn/x", "<title>&lt;script&gt;alert(1)&lt;/script&gt;</title><p>学习游泳的方法,以及器械</p>"),
 ];
 
-fn urls(answer: &Answer) -> Vec<&str> {
+fn urls(answer: &SearchAnswer) -> Vec<&str> {
     answer.hits.iter().map(|hit| hit.page.url.as_str()).collect()
 }
 
-fn ask(index: &Index, query: &str) -> Answer {
+fn ask(index: &Index, query: &str) -> SearchAnswer {
     index.search(&Request { query: query.to_owned(), limit: 10, ..Request::default() }).unwrap()
 }
 
@@ -112,7 +112,7 @@ fn repeats_are_folded_and_filters_hold() {
             .search(&Request { query: "决策树".to_owned(), limit: 10, filter, explain: true, ..Request::default() })
             .unwrap()
     };
-    let folded = with(Filter { duplicates: Duplicates::Best, ..Filter::default() });
+    let folded = with(Filter { duplicates: DuplicatePolicy::Best, ..Filter::default() });
     assert_eq!((folded.pages, folded.duplicates, folded.hits[0].duplicates), (1, 1, 1));
     let own = |text: &str| vec![text.to_owned()];
     assert_eq!(urls(&with(Filter { hosts: own("x.b.cn"), ..Filter::default() })), ["http://x.b.cn/copy"]);

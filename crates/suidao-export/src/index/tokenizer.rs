@@ -8,7 +8,7 @@
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 
 use suidao_page::text::fold;
-use suidao_page::text::segment::{Part, cut_all};
+use suidao_page::text::segment::{WordPart, cut_all};
 
 /// Name under which the index knows it.
 pub const TOKENIZER: &str = "suidao";
@@ -30,7 +30,7 @@ pub struct Segments {
     folded: String,
     /// Bytes of the text as given before each byte of the folded one; empty where they are the same.
     origins: Vec<usize>,
-    parts: std::vec::IntoIter<Part>,
+    parts: std::vec::IntoIter<WordPart>,
     token: Token,
 }
 
@@ -88,7 +88,7 @@ impl TokenStream for Segments {
 
 /// The longest tokens that cover a text one after the other, each with its distance from the first: one for a word that
 /// the dictionary has, several for other words and phrases.
-pub fn cover(text: &str) -> Vec<(usize, String)> {
+pub fn phrase_tokens(text: &str) -> Vec<(usize, String)> {
     let mut analyzer = analyzer();
     let mut stream = analyzer.token_stream(text);
     let mut tokens: Vec<Token> = Vec::new();
@@ -128,10 +128,10 @@ mod tests {
         let own = |cover: &[(usize, &str)]| -> Vec<(usize, String)> {
             cover.iter().map(|(at, text)| (*at, (*text).to_owned())).collect()
         };
-        assert_eq!(cover("神經網絡"), own(&[(0, "神经网络")]));
-        assert_eq!(cover("learning"), own(&[(0, "learn")]));
-        assert_eq!(cover("Gradient descent"), own(&[(0, "gradient"), (1, "descent")]));
-        assert_eq!(cover("，神经网络㐂算法"), own(&[(0, "神经网络"), (4, "㐂"), (5, "算法")]));
-        assert!(cover("，。").is_empty());
+        assert_eq!(phrase_tokens("神經網絡"), own(&[(0, "神经网络")]));
+        assert_eq!(phrase_tokens("learning"), own(&[(0, "learn")]));
+        assert_eq!(phrase_tokens("Gradient descent"), own(&[(0, "gradient"), (1, "descent")]));
+        assert_eq!(phrase_tokens("，神经网络㐂算法"), own(&[(0, "神经网络"), (4, "㐂"), (5, "算法")]));
+        assert!(phrase_tokens("，。").is_empty());
     }
 }

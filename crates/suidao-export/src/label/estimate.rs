@@ -18,7 +18,7 @@ const GAIN: f64 = 0.01;
 
 /// An estimate with its 95% interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Figure {
+pub struct IntervalEstimate {
     pub value: f64,
     pub low: f64,
     pub high: f64,
@@ -26,7 +26,7 @@ pub struct Figure {
 
 /// A stratum, and what its lower bound achieves as the threshold. What the labels do not tell is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Point {
+pub struct StratumPoint {
     pub threshold: f64,
     /// Pages of the stratum, labelled ones, and relevant ones among these.
     pub pages: u64,
@@ -36,9 +36,9 @@ pub struct Point {
     pub accepted: u64,
     pub changed: u64,
     /// Share of the relevant among the accepted.
-    pub precision: Option<Figure>,
+    pub precision: Option<IntervalEstimate>,
     /// Share of the relevant that is accepted.
-    pub recall: Option<Figure>,
+    pub recall: Option<IntervalEstimate>,
     /// Harmonic mean of both.
     pub f1: Option<f64>,
 }
@@ -52,12 +52,12 @@ pub struct Estimate {
     pub pages: u64,
     pub labelled: u64,
     /// Relevant pages; none, as recall, if any stratum has pages and no labels.
-    pub relevant: Option<Figure>,
+    pub relevant: Option<IntervalEstimate>,
     /// Precision and recall at the threshold in force.
-    pub precision: Option<Figure>,
-    pub recall: Option<Figure>,
+    pub precision: Option<IntervalEstimate>,
+    pub recall: Option<IntervalEstimate>,
     /// By rising threshold.
-    pub curve: Vec<Point>,
+    pub curve: Vec<StratumPoint>,
     /// The threshold with the highest F1, if it is better than the one in force by a hundredth.
     pub suggested: Option<f64>,
 }
@@ -65,8 +65,8 @@ pub struct Estimate {
 /// Estimates from the labels of pages, given with their scores. Labels must have been drawn by [`Strata::draw`] from the
 /// pages that the strata hold, or be those of all of them.
 pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
-    let point = |(threshold, pages)| Point { threshold, pages, ..Point::default() };
-    let mut curve: Vec<Point> = strata.each().map(point).collect();
+    let point = |(threshold, pages)| StratumPoint { threshold, pages, ..StratumPoint::default() };
+    let mut curve: Vec<StratumPoint> = strata.each().map(point).collect();
     for &(score, label) in labels {
         let point = &mut curve[strata.of(score)];
         point.labelled += 1;
@@ -103,7 +103,7 @@ pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
 }
 
 /// Precision, recall and relevant accepted pages of each point, by the shares of relevant pages in the strata.
-fn told(curve: &[Point], mut share: impl FnMut(&Point) -> f64) -> Vec<[f64; 3]> {
+fn told(curve: &[StratumPoint], mut share: impl FnMut(&StratumPoint) -> f64) -> Vec<[f64; 3]> {
     let relevant = curve.iter().map(|point| if point.labelled > 0 { point.pages as f64 * share(point) } else { 0.0 });
     let relevant: Vec<f64> = relevant.collect();
     let all: f64 = relevant.iter().sum();
@@ -119,14 +119,14 @@ fn told(curve: &[Point], mut share: impl FnMut(&Point) -> f64) -> Vec<[f64; 3]> 
 }
 
 /// The same with intervals.
-fn figures(curve: &[Point]) -> Vec<[Figure; 3]> {
-    let plain = |point: &Point| point.relevant as f64 / point.labelled as f64;
+fn figures(curve: &[StratumPoint]) -> Vec<[IntervalEstimate; 3]> {
+    let plain = |point: &StratumPoint| point.relevant as f64 / point.labelled as f64;
     let mut turn = 0_u64;
     let mut chance = || {
         turn += 1;
         (xxh3_64(&turn.to_le_bytes()) >> 11) as f64 / (1_u64 << 53) as f64
     };
-    let mut anew = |point: &Point| {
+    let mut anew = |point: &StratumPoint| {
         let labelled = point.labelled as f64;
         let likely = (point.relevant as f64 + 0.5) / (labelled + 1.0);
         let drawn = (0..point.labelled).filter(|_| chance() < likely).count() as f64 / labelled;
@@ -139,7 +139,7 @@ fn figures(curve: &[Point]) -> Vec<[Figure; 3]> {
         let mut drawn: Vec<f64> = drawn.iter().map(|points| points[at][which]).collect();
         drawn.sort_unstable_by(f64::total_cmp);
         let (low, high) = (drawn[RESAMPLES / 40], drawn[RESAMPLES - 1 - RESAMPLES / 40]);
-        Figure { value, low: low.min(value), high: high.max(value) }
+        IntervalEstimate { value, low: low.min(value), high: high.max(value) }
     };
     let values = told(curve, plain).into_iter().enumerate();
     values.map(|(at, values)| [0, 1, 2].map(|which| figure(at, which, values[which]))).collect()

@@ -10,7 +10,7 @@ mod file;
 mod strata;
 pub mod words;
 
-pub use estimate::{Estimate, Figure, estimate};
+pub use estimate::{Estimate, IntervalEstimate, estimate};
 pub use excerpt::excerpt;
 pub use file::{LabelError, LabelFile, Labels};
 pub use strata::Strata;

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::links::columns;
-use super::shape::{Class, Shapes};
+use super::shape::{Class, UrlClassifier};
 use suidao_page::model::SightLink;
 
 /// Thresholds of the test, which the paper does not state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Thresholds {
+pub struct BoardThresholds {
     /// Least members of a class of threads.
     pub members: usize,
     /// Least mean width of their texts, in columns: an ideograph has two.
@@ -22,7 +22,7 @@ pub struct Thresholds {
     pub dominance: f64,
 }
 
-impl Thresholds {
+impl BoardThresholds {
     /// The paper's test: one class of threads and no other.
     pub const STRICT: Self = Self { members: 10, columns: 16.0, dominance: 1.0 };
     /// One class of threads stands out; a list of other things beside it does no harm.
@@ -41,7 +41,7 @@ pub struct LinkClass {
 }
 
 /// The classes of a page's links, the largest first; equals by their first link.
-pub fn classes(links: &[SightLink], shapes: &Shapes) -> Vec<LinkClass> {
+pub fn classes(links: &[SightLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
     let mut found: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
     for (at, link) in links.iter().enumerate() {
         found.entry(shapes.shape(&link.url).class).or_default().push(at);
@@ -63,7 +63,7 @@ pub fn classes(links: &[SightLink], shapes: &Shapes) -> Vec<LinkClass> {
 }
 
 /// The class of threads, if the page is a board.
-pub fn threads<'a>(classes: &'a [LinkClass], thresholds: &Thresholds) -> Option<&'a LinkClass> {
+pub fn threads<'a>(classes: &'a [LinkClass], thresholds: &BoardThresholds) -> Option<&'a LinkClass> {
     let passing: Vec<&LinkClass> = classes
         .iter()
         .filter(|class| class.members.len() >= thresholds.members && class.columns >= thresholds.columns)
@@ -84,9 +84,9 @@ mod tests {
         (1..=count).map(|n| record.replace('#', &n.to_string())).collect()
     }
 
-    fn test(body: &str, thresholds: &Thresholds) -> Option<String> {
+    fn test(body: &str, thresholds: &BoardThresholds) -> Option<String> {
         let (_, links) = read("/forum-2-1.html", body);
-        threads(&classes(&links, &Shapes::default()), thresholds).map(|class| class.class.to_string())
+        threads(&classes(&links, &UrlClassifier::default()), thresholds).map(|class| class.class.to_string())
     }
 
     const THREAD: &str =
@@ -95,25 +95,25 @@ mod tests {
     #[test]
     fn a_list_of_threads_is_a_board_and_a_page_of_short_links_is_none() {
         let board = list(20, THREAD);
-        assert_eq!(test(&board, &Thresholds::STRICT).as_deref(), Some("/thread-{n}-{n}-{n}.html"));
-        assert_eq!(test(&list(20, "<a href=/forum-#-1.html>体育</a>"), &Thresholds::STRICT), None);
-        assert_eq!(test(&list(5, THREAD), &Thresholds::STRICT), None, "too few");
+        assert_eq!(test(&board, &BoardThresholds::STRICT).as_deref(), Some("/thread-{n}-{n}-{n}.html"));
+        assert_eq!(test(&list(20, "<a href=/forum-#-1.html>体育</a>"), &BoardThresholds::STRICT), None);
+        assert_eq!(test(&list(5, THREAD), &BoardThresholds::STRICT), None, "too few");
     }
 
     #[test]
     fn a_sidebar_of_another_class_fails_the_strict_test_only() {
         let sidebar = list(10, "<p><a href=/news/#>一条很长的站内新闻的标题#</a>");
         let body = list(30, THREAD) + &sidebar;
-        assert_eq!(test(&body, &Thresholds::STRICT), None);
-        assert!(test(&body, &Thresholds::DOMINANT).is_some());
+        assert_eq!(test(&body, &BoardThresholds::STRICT), None);
+        assert!(test(&body, &BoardThresholds::DOMINANT).is_some());
         let body = list(12, THREAD) + &sidebar;
-        assert_eq!(test(&body, &Thresholds::DOMINANT), None, "nothing stands out");
+        assert_eq!(test(&body, &BoardThresholds::DOMINANT), None, "nothing stands out");
     }
 
     #[test]
     fn last_post_links_of_the_same_class_do_not_shorten_the_titles() {
         let last =
             list(20, "<tr><td><a href=/t/#>第#个帖子的标题在这里</a><td><a href=/t/9#>9#</a><a href=/t/8#><img></a>");
-        assert!(test(&last, &Thresholds::STRICT).is_some());
+        assert!(test(&last, &BoardThresholds::STRICT).is_some());
     }
 }

@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::fields::Part;
-use super::region::{Role, Survey, role};
+use super::fields::RecordPart;
+use super::region::{PageStats, PostRole, role};
 use super::tree::{NodeId, Tree};
 
 #[derive(Default)]
@@ -19,7 +19,7 @@ struct Place {
 }
 
 /// The elements that hold each post's text.
-pub(super) fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
+pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> Vec<Vec<NodeId>> {
     // Of one post alone its place is nothing that others have too.
     if let [part] = parts
         && let Some(body) = called_body(tree, survey, part)
@@ -36,9 +36,9 @@ pub(super) fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<No
             }
             let above = inherited.get(&tree.parent(node)).copied().unwrap_or(1.0);
             let own = match role(tree, node) {
-                Role::Body if above >= 1.0 => 3.0,
-                Role::Furniture if !(alone && node == part.roots[0]) => 0.1,
-                Role::Quote => 0.02,
+                PostRole::Body if above >= 1.0 => 3.0,
+                PostRole::Furniture if !(alone && node == part.roots[0]) => 0.1,
+                PostRole::Quote => 0.02,
                 _ => 1.0,
             };
             // What stands in furniture is furniture, what stands in a body is no more than it.
@@ -72,7 +72,7 @@ pub(super) fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<No
     let chosen =
         best.filter(|(_, _, key)| places[key].times * 2 <= parts.len() || places[key].people * 2 <= parts.len());
     let Some((_, _, chosen)) = chosen else { return vec![Vec::new(); parts.len()] };
-    let body = |part: &Part| {
+    let body = |part: &RecordPart| {
         let mut end = 0;
         let mut own = Vec::new();
         for node in part.nodes() {
@@ -94,14 +94,14 @@ pub(super) fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<No
 }
 
 /// The innermost element that calls itself the content and holds most: of a post whose template is not the others'.
-fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
+fn called_body(tree: &Tree, survey: &PageStats, part: &RecordPart) -> Option<NodeId> {
     let plain = |node: NodeId| survey.plain(tree, &[node]);
     let bodies: Vec<NodeId> = part
         .nodes()
         .filter(|&node| {
             tree.is_element(node)
                 && !part.roots.contains(&node)
-                && role(tree, node) == Role::Body
+                && role(tree, node) == PostRole::Body
                 && !(survey.has_time(tree, node) && survey.has_person(tree, node))
                 && plain(node) > 0
         })

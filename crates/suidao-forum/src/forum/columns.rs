@@ -9,19 +9,20 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fields::{
-    Number, Part, Said, Time, entry, initials, is_page_of, is_person, name, numbers, said_by, said_by_names, times,
+    FieldLabel, Number, RecordPart, Time, entry, initials, is_page_of, is_person, name, numbers, said_by,
+    said_by_names, times,
 };
 use super::times::all;
-use super::titles::Line;
+use super::titles::ThreadLine;
 use super::tree::{NodeId, Tree};
-use suidao_page::model::{Clock, CrawlUrl, Moment};
+use suidao_page::model::{ApproxTime, CrawlUrl, TimeContext};
 
 /// What the heads of the columns say, by the column's number.
 pub(super) struct Heads(Vec<(usize, String)>);
 
 impl Heads {
     /// Looks for the row of heads before the first line, in its table or in one of its own.
-    pub(super) fn of(tree: &Tree, first: Option<&Line>) -> Self {
+    pub(super) fn of(tree: &Tree, first: Option<&ThreadLine>) -> Self {
         let Some(line) = first else { return Self(Vec::new()) };
         let is_row = |&at: &NodeId| tree.name(at) == "tr";
         let own = std::iter::once(line.title).chain(tree.ancestors(line.title)).find(is_row);
@@ -52,13 +53,13 @@ impl Heads {
 struct Person {
     name: String,
     place: u64,
-    said: Said,
+    said: FieldLabel,
     /// What its address says, or that it has a line of its own.
     likely: bool,
 }
 
 /// The parts of a line that can be fields.
-pub(super) struct Fields {
+pub(super) struct LineFields {
     times: Vec<Time>,
     numbers: Vec<Number>,
     people: Vec<Person>,
@@ -66,15 +67,15 @@ pub(super) struct Fields {
     plain: Option<String>,
 }
 
-impl Fields {
+impl LineFields {
     pub(super) fn of(
         tree: &Tree,
-        line: &Line,
+        line: &ThreadLine,
         heads: &Heads,
         is_thread: &dyn Fn(&CrawlUrl) -> bool,
-        clock: Clock,
+        clock: TimeContext,
     ) -> Self {
-        let part = Part { tree, roots: &line.roots };
+        let part = RecordPart { tree, roots: &line.roots };
         let row = part.row();
         // The title, and the pages of the thread.
         let skip = |node: NodeId| {
@@ -93,21 +94,21 @@ impl Fields {
         let mut own_numbers = numbers(&part, clock, &in_name);
         let mut order: FxHashMap<NodeId, usize> = FxHashMap::default();
         for number in &mut own_numbers {
-            if number.shown.has(Said::REPLIES) != number.shown.has(Said::VIEWS) {
+            if number.shown.has(FieldLabel::REPLIES) != number.shown.has(FieldLabel::VIEWS) {
                 continue;
             }
             let names = said_by_names(tree, tree.parent(number.node), row);
             let head = heads.text(tree, number.node, row);
             let both = said_by(head);
-            number.shown = if names.has(Said::REPLIES) != names.has(Said::VIEWS) {
+            number.shown = if names.has(FieldLabel::REPLIES) != names.has(FieldLabel::VIEWS) {
                 names
-            } else if both.has(Said::REPLIES) && both.has(Said::VIEWS) {
+            } else if both.has(FieldLabel::REPLIES) && both.has(FieldLabel::VIEWS) {
                 // "回复/查看" over "12/345".
                 let cell = tree.ancestors(number.node).find(|&at| matches!(tree.name(at), "td" | "th")).unwrap_or(0);
                 let at = order.entry(cell).or_default();
                 *at += 1;
                 let mut halves = head.split(['/', '|', '·', ' ']).filter(|half| !half.is_empty());
-                halves.nth(*at - 1).map_or(Said::default(), said_by)
+                halves.nth(*at - 1).map_or(FieldLabel::default(), said_by)
             } else {
                 number.shown.and(names).and(both)
             };
@@ -137,12 +138,12 @@ impl Fields {
                     .and(said_by_names(tree, link, row))
                     .and(said_by(heads.text(tree, link, row)));
                 let alone = paragraph.text.trim() == text;
-                let likely = is_person(tree, link) || said.has(Said::AUTHOR) && !said.has(Said::VIEWS);
+                let likely = is_person(tree, link) || said.has(FieldLabel::AUTHOR) && !said.has(FieldLabel::VIEWS);
                 people.push(Person {
                     name: own,
                     place: part.place(tree.parent(link)),
                     said,
-                    likely: likely || alone && said.has(Said::AUTHOR),
+                    likely: likely || alone && said.has(FieldLabel::AUTHOR),
                 });
             }
             if plain.is_none() && paragraph.text.len() <= 120 {
@@ -170,7 +171,7 @@ fn plain_author(
     row: NodeId,
     heads: &Heads,
     title: NodeId,
-    clock: Clock,
+    clock: TimeContext,
 ) -> Option<String> {
     let names = said_by_names(tree, tree.parent(node), row);
     let head = said_by(heads.text(tree, node, row));
@@ -178,9 +179,9 @@ fn plain_author(
     let labels = ["作者", "楼主", "发帖人", "投稿者", "posted by", "started by", "by ", "author"];
     let label = labels.iter().find(|label| lower.starts_with(**label)).filter(|_| lower.len() == text.len());
     let above = |node: NodeId| tree.ancestors(node).find(|&at| matches!(tree.name(at), "td" | "th"));
-    let called = names.has(Said::AUTHOR) && !names.has(Said::LAST)
-        || head.has(Said::AUTHOR) && (above(node) != above(title) || !text.contains([':', '：']));
-    if label.is_none() && !called || said_by(&lower).and(names).and(head).has(Said::LAST) {
+    let called = names.has(FieldLabel::AUTHOR) && !names.has(FieldLabel::LAST)
+        || head.has(FieldLabel::AUTHOR) && (above(node) != above(title) || !text.contains([':', '：']));
+    if label.is_none() && !called || said_by(&lower).and(names).and(head).has(FieldLabel::LAST) {
         return None;
     }
     let text = label.map_or(text, |label| &text[label.len()..]);
@@ -196,13 +197,13 @@ fn plain_author(
 }
 
 /// The place of the thread's author in a line: where most lines have a person who did not reply last.
-pub(super) fn author_place(fields: &[Fields]) -> Option<u64> {
+pub(super) fn author_place(fields: &[LineFields]) -> Option<u64> {
     // For each place: how many are there, and after how many others the first of them.
     let mut places: Vec<(u64, (usize, usize))> = Vec::new();
     for own in fields {
         for (order, person) in own.people.iter().enumerate() {
             if person.likely
-                && !person.said.has(Said::LAST)
+                && !person.said.has(FieldLabel::LAST)
                 && let Some((count, first)) = entry(&mut places, person.place)
             {
                 *first = if *count == 0 { order } else { *first };
@@ -216,17 +217,17 @@ pub(super) fn author_place(fields: &[Fields]) -> Option<u64> {
 }
 
 /// Which numbers of a line are replies and which are views.
-pub(super) struct Counts {
+pub(super) struct LineCounts {
     replies: Option<u64>,
     /// The count is of posts, the first among them.
     with_first: bool,
     views: Option<u64>,
 }
 
-impl Counts {
-    pub(super) fn of(fields: &[Fields]) -> Self {
+impl LineCounts {
+    pub(super) fn of(fields: &[LineFields]) -> Self {
         // For each place: what is said of it, how many are there, how many not alone in their line.
-        let mut places: Vec<(u64, (Said, usize, usize))> = Vec::new();
+        let mut places: Vec<(u64, (FieldLabel, usize, usize))> = Vec::new();
         for number in fields.iter().flat_map(|own| &own.numbers) {
             if let Some((said, count, beside)) = entry(&mut places, number.place) {
                 *said = said.and(number.shown);
@@ -234,21 +235,21 @@ impl Counts {
                 *beside += usize::from(!number.alone);
             }
         }
-        let called = |what: Said, not: Said| {
+        let called = |what: FieldLabel, not: FieldLabel| {
             let named = places.iter().filter(|(_, (said, ..))| said.has(what) && !said.has(not));
             named.max_by_key(|(_, (_, count, _))| *count).map(|(place, ..)| *place)
         };
-        let mut views = called(Said::VIEWS, Said::REPLIES);
-        let mut replies = called(Said::REPLIES, Said::VIEWS);
+        let mut views = called(FieldLabel::VIEWS, FieldLabel::REPLIES);
+        let mut replies = called(FieldLabel::REPLIES, FieldLabel::VIEWS);
         let mut with_first = false;
         if replies.is_none() {
-            replies = called(Said::POSTS, Said::VIEWS.and(Said::AUTHOR));
+            replies = called(FieldLabel::POSTS, FieldLabel::VIEWS.and(FieldLabel::AUTHOR));
             let counts = || fields.iter().filter_map(|own| own.number(replies));
             with_first = replies.is_some() && counts().all(|count| count > 0);
         }
         let speaking = fields.iter().filter(|own| !own.numbers.is_empty()).count();
         let silent = places.iter().filter(|(place, (said, count, beside))| {
-            let other = said.has(Said::LAST) || said.has(Said::OTHER) || said.has(Said::MEMBER);
+            let other = said.has(FieldLabel::LAST) || said.has(FieldLabel::OTHER) || said.has(FieldLabel::MEMBER);
             *beside == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
         });
         let mut silent = silent.map(|(place, ..)| *place);
@@ -272,14 +273,14 @@ impl Counts {
         Self { replies, with_first, views }
     }
 
-    pub(super) fn read(&self, fields: &Fields) -> (Option<u32>, Option<u32>) {
+    pub(super) fn read(&self, fields: &LineFields) -> (Option<u32>, Option<u32>) {
         let replies =
             fields.number(self.replies).map(|count| if self.with_first { count.saturating_sub(1) } else { count });
         (replies, fields.number(self.views))
     }
 }
 
-impl Fields {
+impl LineFields {
     fn number(&self, place: Option<u64>) -> Option<u32> {
         self.numbers.iter().find(|number| Some(number.place) == place).map(|number| number.value)
     }
@@ -292,15 +293,15 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    pub(super) fn of(fields: &[Fields]) -> Self {
+    pub(super) fn of(fields: &[LineFields]) -> Self {
         // For each place: lines where it is called or proves the beginning, and the last reply.
         let mut votes: FxHashMap<u64, (i32, i32)> = FxHashMap::default();
         for own in fields {
             for time in &own.times {
                 let vote = votes.entry(time.place).or_default();
-                if time.said.has(Said::LAST) {
+                if time.said.has(FieldLabel::LAST) {
                     vote.1 += 4;
-                } else if time.said.has(Said::CREATED) {
+                } else if time.said.has(FieldLabel::CREATED) {
                     vote.0 += 4;
                 }
             }
@@ -318,7 +319,7 @@ impl Moments {
         Self { created, last }
     }
 
-    pub(super) fn read(&self, fields: &Fields) -> (Option<Moment>, Option<Moment>) {
+    pub(super) fn read(&self, fields: &LineFields) -> (Option<ApproxTime>, Option<ApproxTime>) {
         let find = |places: &FxHashSet<u64>| {
             fields.times.iter().find(|time| places.contains(&time.place)).map(|time| time.moment)
         };

@@ -4,11 +4,11 @@ use std::ops::RangeInclusive;
 
 /// What is left of a text.
 #[derive(Clone)]
-pub(super) struct Cursor<'a> {
+pub(super) struct TextCursor<'a> {
     rest: &'a str,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> TextCursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { rest: text }
     }

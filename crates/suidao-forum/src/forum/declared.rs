@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::times::of_attribute;
 use super::tree::{NodeId, Tree};
-use suidao_page::model::{Clock, CrawlUrl, Moment, PostRecord, ThreadRecord};
+use suidao_page::model::{ApproxTime, CrawlUrl, PostRecord, ThreadRecord, TimeContext};
 
 /// Kinds of things that are posts or threads.
 const KINDS: [&str; 6] =
@@ -18,12 +18,12 @@ const DEPTH: usize = 24;
 
 /// A post or a thread as it is declared.
 #[derive(Debug, Default)]
-pub(super) struct Item {
+pub(super) struct DeclaredItem {
     url: Option<String>,
     title: Option<String>,
     author: Option<String>,
-    posted: Option<Moment>,
-    changed: Option<Moment>,
+    posted: Option<ApproxTime>,
+    changed: Option<ApproxTime>,
     text: Option<String>,
     position: Option<u32>,
     anchor: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Item {
 }
 
 /// All that a page declares, in order.
-pub(super) fn items(tree: &Tree, clock: Clock) -> Vec<Item> {
+pub(super) fn items(tree: &Tree, clock: TimeContext) -> Vec<DeclaredItem> {
     let mut found = Vec::new();
     for node in 0..tree.len() {
         if tree.name(node) == "script" && tree.is_element(node) {
@@ -47,7 +47,7 @@ pub(super) fn items(tree: &Tree, clock: Clock) -> Vec<Item> {
 }
 
 /// Puts what is declared of a post before what was mined of it; where nothing was mined, the posts are those declared.
-pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<Item>) -> Vec<PostRecord> {
+pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<DeclaredItem>) -> Vec<PostRecord> {
     let mut posts = mined;
     if posts.is_empty() {
         let whole = items.into_iter().filter(|item| item.text.is_some());
@@ -73,7 +73,7 @@ pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<Item>) -> Vec<Po
 /// The same of threads.
 pub(super) fn complete_threads(
     mut mined: Vec<ThreadRecord>,
-    items: Vec<Item>,
+    items: Vec<DeclaredItem>,
     base: &CrawlUrl,
     is_thread: &dyn Fn(&CrawlUrl) -> bool,
 ) -> Vec<ThreadRecord> {
@@ -105,7 +105,7 @@ pub(super) fn complete_threads(
     mined
 }
 
-fn fill(post: PostRecord, item: Item) -> PostRecord {
+fn fill(post: PostRecord, item: DeclaredItem) -> PostRecord {
     // A description that was cut short goes behind the whole.
     let text = item
         .text
@@ -119,7 +119,7 @@ fn fill(post: PostRecord, item: Item) -> PostRecord {
     }
 }
 
-fn same(post: &PostRecord, item: &Item) -> bool {
+fn same(post: &PostRecord, item: &DeclaredItem) -> bool {
     if post.anchor.is_some() && post.anchor == item.anchor {
         return true;
     }
@@ -139,7 +139,7 @@ fn squeeze(text: &str, most: usize) -> String {
     text.chars().filter(|c| !c.is_whitespace()).take(most).collect()
 }
 
-fn gather(value: &Value, depth: usize, clock: Clock, found: &mut Vec<Item>) {
+fn gather(value: &Value, depth: usize, clock: TimeContext, found: &mut Vec<DeclaredItem>) {
     if depth > DEPTH || found.len() >= ITEMS {
         return;
     }
@@ -178,7 +178,7 @@ fn is_kind(kind: Option<&Value>) -> bool {
     }
 }
 
-fn item(value: &Value, clock: Clock) -> Item {
+fn item(value: &Value, clock: TimeContext) -> DeclaredItem {
     let text = |name: &str| {
         value.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
@@ -199,7 +199,7 @@ fn item(value: &Value, clock: Clock) -> Item {
             views = number;
         }
     }
-    Item {
+    DeclaredItem {
         anchor: url.as_deref().and_then(|url| url.split_once('#')).map(|(_, fragment)| fragment.to_owned()),
         url,
         title: text("headline").or_else(|| text("name")),
@@ -242,7 +242,7 @@ enum Scope {
     Other,
 }
 
-fn microdata(tree: &Tree, clock: Clock, found: &mut Vec<Item>) {
+fn microdata(tree: &Tree, clock: TimeContext, found: &mut Vec<DeclaredItem>) {
     let mut scopes: Vec<(NodeId, Scope)> = Vec::new();
     for node in 0..tree.len() {
         while scopes.last().is_some_and(|(end, _)| *end <= node) {
@@ -256,7 +256,7 @@ fn microdata(tree: &Tree, clock: Clock, found: &mut Vec<Item>) {
             let scope = match (innermost, property) {
                 _ if KINDS.contains(&kind) && found.len() < ITEMS => {
                     let anchor = tree.attribute(node, "id").map(str::to_owned);
-                    found.push(Item { anchor, ..Item::default() });
+                    found.push(DeclaredItem { anchor, ..DeclaredItem::default() });
                     Scope::Item(found.len() - 1)
                 }
                 (Some(at), Some("author" | "creator")) => Scope::Author(at),
@@ -321,8 +321,8 @@ mod tests {
     use crate::forum::{posts, records};
     use suidao_page::model::Millis;
 
-    fn clock() -> Clock {
-        Clock { now: Millis(1_243_994_400_000), offset: 0 }
+    fn clock() -> TimeContext {
+        TimeContext { now: Millis(1_243_994_400_000), offset: 0 }
     }
 
     fn tree(html: &str) -> Tree {
@@ -339,7 +339,7 @@ mod tests {
         let found = posts(&page, clock());
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].author.as_deref(), found[0].text.as_str()), (Some("ann"), "First\npost"));
-        assert_eq!(found[0].posted, Some(Moment { at: 1_243_252_860, within: 1 }));
+        assert_eq!(found[0].posted, Some(ApproxTime { at: 1_243_252_860, within: 1 }));
         assert_eq!((found[1].author.as_deref(), found[1].anchor.as_deref()), (Some("bob"), Some("p2")));
     }
 

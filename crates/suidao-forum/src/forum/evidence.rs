@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use suidao_page::model::{CrawlUrl, Sight};
+use suidao_page::model::{CrawlUrl, ForumPageView};
 
-use super::board::{LinkClass, Thresholds, classes, threads};
-use super::map::Keyed;
-use super::shape::{Class, Shaped, Shapes};
+use super::board::{BoardThresholds, LinkClass, classes, threads};
+use super::map::IdPattern;
+use super::shape::{Class, MatchedUrl, UrlClassifier};
 
 /// A board with few threads has but few links: so many are enough where each shows who wrote it, when, how often.
-const SMALL: Thresholds = Thresholds { members: 2, columns: 8.0, dominance: 0.7 };
+const SMALL: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.7 };
 /// Titles of a forum may be short where each stands in a record.
-const SHORT: Thresholds = Thresholds { members: 8, columns: 8.0, dominance: 0.7 };
+const SHORT: BoardThresholds = BoardThresholds { members: 8, columns: 8.0, dominance: 0.7 };
 
 /// How sure it is that a page is a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub enum Sure {
 }
 
 /// A page that is a board: the class of its threads, and how sure that is. `test`: the thresholds of BTCJ.
-pub fn board(sight: &Sight, shapes: &Shapes, test: &Thresholds) -> Option<(Class, Sure)> {
+pub fn board(sight: &ForumPageView, shapes: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
     if sight.login {
         return None;
     }
@@ -47,7 +47,7 @@ pub fn board(sight: &Sight, shapes: &Shapes, test: &Thresholds) -> Option<(Class
 }
 
 /// The class of most records of a page, where most of these show two or more of: author, replies or views, times.
-fn recorded(sight: &Sight, shapes: &Shapes) -> Option<Class> {
+fn recorded(sight: &ForumPageView, shapes: &UrlClassifier) -> Option<Class> {
     let full = sight.records.iter().filter(|record| record.facts() >= 2);
     let mut count: BTreeMap<Class, usize> = BTreeMap::new();
     for record in full {
@@ -59,9 +59,9 @@ fn recorded(sight: &Sight, shapes: &Shapes) -> Option<Class> {
 
 /// Those URLs of a page that are of a class, each with its text, in order.
 pub fn members<'a>(
-    sight: &'a Sight,
+    sight: &'a ForumPageView,
     class: &'a Class,
-    shapes: &'a Shapes,
+    shapes: &'a UrlClassifier,
 ) -> impl Iterator<Item = (&'a CrawlUrl, &'a str)> {
     let of_class = move |link: &&suidao_page::model::SightLink| shapes.shape(&link.url).class == *class;
     sight.links.iter().filter(of_class).map(|link| (&link.url, link.text.as_str()))
@@ -70,10 +70,11 @@ pub fn members<'a>(
 /// Which values tell the members of a class apart: those that differ nearly everywhere, numbers before words; else those
 /// that differ at all. `groups`: members seen together, on one page each; `options`: a value that counts pages, which
 /// tells none apart.
-pub fn key(class: &Class, groups: &[Vec<Shaped>], options: &BTreeSet<usize>) -> Keyed {
+pub fn key(class: &Class, groups: &[Vec<MatchedUrl>], options: &BTreeSet<usize>) -> IdPattern {
     let slots = groups.iter().flatten().map(|shaped| shaped.slots.len()).max().unwrap_or(0);
-    let distinct =
-        |slot: usize, group: &[Shaped]| group.iter().map(|shaped| shaped.value(slot)).collect::<BTreeSet<_>>().len();
+    let distinct = |slot: usize, group: &[MatchedUrl]| {
+        group.iter().map(|shaped| shaped.value(slot)).collect::<BTreeSet<_>>().len()
+    };
     let (mut nearly, mut at_all) = (Vec::new(), Vec::new());
     for slot in (0..slots).filter(|slot| !options.contains(slot)) {
         let (mut different, mut all) = (0, 0);
@@ -98,16 +99,16 @@ pub fn key(class: &Class, groups: &[Vec<Shaped>], options: &BTreeSet<usize>) -> 
         (true, true) if !at_all.is_empty() => at_all,
         (true, true) => last((0..slots).filter(|slot| !options.contains(slot)).collect()),
     };
-    Keyed::new(class.clone(), key)
+    IdPattern::new(class.clone(), key)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn group(paths: &[&str]) -> Vec<Shaped> {
+    fn group(paths: &[&str]) -> Vec<MatchedUrl> {
         let url = |path: &&str| CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
-        paths.iter().map(|path| Shapes::default().shape(&url(path))).collect()
+        paths.iter().map(|path| UrlClassifier::default().shape(&url(path))).collect()
     }
 
     #[test]

@@ -6,16 +6,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use suidao_page::model::{BoardEntry, CrawlUrl, ForumMap, PagingRule, Sight};
+use suidao_page::model::{BoardEntry, CrawlUrl, ForumMap, ForumPageView, PagingRule};
 
-use super::board::{Thresholds, classes};
+use super::analysis::is_list;
+use super::board::{BoardThresholds, classes};
 use super::evidence::{Sure, board, key, members};
 use super::increment::PAGES;
 use super::links::columns;
-use super::map::Keyed;
+use super::map::IdPattern;
 use super::paging::Paging;
-use super::shape::{Class, Shaped, Shapes};
-use super::sight::is_list;
+use super::shape::{Class, MatchedUrl, UrlClassifier};
 
 /// Pages looked at before it is given up.
 const BUDGET: usize = 36;
@@ -52,24 +52,24 @@ const UNLIKELY: [&str; 20] = [
 
 /// A forum told by one of its boards, met in passing: its records show authors, times and numbers of replies, as no other
 /// list does. None where the page is no such board.
-pub fn recognise(sight: &Sight) -> Option<ForumMap> {
+pub fn recognise(sight: &ForumPageView) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.see(sight);
-    let (_, sure) = board(sight, &explorer.shapes, &Thresholds::DOMINANT)?;
+    let (_, sure) = board(sight, &explorer.shapes, &BoardThresholds::DOMINANT)?;
     if sure != Sure::Records || !is_list(&sight.records) {
         return None;
     }
     let class = explorer.shapes.shape(&sight.own).class;
     match explorer.finish(Some(class), false) {
         // A page that is the only one of its class is no board among boards.
-        Step::Understood(map) if map.board_classes.iter().any(|class| class.contains('{')) => Some(*map),
+        ExploreStep::Understood(map) if map.board_classes.iter().any(|class| class.contains('{')) => Some(*map),
         _ => None,
     }
 }
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum ExploreStep {
     /// Look at these.
     Look(Vec<CrawlUrl>),
     /// This is what it is made of.
@@ -83,8 +83,8 @@ pub enum Step {
 pub struct Explorer {
     /// By the paper's test: exactly one class of threads.
     strict: bool,
-    shapes: Shapes,
-    seen: Vec<Sight>,
+    shapes: UrlClassifier,
+    seen: Vec<ForumPageView>,
     /// All that was asked for: what is not seen of it could not be had.
     asked: BTreeSet<CrawlUrl>,
 }
@@ -110,12 +110,12 @@ impl Explorer {
         Self { strict, ..Self::default() }
     }
 
-    fn test(&self) -> Thresholds {
-        if self.strict { Thresholds::STRICT } else { Thresholds::DOMINANT }
+    fn test(&self) -> BoardThresholds {
+        if self.strict { BoardThresholds::STRICT } else { BoardThresholds::DOMINANT }
     }
 
     /// Takes in a page that was looked at; the first is the entrance.
-    pub fn see(&mut self, sight: &Sight) {
+    pub fn see(&mut self, sight: &ForumPageView) {
         self.asked.insert(sight.own.clone());
         self.seen.push(sight.clone());
         // From all pages together: what one links once may be linked often by another.
@@ -128,29 +128,29 @@ impl Explorer {
     }
 
     /// Pages seen so far, in order.
-    pub fn seen(&self) -> &[Sight] {
+    pub fn seen(&self) -> &[ForumPageView] {
         &self.seen
     }
 
     /// Decides, once all that was asked for is seen or could not be had.
-    pub fn next(&self) -> Step {
+    pub fn next(&self) -> ExploreStep {
         let Some(start) = self.seen.first() else {
-            return Step::GivenUp("its first page cannot be read");
+            return ExploreStep::GivenUp("its first page cannot be read");
         };
         if start.login {
-            return Step::GivenUp("its first page requires a login");
+            return ExploreStep::GivenUp("its first page requires a login");
         }
         let start_is_board = board(start, &self.shapes, &self.test());
         if let (Some(_), Ok(home)) = (&start_is_board, start.own.join("./"))
             && !self.asked.contains(&home)
         {
             // Entered at a board: the others are linked from above.
-            return Step::Look(vec![home]);
+            return ExploreStep::Look(vec![home]);
         }
         let mut found: Vec<Found> = Vec::new();
         for candidate in self.candidates() {
             match self.judge(&candidate) {
-                Judged::Sample(urls) if self.seen.len() < BUDGET => return Step::Look(urls),
+                Judged::Sample(urls) if self.seen.len() < BUDGET => return ExploreStep::Look(urls),
                 Judged::Sample(_) | Judged::Not => {}
                 Judged::Boards(sure, passed) => {
                     found.push(Found { boards: candidate.class, sure, passed });
@@ -165,8 +165,10 @@ impl Explorer {
             .into_iter()
             .reduce(|best, other| if (other.sure, other.passed) > (best.sure, best.passed) { other } else { best });
         match (best, start_is_board) {
-            (None, None) if self.seen.len() >= BUDGET => Step::GivenUp("none of the fetched pages lists threads"),
-            (None, None) => Step::GivenUp("no class of its links leads to pages that list threads"),
+            (None, None) if self.seen.len() >= BUDGET => {
+                ExploreStep::GivenUp("none of the fetched pages lists threads")
+            }
+            (None, None) => ExploreStep::GivenUp("no class of its links leads to pages that list threads"),
             (best, _) => self.finish(best.map(|found| found.boards), true),
         }
     }
@@ -197,7 +199,7 @@ impl Explorer {
     }
 
     /// The page in whose directory all is: looked at because the forum was entered at a board.
-    fn is_entrance(&self, sight: &Sight) -> bool {
+    fn is_entrance(&self, sight: &ForumPageView) -> bool {
         self.seen.first().is_some_and(|start| start.own.join("./").is_ok_and(|home| home == sight.own))
     }
 
@@ -231,13 +233,13 @@ impl Explorer {
     }
 
     /// Looks at a thread, and puts everything together.
-    fn finish(&self, boards: Option<Class>, look: bool) -> Step {
+    fn finish(&self, boards: Option<Class>, look: bool) -> ExploreStep {
         // The entrance shows last posts, by links of another class: it counts where there is nothing else.
-        let is_board = |sight: &&Sight| match &boards {
+        let is_board = |sight: &&ForumPageView| match &boards {
             Some(class) => self.shapes.shape(&sight.own).class == *class,
             None => self.seen.first() == Some(sight),
         };
-        let pages: Vec<(&Sight, Class)> = self
+        let pages: Vec<(&ForumPageView, Class)> = self
             .seen
             .iter()
             .filter(is_board)
@@ -245,11 +247,11 @@ impl Explorer {
             .collect();
         let thread_classes = self.thread_classes(&pages);
         let Some(first) = thread_classes.first() else {
-            return Step::GivenUp("no class of its links leads to pages that list threads");
+            return ExploreStep::GivenUp("no class of its links leads to pages that list threads");
         };
         let of_thread =
             |url: &CrawlUrl| thread_classes.iter().any(|class| self.shapes.shape(url).class == *class.class());
-        let threads: Vec<&Sight> = self.seen.iter().filter(|sight| of_thread(&sight.own)).collect();
+        let threads: Vec<&ForumPageView> = self.seen.iter().filter(|sight| of_thread(&sight.own)).collect();
         if look
             && !threads.iter().any(|sight| !sight.posts.is_empty())
             && threads.len() < THREADS
@@ -263,10 +265,10 @@ impl Explorer {
             let linked =
                 pages.iter().flat_map(|(sight, _)| members(sight, first.class(), &self.shapes).map(|(url, _)| url));
             if let Some(url) = records.iter().map(|record| &record.url).chain(linked).find(unseen) {
-                return Step::Look(vec![url.clone()]);
+                return ExploreStep::Look(vec![url.clone()]);
             }
         }
-        let rules = |sights: &mut dyn Iterator<Item = &Sight>, keys: &[Keyed]| {
+        let rules = |sights: &mut dyn Iterator<Item = &ForumPageView>, keys: &[IdPattern]| {
             let mut rules: Vec<PagingRule> = Vec::new();
             for sight in sights {
                 let rule = Paging::of(&sight.own, 1, &sight.links, &self.shapes, keys).map(|paging| paging.rule());
@@ -276,28 +278,28 @@ impl Explorer {
         };
         let board_pages = rules(&mut pages.iter().map(|(sight, _)| *sight), &[]);
         let thread_pages = rules(&mut threads.into_iter(), &thread_classes);
-        let board_classes: Vec<Keyed> = boards.iter().map(|class| self.board_class(class, &board_pages)).collect();
+        let board_classes: Vec<IdPattern> = boards.iter().map(|class| self.board_class(class, &board_pages)).collect();
         let start = &self.seen[0];
-        Step::Understood(Box::new(ForumMap {
+        ExploreStep::Understood(Box::new(ForumMap {
             start: start.own.to_string(),
             index_pages: PAGES,
             offset: offset(&self.seen),
             boards: self.boards(&board_classes, &pages),
-            board_classes: board_classes.iter().map(Keyed::text).collect(),
-            thread_classes: thread_classes.iter().map(Keyed::text).collect(),
+            board_classes: board_classes.iter().map(IdPattern::text).collect(),
+            thread_classes: thread_classes.iter().map(IdPattern::text).collect(),
             board_pages,
             thread_pages,
             slugs: self.shapes.slugs().clone(),
         }))
     }
 
-    fn thread_classes(&self, pages: &[(&Sight, Class)]) -> Vec<Keyed> {
-        let mut groups: BTreeMap<Class, Vec<Vec<Shaped>>> = BTreeMap::new();
+    fn thread_classes(&self, pages: &[(&ForumPageView, Class)]) -> Vec<IdPattern> {
+        let mut groups: BTreeMap<Class, Vec<Vec<MatchedUrl>>> = BTreeMap::new();
         let mut order: Vec<Class> = Vec::new();
         for (sight, class) in pages {
             // The records' own links are the titles'; a class has further links, to last posts and further pages.
-            let titles: Vec<Shaped> = sight.records.iter().map(|record| self.shapes.shape(&record.url)).collect();
-            let titles: Vec<Shaped> = titles.into_iter().filter(|shaped| shaped.class == *class).collect();
+            let titles: Vec<MatchedUrl> = sight.records.iter().map(|record| self.shapes.shape(&record.url)).collect();
+            let titles: Vec<MatchedUrl> = titles.into_iter().filter(|shaped| shaped.class == *class).collect();
             let linked = || members(sight, class, &self.shapes).filter(|(_, text)| columns(text) >= 6);
             let group =
                 if titles.is_empty() { linked().map(|(url, _)| self.shapes.shape(url)).collect() } else { titles };
@@ -309,17 +311,18 @@ impl Explorer {
         order.iter().map(|class| key(class, &groups[class], &BTreeSet::new())).collect()
     }
 
-    fn board_class(&self, class: &Class, rules: &[PagingRule]) -> Keyed {
-        let links =
-            |sight: &Sight| members(sight, class, &self.shapes).map(|(url, _)| self.shapes.shape(url)).collect();
-        let groups: Vec<Vec<Shaped>> = self.seen.iter().take(1).map(links).collect();
-        let all: Vec<Vec<Shaped>> =
+    fn board_class(&self, class: &Class, rules: &[PagingRule]) -> IdPattern {
+        let links = |sight: &ForumPageView| {
+            members(sight, class, &self.shapes).map(|(url, _)| self.shapes.shape(url)).collect()
+        };
+        let groups: Vec<Vec<MatchedUrl>> = self.seen.iter().take(1).map(links).collect();
+        let all: Vec<Vec<MatchedUrl>> =
             if groups.iter().any(|group| group.len() >= 2) { groups } else { self.seen.iter().map(links).collect() };
         key(class, &all, &rules.iter().filter_map(|rule| paged_slot(rule, class)).collect())
     }
 
     /// Every board linked from a page seen, and the pages seen that are some.
-    fn boards(&self, classes: &[Keyed], pages: &[(&Sight, Class)]) -> Vec<BoardEntry> {
+    fn boards(&self, classes: &[IdPattern], pages: &[(&ForumPageView, Class)]) -> Vec<BoardEntry> {
         let mut boards: Vec<BoardEntry> = Vec::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for link in self.seen.iter().flat_map(|sight| &sight.links) {
@@ -366,7 +369,7 @@ fn likelihood(class: &Class, texts: &[usize]) -> f64 {
 }
 
 /// The forum's own time: pages without recent times only know what their language's country has, and that is least.
-fn offset(seen: &[Sight]) -> String {
+fn offset(seen: &[ForumPageView]) -> String {
     let offset = seen.iter().map(|sight| sight.offset).max().unwrap_or(0);
     let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)

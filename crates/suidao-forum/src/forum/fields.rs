@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
-use suidao_page::model::{Clock, CrawlUrl, Moment};
+use suidao_page::model::{ApproxTime, CrawlUrl, TimeContext};
 
 use super::times;
 use super::tree::{NodeId, Paragraph, Tree, words_of};
@@ -21,9 +21,9 @@ const NAME: usize = 40;
 
 /// What a field is called; several at once where a word says several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said(u16);
+pub(super) struct FieldLabel(u16);
 
-impl Said {
+impl FieldLabel {
     pub(super) const LAST: Self = Self(1);
     pub(super) const CREATED: Self = Self(2);
     pub(super) const REPLIES: Self = Self(4);
@@ -50,33 +50,36 @@ impl Said {
 }
 
 /// Words of visible text, in lower case, and what they say.
-const SHOWN: [(Said, &str); 9] = [
-    (Said::LAST, "最后|最後|最新|最終|末次|last|latest|recent|最近|活动|activity|回复于|回复时间|更新"),
-    (Said::CREATED, "创建|发布|发起|started|created|opened|posted|发表|發表|作成|投稿日"),
-    (Said::REPLIES, "回复|回覆|回帖|回应|回應|返信|replies|reply|answers|评论|comments|跟帖|レス|コメント"),
-    (Said::VIEWS, "查看|浏览|瀏覽|阅读|閱讀|点击|點擊|人气|人氣|閲覧|表示数|views|view|reads|hits|访问"),
-    (Said::POSTS, "posts|帖子|messages|投稿数|帖数|文章数"),
-    (Said::AUTHOR, "作者|楼主|樓主|发帖人|发布者|author|posted by|started by|starter|投稿者|作成者|发起人|著者|by "),
+const SHOWN: [(FieldLabel, &str); 9] = [
+    (FieldLabel::LAST, "最后|最後|最新|最終|末次|last|latest|recent|最近|活动|activity|回复于|回复时间|更新"),
+    (FieldLabel::CREATED, "创建|发布|发起|started|created|opened|posted|发表|發表|作成|投稿日"),
+    (FieldLabel::REPLIES, "回复|回覆|回帖|回应|回應|返信|replies|reply|answers|评论|comments|跟帖|レス|コメント"),
+    (FieldLabel::VIEWS, "查看|浏览|瀏覽|阅读|閱讀|点击|點擊|人气|人氣|閲覧|表示数|views|view|reads|hits|访问"),
+    (FieldLabel::POSTS, "posts|帖子|messages|投稿数|帖数|文章数"),
     (
-        Said::MEMBER,
+        FieldLabel::AUTHOR,
+        "作者|楼主|樓主|发帖人|发布者|author|posted by|started by|starter|投稿者|作成者|发起人|著者|by ",
+    ),
+    (
+        FieldLabel::MEMBER,
         "注册|註冊|加入|joined|join date|registered|登録|member since|在线|在線|上次登录|最后登录|last visit|last seen|\
          生日|积分|積分|location",
     ),
-    (Said::EDITED, "编辑|編輯|edited|修改|modified|編集|最后由"),
-    (Said::OTHER, "赞|votes|likes|score|推荐|收藏|いいね|rating|积分|威望"),
+    (FieldLabel::EDITED, "编辑|編輯|edited|修改|modified|編集|最后由"),
+    (FieldLabel::OTHER, "赞|votes|likes|score|推荐|收藏|いいね|rating|积分|威望"),
 ];
 
 /// Beginnings and ends of words of classes and ids, and what they say; short ones are whole words.
-const NAMES: [(Said, &str); 9] = [
-    (Said::LAST, "last|latest|activity|freshness|recent"),
-    (Said::CREATED, "created|started|starttime|published|create"),
-    (Said::REPLIES, "repl|answer|comment|rep"),
-    (Said::VIEWS, "view|hit|read|visit|click|pv"),
-    (Said::POSTS, "posts|postcount"),
-    (Said::AUTHOR, "author|user|poster|starter|member|username|nick|owner|profile|uid|by"),
-    (Said::MEMBER, "join|regdate|registered|birthday"),
-    (Said::EDITED, "edit|modified|lastmod|pstatus"),
-    (Said::OTHER, "vote|like|score|rank|credit|rating|favo"),
+const NAMES: [(FieldLabel, &str); 9] = [
+    (FieldLabel::LAST, "last|latest|activity|freshness|recent"),
+    (FieldLabel::CREATED, "created|started|starttime|published|create"),
+    (FieldLabel::REPLIES, "repl|answer|comment|rep"),
+    (FieldLabel::VIEWS, "view|hit|read|visit|click|pv"),
+    (FieldLabel::POSTS, "posts|postcount"),
+    (FieldLabel::AUTHOR, "author|user|poster|starter|member|username|nick|owner|profile|uid|by"),
+    (FieldLabel::MEMBER, "join|regdate|registered|birthday"),
+    (FieldLabel::EDITED, "edit|modified|lastmod|pstatus"),
+    (FieldLabel::OTHER, "vote|like|score|rank|credit|rating|favo"),
 ];
 
 /// Words of the address of a person's page.
@@ -84,29 +87,29 @@ const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|spac
                       accounts|username|userid|uname|userinfo";
 
 /// A table, word by word.
-fn words(table: &[(Said, &'static str)]) -> Vec<(Said, &'static str)> {
+fn words(table: &[(FieldLabel, &'static str)]) -> Vec<(FieldLabel, &'static str)> {
     table.iter().flat_map(|(said, words)| words.split('|').map(|word| (*said, word))).collect()
 }
 
 /// What a visible text says.
-pub(super) fn said_by(text: &str) -> Said {
+pub(super) fn said_by(text: &str) -> FieldLabel {
     // A page has thousands of texts, and the table a hundred words: all are looked for at once.
-    static SEARCHER: LazyLock<(AhoCorasick, Vec<(Said, &str)>)> = LazyLock::new(|| {
+    static SEARCHER: LazyLock<(AhoCorasick, Vec<(FieldLabel, &str)>)> = LazyLock::new(|| {
         let words = words(&SHOWN);
         let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(words.iter().map(|(_, word)| word));
         (searcher.expect("few and short words"), words)
     });
     let (searcher, words) = &*SEARCHER;
     let found = searcher.find_overlapping_iter(text).map(|found| words[found.pattern().as_usize()].0);
-    found.fold(Said::default(), Said::and)
+    found.fold(FieldLabel::default(), FieldLabel::and)
 }
 
 /// What the names of an element and of those above it say, up to `row`.
-pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
-    let mut said = Said::default();
+pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabel {
+    let mut said = FieldLabel::default();
     let above = std::iter::once(node).chain(tree.ancestors(node)).take_while(|&at| at != row);
     for (steps, at) in above.take(NAMED).enumerate() {
-        let mut own = Said::default();
+        let mut own = FieldLabel::default();
         for word in tree.words(at) {
             own = own.and(gather(|name| {
                 if name.len() < 4 {
@@ -128,22 +131,22 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
             own = own.and(said_by(tip));
         }
         match tree.attribute(at, "itemprop") {
-            Some("author" | "name") => own = own.and(Said::AUTHOR),
-            Some("dateCreated" | "datePublished") => own = own.and(Said::CREATED),
-            Some("dateModified") => own = own.and(Said::EDITED),
+            Some("author" | "name") => own = own.and(FieldLabel::AUTHOR),
+            Some("dateCreated" | "datePublished") => own = own.and(FieldLabel::CREATED),
+            Some("dateModified") => own = own.and(FieldLabel::EDITED),
             _ => {}
         }
         // A whole post can be edited and is a member's: only what is near speaks of the time.
-        let distant = Said(own.0 & !Said::EDITED.and(Said::MEMBER).0);
+        let distant = FieldLabel(own.0 & !FieldLabel::EDITED.and(FieldLabel::MEMBER).0);
         said = said.and(if steps < 3 { own } else { distant });
     }
     said
 }
 
 /// What the names say that a word is taken for.
-fn gather(is: impl Fn(&str) -> bool) -> Said {
-    static WORDS: LazyLock<Vec<(Said, &str)>> = LazyLock::new(|| words(&NAMES));
-    WORDS.iter().filter(|(_, name)| is(name)).fold(Said::default(), |all, (said, _)| all.and(*said))
+fn gather(is: impl Fn(&str) -> bool) -> FieldLabel {
+    static WORDS: LazyLock<Vec<(FieldLabel, &str)>> = LazyLock::new(|| words(&NAMES));
+    WORDS.iter().filter(|(_, name)| is(name)).fold(FieldLabel::default(), |all, (said, _)| all.and(*said))
 }
 
 /// Whether a link leads, by its address, to a person's page.
@@ -155,7 +158,7 @@ pub(super) fn is_person(tree: &Tree, link: NodeId) -> bool {
 }
 
 /// Links of a part that show but the first letters of what another link to the same page shows: a person without a picture.
-pub(super) fn initials(part: &Part) -> Vec<NodeId> {
+pub(super) fn initials(part: &RecordPart) -> Vec<NodeId> {
     let tree = part.tree;
     let mut names: FxHashMap<&CrawlUrl, Vec<(NodeId, String)>> = FxHashMap::default();
     for node in part.nodes() {
@@ -201,12 +204,12 @@ fn numbers_of(address: &str) -> Vec<u64> {
 }
 
 /// A part of a record: one subtree, or several that are siblings.
-pub(super) struct Part<'a> {
+pub(super) struct RecordPart<'a> {
     pub(super) tree: &'a Tree,
     pub(super) roots: &'a [NodeId],
 }
 
-impl Part<'_> {
+impl RecordPart<'_> {
     /// The element whose children the part is made of, or the part itself: places are counted from it.
     pub(super) fn row(&self) -> NodeId {
         match self.roots {
@@ -234,15 +237,15 @@ impl Part<'_> {
 #[derive(Clone, Debug)]
 pub(super) struct Time {
     pub(super) node: NodeId,
-    pub(super) moment: Moment,
-    pub(super) said: Said,
+    pub(super) moment: ApproxTime,
+    pub(super) said: FieldLabel,
     pub(super) place: u64,
     /// Whether its line is hardly more than the time: one in a sentence is somebody's story.
     pub(super) plain: bool,
 }
 
 /// The times of a part, in order: exact ones from attributes first where both are there.
-pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) -> Vec<Time> {
+pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId) -> bool) -> Vec<Time> {
     let tree = part.tree;
     let mut found: Vec<Time> = Vec::new();
     let mut covered: Vec<NodeId> = Vec::new();
@@ -276,7 +279,7 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
     let exact = found.len();
     let skipped = |node: NodeId| skip(node) || covered.binary_search(&node).is_ok();
     // "Joined:" may be a line of its own above its time.
-    let mut label = Said::default();
+    let mut label = FieldLabel::default();
     for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let mut before = 0;
         for shown in shown_in(paragraph, clock) {
@@ -291,7 +294,7 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
             found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node), plain });
         }
         let is_label = before == 0 && paragraph.text.len() <= 36;
-        label = if is_label { said_by(&paragraph.text) } else { Said::default() };
+        label = if is_label { said_by(&paragraph.text) } else { FieldLabel::default() };
     }
     if exact > 0 {
         // What is written before an exact time speaks of it too.
@@ -309,7 +312,7 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
 }
 
 /// The times of a paragraph; what fills an element is looked at by itself, as a page may set nothing between two.
-fn shown_in(paragraph: &Paragraph, clock: Clock) -> Vec<times::Shown> {
+fn shown_in(paragraph: &Paragraph, clock: TimeContext) -> Vec<times::TimeInText> {
     let text = &paragraph.text;
     let mut found = times::all(text, clock);
     if paragraph.pieces.len() > 1 {
@@ -318,7 +321,7 @@ fn shown_in(paragraph: &Paragraph, clock: Clock) -> Vec<times::Shown> {
             for own in times::all(&text[start..end], clock) {
                 let range = start + own.text.start..start + own.text.end;
                 if !found.iter().any(|time| time.text.start < range.end && range.start < time.text.end) {
-                    found.push(times::Shown { moment: own.moment, text: range });
+                    found.push(times::TimeInText { moment: own.moment, text: range });
                 }
             }
         }
@@ -342,7 +345,7 @@ pub(super) struct Number {
     pub(super) node: NodeId,
     pub(super) value: u32,
     /// What the words beside it say.
-    pub(super) shown: Said,
+    pub(super) shown: FieldLabel,
     /// Whether nothing but numbers stands in its line.
     pub(super) alone: bool,
     /// Its place, and which of those there it is.
@@ -350,7 +353,7 @@ pub(super) struct Number {
 }
 
 /// The numbers of a part that are no times, in order.
-pub(super) fn numbers(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) -> Vec<Number> {
+pub(super) fn numbers(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId) -> bool) -> Vec<Number> {
     let mut found = Vec::new();
     let mut places = Vec::new();
     for paragraph in part.paragraphs(skip).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
@@ -367,7 +370,8 @@ pub(super) fn numbers(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) 
             }
         }
         let first = spans.first().map_or(0, |span| span.0);
-        let label_before = said_by(&text[..first]).has(Said::REPLIES.and(Said::VIEWS).and(Said::POSTS));
+        let label_before =
+            said_by(&text[..first]).has(FieldLabel::REPLIES.and(FieldLabel::VIEWS).and(FieldLabel::POSTS));
         let alone = !text.chars().any(|c| c.is_alphabetic() && !matches!(c, 'k' | 'K' | 'w' | 'm' | 'M' | '万' | '千'));
         for (index, &(from, to, node, value)) in spans.iter().enumerate() {
             let before = if index == 0 { 0 } else { spans[index - 1].1 };
@@ -423,7 +427,7 @@ fn counts(text: &str) -> Vec<(usize, usize, u32)> {
 }
 
 /// A name of somebody: what a link or a short text says, if it can be one.
-pub(super) fn name(text: &str, clock: Clock) -> Option<String> {
+pub(super) fn name(text: &str, clock: TimeContext) -> Option<String> {
     let text = text
         .trim()
         .trim_matches(|c: char| matches!(c, ':' | '：' | '|' | '·' | ',' | '(' | ')' | '—' | '-' | '–' | '@'))

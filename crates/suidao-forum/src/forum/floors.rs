@@ -1,6 +1,6 @@
 //! The numbers of posts: "#12", "12楼", "沙发".
 
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use super::fields::entry;
 use super::posts::Outside;
 
@@ -74,7 +74,7 @@ pub(super) fn floor(text: &str) -> Option<u32> {
 
 /// A number at the start of a text, and what follows it.
 fn number(text: &str) -> Option<(u32, &str)> {
-    let mut cursor = Cursor::new(text);
+    let mut cursor = TextCursor::new(text);
     cursor.spaces();
     let number = cursor.number(1..=6)?;
     Some((u32::try_from(number).ok()?, cursor.rest()))

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use suidao_page::model::{Listed, Moment};
+use suidao_page::model::{ApproxTime, Listed};
 
 /// Index pages that a pass reads at most, if nothing else is said (Li, Cheng, Guo, Zhang 2007 stop there too).
 pub const PAGES: u32 = 32;
@@ -19,16 +19,16 @@ const QUARTER: u32 = 900;
 
 /// What was on record of a thread when it was last fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
+pub struct KnownThread {
     /// When it had last been replied to.
-    pub last_reply: Option<Moment>,
+    pub last_reply: Option<ApproxTime>,
     /// Posts after the first.
     pub replies: Option<u32>,
 }
 
 /// What became of a thread since it was fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ThreadChange {
     /// It never was.
     New,
     /// There are posts that are not on record.
@@ -42,21 +42,21 @@ pub enum Change {
 /// Later times say that there was a reply. Times that can be the same instant say nothing where they are rough, so there
 /// the numbers of replies decide, as they do where a time is missing. An earlier time is a deleted reply, or one shown
 /// otherwise than before: only a number that has grown makes a change of it.
-pub fn change(record: &Listed, known: Option<&Known>) -> Change {
-    let Some(known) = known else { return Change::New };
+pub fn change(record: &Listed, known: Option<&KnownThread>) -> ThreadChange {
+    let Some(known) = known else { return ThreadChange::New };
     let counts = record.replies.zip(known.replies);
     let replied = match record.last_reply.zip(known.last_reply) {
         Some((now, then)) if !same(now, then) => now.at > then.at || counts.is_some_and(|(now, then)| now > then),
         // Fewer are deleted ones, or a number that was not one of replies.
         _ => counts.is_some_and(|(now, then)| now > then),
     };
-    if replied { Change::Replied } else { Change::Same }
+    if replied { ThreadChange::Replied } else { ThreadChange::Same }
 }
 
 /// Whether two times of a thread can be one.
-fn same(one: Moment, other: Moment) -> bool {
+fn same(one: ApproxTime, other: ApproxTime) -> bool {
     // Two absolute times are off by the same clock, if at all: the minute after is another minute.
-    let absolute = |moment: Moment| moment.at.rem_euclid(i64::from(moment.within.clamp(1, QUARTER))) == 0;
+    let absolute = |moment: ApproxTime| moment.at.rem_euclid(i64::from(moment.within.clamp(1, QUARTER))) == 0;
     one.agrees(other, if absolute(one) && absolute(other) { 0 } else { SLACK })
 }
 
@@ -100,7 +100,7 @@ pub fn sorted_by(records: &[Listed]) -> Order {
 /// One pass over the index pages of one board, from the first on. `K`: what a thread is called.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound(serialize = "K: Serialize", deserialize = "K: Deserialize<'de> + Ord"))]
-pub struct Pass<K> {
+pub struct BoardScan<K> {
     /// Pages that may still be read.
     left: u32,
     /// Threads listed so far: what comes again moved down while the list was being read.
@@ -114,27 +114,27 @@ pub struct Pass<K> {
 
 /// What came of an index page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageVerdict<K> {
+pub struct ScanResult<K> {
     /// Threads to fetch, in the page's order; each once in a pass, none [`Change::Same`].
-    pub changed: Vec<(K, Change)>,
+    pub changed: Vec<(K, ThreadChange)>,
     /// The next page is worth a request.
     pub more: bool,
 }
 
-impl<K> Default for Pass<K> {
+impl<K> Default for BoardScan<K> {
     fn default() -> Self {
         Self::new(PAGES)
     }
 }
 
-impl<K> Pass<K> {
+impl<K> BoardScan<K> {
     /// A pass over at most so many index pages.
     pub fn new(max: u32) -> Self {
         Self { left: max, seen: BTreeSet::new(), quiet: 0, ordered: 0, disordered: 0 }
     }
 }
 
-impl<K: Copy + Ord> Pass<K> {
+impl<K: Copy + Ord> BoardScan<K> {
     /// Takes the records of the next index page. `known`: what is on record of a thread.
     ///
     /// The pass ends with a page that tells of five threads or more and of no change, with two smaller ones in a row (a
@@ -142,7 +142,7 @@ impl<K: Copy + Ord> Pass<K> {
     /// Stickies are fetched when they change, and prove nothing: they stand where they stand whatever happens. In a list
     /// that is not ordered by last reply, an unchanged page proves nothing of the next one either, since replies to old
     /// threads leave them where they are: such a list is read to its end, or as far as the pass may.
-    pub fn page(&mut self, records: &[(K, Listed)], known: impl Fn(K) -> Option<Known>) -> PageVerdict<K> {
+    pub fn page(&mut self, records: &[(K, Listed)], known: impl Fn(K) -> Option<KnownThread>) -> ScanResult<K> {
         self.left = self.left.saturating_sub(1);
         let shown: Vec<Listed> = records.iter().map(|(_, listed)| *listed).collect();
         match sorted_by(&shown) {
@@ -157,19 +157,19 @@ impl<K: Copy + Ord> Pass<K> {
             }
             fresh = true;
             let change = change(listed, known(*key).as_ref());
-            if change != Change::Same {
+            if change != ThreadChange::Same {
                 changed.push((*key, change));
             }
             if !listed.sticky {
                 telling += 1;
-                moving |= change != Change::Same;
+                moving |= change != ThreadChange::Same;
             }
         }
         self.quiet = if moving { 0 } else { self.quiet + 1 };
         // The last pages of a list by publication are as quiet as all others; past its end, forums repeat a page.
         let by_reply = self.disordered == 0 || self.disordered < self.ordered;
         let ended = if by_reply || !fresh { self.quiet >= 2 || telling >= FULL && !moving } else { false };
-        PageVerdict { changed, more: !records.is_empty() && self.left > 0 && !ended }
+        ScanResult { changed, more: !records.is_empty() && self.left > 0 && !ended }
     }
 }
 

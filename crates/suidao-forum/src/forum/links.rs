@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use suidao_page::model::{CrawlUrl, Mark, SightLink};
-use suidao_page::read::{Document, DocumentLink};
+use suidao_page::model::{CrawlUrl, PaginationLink, SightLink};
+use suidao_page::read::{DocumentLink, ParsedDocument};
 
 use super::shape::{sessions, without};
 
@@ -33,7 +33,7 @@ const NEXT: [&str; 14] = [
 const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 
 /// Links to the page's own host, each URL once, in order of appearance.
-pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
+pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
     let same_site = |link: &&DocumentLink| link.url.authority() == own.authority();
     let names = sessions(document.links.iter().filter(same_site).map(|link| &link.url));
     let mut places: FxHashMap<CrawlUrl, usize> = FxHashMap::default();
@@ -52,7 +52,7 @@ pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
         let said = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
         // rel=next is a word of the page's author, whatever the link shows.
         let mark = if link.next {
-            Some(Mark { number: said.and_then(|mark| mark.number), next: 2, block: link.block })
+            Some(PaginationLink { number: said.and_then(|mark| mark.number), next: 2, block: link.block })
         } else {
             said
         };
@@ -62,12 +62,12 @@ pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
 }
 
 /// The URL of a page as links to it are written, so that it is known again: without its session.
-pub fn own_url(document: &Document, own: &CrawlUrl) -> CrawlUrl {
+pub fn own_url(document: &ParsedDocument, own: &CrawlUrl) -> CrawlUrl {
     let site = document.links.iter().map(|link| &link.url).filter(|url| url.authority() == own.authority());
     without(own, &sessions(site.chain(std::iter::repeat_n(own, 1))))
 }
 
-fn texts(document: &Document, pieces: std::ops::Range<usize>) -> (String, String) {
+fn texts(document: &ParsedDocument, pieces: std::ops::Range<usize>) -> (String, String) {
     let (mut shown, mut hidden) = (String::new(), String::new());
     for piece in pieces {
         let text = if document.pieces[piece].hidden { &mut hidden } else { &mut shown };
@@ -76,7 +76,7 @@ fn texts(document: &Document, pieces: std::ops::Range<usize>) -> (String, String
     (shown.trim().to_owned(), hidden.trim().to_owned())
 }
 
-fn mark(text: &str, block: usize) -> Option<Mark> {
+fn mark(text: &str, block: usize) -> Option<PaginationLink> {
     if text.is_empty() || text.chars().count() > MARK {
         return None;
     }
@@ -87,7 +87,7 @@ fn mark(text: &str, block: usize) -> Option<Mark> {
     let number = is_number.then(|| digits.parse().ok()).flatten();
     let word = bare.to_lowercase();
     let next = if NEXT.contains(&word.as_str()) { 2 } else { u8::from(ARROWS.contains(&text.trim())) };
-    (number.is_some() || next > 0).then_some(Mark { block, number, next })
+    (number.is_some() || next > 0).then_some(PaginationLink { block, number, next })
 }
 
 /// Width of a text in columns: an ideograph is as wide as two letters.

@@ -1,8 +1,8 @@
 //! Whether a page is there to ask for a login, or to refuse.
 
-use super::region::{self, Survey};
+use super::region::{self, PageStats};
 use super::tree::Tree;
-use suidao_page::model::Clock;
+use suidao_page::model::TimeContext;
 
 /// What a notice says, in lower case.
 const NOTICES: &str = "需要登录|需要登陆|需要先登录|请先登录|请登录|请先登陆|登录后才|登录后方|登入後|請先登入|需要登入|没有权限|沒有權限|无权访问|\
@@ -24,7 +24,7 @@ const LINE: usize = 200;
 /// Whether the page's point is to ask for a login or to refuse what was asked for.
 pub fn asks_login(tree: &Tree) -> bool {
     // Only whether there are times matters, so any clock will do that is behind them.
-    let clock = Clock { now: suidao_page::model::Millis(4_000_000_000_000), offset: 0 };
+    let clock = TimeContext { now: suidao_page::model::Millis(4_000_000_000_000), offset: 0 };
     let has = |words: &str, text: &str| words.split('|').any(|word| text.contains(word));
     let password = (0..tree.len()).any(|node| {
         let kind = tree.attribute(node, "type").filter(|_| tree.name(node) == "input" && !tree.is_hidden(node));
@@ -40,7 +40,7 @@ pub fn asks_login(tree: &Tree) -> bool {
     if !password && !said {
         return false;
     }
-    let survey = Survey::of(tree, clock);
+    let survey = PageStats::of(tree, clock);
     if survey.plain_of_page() > NOTICE {
         return false;
     }

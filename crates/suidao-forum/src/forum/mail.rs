@@ -1,7 +1,7 @@
 //! The head that a post carries as a mail does: who sent it, to which board, of what, when.
 
 use super::times::all;
-use suidao_page::model::{Clock, Moment};
+use suidao_page::model::{ApproxTime, TimeContext};
 
 /// Lines that are looked through for a head, and lines that it has at most.
 const LINES: usize = 12;
@@ -15,17 +15,17 @@ const OTHER: &str = "信区|信區|看板|转信站|轉信站|收件人|寄件�
 
 /// What the head of a mail says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct MailHeader {
     pub(super) author: Option<String>,
-    pub(super) posted: Option<Moment>,
+    pub(super) posted: Option<ApproxTime>,
     /// Lines it takes, from the first of the text.
     pub(super) lines: usize,
 }
 
 /// The head of a text, if it has one: at its beginning who wrote it, and a title or a time.
-pub(super) fn head(lines: &[String], clock: Clock) -> Option<Head> {
+pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
     let first = lines.iter().take(LINES).position(|line| label(line, FROM).is_some())?;
-    let mut found = Head { author: None, posted: None, lines: first };
+    let mut found = MailHeader { author: None, posted: None, lines: first };
     let mut called = 0;
     for line in lines.iter().skip(first).take(LINES) {
         let known = [FROM, SUBJECT, DATE, OTHER].iter().any(|names| label(line, names).is_some());
@@ -80,9 +80,9 @@ mod tests {
     use super::*;
     use suidao_page::model::Millis;
 
-    fn read(text: &str) -> Option<Head> {
+    fn read(text: &str) -> Option<MailHeader> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        head(&lines, Clock { now: Millis(1_243_994_400_000), offset: 8 * 3600 })
+        head(&lines, TimeContext { now: Millis(1_243_994_400_000), offset: 8 * 3600 })
     }
 
     #[test]
@@ -90,8 +90,8 @@ mod tests {
         let campus = read(
             "发信人: zhang (张三), 信区: Football\n标 题: Re: 2009-05-01 的比赛\n发信站: 长桥 (Mon May 25 14:03:09 2009), 站内\n说得对。",
         );
-        let posted = Some(Moment { at: 1_243_231_389, within: 1 });
-        assert_eq!(campus, Some(Head { author: Some("zhang".to_owned()), posted, lines: 3 }));
+        let posted = Some(ApproxTime { at: 1_243_231_389, within: 1 });
+        assert_eq!(campus, Some(MailHeader { author: Some("zhang".to_owned()), posted, lines: 3 }));
         for (from, author) in [
             ("ann at a.org (Ann Lee)", "Ann Lee"),
             ("Ann Lee <ann@a.org>", "Ann Lee"),

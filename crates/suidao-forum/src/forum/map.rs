@@ -6,7 +6,7 @@ use thiserror::Error;
 use suidao_page::model::{CrawlUrl, ForumMap, PagingRule};
 use suidao_page::visible;
 
-use super::shape::{Class, Shaped, Shapes};
+use super::shape::{Class, MatchedUrl, UrlClassifier};
 
 /// Placeholders that tell one from another, and what a class has in their place.
 const KEYS: [(&str, &str); 3] = [("{id}", "{n}"), ("{slug}", "{s}"), ("{code}", "{h}")];
@@ -60,12 +60,12 @@ pub enum MapError {
 
 /// A class, with those of its values that tell its members apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Keyed {
+pub struct IdPattern {
     class: Class,
     key: Vec<usize>,
 }
 
-impl Keyed {
+impl IdPattern {
     /// A class whose members differ in these values; all of them if none is named.
     pub fn new(class: Class, key: Vec<usize>) -> Self {
         Self { class, key }
@@ -112,7 +112,7 @@ impl Keyed {
     }
 
     /// What tells a URL of the class from the others; none for one of another class.
-    pub fn key(&self, shaped: &Shaped) -> Option<String> {
+    pub fn key(&self, shaped: &MatchedUrl) -> Option<String> {
         if shaped.class != self.class {
             return None;
         }
@@ -174,7 +174,7 @@ fn check(map: &ForumMap) -> Result<(), MapError> {
     offset(&map.offset)?;
     let classes = [("board_classes", "board", &map.board_classes), ("thread_classes", "thread", &map.thread_classes)];
     for (key, of, texts) in classes {
-        if let Some(text) = texts.iter().find(|text| Keyed::parse(text).key.is_empty()) {
+        if let Some(text) = texts.iter().find(|text| IdPattern::parse(text).key.is_empty()) {
             return Err(MapError::Class { key, text: text.clone(), of });
         }
     }
@@ -208,7 +208,7 @@ pub fn offset(text: &str) -> Result<i32, MapError> {
 }
 
 /// The `page`th page of the list at `own`, by a rule of the file; none where the URL has not the values that it asks for.
-pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &Shapes) -> Option<CrawlUrl> {
+pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &UrlClassifier) -> Option<CrawlUrl> {
     let shaped = shapes.shape(own);
     let mut values = shaped.values();
     let (mut text, mut rest) = (own.origin(), rule.pages.as_str());
@@ -274,9 +274,9 @@ mod tests {
 
     #[test]
     fn threads_are_told_apart_by_what_is_marked() {
-        let keyed = Keyed::parse("/thread-{id}-{n}-{n}.html");
+        let keyed = IdPattern::parse("/thread-{id}-{n}-{n}.html");
         let key = |path: &str| {
-            keyed.key(&Shapes::default().shape(&CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap()))
+            keyed.key(&UrlClassifier::default().shape(&CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap()))
         };
         assert_eq!(key("/thread-5-1-1.html"), key("/thread-5-2-9.html"));
         assert_ne!(key("/thread-5-1-1.html"), key("/thread-6-1-1.html"));
@@ -289,7 +289,7 @@ mod tests {
         let url = |path: &str| CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
         let made = |own: &str, pages: &str, first, step| {
             let rule = PagingRule { pages: pages.into(), first, step, unlinked: true };
-            page_by_rule(&rule, &url(own), 3, &Shapes::default())
+            page_by_rule(&rule, &url(own), 3, &UrlClassifier::default())
         };
         assert_eq!(
             made("/viewforum.php?f=2", "/viewforum.php?f={n}&start={page}", 0, 50),

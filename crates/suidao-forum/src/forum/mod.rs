@@ -4,6 +4,7 @@
 //! Papers: Li, Cheng, Guo, Zhang 2007 (board-topic correlation judgement, BTCJ); Du, Ma 2010 (incremental crawling by
 //! boards, BIC and BRA).
 
+pub mod analysis;
 pub mod board;
 mod bodies;
 mod columns;
@@ -25,7 +26,6 @@ mod region;
 mod rows;
 pub mod schedule;
 pub mod shape;
-pub mod sight;
 pub mod site;
 #[cfg(test)]
 mod skins;

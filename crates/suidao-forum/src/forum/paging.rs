@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use suidao_page::model::{CrawlUrl, PagingRule, SightLink};
 
 use super::links::columns;
-use super::map::Keyed;
-use super::shape::{Shaped, Shapes};
+use super::map::IdPattern;
+use super::shape::{MatchedUrl, UrlClassifier};
 
 /// Width of a text that can be a word for a page (末页, last), in columns.
 const WORD: usize = 12;
@@ -22,7 +22,7 @@ const ENTRIES: i64 = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paging {
     /// One of the links.
-    example: Shaped,
+    example: MatchedUrl,
     /// Which of its values counts.
     slot: usize,
     /// Value of the first page.
@@ -39,9 +39,15 @@ type Group = (usize, Vec<String>, super::shape::Class);
 impl Paging {
     /// The paging of the page at `own`, its `page`th (from 1); none where its links show none. `keys`: classes of which it is
     /// known what tells their members apart, so that all else may differ from page to page.
-    pub fn of(own: &CrawlUrl, page: i64, links: &[SightLink], shapes: &Shapes, keys: &[Keyed]) -> Option<Self> {
+    pub fn of(
+        own: &CrawlUrl,
+        page: i64,
+        links: &[SightLink],
+        shapes: &UrlClassifier,
+        keys: &[IdPattern],
+    ) -> Option<Self> {
         let own = shapes.shape(own);
-        let mut groups: BTreeMap<Group, Vec<(usize, Shaped)>> = BTreeMap::new();
+        let mut groups: BTreeMap<Group, Vec<(usize, MatchedUrl)>> = BTreeMap::new();
         for (at, link) in links.iter().enumerate() {
             if link.marks.is_empty() && columns(&link.text) > WORD {
                 continue;
@@ -64,13 +70,13 @@ impl Paging {
 
     /// What a group of links says, with how surely.
     fn fit(
-        own: &Shaped,
+        own: &MatchedUrl,
         page: i64,
         slot: usize,
-        members: &[(usize, Shaped)],
+        members: &[(usize, MatchedUrl)],
         links: &[SightLink],
     ) -> Option<(usize, Self)> {
-        let value = |shaped: &Shaped| shaped.number(slot);
+        let value = |shaped: &MatchedUrl| shaped.number(slot);
         let mut pairs: Vec<(i64, i64, usize)> = Vec::new();
         let mut next: Option<(u8, i64)> = None;
         for (at, shaped) in members {
@@ -86,7 +92,7 @@ impl Paging {
         let mut known = pairs.clone();
         known.extend(own_value.map(|value| (page, value, usize::MAX)));
         let (first, step) = line(&known).or_else(|| {
-            let counts = |shaped: &Shaped| {
+            let counts = |shaped: &MatchedUrl| {
                 shaped.counts(slot) && (own_value.is_some() || shaped.slots.len() == own.slots.len() + 1)
             };
             // A first page is no next one, though some count from 0.
@@ -157,11 +163,11 @@ impl Paging {
     }
 }
 
-fn others(shaped: &Shaped, slot: usize) -> Vec<String> {
+fn others(shaped: &MatchedUrl, slot: usize) -> Vec<String> {
     shaped.values().enumerate().filter(|(at, _)| *at != slot).map(|(_, value)| value.to_owned()).collect()
 }
 
-impl Shaped {
+impl MatchedUrl {
     /// Whether the name of the parameter says that it counts pages.
     fn counts(&self, slot: usize) -> bool {
         let before = &self.url.as_str()[..self.slots[slot].at.start];
@@ -171,7 +177,7 @@ impl Shaped {
 }
 
 /// Whether a URL can be another page of the list at `own` if its value `slot` counts.
-fn continues(own: &Shaped, other: &Shaped, slot: usize, keys: &[Keyed]) -> bool {
+fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPattern]) -> bool {
     let rest = others(other, slot);
     if own.class == other.class {
         let keyed = keys.iter().find(|keyed| *keyed.class() == own.class);
@@ -260,7 +266,7 @@ mod tests {
 
     fn paging(path: &str, page: i64, body: &str) -> Option<Paging> {
         let (url, links) = read(path, body);
-        Paging::of(&url, page, &links, &Shapes::default(), &[])
+        Paging::of(&url, page, &links, &UrlClassifier::default(), &[])
     }
 
     fn after(path: &str, page: i64, body: &str) -> Option<String> {
@@ -339,10 +345,10 @@ mod tests {
             "/thread-5-1-9.html",
             "<p><a href=/thread-5-2-0.html>2</a><a href=/thread-5-3-0.html>3</a><p><a href=/thread-6-1-9.html>2</a>",
         );
-        let keys = [Keyed::parse("/thread-{id}-{n}-{n}.html")];
-        let paging = Paging::of(&url, 1, &links, &Shapes::default(), &keys).unwrap();
+        let keys = [IdPattern::parse("/thread-{id}-{n}-{n}.html")];
+        let paging = Paging::of(&url, 1, &links, &UrlClassifier::default(), &keys).unwrap();
         assert_eq!(paging.after(1).unwrap().path(), "/thread-5-2-0.html");
-        assert_eq!(Paging::of(&url, 1, &links, &Shapes::default(), &[]), None);
+        assert_eq!(Paging::of(&url, 1, &links, &UrlClassifier::default(), &[]), None);
     }
 
     #[test]

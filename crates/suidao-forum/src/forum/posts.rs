@@ -8,28 +8,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bodies::bodies;
 use super::declared::{complete_posts, items};
-use super::fields::{Part, Said, entry, initials, name, said_by, times};
+use super::fields::{FieldLabel, RecordPart, entry, initials, name, said_by, times};
 use super::floors::{floor, floors};
-use super::mail::{self, Head};
-use super::region::{self, Role, Survey, digest, is_writer, role};
+use super::mail::{self, MailHeader};
+use super::region::{self, PageStats, PostRole, digest, is_writer, role};
 use super::tree::{NodeId, Tree};
-use suidao_page::model::{Clock, Moment, PostRecord};
+use suidao_page::model::{ApproxTime, PostRecord, TimeContext};
 
 /// The posts shown on a thread's page, in order. `clock`: see [`Clock`].
-pub fn posts(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
-    read(tree, clock, Survey::of(tree, clock))
+pub fn posts(tree: &Tree, clock: TimeContext) -> Vec<PostRecord> {
+    read(tree, clock, PageStats::of(tree, clock))
 }
 
 /// The same of a page that is known to be a thread's, whatever it looks like.
-pub fn posts_of_thread(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
-    let mut survey = Survey::of(tree, clock);
+pub fn posts_of_thread(tree: &Tree, clock: TimeContext) -> Vec<PostRecord> {
+    let mut survey = PageStats::of(tree, clock);
     survey.thread = true;
     read(tree, clock, survey)
 }
 
-fn read(tree: &Tree, clock: Clock, survey: Survey) -> Vec<PostRecord> {
+fn read(tree: &Tree, clock: TimeContext, survey: PageStats) -> Vec<PostRecord> {
     let regions = region::posts(tree, &survey, clock);
-    let parts: Vec<Part> = regions.iter().map(|roots| Part { tree, roots }).collect();
+    let parts: Vec<RecordPart> = regions.iter().map(|roots| RecordPart { tree, roots }).collect();
     let bodies = bodies(tree, &survey, &parts);
     let (heads, texts) = texts(tree, &parts, &bodies, clock);
     let outside: Vec<Outside> = parts.iter().zip(&bodies).map(|(part, body)| Outside { part, body }).collect();
@@ -55,7 +55,7 @@ fn read(tree: &Tree, clock: Clock, survey: Survey) -> Vec<PostRecord> {
 
 /// A post but for its text.
 pub(super) struct Outside<'a> {
-    pub(super) part: &'a Part<'a>,
+    pub(super) part: &'a RecordPart<'a>,
     body: &'a [NodeId],
 }
 
@@ -78,18 +78,23 @@ impl Outside<'_> {
 }
 
 /// The head of each post, where it has one as a mail has, and what it says.
-fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> (Vec<Option<Head>>, Vec<String>) {
+fn texts(
+    tree: &Tree,
+    parts: &[RecordPart],
+    bodies: &[Vec<NodeId>],
+    clock: TimeContext,
+) -> (Vec<Option<MailHeader>>, Vec<String>) {
     let roots: FxHashSet<NodeId> = parts.iter().flat_map(|part| part.roots.iter().copied()).collect();
     let read = |quotes: bool| -> Vec<Vec<String>> {
         let whole = parts.iter().zip(bodies).map(|(part, body)| {
             let own: &[NodeId] = if body.is_empty() { part.roots } else { body };
             let skip = |node: NodeId| match role(tree, node) {
                 _ if own.binary_search(&node).is_ok() => false,
-                Role::Quote => !quotes,
-                Role::Furniture => body.is_empty() || is_signature(tree, node),
+                PostRole::Quote => !quotes,
+                PostRole::Furniture => body.is_empty() || is_signature(tree, node),
                 _ => roots.contains(&node),
             };
-            let part = Part { tree, roots: own };
+            let part = RecordPart { tree, roots: own };
             let mut lines: Vec<String> = part.paragraphs(&skip).into_iter().map(|line| line.text).collect();
             // A signature below a line of its own, as in mails and in old templates.
             let rule = |line: &String| line == "--" || line.len() >= 5 && line.bytes().all(|byte| byte == b'_');
@@ -111,7 +116,7 @@ fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> (
             lines = whole;
         }
     }
-    let heads: Vec<Option<Head>> = lines.iter().map(|own| mail::head(own, clock)).collect();
+    let heads: Vec<Option<MailHeader>> = lines.iter().map(|own| mail::head(own, clock)).collect();
     // One post that quotes a mail is no mail.
     let mails = heads.iter().flatten().count() * 10 >= lines.len() * 7;
     let heads = if mails { heads } else { vec![None; lines.len()] };
@@ -146,14 +151,14 @@ fn repeated(posts: &[Vec<String>]) -> FxHashSet<String> {
 }
 
 /// Whether a line tells of the post or its writer: a time, a floor, what a member is.
-fn is_particular(line: &str, clock: Clock) -> bool {
+fn is_particular(line: &str, clock: TimeContext) -> bool {
     !super::times::all(line, clock).is_empty()
         || floor(line).is_some()
-        || said_by(line).has(Said::MEMBER.and(Said::POSTS))
+        || said_by(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
 }
 
 /// Who wrote each post.
-fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
+fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
     #[derive(Default)]
     struct Seen {
         posts: usize,
@@ -220,8 +225,8 @@ fn names_writer(tree: &Tree, node: NodeId) -> bool {
 }
 
 /// When each post was written.
-fn moments(posts: &[Outside], clock: Clock) -> Vec<Option<Moment>> {
-    let member = Said::MEMBER.and(Said::EDITED).and(Said::LAST);
+fn moments(posts: &[Outside], clock: TimeContext) -> Vec<Option<ApproxTime>> {
+    let member = FieldLabel::MEMBER.and(FieldLabel::EDITED).and(FieldLabel::LAST);
     let all: Vec<_> = posts
         .iter()
         .map(|post| {
@@ -230,7 +235,9 @@ fn moments(posts: &[Outside], clock: Clock) -> Vec<Option<Moment>> {
             if own.iter().any(|time| time.plain) {
                 own.retain(|time| time.plain);
             }
-            own.retain(|time| !time.said.has(member) || time.said.has(Said::CREATED) && !time.said.has(Said::EDITED));
+            own.retain(|time| {
+                !time.said.has(member) || time.said.has(FieldLabel::CREATED) && !time.said.has(FieldLabel::EDITED)
+            });
             own
         })
         .collect();
@@ -254,7 +261,7 @@ fn moments(posts: &[Outside], clock: Clock) -> Vec<Option<Moment>> {
 }
 
 /// What the page calls each post: the first kind of `id`, `name` or fragment that all have and that differs.
-fn anchors(parts: &[Part]) -> Vec<Option<String>> {
+fn anchors(parts: &[RecordPart]) -> Vec<Option<String>> {
     let mut kinds: Vec<(u64, Vec<(usize, String)>)> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         let tree = part.tree;

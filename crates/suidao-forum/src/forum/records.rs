@@ -5,21 +5,22 @@
 
 use rustc_hash::FxHashSet;
 
-use super::columns::{Counts, Fields, Heads, Moments, author_place};
+use super::columns::{Heads, LineCounts, LineFields, Moments, author_place};
 use super::declared::{complete_threads, items};
 use super::fields::{is_person, mode};
 use super::region::ranges;
 use super::sticky::sticky;
-use super::titles::{Line, lines};
+use super::titles::{ThreadLine, lines};
 use super::tree::{NodeId, Tree};
-use suidao_page::model::{Clock, CrawlUrl, ThreadRecord};
+use suidao_page::model::{CrawlUrl, ThreadRecord, TimeContext};
 
 /// The threads listed on a page, in order; `is_thread` tells the addresses of threads. `clock`: see [`Clock`].
-pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock) -> Vec<ThreadRecord> {
+pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeContext) -> Vec<ThreadRecord> {
     let lines = lines(tree, is_thread, clock);
     let heads = Heads::of(tree, lines.first());
-    let fields: Vec<Fields> = lines.iter().map(|line| Fields::of(tree, line, &heads, is_thread, clock)).collect();
-    let counts = Counts::of(&fields);
+    let fields: Vec<LineFields> =
+        lines.iter().map(|line| LineFields::of(tree, line, &heads, is_thread, clock)).collect();
+    let counts = LineCounts::of(&fields);
     let moments = Moments::of(&fields);
     let author = author_place(&fields);
     let marked = sticky(tree, &lines);
@@ -58,7 +59,7 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock)
 
 /// Whether the page is a thread's, which links threads beside its posts or within them. Nothing is said of those beside, or
 /// their lines hold the smaller part of the page's text; those within have posts around them.
-fn of_thread(tree: &Tree, lines: &[Line], records: &[ThreadRecord], clock: Clock) -> bool {
+fn of_thread(tree: &Tree, lines: &[ThreadLine], records: &[ThreadRecord], clock: TimeContext) -> bool {
     /// Lines that are a list without a second look.
     const MANY: usize = 4;
     let says = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
@@ -71,7 +72,7 @@ fn of_thread(tree: &Tree, lines: &[Line], records: &[ThreadRecord], clock: Clock
         return false;
     }
     let posts = ranges(tree, clock);
-    let own = |line: &&Line| line.url == tree.base() || is_person(tree, line.title);
+    let own = |line: &&ThreadLine| line.url == tree.base() || is_person(tree, line.title);
     let within = lines.iter().filter(|line| own(line) || posts.iter().any(|post| post.contains(&line.title))).count();
     !posts.is_empty() && (beside || within * 2 >= lines.len())
 }

@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{Part, Said, entry, is_person, said_by, said_by_names, times};
+use super::fields::{FieldLabel, RecordPart, entry, is_person, said_by, said_by_names, times};
 use super::links::columns;
 use super::rows::rows;
 use super::tree::{NodeId, Tree};
-use suidao_page::model::{Clock, CrawlUrl};
+use suidao_page::model::{CrawlUrl, TimeContext};
 
 /// Posts of one page.
 const POSTS: usize = 1_000;
@@ -24,7 +24,7 @@ const KINDS: usize = 64;
 const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|answer|entry|p|postbit|article|topic";
 
 /// How much text there is before each node, and where times and people are.
-pub(super) struct Survey {
+pub(super) struct PageStats {
     /// Characters shown before each node, and those of them outside links.
     shown: Vec<u32>,
     plain: Vec<u32>,
@@ -34,15 +34,17 @@ pub(super) struct Survey {
     pub(super) thread: bool,
 }
 
-impl Survey {
-    pub(super) fn of(tree: &Tree, clock: Clock) -> Self {
+impl PageStats {
+    pub(super) fn of(tree: &Tree, clock: TimeContext) -> Self {
         let (mut shown, mut plain) = (vec![0], vec![0]);
         let mut people = Vec::new();
         let mut link_end = 0;
         for node in 0..tree.len() {
             // What is said of a member is no post's text.
-            let label =
-                || tree.own_text(node).len() < 60 && said_by(tree.own_text(node)).has(Said::MEMBER.and(Said::POSTS));
+            let label = || {
+                tree.own_text(node).len() < 60
+                    && said_by(tree.own_text(node)).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
+            };
             let hidden = tree.is_hidden(tree.parent(node)) || tree.name(tree.parent(node)) == "script";
             let own = if hidden || label() {
                 0
@@ -60,8 +62,8 @@ impl Survey {
             shown.push(shown[node] + own);
             plain.push(plain[node] + if node < link_end { 0 } else { own });
         }
-        let page = Part { tree, roots: &[0] };
-        let member = Said::MEMBER.and(Said::EDITED);
+        let page = RecordPart { tree, roots: &[0] };
+        let member = FieldLabel::MEMBER.and(FieldLabel::EDITED);
         let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.said.has(member));
         Self { shown, plain, times: times.map(|time| time.node).collect(), people, thread: false }
     }
@@ -103,8 +105,8 @@ fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
 }
 
 /// Where a page shows posts, if it is one of posts, in order.
-pub(super) fn ranges(tree: &Tree, clock: Clock) -> Vec<Range<NodeId>> {
-    posts(tree, &Survey::of(tree, clock), clock).iter().map(|roots| range(tree, roots)).collect()
+pub(super) fn ranges(tree: &Tree, clock: TimeContext) -> Vec<Range<NodeId>> {
+    posts(tree, &PageStats::of(tree, clock), clock).iter().map(|roots| range(tree, roots)).collect()
 }
 
 /// From the first of siblings to the end of the last.
@@ -117,7 +119,7 @@ fn range(tree: &Tree, roots: &[NodeId]) -> Range<NodeId> {
 }
 
 /// The siblings each post is made of, in order.
-pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
+pub(super) fn posts(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<Vec<NodeId>> {
     let mut cuts: Vec<(f64, Vec<Vec<NodeId>>)> = Vec::new();
     let mut lone: Vec<Vec<NodeId>> = Vec::new();
     for (marked, mut nodes) in marks(tree, survey, clock) {
@@ -160,7 +162,7 @@ pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeI
 }
 
 /// Adds to a lone post the others that are each of their own kind, as an opening post and its one reply may be.
-fn join(tree: &Tree, survey: &Survey, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
+fn join(tree: &Tree, survey: &PageStats, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
     lone.sort_by_key(|roots| (range(tree, roots).len(), range(tree, roots).start));
     for other in lone {
         if found.iter().all(|known| apart(tree, known, &other))
@@ -185,14 +187,14 @@ fn has(roots: &[NodeId], what: impl Fn(NodeId) -> bool) -> bool {
 }
 
 /// Characters outside links in the element that calls itself content and holds most.
-fn spoken(tree: &Tree, survey: &Survey, roots: &[NodeId]) -> u32 {
-    let bodies = roots.iter().flat_map(|&root| tree.subtree(root)).filter(|&node| role(tree, node) == Role::Body);
+fn spoken(tree: &Tree, survey: &PageStats, roots: &[NodeId]) -> u32 {
+    let bodies = roots.iter().flat_map(|&root| tree.subtree(root)).filter(|&node| role(tree, node) == PostRole::Body);
     bodies.map(|node| survey.plain(tree, &[node])).max().unwrap_or(0)
 }
 
 /// The post that opens the thread, where the template sets it apart from the replies: what stands before them, or before
 /// what holds them, with a time, a person and an element that calls itself content.
-fn lead(tree: &Tree, survey: &Survey, first: NodeId) -> Option<NodeId> {
+fn lead(tree: &Tree, survey: &PageStats, first: NodeId) -> Option<NodeId> {
     const STEPS: usize = 4;
     for at in std::iter::once(first).chain(tree.ancestors(first)).take_while(|&at| at != 0).take(STEPS) {
         let before = tree.children(tree.parent(at)).take_while(|&sibling| sibling < at);
@@ -209,7 +211,7 @@ fn lead(tree: &Tree, survey: &Survey, first: NodeId) -> Option<NodeId> {
 
 /// Whether these are no posts but the lines of a list: nearly each has, in the same place, a link of its own that is long
 /// enough for a title, and little text beside it.
-fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
+fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
     /// Columns of a title, in the mean and at least, and characters beside it: an abstract is shorter than a post that has
     /// a title of its own.
     const TITLE: (usize, usize) = (12, 6);
@@ -221,14 +223,14 @@ fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
         columns: usize,
     }
     // "张三 发表于 昨天 12:01" above what is quoted of him is no title.
-    let quoted = |node: NodeId| tree.ancestors(node).take(6).any(|up| role(tree, up) == Role::Quote);
+    let quoted = |node: NodeId| tree.ancestors(node).take(6).any(|up| role(tree, up) == PostRole::Quote);
     let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
     if survey.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
         return false;
     }
     let mut places: Vec<(u64, Place)> = Vec::new();
     for roots in found {
-        let part = Part { tree, roots };
+        let part = RecordPart { tree, roots };
         for node in part.nodes() {
             let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else {
                 continue;
@@ -259,7 +261,7 @@ fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
     })
 }
 
-fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
+fn score(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> f64 {
     let count = found.len() as f64;
     let share = |what: &dyn Fn(NodeId) -> bool| found.iter().filter(|roots| has(roots, what)).count() as f64 / count;
     let complete =
@@ -278,9 +280,9 @@ fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
 
 /// The part around a lone mark that holds a time and a person as well, if not much else comes with them; of a mark that
 /// holds nothing, what stands behind it.
-fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> Vec<NodeId> {
+fn around(tree: &Tree, survey: &PageStats, mark: NodeId) -> Vec<NodeId> {
     // Whom a text names is not who wrote it.
-    let named = if role(tree, mark) == Role::Body { count_in(&survey.people, tree, mark) } else { 0 };
+    let named = if role(tree, mark) == PostRole::Body { count_in(&survey.people, tree, mark) } else { 0 };
     let complete = |node: NodeId| survey.has_time(tree, node) && count_in(&survey.people, tree, node) > named;
     let own = survey.text(tree, mark);
     if own == 0 {
@@ -294,7 +296,7 @@ fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> Vec<NodeId> {
 }
 
 /// What can mark posts: nodes in the same place of the template, and whether they are called posts.
-fn marks(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
+fn marks(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<NodeId>)> {
     let mut kinds: Vec<(bool, Vec<NodeId>)> = Vec::new();
     let mut known: FxHashMap<(u8, u64), usize> = FxHashMap::default();
     let mut add = |kind: (u8, u64), node: NodeId| {
@@ -304,9 +306,9 @@ fn marks(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<(bool, Vec<NodeId>)>
         });
         kinds[at].1.push(node);
     };
-    let member = Said::MEMBER.and(Said::EDITED);
+    let member = FieldLabel::MEMBER.and(FieldLabel::EDITED);
     let mut last = "";
-    for time in times(&Part { tree, roots: &[0] }, clock, &|_| false) {
+    for time in times(&RecordPart { tree, roots: &[0] }, clock, &|_| false) {
         if time.plain && !time.said.has(member) {
             add((0, tree.path(time.node)), time.node);
         }
@@ -349,7 +351,7 @@ pub(super) fn digest(id: &str) -> u64 {
 
 /// What the names of an element say of its part of a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum PostRole {
     Body,
     /// The writer, the tools, the foot: not what the post says.
     Furniture,
@@ -358,13 +360,13 @@ pub(super) enum Role {
 }
 
 /// The role of an element by its own names.
-pub(super) fn role(tree: &Tree, node: NodeId) -> Role {
+pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
     const BODY: &str = "content|message|body|text|msg|markdown|cooked|entry";
     const FURNITURE: &str = "author|user|profile|poster|avatar|side|stat|meta|sig|sign|foot|footer|action|actions|button|buttons|\
                              tool|tools|toolbar|menu|control|controls|nav|share|signature|rate|vote|votes|pager|badge|details|info|\
                              attribution|tip|tips|related|ad|ads|permalink|date|time|reactions|likes|member|joined";
     if tree.attribute(node, "itemprop").is_some_and(|name| matches!(name, "text" | "articleBody")) {
-        return Role::Body;
+        return PostRole::Body;
     }
     let (mut body, mut furniture, mut quote) = (false, false, false);
     for word in tree.words(node) {
@@ -377,17 +379,17 @@ pub(super) fn role(tree: &Tree, node: NodeId) -> Role {
         body |= BODY.split('|').any(|known| word.contains(known)) && !word.starts_with("context");
     }
     if quote || tree.name(node) == "blockquote" && !body {
-        Role::Quote
+        PostRole::Quote
     } else if furniture {
-        Role::Furniture
+        PostRole::Furniture
     } else if body {
-        Role::Body
+        PostRole::Body
     } else {
-        Role::Silent
+        PostRole::Silent
     }
 }
 
 /// Whether a link is one of a person, by its address or by what its elements are called.
 pub(super) fn is_writer(tree: &Tree, link: NodeId, row: NodeId) -> bool {
-    is_person(tree, link) || said_by_names(tree, link, row).has(Said::AUTHOR)
+    is_person(tree, link) || said_by_names(tree, link, row).has(FieldLabel::AUTHOR)
 }

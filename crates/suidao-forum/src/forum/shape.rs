@@ -78,7 +78,7 @@ impl Display for Class {
 
 /// A value in a URL: what its class leaves open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct UrlSlot {
     /// Bytes of the URL's text.
     pub at: Range<usize>,
     /// Whether it is a number.
@@ -87,16 +87,16 @@ pub struct Slot {
 
 /// A URL with its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shaped {
+pub struct MatchedUrl {
     /// The URL.
     pub url: CrawlUrl,
     /// Its class.
     pub class: Class,
     /// Its values, in the order of the class's text.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<UrlSlot>,
 }
 
-impl Shaped {
+impl MatchedUrl {
     /// A value as written.
     pub fn value(&self, slot: usize) -> &str {
         &self.url.as_str()[self.slots[slot].at.clone()]
@@ -122,11 +122,11 @@ impl Shaped {
 
 /// Where a site's URLs have slugs: prefixes of classes, with the words that are none there all the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Shapes {
+pub struct UrlClassifier {
     slugs: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Shapes {
+impl UrlClassifier {
     /// As a forum file has them: prefixes of classes up to a slug, and the words that are none there.
     pub fn slugs(&self) -> &BTreeMap<String, BTreeSet<String>> {
         &self.slugs
@@ -183,16 +183,16 @@ impl Shapes {
     }
 
     /// The class of a URL, and its values.
-    pub fn shape(&self, url: &CrawlUrl) -> Shaped {
+    pub fn shape(&self, url: &CrawlUrl) -> MatchedUrl {
         let (mut class, mut slots) = (String::new(), Vec::new());
         for part in parts(url) {
             let text = &url.as_str()[part.at.clone()];
             let ends = matches!(&url.as_str()[part.at.end..], "" | "/");
             if self.describe(&mut class, &part, text, ends) {
-                slots.push(Slot { number: part.kind == Kind::Number, at: part.at });
+                slots.push(UrlSlot { number: part.kind == Kind::Number, at: part.at });
             }
         }
-        Shaped { url: url.clone(), class: Class(class.into()), slots }
+        MatchedUrl { url: url.clone(), class: Class(class.into()), slots }
     }
 
     /// Adds a part to the text of a class; whether it is a value. `ends`: nothing follows it.
@@ -418,7 +418,7 @@ mod tests {
     }
 
     fn class(path: &str) -> String {
-        Shapes::default().shape(&url(path)).class.to_string()
+        UrlClassifier::default().shape(&url(path)).class.to_string()
     }
 
     #[test]
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn values_can_be_changed_where_they_stand() {
-        let shaped = Shapes::default().shape(&url("/viewforum.php?f=2&start=50"));
+        let shaped = UrlClassifier::default().shape(&url("/viewforum.php?f=2&start=50"));
         let values: Vec<&str> = shaped.values().collect();
         assert_eq!(values, ["2", "50"]);
         assert_eq!(shaped.with(1, 100).unwrap(), url("/viewforum.php?f=2&start=100"));
@@ -461,7 +461,7 @@ mod tests {
         ]
         .map(url)
         .to_vec();
-        let mut shapes = Shapes::default();
+        let mut shapes = UrlClassifier::default();
         shapes.learn(urls.iter());
         let class = |path: &str| shapes.shape(&url(path)).class.to_string();
         assert_eq!(class("/forum/forum/other-9/"), "/forum/forum/{s}-{n}/");
@@ -475,7 +475,7 @@ mod tests {
             ["/login", "/help", "/signup", "/faq", "/forum/a-1/", "/forum/b-2/", "/forum/c-3/", "/t/5"]
                 .map(url)
                 .to_vec();
-        let mut shapes = Shapes::default();
+        let mut shapes = UrlClassifier::default();
         shapes.learn(urls.iter());
         assert_eq!(shapes.shape(&url("/forum/d-4/")).class.as_str(), "/forum/{s}-{n}/");
         assert_eq!(shapes.shape(&url("/u/7")).class.as_str(), "/u/{n}");
@@ -483,7 +483,7 @@ mod tests {
         let urls: Vec<CrawlUrl> = (1..6)
             .flat_map(|n| ["forum", "topic", "profile", "post"].map(|word| url(&format!("/bbs/{word}-{n}.html"))))
             .collect();
-        let mut shapes = Shapes::default();
+        let mut shapes = UrlClassifier::default();
         shapes.learn(urls.iter());
         assert_eq!(shapes.shape(&url("/bbs/topic-77.html")).class.as_str(), "/bbs/topic-{n}.html");
     }

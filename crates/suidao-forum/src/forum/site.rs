@@ -5,16 +5,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{
-    CrawlUrl, ForumMap, ForumPage, Listed, Moment, PageKind, PagingRule, Role, Sight, ThreadRecord, UrlId,
+    ApproxTime, CrawlUrl, ForumMap, ForumPage, ForumPageView, ForumRole, Listed, PageKind, PagingRule, ThreadRecord,
+    UrlId,
 };
 
+use super::analysis::ForumProfile;
 use super::explore::paged_slot;
-use super::increment::{Change, Known, PageVerdict, Pass};
+use super::increment::{BoardScan, KnownThread, ScanResult, ThreadChange};
 use super::links::columns;
-use super::map::{Keyed, MapError, offset, page_by_rule};
+use super::map::{IdPattern, MapError, offset, page_by_rule};
 use super::paging::Paging;
-use super::shape::Shapes;
-use super::sight::Lens;
+use super::shape::UrlClassifier;
 
 /// Width of a text that can be a thread's title where no record says so, in columns.
 const TITLE: usize = 6;
@@ -26,22 +27,22 @@ const THREAD_PAGES: u16 = 2_000;
 struct Thread {
     /// Where it was listed.
     board: UrlId,
-    known: Known,
+    known: KnownThread,
 }
 
 /// A forum that is understood.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Site {
+pub struct ForumSite {
     map: ForumMap,
-    shapes: Shapes,
-    boards: Vec<Keyed>,
-    threads: Vec<Keyed>,
+    shapes: UrlClassifier,
+    boards: Vec<IdPattern>,
+    threads: Vec<IdPattern>,
     offset: i32,
-    roles: FxHashMap<UrlId, Role>,
+    roles: FxHashMap<UrlId, ForumRole>,
     /// Boards and threads by what tells them from others.
     ids: FxHashMap<String, UrlId>,
     known: FxHashMap<UrlId, Thread>,
-    passes: FxHashMap<UrlId, Pass<UrlId>>,
+    passes: FxHashMap<UrlId, BoardScan<UrlId>>,
     /// The last page of each thread that was fetched: what a reply changes.
     last: FxHashMap<UrlId, (UrlId, u16)>,
     /// Boards that are left out, by what tells them from others.
@@ -67,7 +68,7 @@ pub struct ListedThread {
 
 /// What a page of the forum says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ForumPageReading {
     /// What it is.
     pub kind: PageKind,
     /// Threads, in order.
@@ -77,19 +78,19 @@ pub struct Reading {
     /// Where the list or the thread goes on.
     pub next: Option<CrawlUrl>,
     /// When its posts were written.
-    pub posts: Vec<Moment>,
+    pub posts: Vec<ApproxTime>,
 }
 
-impl Site {
+impl ForumSite {
     /// The forum of a map.
     ///
     /// # Errors
     /// [`MapError::Offset`].
     pub fn new(map: ForumMap) -> Result<Self, MapError> {
         let mut site = Self {
-            shapes: Shapes::from_slugs(map.slugs.clone()),
-            boards: map.board_classes.iter().map(|text| Keyed::parse(text)).collect(),
-            threads: map.thread_classes.iter().map(|text| Keyed::parse(text)).collect(),
+            shapes: UrlClassifier::from_slugs(map.slugs.clone()),
+            boards: map.board_classes.iter().map(|text| IdPattern::parse(text)).collect(),
+            threads: map.thread_classes.iter().map(|text| IdPattern::parse(text)).collect(),
             offset: offset(&map.offset)?,
             map,
             roles: FxHashMap::default(),
@@ -114,8 +115,8 @@ impl Site {
     }
 
     /// What its pages are looked at with.
-    pub fn lens(&self) -> Lens {
-        Lens { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
+    pub fn lens(&self) -> ForumProfile {
+        ForumProfile { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
     }
 
     /// Its own time, in seconds east of UTC.
@@ -124,52 +125,55 @@ impl Site {
     }
 
     /// What a URL is wanted for, if anything: as was noted, else by its class.
-    pub fn role(&self, id: UrlId, url: &CrawlUrl) -> Option<Role> {
+    pub fn role(&self, id: UrlId, url: &CrawlUrl) -> Option<ForumRole> {
         if let Some(role) = self.roles.get(&id) {
             return Some(*role);
         }
         let shaped = self.shapes.shape(url);
-        let is = |classes: &[Keyed]| classes.iter().any(|class| *class.class() == shaped.class);
+        let is = |classes: &[IdPattern]| classes.iter().any(|class| *class.class() == shaped.class);
         if is(&self.threads) {
-            Some(Role::Thread)
+            Some(ForumRole::Thread)
         } else if is(&self.boards) || self.map.boards.iter().any(|board| board.url == url.as_str()) {
-            Some(Role::Board)
+            Some(ForumRole::Board)
         } else {
-            (url.as_str() == self.map.start).then_some(Role::Start)
+            (url.as_str() == self.map.start).then_some(ForumRole::Start)
         }
     }
 
     /// Boards known, in order of discovery.
     pub fn boards(&self) -> Vec<UrlId> {
         let mut boards: Vec<UrlId> =
-            self.roles.iter().filter(|(_, role)| matches!(role, Role::Board)).map(|(id, _)| *id).collect();
+            self.roles.iter().filter(|(_, role)| matches!(role, ForumRole::Board)).map(|(id, _)| *id).collect();
         boards.sort_unstable();
         boards
     }
 
-    fn key(&self, classes: &[Keyed], url: &CrawlUrl) -> Option<String> {
+    fn key(&self, classes: &[IdPattern], url: &CrawlUrl) -> Option<String> {
         let shaped = self.shapes.shape(url);
         classes.iter().find_map(|class| class.key(&shaped))
     }
 
     /// Reads a page that was wanted for `role`.
-    pub fn read(&self, id: UrlId, role: Role, sight: &Sight) -> Reading {
-        let threads =
-            if matches!(role, Role::Thread | Role::Continuation { .. }) { Vec::new() } else { self.listed(sight) };
+    pub fn read(&self, id: UrlId, role: ForumRole, sight: &ForumPageView) -> ForumPageReading {
+        let threads = if matches!(role, ForumRole::Thread | ForumRole::Continuation { .. }) {
+            Vec::new()
+        } else {
+            self.listed(sight)
+        };
         let shown = !threads.is_empty();
         let kind = match role {
-            Role::Thread | Role::Continuation { .. } if sight.login => PageKind::Login,
-            Role::Thread if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
-            Role::Thread => PageKind::Thread { thread: id, page: 1 },
-            Role::Continuation { .. } if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
-            Role::Continuation { thread, page } => PageKind::Thread { thread, page },
-            Role::Board | Role::Index { .. } if sight.login && !shown => PageKind::Login,
-            Role::Board if !shown && self.read.contains(&id) => PageKind::Unread,
+            ForumRole::Thread | ForumRole::Continuation { .. } if sight.login => PageKind::Login,
+            ForumRole::Thread if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
+            ForumRole::Thread => PageKind::Thread { thread: id, page: 1 },
+            ForumRole::Continuation { .. } if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
+            ForumRole::Continuation { thread, page } => PageKind::Thread { thread, page },
+            ForumRole::Board | ForumRole::Index { .. } if sight.login && !shown => PageKind::Login,
+            ForumRole::Board if !shown && self.read.contains(&id) => PageKind::Unread,
             // A category, whose boards are on it.
-            Role::Board if !shown => PageKind::Other,
-            Role::Board => PageKind::Index { board: id, page: 1 },
-            Role::Index { board, page } => PageKind::Index { board, page },
-            Role::Start | Role::Sample => PageKind::Other,
+            ForumRole::Board if !shown => PageKind::Other,
+            ForumRole::Board => PageKind::Index { board: id, page: 1 },
+            ForumRole::Index { board, page } => PageKind::Index { board, page },
+            ForumRole::Start | ForumRole::Sample => PageKind::Other,
         };
         let next = match kind {
             PageKind::Index { page, .. } if u32::from(page) < self.map.index_pages => {
@@ -185,7 +189,7 @@ impl Site {
         } else {
             Vec::new()
         };
-        Reading { kind, threads, boards, next, posts }
+        ForumPageReading { kind, threads, boards, next, posts }
     }
 
     /// A page of a thread without a post, where it had some.
@@ -193,7 +197,7 @@ impl Site {
         empty && self.read.contains(&id)
     }
 
-    fn after(&self, sight: &Sight, page: u16, rules: &[PagingRule], keys: &[Keyed]) -> Option<CrawlUrl> {
+    fn after(&self, sight: &ForumPageView, page: u16, rules: &[PagingRule], keys: &[IdPattern]) -> Option<CrawlUrl> {
         let page = i64::from(page);
         if let Some(paging) = Paging::of(&sight.own, page, &sight.links, &self.shapes, keys) {
             return paging.after(page);
@@ -203,7 +207,7 @@ impl Site {
     }
 
     /// Threads that a page shows: its records, then what is linked beside them.
-    fn listed(&self, sight: &Sight) -> Vec<ListedThread> {
+    fn listed(&self, sight: &ForumPageView) -> Vec<ListedThread> {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let mut threads = Vec::new();
         let mut take = |url: &CrawlUrl, title: &str, listed: Option<Listed>| {
@@ -231,7 +235,7 @@ impl Site {
         threads
     }
 
-    fn new_boards(&self, sight: &Sight) -> Vec<(CrawlUrl, String)> {
+    fn new_boards(&self, sight: &ForumPageView) -> Vec<(CrawlUrl, String)> {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let mut boards = Vec::new();
         for link in &sight.links {
@@ -250,12 +254,12 @@ impl Site {
     }
 
     /// What of an index page is new: threads to fetch, and whether to turn the page.
-    pub fn judge(&self, board: UrlId, threads: &[(UrlId, Listed)]) -> PageVerdict<UrlId> {
+    pub fn judge(&self, board: UrlId, threads: &[(UrlId, Listed)]) -> ScanResult<UrlId> {
         self.pass(board).page(threads, |id| self.known.get(&id).map(|thread| thread.known))
     }
 
-    fn pass(&self, board: UrlId) -> Pass<UrlId> {
-        self.passes.get(&board).cloned().unwrap_or_else(|| Pass::new(self.map.index_pages))
+    fn pass(&self, board: UrlId) -> BoardScan<UrlId> {
+        self.passes.get(&board).cloned().unwrap_or_else(|| BoardScan::new(self.map.index_pages))
     }
 
     /// The page of a thread that a reply changes.
@@ -300,22 +304,24 @@ impl Site {
     }
 
     /// Notes what a URL is wanted for. `url`: the URL itself.
-    pub fn note(&mut self, id: UrlId, role: Role, url: &CrawlUrl) {
-        if matches!(role, Role::Board) && self.key(&self.boards, url).is_some_and(|key| self.left_out.contains(&key)) {
+    pub fn note(&mut self, id: UrlId, role: ForumRole, url: &CrawlUrl) {
+        if matches!(role, ForumRole::Board)
+            && self.key(&self.boards, url).is_some_and(|key| self.left_out.contains(&key))
+        {
             return;
         }
         // What was looked at before the forum was understood is what its class says.
-        if matches!(role, Role::Sample) {
+        if matches!(role, ForumRole::Sample) {
             return;
         }
         let noted = self.roles.entry(id).or_insert(role);
         // A thread knows its own pages; that a list links to one by a number does not make it the list's.
-        if let (Role::Index { .. }, Role::Continuation { .. }) = (&noted, role) {
+        if let (ForumRole::Index { .. }, ForumRole::Continuation { .. }) = (&noted, role) {
             *noted = role;
         }
         let classes = match role {
-            Role::Thread => &self.threads,
-            Role::Board => &self.boards,
+            ForumRole::Thread => &self.threads,
+            ForumRole::Board => &self.boards,
             _ => return,
         };
         if let Some(key) = self.key(classes, url) {
@@ -354,9 +360,9 @@ impl Site {
             }
             for (thread, change) in verdict.changed {
                 let Listed { last_reply, replies, .. } = shown[&thread];
-                let known = Known { last_reply, replies };
+                let known = KnownThread { last_reply, replies };
                 let entry = self.known.entry(thread).or_insert(Thread { board: list.board, known });
-                if change == Change::Replied || entry.board == list.board {
+                if change == ThreadChange::Replied || entry.board == list.board {
                     entry.known = known;
                 }
             }

@@ -2,13 +2,13 @@
 //! holds for all. No rule of the reading names any of them.
 
 use super::{Tree, posts, records};
-use suidao_page::model::{Clock, CrawlUrl, Day, Millis, PostRecord, ThreadRecord};
+use suidao_page::model::{CrawlUrl, Day, Millis, PostRecord, ThreadRecord, TimeContext};
 
 /// 2009-06-03 10:00:00 in China.
 const NOW: i64 = 1_243_994_400;
 
-fn clock() -> Clock {
-    Clock { now: Millis(NOW as u64 * 1000), offset: 8 * 3600 }
+fn clock() -> TimeContext {
+    TimeContext { now: Millis(NOW as u64 * 1000), offset: 8 * 3600 }
 }
 
 fn at(day: &str, hour: i64, minute: i64) -> i64 {
@@ -75,7 +75,7 @@ fn check(name: &str, html: &str, is_thread: &dyn Fn(&CrawlUrl) -> bool, shows: S
         assert_eq!(author.as_deref(), shows.author.then_some(want.author), "{name}: author of {url:?}");
         assert_eq!(*replies, on(shows.replies, want.replies), "{name}: replies of {url:?}");
         assert_eq!(*views, on(shows.views, want.views), "{name}: views of {url:?}");
-        let holds = |moment: Option<suidao_page::model::Moment>, show: bool, day: u32| {
+        let holds = |moment: Option<suidao_page::model::ApproxTime>, show: bool, day: u32| {
             let truth = at(&format!("2009-05-{day:02}"), 12, 1);
             moment.is_some_and(|moment| moment.at <= truth && truth < moment.at + i64::from(moment.within)) == show
                 && moment.is_some() == show

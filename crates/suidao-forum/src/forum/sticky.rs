@@ -1,11 +1,11 @@
 //! Which threads of a list are kept at its top.
 
-use super::fields::{Part, mode};
-use super::titles::Line;
+use super::fields::{RecordPart, mode};
+use super::titles::ThreadLine;
 use super::tree::{NodeId, Tree, words_of};
 
 /// Which lines are kept at the top: what a mark says, or a border that parts the first few from the others.
-pub(super) fn sticky(tree: &Tree, lines: &[Line]) -> Vec<bool> {
+pub(super) fn sticky(tree: &Tree, lines: &[ThreadLine]) -> Vec<bool> {
     let marks: Vec<bool> = lines.iter().map(|line| is_marked(tree, line)).collect();
     let marked = marks.iter().filter(|&&mark| mark).count();
     let first = marks.iter().take_while(|&&mark| mark).count();
@@ -21,7 +21,7 @@ pub(super) fn sticky(tree: &Tree, lines: &[Line]) -> Vec<bool> {
     marks
 }
 
-fn is_marked(tree: &Tree, line: &Line) -> bool {
+fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
     const SHOWN: [&str; 13] = [
         "置顶",
         "置頂",
@@ -46,7 +46,7 @@ fn is_marked(tree: &Tree, line: &Line) -> bool {
         ["stick", "announce", "zhiding"].iter().any(|name| word.starts_with(name))
             || matches!(word, "pin" | "pinned" | "istop" | "ding")
     };
-    let part = Part { tree, roots: &line.roots };
+    let part = RecordPart { tree, roots: &line.roots };
     let mut top = false;
     for node in part.nodes() {
         if !tree.is_element(node) {
@@ -88,7 +88,7 @@ fn is_marked(tree: &Tree, line: &Line) -> bool {
 }
 
 /// How many lines stand before the one border between lines of the list that says "threads" or calls itself one.
-fn border(tree: &Tree, lines: &[Line]) -> Option<usize> {
+fn border(tree: &Tree, lines: &[ThreadLine]) -> Option<usize> {
     const SAYS: [&str; 6] = ["主题", "主題", "帖子", "topics", "threads", "トピック"];
     let parent = mode(lines.iter().map(|line| tree.parent(line.roots[0])))?;
     let own = |node: NodeId| lines.iter().position(|line| line.roots.contains(&node));

@@ -12,7 +12,7 @@ const NAMED: usize = 5;
 
 /// Counts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct ForumTally {
     /// Pages fetched, of any kind.
     pub pages: u64,
     /// Lists of threads.
@@ -39,12 +39,12 @@ pub struct Tally {
     boards: BTreeSet<UrlId>,
 }
 
-impl Tally {
+impl ForumTally {
     /// Counts what happened.
     pub fn observe(&mut self, batch: &Batch) {
         for event in &batch.events {
             match event {
-                Event::Settled(settled) => {
+                Event::PageFetched(settled) => {
                     self.pages += 1;
                     match settled.forum.as_ref().map(|page| (page.kind, page.posts.len())) {
                         Some((PageKind::Index { board, .. }, _)) => {
@@ -76,7 +76,7 @@ impl Tally {
                     self.threads += step.read.len() as u64;
                     self.dated_posts += step.read.iter().map(|(_, _, posts)| posts.len() as u64).sum::<u64>();
                 }
-                Event::Failed { .. } => self.failed += 1,
+                Event::FetchFailed { .. } => self.failed += 1,
                 _ => {}
             }
         }

@@ -16,8 +16,8 @@ use std::ops::Range;
 use self::ago::ago;
 use self::calendar::{dated, near_day};
 use self::hours::{TimeOfDay, time_of_day};
-use super::cursor::Cursor;
-use suidao_page::model::{Clock, Moment};
+use super::cursor::TextCursor;
+use suidao_page::model::{ApproxTime, TimeContext};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
@@ -25,8 +25,8 @@ const DAY: i64 = 86_400;
 
 /// A time in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shown {
-    pub(super) moment: Moment,
+pub(super) struct TimeInText {
+    pub(super) moment: ApproxTime,
     /// Where it stands.
     pub(super) text: Range<usize>,
 }
@@ -53,7 +53,7 @@ fn is_latin_beginning(text: &str) -> bool {
 }
 
 /// The times in a text, in order.
-pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
+pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
     let mut found = Vec::new();
     let (whole, label) = (text.trim().len(), text.chars().take(LABEL + 1).count() <= LABEL);
     // Without a digit or a word of a label there is none.
@@ -78,7 +78,7 @@ pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
             .flatten()
             .filter(|(_, length)| label || text[at..at + length].bytes().any(|byte| byte.is_ascii_digit()));
         if let Some((moment, length)) = shown {
-            found.push(Shown { moment, text: at..at + length });
+            found.push(TimeInText { moment, text: at..at + length });
             at += length;
             before = ' ';
             continue;
@@ -91,16 +91,16 @@ pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
 
 /// The first time in a text.
 #[cfg(test)]
-fn first(text: &str, clock: Clock) -> Option<Moment> {
+fn first(text: &str, clock: TimeContext) -> Option<ApproxTime> {
     all(text, clock).first().map(|shown| shown.moment)
 }
 
 /// The time that an attribute holds: `datetime`, a `title`, seconds or milliseconds since 1970.
-pub(super) fn of_attribute(value: &str, clock: Clock) -> Option<Moment> {
+pub(super) fn of_attribute(value: &str, clock: TimeContext) -> Option<ApproxTime> {
     if matches!(value.len(), 10 | 13) && value.bytes().all(|byte| byte.is_ascii_digit()) {
         let number: i64 = value.parse().ok()?;
         let seconds = if value.len() == 13 { number / 1000 } else { number };
-        return past(Moment { at: seconds, within: 1 }, clock);
+        return past(ApproxTime { at: seconds, within: 1 }, clock);
     }
     let found = all(value, clock).into_iter().next()?;
     // A sentence that mentions a time is not the time of anything.
@@ -113,22 +113,22 @@ fn is_within_number(before: &str) -> bool {
     matches!(back.next(), Some('.' | ',' | '-' | '/' | ':')) && back.next().is_some_and(|c| c.is_ascii_digit())
 }
 
-fn now(clock: Clock) -> i64 {
+fn now(clock: TimeContext) -> i64 {
     i64::try_from(clock.now.0 / 1000).unwrap_or(i64::MAX / 4)
 }
 
 /// The day it is at the forum, in days since 1970.
-fn today(clock: Clock) -> i64 {
+fn today(clock: TimeContext) -> i64 {
     (now(clock) + i64::from(clock.offset)).div_euclid(DAY)
 }
 
-fn past(moment: Moment, clock: Clock) -> Option<Moment> {
+fn past(moment: ApproxTime, clock: TimeContext) -> Option<ApproxTime> {
     (moment.at <= now(clock) + MINUTE && moment.at > 0).then_some(moment)
 }
 
 /// A time at the start of a text and its length; `whole`: length of the text it may fill.
-fn at_start(text: &str, whole: usize, clock: Clock) -> Option<(Moment, usize)> {
-    let mut cursor = Cursor::new(text);
+fn at_start(text: &str, whole: usize, clock: TimeContext) -> Option<(ApproxTime, usize)> {
+    let mut cursor = TextCursor::new(text);
     let moment = ago(&mut cursor, clock)
         .or_else(|| cursor.or(|cursor| dated(cursor, whole, clock)))
         .or_else(|| cursor.or(|cursor| near_day(cursor, clock)))
@@ -138,19 +138,19 @@ fn at_start(text: &str, whole: usize, clock: Clock) -> Option<(Moment, usize)> {
 }
 
 /// A time of day on a day (days since 1970), in the zone that is written or the forum's.
-fn on_day(day: i64, time: Option<TimeOfDay>, clock: Clock) -> Moment {
+fn on_day(day: i64, time: Option<TimeOfDay>, clock: TimeContext) -> ApproxTime {
     let offset = time.and_then(|time| time.offset).unwrap_or(clock.offset);
     let (seconds, within) = time.map_or((0, DAY as u32), |time| (time.seconds, time.within));
-    Moment { at: day * DAY + seconds - i64::from(offset), within }
+    ApproxTime { at: day * DAY + seconds - i64::from(offset), within }
 }
 
 /// A time of day alone: the latest past one, where it is all the text.
-fn bare_clock(cursor: &mut Cursor, whole: usize, clock: Clock) -> Option<Moment> {
+fn bare_clock(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -> Option<ApproxTime> {
     let before = cursor.rest().len();
     let time = time_of_day(cursor)?;
     if before - cursor.rest().len() < whole {
         return None;
     }
     let moment = on_day(today(clock), Some(time), clock);
-    Some(if moment.at > now(clock) + MINUTE { Moment { at: moment.at - DAY, ..moment } } else { moment })
+    Some(if moment.at > now(clock) + MINUTE { ApproxTime { at: moment.at - DAY, ..moment } } else { moment })
 }

@@ -3,17 +3,17 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{Part, numbers, times};
+use super::fields::{RecordPart, numbers, times};
 use super::rows::rows;
 use super::times::all;
 use super::tree::{NodeId, Tree};
-use suidao_page::model::{Clock, CrawlUrl};
+use suidao_page::model::{CrawlUrl, TimeContext};
 
 /// Threads of one list.
 const RECORDS: usize = 2_000;
 
 /// A thread's line before its fields are read.
-pub(super) struct Line<'a> {
+pub(super) struct ThreadLine<'a> {
     pub(super) url: &'a CrawlUrl,
     pub(super) title: NodeId,
     pub(super) roots: Vec<NodeId>,
@@ -25,7 +25,11 @@ pub(super) struct Line<'a> {
 type Named<'a> = (NodeId, &'a CrawlUrl, usize);
 
 /// The title links of a page with their lines.
-pub(super) fn lines<'a>(tree: &'a Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock) -> Vec<Line<'a>> {
+pub(super) fn lines<'a>(
+    tree: &'a Tree,
+    is_thread: &dyn Fn(&CrawlUrl) -> bool,
+    clock: TimeContext,
+) -> Vec<ThreadLine<'a>> {
     // Links that can be titles, by their place in the template.
     let mut groups: Vec<(u64, Vec<Named>)> = Vec::new();
     let mut known: FxHashMap<u64, usize> = FxHashMap::default();
@@ -91,11 +95,11 @@ pub(super) fn lines<'a>(tree: &'a Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, c
     anchors.truncate(RECORDS);
     let nodes: Vec<NodeId> = anchors.iter().map(|&(node, _)| node).collect();
     let lines = anchors.into_iter().zip(line_rows(tree, &nodes, clock));
-    lines.map(|((title, url), roots)| Line { url, title, roots, main: titles.contains_key(url) }).collect()
+    lines.map(|((title, url), roots)| ThreadLine { url, title, roots, main: titles.contains_key(url) }).collect()
 }
 
 /// Whether a link's text can be a thread's title: not a page's number, an arrow or a time.
-fn can_be_title(text: &str, clock: Clock) -> bool {
+fn can_be_title(text: &str, clock: TimeContext) -> bool {
     const TURNS: &str =
         "末页|尾页|首页|最后一页|下一页|上一页|最后|last|next|prev|previous|first|new|last page|最後|次へ|前へ|go";
     let bare = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
@@ -105,11 +109,11 @@ fn can_be_title(text: &str, clock: Clock) -> bool {
 }
 
 /// How much a group of links looks like the titles of a list: lines that say something count most.
-fn weight(tree: &Tree, links: &[(NodeId, &CrawlUrl, usize)], clock: Clock) -> usize {
+fn weight(tree: &Tree, links: &[(NodeId, &CrawlUrl, usize)], clock: TimeContext) -> usize {
     let mut seen = FxHashSet::default();
     let nodes: Vec<NodeId> = links.iter().filter(|(_, url, _)| seen.insert(*url)).map(|&(node, ..)| node).collect();
     let says = |roots: &Vec<NodeId>| {
-        let part = Part { tree, roots };
+        let part = RecordPart { tree, roots };
         part.nodes().count() < 2_000
             && (!times(&part, clock, &|_| false).is_empty()
                 || numbers(&part, clock, &|_| false).iter().any(|number| number.alone))
@@ -119,11 +123,11 @@ fn weight(tree: &Tree, links: &[(NodeId, &CrawlUrl, usize)], clock: Clock) -> us
 }
 
 /// The lines around titles; of a single one there is nothing to tell it from but the elements that lists are made of.
-fn line_rows(tree: &Tree, titles: &[NodeId], clock: Clock) -> Vec<Vec<NodeId>> {
+fn line_rows(tree: &Tree, titles: &[NodeId], clock: TimeContext) -> Vec<Vec<NodeId>> {
     let [title] = titles else { return rows(tree, titles) };
     let up = || tree.ancestors(*title).take(8);
     let row = up()
         .find(|&at| matches!(tree.name(at), "tr" | "li" | "article" | "dl"))
-        .or_else(|| up().find(|&at| !times(&Part { tree, roots: &[at] }, clock, &|_| false).is_empty()));
+        .or_else(|| up().find(|&at| !times(&RecordPart { tree, roots: &[at] }, clock, &|_| false).is_empty()));
     vec![vec![row.unwrap_or_else(|| tree.parent(*title))]]
 }

@@ -13,13 +13,13 @@ const SEED: u64 = 1_979;
 /// Cases drawn with replacement, [`RESAMPLES`] times. Cases are grouped (the seeds of a task); the statistic is the
 /// median over groups of their medians, so a task with many seeds weighs no more than one with few. Groups are drawn
 /// first and then the cases within each, as often as there are.
-pub struct Resamples {
+pub struct Bootstrap {
     groups: Vec<Vec<usize>>,
     /// For each resample the groups drawn, each as cases drawn.
     draws: Vec<Vec<Vec<usize>>>,
 }
 
-impl Resamples {
+impl Bootstrap {
     pub fn new(groups: Vec<Vec<usize>>) -> Self {
         let mut turn = 0_u64;
         let mut below = |end: usize| {
@@ -98,8 +98,8 @@ mod tests {
         values.iter().copied().map(Some).collect()
     }
 
-    fn one_group(n: usize) -> Resamples {
-        Resamples::new(vec![(0..n).collect()])
+    fn one_group(n: usize) -> Bootstrap {
+        Bootstrap::new(vec![(0..n).collect()])
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_task_with_many_seeds_weighs_no_more_than_one_with_few() {
-        let resamples = Resamples::new(vec![vec![0], vec![1], (2..12).collect()]);
+        let resamples = Bootstrap::new(vec![vec![0], vec![1], (2..12).collect()]);
         let values: Vec<_> = (0..12).map(|case| Some(if case < 2 { 1.0 } else { 9.0 })).collect();
         assert!((resamples.interval(&values).unwrap().median - 1.0).abs() < 1e-12);
     }

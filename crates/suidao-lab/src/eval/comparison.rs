@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use super::bootstrap::Resamples;
-use super::measure::{Measure, Tally, tunnels};
-use super::run::Run;
+use super::bootstrap::Bootstrap;
+use super::measure::{RunMeasure, RunTally, tunnels};
+use super::run::StrategyRun;
 use suidao_view::plot::Interval;
 
 /// The strategy that knows the truth; shares are of what it finds.
@@ -16,7 +16,7 @@ pub const ORACLE: &str = "oracle";
 const DRAWN: usize = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum ComparisonScope {
     /// All tasks together: the median over tasks of each one's median.
     All,
     Task(usize),
@@ -24,7 +24,7 @@ pub enum Scope {
 
 /// How often one strategy has found more than another in a case, as much, and less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Duel {
+pub struct PairedOutcome {
     pub wins: usize,
     pub ties: usize,
     pub losses: usize,
@@ -34,7 +34,7 @@ pub struct Duel {
 struct Case {
     task: usize,
     seed: u64,
-    runs: Vec<Option<(Run, Vec<Tally>)>>,
+    runs: Vec<Option<(StrategyRun, Vec<RunTally>)>>,
 }
 
 pub struct Comparison {
@@ -45,14 +45,14 @@ pub struct Comparison {
     points: Vec<usize>,
     cases: Vec<Case>,
     /// Of all cases, then of each task's.
-    resamples: Vec<Resamples>,
+    resamples: Vec<Bootstrap>,
     /// Every measure at every mark, made once; by scope, strategy, measure and mark.
     at_marks: Vec<Option<Interval>>,
 }
 
 impl Comparison {
     /// Runs side by side; tasks, seeds and strategies stay in the order of `runs`. Marks of 0 are left out.
-    pub fn new(marks: &[usize], runs: Vec<Run>) -> Self {
+    pub fn new(marks: &[usize], runs: Vec<StrategyRun>) -> Self {
         fn number(names: &mut Vec<String>, name: &str) -> usize {
             names.iter().position(|known| known == name).unwrap_or_else(|| {
                 names.push(name.to_owned());
@@ -85,15 +85,15 @@ impl Comparison {
         }
         let of = |task| (0..cases.len()).filter(|&case| cases[case].task == task).collect::<Vec<_>>();
         let groups: Vec<Vec<usize>> = (0..tasks.len()).map(of).collect();
-        let mut resamples = vec![Resamples::new(groups.clone())];
-        resamples.extend(groups.into_iter().map(|group| Resamples::new(vec![group])));
+        let mut resamples = vec![Bootstrap::new(groups.clone())];
+        resamples.extend(groups.into_iter().map(|group| Bootstrap::new(vec![group])));
         let mut made = Self { strategies, tasks, marks, points, cases, resamples, at_marks: Vec::new() };
-        let scopes = [Scope::All].into_iter().chain((0..made.tasks.len()).map(Scope::Task));
+        let scopes = [ComparisonScope::All].into_iter().chain((0..made.tasks.len()).map(ComparisonScope::Task));
         let cells = scopes.flat_map(|scope| (0..made.strategies.len()).map(move |strategy| (scope, strategy)));
-        let cells: Vec<(Scope, usize)> = cells.collect();
-        let of_cell = |&(scope, strategy): &(Scope, usize)| {
+        let cells: Vec<(ComparisonScope, usize)> = cells.collect();
+        let of_cell = |&(scope, strategy): &(ComparisonScope, usize)| {
             let marks = |measure| made.marks.iter().map(move |&mark| (measure, mark));
-            let of = Measure::ALL
+            let of = RunMeasure::ALL
                 .into_iter()
                 .flat_map(marks)
                 .map(|(measure, mark)| made.interval(scope, strategy, measure, made.points.binary_search(&mark).ok()?));
@@ -129,16 +129,16 @@ impl Comparison {
     }
 
     /// Number of cases (task and random seed).
-    pub fn cases(&self, scope: Scope) -> usize {
+    pub fn cases(&self, scope: ComparisonScope) -> usize {
         self.cases_of(scope).count()
     }
 
-    pub fn knows(&self, scope: Scope, measure: Measure) -> bool {
+    pub fn knows(&self, scope: ComparisonScope, measure: RunMeasure) -> bool {
         let strategies = 0..self.strategies.len();
         strategies.into_iter().any(|strategy| self.at(scope, strategy, measure, self.pages()).is_some())
     }
 
-    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, &Run, &[Tally])> {
+    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, &StrategyRun, &[RunTally])> {
         self.cases.iter().flat_map(|case| {
             case.runs
                 .iter()
@@ -153,19 +153,19 @@ impl Comparison {
     }
 
     /// Median and interval of a measure at a mark; none if no run has it.
-    pub fn at(&self, scope: Scope, strategy: usize, measure: Measure, mark: usize) -> Option<Interval> {
+    pub fn at(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, mark: usize) -> Option<Interval> {
         let scope = match scope {
-            Scope::All => 0,
-            Scope::Task(task) => 1 + task,
+            ComparisonScope::All => 0,
+            ComparisonScope::Task(task) => 1 + task,
         };
         let mark = self.marks.binary_search(&mark).ok()?;
-        let measure = Measure::ALL.into_iter().position(|known| known == measure)?;
-        let cell = (scope * self.strategies.len() + strategy) * Measure::ALL.len() + measure;
+        let measure = RunMeasure::ALL.into_iter().position(|known| known == measure)?;
+        let cell = (scope * self.strategies.len() + strategy) * RunMeasure::ALL.len() + measure;
         *self.at_marks.get(cell * self.marks.len() + mark)?
     }
 
     /// A measure along the pages, as it is drawn: (pages, median and interval), up to the end of the longest run.
-    pub fn curve(&self, scope: Scope, strategy: usize, measure: Measure) -> Vec<(usize, Interval)> {
+    pub fn curve(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure) -> Vec<(usize, Interval)> {
         let longest = self.longest(scope, strategy);
         let step = self.pages().div_ceil(DRAWN).max(1);
         let mut drawn: Vec<usize> = Vec::new();
@@ -186,14 +186,14 @@ impl Comparison {
     }
 
     /// Pages of the longest run of a strategy, up to the last mark.
-    pub fn longest(&self, scope: Scope, strategy: usize) -> usize {
+    pub fn longest(&self, scope: ComparisonScope, strategy: usize) -> usize {
         let length = |case: &Case| Some(case.runs.get(strategy)?.as_ref()?.0.steps.len());
         self.cases_of(scope).filter_map(length).max().unwrap_or(0).min(self.pages())
     }
 
     /// How often strategy `one` has more relevant pages at a mark than `other`, on the same web.
-    pub fn duel(&self, scope: Scope, one: usize, other: usize, mark: usize) -> Duel {
-        let mut duel = Duel::default();
+    pub fn duel(&self, scope: ComparisonScope, one: usize, other: usize, mark: usize) -> PairedOutcome {
+        let mut duel = PairedOutcome::default();
         let Ok(point) = self.points.binary_search(&mark) else { return duel };
         for case in self.cases_of(scope) {
             let relevant = |strategy: usize| Some(case.runs.get(strategy)?.as_ref()?.1[point].relevant);
@@ -208,7 +208,7 @@ impl Comparison {
     }
 
     /// Lengths of the tunnels behind which relevant pages were found, over all runs of a strategy: see [`tunnels`].
-    pub fn tunnels(&self, scope: Scope, strategy: usize) -> Vec<u32> {
+    pub fn tunnels(&self, scope: ComparisonScope, strategy: usize) -> Vec<u32> {
         let mut sum: Vec<u32> = Vec::new();
         for (run, _) in self.cases_of(scope).filter_map(|case| case.runs.get(strategy)?.as_ref()) {
             let lengths = tunnels(run, self.pages());
@@ -220,11 +220,11 @@ impl Comparison {
         sum
     }
 
-    fn cases_of(&self, scope: Scope) -> impl Iterator<Item = &Case> {
-        self.cases.iter().filter(move |case| scope == Scope::All || scope == Scope::Task(case.task))
+    fn cases_of(&self, scope: ComparisonScope) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(move |case| scope == ComparisonScope::All || scope == ComparisonScope::Task(case.task))
     }
 
-    fn interval(&self, scope: Scope, strategy: usize, measure: Measure, point: usize) -> Option<Interval> {
+    fn interval(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, point: usize) -> Option<Interval> {
         let value = |case: &Case| {
             let (run, tallies) = case.runs.get(strategy)?.as_ref()?;
             let oracle = self.oracle().and_then(|oracle| case.runs.get(oracle)?.as_ref());
@@ -232,8 +232,8 @@ impl Comparison {
         };
         let values: Vec<Option<f64>> = self.cases.iter().map(value).collect();
         let resamples = match scope {
-            Scope::All => &self.resamples[0],
-            Scope::Task(task) => self.resamples.get(1 + task)?,
+            ComparisonScope::All => &self.resamples[0],
+            ComparisonScope::Task(task) => self.resamples.get(1 + task)?,
         };
         resamples.interval(&values)
     }
@@ -264,26 +264,32 @@ pub(super) mod tests {
         let comparison = comparison(&["oracle"]);
         assert_eq!(comparison.strategies(), ["breadth-first", "dth link-scored", "best-first hard", "oracle"]);
         assert_eq!(
-            (comparison.marks(), comparison.cases(Scope::All), comparison.cases(Scope::Task(1))),
+            (comparison.marks(), comparison.cases(ComparisonScope::All), comparison.cases(ComparisonScope::Task(1))),
             (&[50, 200][..], 4, 2)
         );
-        let at = |strategy, measure, mark| comparison.at(Scope::All, strategy, measure, mark).map(|i| i.median);
-        assert_eq!(at(0, Measure::Relevant, 200), Some(25.0));
-        assert_eq!(at(1, Measure::Oracle, 200), Some(0.5));
-        assert_eq!(at(2, Measure::Harvest, 200), Some(0.15), "of 200 pages, though it ended at 40");
-        assert_eq!(at(1, Measure::Relevant, 70), None, "no mark");
+        let at =
+            |strategy, measure, mark| comparison.at(ComparisonScope::All, strategy, measure, mark).map(|i| i.median);
+        assert_eq!(at(0, RunMeasure::Relevant, 200), Some(25.0));
+        assert_eq!(at(1, RunMeasure::Oracle, 200), Some(0.5));
+        assert_eq!(at(2, RunMeasure::Harvest, 200), Some(0.15), "of 200 pages, though it ended at 40");
+        assert_eq!(at(1, RunMeasure::Relevant, 70), None, "no mark");
     }
 
     #[test]
     fn without_an_oracle_nobody_knows_its_share() {
         let comparison = comparison(&[]);
-        assert!(!comparison.knows(Scope::All, Measure::Oracle) && comparison.knows(Scope::All, Measure::Islands));
+        assert!(
+            !comparison.knows(ComparisonScope::All, RunMeasure::Oracle)
+                && comparison.knows(ComparisonScope::All, RunMeasure::Islands)
+        );
     }
 
     #[test]
     fn curves_end_where_the_longest_run_ends() {
         let comparison = comparison(&[]);
-        let last = |strategy| comparison.curve(Scope::Task(0), strategy, Measure::Relevant).last().copied().unwrap();
+        let last = |strategy| {
+            comparison.curve(ComparisonScope::Task(0), strategy, RunMeasure::Relevant).last().copied().unwrap()
+        };
         assert_eq!(last(0).0, 200);
         assert_eq!((last(2).0, last(2).1.median), (40, 30.0));
     }
@@ -291,17 +297,17 @@ pub(super) mod tests {
     #[test]
     fn duels_are_counted_case_by_case() {
         let comparison = comparison(&[]);
-        let duel = |one, other, mark| comparison.duel(Scope::All, one, other, mark);
-        assert_eq!(duel(1, 0, 200), Duel { wins: 4, ties: 0, losses: 0 });
-        assert_eq!(duel(0, 1, 200), Duel { wins: 0, ties: 0, losses: 4 });
+        let duel = |one, other, mark| comparison.duel(ComparisonScope::All, one, other, mark);
+        assert_eq!(duel(1, 0, 200), PairedOutcome { wins: 4, ties: 0, losses: 0 });
+        assert_eq!(duel(0, 1, 200), PairedOutcome { wins: 0, ties: 0, losses: 4 });
         assert_eq!(duel(2, 2, 50).ties, 4);
     }
 
     #[test]
     fn tunnels_are_those_of_all_runs() {
         let comparison = comparison(&[]);
-        let tunnels = comparison.tunnels(Scope::Task(0), 2);
+        let tunnels = comparison.tunnels(ComparisonScope::Task(0), 2);
         assert_eq!(tunnels.iter().sum::<u32>(), 60);
-        assert_eq!(comparison.tunnels(Scope::All, 2).iter().sum::<u32>(), 120);
+        assert_eq!(comparison.tunnels(ComparisonScope::All, 2).iter().sum::<u32>(), 120);
     }
 }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::comparison::{Comparison, Scope};
-use super::measure::Measure;
+use super::comparison::{Comparison, ComparisonScope};
+use super::measure::RunMeasure;
 use suidao_page::visible::Visible;
 
 /// A line of `curves.csv`: what one run has come to.
@@ -40,7 +40,7 @@ pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error
                 pages: tally.pages,
                 relevant: tally.relevant,
                 harvest: rounded(tally.relevant as f64 / tally.pages.max(1) as f64),
-                recall: Measure::Recall.of(run, tally, None).map(rounded),
+                recall: RunMeasure::Recall.of(run, tally, None).map(rounded),
                 islands: tally.islands,
             })?;
             if tally.pages < point {
@@ -73,7 +73,7 @@ pub fn summary_rows(comparison: &Comparison) -> Vec<SummaryRow<'_>> {
     for (scope, task) in scopes(comparison) {
         for (strategy, name) in comparison.strategies().iter().enumerate() {
             for &pages in comparison.marks() {
-                for measure in Measure::ALL {
+                for measure in RunMeasure::ALL {
                     let Some(interval) = comparison.at(scope, strategy, measure, pages) else { continue };
                     rows.push(SummaryRow {
                         task,
@@ -145,9 +145,9 @@ fn write(rows: Vec<impl Serialize>, out: impl Write) -> Result<(), csv::Error> {
     Ok(out.flush()?)
 }
 
-fn scopes(comparison: &Comparison) -> impl Iterator<Item = (Scope, &str)> {
-    let all = (comparison.tasks().len() > 1).then_some((Scope::All, ""));
-    let each = comparison.tasks().iter().enumerate().map(|(task, name)| (Scope::Task(task), name.as_str()));
+fn scopes(comparison: &Comparison) -> impl Iterator<Item = (ComparisonScope, &str)> {
+    let all = (comparison.tasks().len() > 1).then_some((ComparisonScope::All, ""));
+    let each = comparison.tasks().iter().enumerate().map(|(task, name)| (ComparisonScope::Task(task), name.as_str()));
     all.into_iter().chain(each)
 }
 
@@ -185,7 +185,7 @@ mod tests {
     fn the_summary_has_every_median() {
         let comparison = comparison(&["oracle"]);
         let rows = summary_rows(&comparison);
-        assert_eq!(rows.len(), 3 * 4 * 2 * Measure::ALL.len());
+        assert_eq!(rows.len(), 3 * 4 * 2 * RunMeasure::ALL.len());
         let row = rows.iter().find(|row| row.strategy == "dth link-scored" && row.measure == "of_oracle").unwrap();
         assert_eq!((row.task, row.pages, row.cases, row.median, row.low), ("", 50, 4, 0.5, Some(0.5)));
         let text = written(|out| summary(&comparison, out));

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::queries::AtMark;
 use suidao_page::visible::Visible;
 use suidao_view::html::{self, fill, html, thousands};
-use suidao_view::plot::{self, Along, Interval, Line, Style, curves};
+use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evaluated {
@@ -29,14 +29,14 @@ pub struct OfQuery {
 
 /// What was evaluated, and how.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Evaluation {
+pub struct StrategyEvaluation {
     pub marks: Vec<u64>,
     /// By whose word a page is relevant, in a sentence.
     pub judge: String,
     pub crawls: Vec<Evaluated>,
 }
 
-impl Evaluation {
+impl StrategyEvaluation {
     /// For people: a table of the marks, then one of the queries.
     pub fn in_words(&self) -> String {
         let width = self.crawls.iter().map(|crawl| crawl.name.chars().count()).max().unwrap_or(0).max(5);
@@ -133,11 +133,11 @@ impl Evaluation {
     fn curve(&self, title: &str, is_share: bool, value: impl Fn(&AtMark) -> Option<f64>) -> String {
         let best = |crawl: &Evaluated| crawl.marks.last().and_then(&value).unwrap_or(0.0);
         let most = self.crawls.iter().map(best).fold(0.0, f64::max);
-        let lines: Vec<Line> = (0..)
+        let lines: Vec<CurveLine> = (0..)
             .zip(&self.crawls)
-            .map(|(nth, crawl)| Line {
+            .map(|(nth, crawl)| CurveLine {
                 name: &crawl.name,
-                style: Style::Nth(nth),
+                style: LineStyle::Nth(nth),
                 points: crawl
                     .marks
                     .iter()
@@ -162,10 +162,10 @@ mod tests {
 
     use super::*;
 
-    fn evaluation() -> Evaluation {
+    fn evaluation() -> StrategyEvaluation {
         let at = |pages, hits, relevant_hits, relevant| AtMark { pages, hits, relevant_hits, relevant };
         let of = |query: &str, at_ten| OfQuery { query: query.to_owned(), hits: 4, relevant_hits: 3, at_ten };
-        Evaluation {
+        StrategyEvaluation {
             marks: vec![500, 1000],
             judge: "Relevant is what the truth says.".to_owned(),
             crawls: vec![

@@ -5,33 +5,33 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use suidao_crawl::crawl::{Conditions, Crawl, Limits, Outcome, Wanted};
-use suidao_crawl::replay::{Source, replay};
+use suidao_crawl::crawl::{Crawl, CrawlLimits, CrawlSettings, FetchKind, FetchOutcome};
+use suidao_crawl::replay::{ReplaySource, replay};
 use suidao_crawl::strategy::BreadthFirst;
 use suidao_crawl::trap::Traps;
-use suidao_page::model::{CrawlUrl, Event, Settled, UrlId};
+use suidao_page::model::{CrawlUrl, Event, PageProcessed, UrlId};
 
 /// A web as its link graph. Nodes are URLs, numbered in order of discovery, breadth first.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub struct WebGraph {
     urls: Vec<CrawlUrl>,
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     /// Targets of all nodes' links, node by node.
     links: Vec<u32>,
     seeds: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Node {
+pub(super) struct GraphNode {
     /// Its part of [`Graph::links`].
     links: (usize, usize),
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     pub(super) counts: bool,
     pub(super) relevant: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     /// Nothing that leads on.
     #[default]
     Dead,
@@ -42,32 +42,32 @@ pub(super) enum Kind {
 
 /// Notes the redirects that pass, since the events leave out those to pages that are fetched.
 struct Overheard<'a> {
-    source: &'a dyn Source,
+    source: &'a dyn ReplaySource,
     redirects: Mutex<Vec<(UrlId, CrawlUrl)>>,
 }
 
-impl Source for Overheard<'_> {
-    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
+impl ReplaySource for Overheard<'_> {
+    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
         let outcome = self.source.outcome(wanted, url);
-        if let (Wanted::Page(id) | Wanted::Plain(id), Outcome::Redirect { to, .. }) = (wanted, &outcome) {
+        if let (FetchKind::Page(id) | FetchKind::Plain(id), FetchOutcome::Redirect { to, .. }) = (wanted, &outcome) {
             self.redirects.lock().unwrap_or_else(PoisonError::into_inner).push((*id, to.clone()));
         }
         outcome
     }
 }
 
-impl Graph {
+impl WebGraph {
     /// Reads all that can be reached from the seeds. Scope and robots of the conditions hold, limits of pages, depth and
     /// hops do not; of an endless web `reach` pages are read. `relevant` is put once for every page, in order of
     /// fetching; `None` for a page that does not count.
     pub fn read(
-        conditions: Conditions,
+        conditions: CrawlSettings,
         reach: u64,
         seeds: &[CrawlUrl],
-        source: &dyn Source,
-        mut relevant: impl FnMut(&CrawlUrl, &Settled) -> Option<bool>,
+        source: &dyn ReplaySource,
+        mut relevant: impl FnMut(&CrawlUrl, &PageProcessed) -> Option<bool>,
     ) -> Self {
-        let limits = Limits {
+        let limits = CrawlLimits {
             pages: Some(reach),
             requests: Some(u64::MAX),
             pages_per_host: None,
@@ -78,8 +78,8 @@ impl Graph {
         // The whole web is wanted, and its end is known: only what tells itself by its URL is left out.
         let Traps { repeats, max_segments, session_parameters, .. } = conditions.traps;
         let traps = Traps { repeats, max_segments, session_parameters, ..Traps::off() };
-        let goals = suidao_crawl::crawl::Goals::default();
-        let mut conditions = Conditions { limits, goals, traps, ..conditions };
+        let goals = suidao_crawl::crawl::StopConditions::default();
+        let mut conditions = CrawlSettings { limits, goals, traps, ..conditions };
         conditions.politeness.delay = 0.0;
         let overheard = Overheard { source, redirects: Mutex::default() };
         let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
@@ -94,22 +94,22 @@ impl Graph {
         graph
     }
 
-    fn fold(&mut self, event: &Event, relevant: &mut impl FnMut(&CrawlUrl, &Settled) -> Option<bool>) {
+    fn fold(&mut self, event: &Event, relevant: &mut impl FnMut(&CrawlUrl, &PageProcessed) -> Option<bool>) {
         match event {
             Event::Discovered(new) => {
                 self.urls.push(new.url.clone());
-                self.nodes.push(Node::default());
+                self.nodes.push(GraphNode::default());
             }
-            Event::Seeded(link) => self.seeds.push(link.to.0),
-            Event::Settled(page) => {
+            Event::SeedJudged(link) => self.seeds.push(link.to.0),
+            Event::PageFetched(page) => {
                 let known = relevant(&self.urls[page.id.0 as usize], page);
                 let from = self.links.len();
                 self.links.extend(page.links.iter().map(|link| link.to.0).chain(page.known.iter().map(|id| id.0)));
                 // In order of discovery, whatever was known of them when.
                 self.links[from..].sort_unstable();
-                self.nodes[page.id.0 as usize] = Node {
+                self.nodes[page.id.0 as usize] = GraphNode {
                     links: (from, self.links.len()),
-                    kind: Kind::Page,
+                    kind: NodeKind::Page,
                     counts: known.is_some(),
                     relevant: known == Some(true),
                 };
@@ -135,8 +135,12 @@ impl Graph {
         for (id, to) in from {
             let node = &mut self.nodes[id as usize];
             // A page that was fetched has no other scheme.
-            if node.kind == Kind::Dead {
-                *node = Node { links: (self.links.len(), self.links.len() + to.len()), kind: Kind::Redirect, ..*node };
+            if node.kind == NodeKind::Dead {
+                *node = GraphNode {
+                    links: (self.links.len(), self.links.len() + to.len()),
+                    kind: NodeKind::Redirect,
+                    ..*node
+                };
                 self.links.extend(to);
             }
         }
@@ -146,7 +150,7 @@ impl Graph {
         &self.urls[node as usize]
     }
 
-    pub(super) fn node(&self, node: u32) -> Node {
+    pub(super) fn node(&self, node: u32) -> GraphNode {
         self.nodes[node as usize]
     }
 
@@ -176,7 +180,7 @@ impl Graph {
             loop {
                 let leads = |id: &u32| {
                     layers[*id as usize].is_none()
-                        && self.node(*id).kind == Kind::Redirect
+                        && self.node(*id).kind == NodeKind::Redirect
                         && self.links(*id).iter().any(|&to| layers[to as usize].is_some())
                 };
                 let nearer: Vec<u32> = all().filter(leads).collect();
@@ -187,13 +191,13 @@ impl Graph {
             }
             let links_there = |id: &u32| {
                 layers[*id as usize].is_none()
-                    && self.node(*id).kind == Kind::Page
+                    && self.node(*id).kind == NodeKind::Page
                     && self.links(*id).iter().any(|&to| layers[to as usize].is_some())
             };
             let found: Vec<u32> = all().filter(links_there).collect();
             found.iter().for_each(|&id| layers[id as usize] = Some(layer));
         }
-        all().filter(|&id| self.node(id).kind == Kind::Page).map(|id| (id, layers[id as usize])).collect()
+        all().filter(|&id| self.node(id).kind == NodeKind::Page).map(|id| (id, layers[id as usize])).collect()
     }
 }
 
@@ -201,8 +205,8 @@ impl Graph {
 pub(super) mod tests {
     use super::*;
     use suidao_crawl::crawl::Politeness;
-    use suidao_crawl::strategy::scope::Scope;
-    use suidao_page::model::{Digest, Evidence, Failure, FailureKind, Outlink, Page, Region, Relevance, Sketch};
+    use suidao_crawl::strategy::scope::CrawlScope;
+    use suidao_page::model::{Digest, Failure, FailureKind, LinkScores, Outlink, Page, Region, Relevance, Sketch};
 
     /// Pages by name and their links; `name>target` is a redirect.
     pub(in crate::eval) struct Small(pub &'static [&'static str]);
@@ -211,19 +215,19 @@ pub(super) mod tests {
         CrawlUrl::parse(&format!("http://h.cn/{name}")).unwrap()
     }
 
-    impl Source for Small {
-        fn outcome(&self, _: &Wanted, wanted: &CrawlUrl) -> Outcome {
+    impl ReplaySource for Small {
+        fn outcome(&self, _: &FetchKind, wanted: &CrawlUrl) -> FetchOutcome {
             let name = &wanted.path()[1..];
             if let Some(to) = self.0.iter().find_map(|line| line.strip_prefix(&format!("{name}>"))) {
-                return Outcome::Redirect { to: url(to), permanent: true };
+                return FetchOutcome::Redirect { to: url(to), permanent: true };
             }
             let Some(line) = self.0.iter().find(|line| line.split(' ').next() == Some(name)) else {
-                return Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+                return FetchOutcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
             };
             let outlink = |name: &str| Outlink {
                 url: url(name),
                 anchor: String::new(),
-                evidence: Evidence::default(),
+                evidence: LinkScores::default(),
                 relevance: Relevance::ZERO,
                 region: Region::Content,
                 path: 0,
@@ -253,16 +257,16 @@ pub(super) mod tests {
                 published: None,
                 defects: vec![],
             };
-            Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None }
+            FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None }
         }
     }
 
-    pub(in crate::eval) fn conditions() -> Conditions {
-        Conditions {
-            limits: Limits::default(),
-            goals: suidao_crawl::crawl::Goals::default(),
+    pub(in crate::eval) fn conditions() -> CrawlSettings {
+        CrawlSettings {
+            limits: CrawlLimits::default(),
+            goals: suidao_crawl::crawl::StopConditions::default(),
             politeness: Politeness { robots: false, delay: 0.0, ..Politeness::default() },
-            scope: Scope::default(),
+            scope: CrawlScope::default(),
             traps: suidao_crawl::trap::Traps::default(),
             sources: suidao_crawl::crawl::Sources::default(),
             languages: Vec::new(),
@@ -279,7 +283,7 @@ pub(super) mod tests {
     #[test]
     fn layers_count_links_backwards_and_redirects_are_none() {
         let web = &["s a far", "a b", "b r", "r>R", "R x", "x", "far s"];
-        let graph = Graph::read(conditions(), 1000, &[url("s")], &Small(web), |url, _| Some(url.path() == "/R"));
+        let graph = WebGraph::read(conditions(), 1000, &[url("s")], &Small(web), |url, _| Some(url.path() == "/R"));
         let layers = graph.layers(2);
         let told: Vec<String> =
             layers.iter().map(|&(id, layer)| format!("{}{layer:?}", &graph.url(id).path()[1..])).collect();

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use super::run::Run;
+use super::run::StrategyRun;
 use suidao_view::html::thousands;
 
 /// What a run has come to at a mark. One that ended before is told as if it had gone on without finding anything: to stop
 /// while it is going well would else be the best strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct RunTally {
     /// The mark, in pages.
     pub mark: usize,
     /// Pages fetched by then: fewer, where the run has ended.
@@ -18,17 +18,17 @@ pub struct Tally {
     pub islands: usize,
 }
 
-impl Tally {
+impl RunTally {
     /// H(N): relevant pages per page up to the mark, 0 to 1.
     pub fn harvest(&self) -> f64 {
         self.relevant as f64 / self.mark.max(1) as f64
     }
 }
 
-impl Run {
+impl StrategyRun {
     /// What it has come to at each of `marks`, which must rise.
-    pub fn at(&self, marks: &[usize]) -> Vec<Tally> {
-        let mut tally = Tally::default();
+    pub fn at(&self, marks: &[usize]) -> Vec<RunTally> {
+        let mut tally = RunTally::default();
         let mut islands = BTreeSet::new();
         let mut out = Vec::with_capacity(marks.len());
         for &mark in marks {
@@ -51,7 +51,7 @@ impl Run {
 
 /// Lengths of the tunnels behind which a run's first `pages` pages hold relevant ones: at index n, relevant pages that
 /// lie behind n off-topic pages in a row; index 0 counts those linked from a relevant page.
-pub fn tunnels(run: &Run, pages: usize) -> Vec<u32> {
+pub fn tunnels(run: &StrategyRun, pages: usize) -> Vec<u32> {
     let mut lengths = Vec::new();
     for step in run.steps.iter().take(pages).filter(|step| step.hit) {
         let hops = usize::from(step.hops);
@@ -64,7 +64,7 @@ pub fn tunnels(run: &Run, pages: usize) -> Vec<u32> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum RunMeasure {
     Relevant,
     /// H(N).
     Harvest,
@@ -76,7 +76,7 @@ pub enum Measure {
     Oracle,
 }
 
-impl Measure {
+impl RunMeasure {
     /// All of them, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Relevant, Self::Harvest, Self::Recall, Self::Islands, Self::Oracle];
 
@@ -106,7 +106,7 @@ impl Measure {
     }
 
     /// Its value; none where it is not defined. `oracle`: what the oracle has come to at the same mark.
-    pub fn of(self, run: &Run, tally: &Tally, oracle: Option<&Tally>) -> Option<f64> {
+    pub fn of(self, run: &StrategyRun, tally: &RunTally, oracle: Option<&RunTally>) -> Option<f64> {
         let share = |part: usize, whole: u32| (whole > 0).then(|| part as f64 / f64::from(whole));
         match self {
             Self::Relevant => Some(tally.relevant as f64),
@@ -143,12 +143,12 @@ mod tests {
         assert_eq!(counts, [(1, 1, 1), (4, 2, 1), (20, 3, 1), (22, 5, 2)]);
         assert!((at[1].harvest() - 0.5).abs() < 1e-12);
         assert!((at[3].harvest() - 5.0 / 30.0).abs() < 1e-12, "pages that it left unfetched count");
-        let of = |measure: Measure| measure.of(&run, &at[3], Some(&at[2]));
-        assert_eq!(of(Measure::Recall), Some(0.125));
-        assert_eq!(of(Measure::Islands), Some(0.5));
-        assert_eq!(of(Measure::Oracle), Some(5.0 / 3.0));
-        assert_eq!(Measure::Oracle.of(&run, &at[3], None), None);
-        assert_eq!(Measure::Recall.of(&Run { targets: 0, ..run.clone() }, &at[3], None), None);
+        let of = |measure: RunMeasure| measure.of(&run, &at[3], Some(&at[2]));
+        assert_eq!(of(RunMeasure::Recall), Some(0.125));
+        assert_eq!(of(RunMeasure::Islands), Some(0.5));
+        assert_eq!(of(RunMeasure::Oracle), Some(5.0 / 3.0));
+        assert_eq!(RunMeasure::Oracle.of(&run, &at[3], None), None);
+        assert_eq!(RunMeasure::Recall.of(&StrategyRun { targets: 0, ..run.clone() }, &at[3], None), None);
     }
 
     #[test]
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn values_are_shown_short() {
-        assert_eq!(Measure::Relevant.show(12345.0), "12,345");
-        assert_eq!(Measure::Relevant.show(7.5), "7.5");
-        assert_eq!(Measure::Harvest.show(0.1234), "12.3%");
+        assert_eq!(RunMeasure::Relevant.show(12345.0), "12,345");
+        assert_eq!(RunMeasure::Relevant.show(7.5), "7.5");
+        assert_eq!(RunMeasure::Harvest.show(0.1234), "12.3%");
     }
 }

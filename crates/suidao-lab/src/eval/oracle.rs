@@ -10,11 +10,13 @@ use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-use super::graph::{Graph, Kind};
-use suidao_crawl::crawl::Conditions;
-use suidao_crawl::replay::Source;
-use suidao_crawl::strategy::{Strategy, Visit};
-use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Refusal, Settled, Trail, Tunnel, Verdict};
+use super::graph::{NodeKind, WebGraph};
+use suidao_crawl::crawl::CrawlSettings;
+use suidao_crawl::replay::ReplaySource;
+use suidao_crawl::strategy::{PageVisit, Strategy};
+use suidao_page::model::{
+    CrawlUrl, LinkDecision, PageProcessed, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget,
+};
 
 /// A crawl that knows where to go. It plays on the web it was made of, from the same seeds, under the same conditions.
 #[derive(Clone, Debug)]
@@ -26,13 +28,13 @@ pub struct Oracle {
 impl Oracle {
     /// Reads the web ([`Graph::read`]) and finds the order. What does not count costs nothing on the way to others.
     pub fn ask(
-        conditions: Conditions,
+        conditions: CrawlSettings,
         reach: u64,
         seeds: &[CrawlUrl],
-        source: &dyn Source,
-        relevant: impl FnMut(&CrawlUrl, &Settled) -> Option<bool>,
+        source: &dyn ReplaySource,
+        relevant: impl FnMut(&CrawlUrl, &PageProcessed) -> Option<bool>,
     ) -> Self {
-        let graph = Graph::read(conditions, reach, seeds, source, relevant);
+        let graph = WebGraph::read(conditions, reach, seeds, source, relevant);
         let order: Vec<CrawlUrl> = walk(&graph).into_iter().map(|id| graph.url(id).clone()).collect();
         let ranks = (0..).zip(&order).map(|(rank, url)| (url.fingerprint(), rank)).collect();
         Self { order, ranks }
@@ -43,31 +45,31 @@ impl Oracle {
         &self.order
     }
 
-    fn place(&self, url: &CrawlUrl, trail: Trail) -> Option<Place> {
+    fn place(&self, url: &CrawlUrl, trail: PathState) -> Option<QueueEntry> {
         // A link met before its host's scheme was known names the other one: it leads to the same page.
         let other = || url.under(!url.is_https()).and_then(|url| self.ranks.get(&url.fingerprint()));
         let &rank = self.ranks.get(&url.fingerprint()).or_else(other)?;
         #[allow(clippy::cast_precision_loss)] // exact up to 2^24, which no comparison reaches
-        Some(Place { lane: Lane::MAIN, priority: Priority::new(-(rank as f32)), trail })
+        Some(QueueEntry { lane: QueueId::MAIN, priority: Priority::new(-(rank as f32)), trail })
     }
 }
 
 impl Strategy for Oracle {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         // Not a page is fetched that leads nowhere, so a host at rest lets nothing else go first.
-        let nowhere = Verdict::Drop(Refusal::OffTopicPage);
-        let trail = visit.trail(Tunnel::Unbounded);
-        let verdict = |url| self.place(url, trail).map_or(nowhere, Verdict::Follow);
+        let nowhere = LinkDecision::Drop(SkipReason::OffTopicPage);
+        let trail = visit.trail(TunnelBudget::Unbounded);
+        let verdict = |url| self.place(url, trail).map_or(nowhere, LinkDecision::Follow);
         visit.links.iter().map(|link| verdict(&link.url)).collect()
     }
 
-    fn seed(&self, url: &CrawlUrl) -> Place {
-        let last = Place { lane: Lane::MAIN, priority: Priority::new(f32::MIN), trail: Trail::SEED };
-        self.place(url, Trail::SEED).unwrap_or(last)
+    fn seed(&self, url: &CrawlUrl) -> QueueEntry {
+        let last = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(f32::MIN), trail: PathState::SEED };
+        self.place(url, PathState::SEED).unwrap_or(last)
     }
 }
 
-fn walk(graph: &Graph) -> Vec<u32> {
+fn walk(graph: &WebGraph) -> Vec<u32> {
     let mut search = Search {
         graph,
         way: vec![u32::MAX; graph.len()],
@@ -102,7 +104,7 @@ fn walk(graph: &Graph) -> Vec<u32> {
 
 /// The ways to what is not fetched, from what is.
 struct Search<'a> {
-    graph: &'a Graph,
+    graph: &'a WebGraph,
     /// Unfetched pages on the way to a node, itself among them; 0 once it is fetched.
     way: Vec<u32>,
     from: Vec<u32>,
@@ -117,7 +119,7 @@ impl Search<'_> {
         let node = self.graph.node(to);
         let old = self.way[to as usize];
         let way = before + u32::from(node.counts);
-        if node.kind == Kind::Dead || way >= old {
+        if node.kind == NodeKind::Dead || way >= old {
             return;
         }
         if node.relevant {
@@ -151,7 +153,7 @@ mod tests {
     fn ask(web: &'static [&'static str], seeds: &[&str]) -> (Oracle, Vec<CrawlUrl>) {
         let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| url(seed)).collect();
         let relevant =
-            |url: &CrawlUrl, _: &Settled| (!url.path().starts_with("/X")).then(|| url.path().starts_with("/R"));
+            |url: &CrawlUrl, _: &PageProcessed| (!url.path().starts_with("/X")).then(|| url.path().starts_with("/R"));
         (Oracle::ask(conditions(), 1000, &seeds, &Small(web), relevant), seeds)
     }
 
@@ -191,7 +193,7 @@ mod tests {
             for event in batch.events {
                 match event {
                     Event::Discovered(new) => urls.push(new.url),
-                    Event::Settled(page) => fetched.push(urls[page.id.0 as usize].clone()),
+                    Event::PageFetched(page) => fetched.push(urls[page.id.0 as usize].clone()),
                     Event::Redirected { id, .. } => fetched.push(urls[id.0 as usize].clone()),
                     _ => {}
                 }

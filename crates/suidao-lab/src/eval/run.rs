@@ -1,10 +1,10 @@
 //! One replay as it is judged: a step a page, in the order of fetching.
 
-use crate::world::World;
-use suidao_page::model::{Batch, CrawlUrl, Event, Origin, Settled, Stop, UrlId};
+use crate::world::SyntheticWeb;
+use suidao_page::model::{Batch, CrawlUrl, Event, PageProcessed, Stop, UrlId, UrlOrigin};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct RunStep {
     /// Whether it is relevant by truth.
     pub hit: bool,
     /// Off-topic pages (by truth) in a row before it on the path by which it became known: its tunnel.
@@ -14,7 +14,7 @@ pub struct Step {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct StrategyRun {
     /// The task: web, lexicon and seeds together.
     pub task: String,
     /// The web, as it was named.
@@ -22,7 +22,7 @@ pub struct Run {
     /// Seed of a generated web, and of what is done at random.
     pub seed: u64,
     pub strategy: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<RunStep>,
     /// Relevant pages there are; 0 where nobody knows.
     pub targets: u32,
     /// Topic islands there are, where the web knows.
@@ -31,13 +31,13 @@ pub struct Run {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownTruth {
     pub hit: bool,
     pub island: Option<u32>,
 }
 
-impl Known {
-    pub fn of(world: &World, url: &CrawlUrl) -> Self {
+impl KnownTruth {
+    pub fn of(world: &SyntheticWeb, url: &CrawlUrl) -> Self {
         let hit = world.is_relevant(url);
         let island = world.island(url).filter(|_| hit).and_then(|island| u32::try_from(island).ok());
         Self { hit, island }
@@ -46,7 +46,7 @@ impl Known {
 
 /// What a run is of: everything in it that the events do not tell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunOf {
+pub struct RunMeta {
     /// See [`Run::task`].
     pub task: String,
     /// See [`Run::web`].
@@ -63,7 +63,7 @@ pub struct RunOf {
 
 struct Found {
     url: Option<CrawlUrl>,
-    origin: Origin,
+    origin: UrlOrigin,
     /// Relevant, as far as is known.
     hit: bool,
     hops: u16,
@@ -74,10 +74,10 @@ struct Found {
 pub struct Recorder<F> {
     ask: F,
     found: Vec<Found>,
-    steps: Vec<Step>,
+    steps: Vec<RunStep>,
 }
 
-impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
+impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
     /// A recorder that asks so for the truth.
     pub fn new(ask: F) -> Self {
         Self { ask, found: Vec::new(), steps: Vec::new() }
@@ -89,7 +89,7 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
                 Event::Discovered(new) => {
                     self.found.push(Found { url: Some(new.url.clone()), origin: new.origin, hit: false, hops: 0 });
                 }
-                Event::Settled(page) => self.settled(page),
+                Event::PageFetched(page) => self.settled(page),
                 _ => {}
             }
         }
@@ -101,21 +101,21 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
     }
 
     /// The run, at most `pages` long.
-    pub fn finish(mut self, of: RunOf, stop: Stop, pages: usize) -> Run {
+    pub fn finish(mut self, of: RunMeta, stop: Stop, pages: usize) -> StrategyRun {
         self.steps.truncate(pages);
-        let RunOf { task, web, seed, strategy, targets, islands } = of;
-        Run { task, web, seed, strategy, steps: self.steps, targets, islands, stop }
+        let RunMeta { task, web, seed, strategy, targets, islands } = of;
+        StrategyRun { task, web, seed, strategy, steps: self.steps, targets, islands, stop }
     }
 
-    fn settled(&mut self, page: &Settled) {
+    fn settled(&mut self, page: &PageProcessed) {
         let hops = self.hops(page.id);
         let Some(found) = self.found.get_mut(page.id.0 as usize) else { return };
         let Some(url) = found.url.take() else { return };
         let known = (self.ask)(&url, page);
         found.hops = hops;
         found.hit = known.map_or_else(|| page.is_relevant_document(), |known| known.hit);
-        let Some(Known { hit, island }) = known else { return };
-        self.steps.push(Step { hit, hops, island });
+        let Some(KnownTruth { hit, island }) = known else { return };
+        self.steps.push(RunStep { hit, hops, island });
     }
 
     /// Off-topic pages before this one, back to a relevant page or a seed. Redirects are no pages.
@@ -124,14 +124,20 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
         loop {
             match self.found.get(at.0 as usize).map(|found| found.origin) {
                 // A URL is found by one with a smaller number: this ends.
-                Some(Origin::Redirect(from) | Origin::Canonical(from)) if from < at => at = from,
-                Some(Origin::Link(from)) => {
+                Some(UrlOrigin::Redirect(from) | UrlOrigin::Canonical(from)) if from < at => at = from,
+                Some(UrlOrigin::Link(from)) => {
                     return self.found.get(from.0 as usize).map_or(0, |from| match from.hit {
                         true => 0,
                         false => from.hops.saturating_add(1),
                     });
                 }
-                Some(Origin::Seed | Origin::Redirect(_) | Origin::Canonical(_) | Origin::Named | Origin::Listed(_))
+                Some(
+                    UrlOrigin::Seed
+                    | UrlOrigin::Redirect(_)
+                    | UrlOrigin::Canonical(_)
+                    | UrlOrigin::Named
+                    | UrlOrigin::Listed(_),
+                )
                 | None => return 0,
             }
         }
@@ -141,16 +147,16 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use suidao_page::model::{Digest, Discovered, Lane, Millis, Place, Priority, Relevance, Sketch, Trail};
+    use suidao_page::model::{Digest, Discovered, Millis, PathState, Priority, QueueEntry, QueueId, Relevance, Sketch};
 
     /// A run by hand: a letter a page, `+` relevant, `-` not, each on the host and island of its number.
-    pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> Run {
-        let step = |(at, letter): (usize, char)| Step {
+    pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> StrategyRun {
+        let step = |(at, letter): (usize, char)| RunStep {
             hit: letter == '+',
             hops: (at % 3) as u16,
             island: (letter == '+').then_some((at / 20) as u32),
         };
-        Run {
+        StrategyRun {
             task: task.into(),
             web: format!("world:{task}"),
             seed,
@@ -162,16 +168,16 @@ pub(super) mod tests {
         }
     }
 
-    fn discovered(id: u32, url: &str, origin: Origin) -> Event {
+    fn discovered(id: u32, url: &str, origin: UrlOrigin) -> Event {
         let url = CrawlUrl::parse(url).unwrap();
         Event::Discovered(Discovered { id: UrlId(id), url, origin, anchor: String::new() })
     }
 
     fn settled(id: u32, status: u16, relevant: bool) -> Event {
-        Event::Settled(Box::new(Settled {
+        Event::PageFetched(Box::new(PageProcessed {
             id: UrlId(id),
             status,
-            place: Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail: Trail::SEED },
+            place: QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail: PathState::SEED },
             relevance: Relevance::new(if relevant { 0.5 } else { 0.1 }),
             relevant,
             title: String::new(),
@@ -196,20 +202,20 @@ pub(super) mod tests {
             again: None,
             outlinks: 0,
             feeds: Vec::new(),
-            signs: suidao_page::model::Signs::default(),
+            signs: suidao_page::model::TrapSignals::default(),
         }))
     }
 
     #[test]
     fn a_replay_becomes_its_steps() {
-        let link = |from| Origin::Link(UrlId(from));
+        let link = |from| UrlOrigin::Link(UrlId(from));
         let events = vec![
-            discovered(0, "http://a.cn/", Origin::Seed),
+            discovered(0, "http://a.cn/", UrlOrigin::Seed),
             discovered(1, "http://a.cn/off", link(0)),
             settled(0, 200, true),
             discovered(2, "http://b.cn/moved", link(1)),
             settled(1, 200, false),
-            discovered(3, "http://b.cn/off", Origin::Redirect(UrlId(2))),
+            discovered(3, "http://b.cn/off", UrlOrigin::Redirect(UrlId(2))),
             discovered(4, "http://b.cn/hit", link(3)),
             discovered(5, "http://out.cn/", link(3)),
             discovered(6, "http://b.cn/missing", link(3)),
@@ -219,14 +225,15 @@ pub(super) mod tests {
             settled(4, 200, false),
         ];
         // By truth /hit is relevant and /off is not, whatever the threshold says; out.cn does not count.
-        let ask = |url: &CrawlUrl, page: &Settled| {
+        let ask = |url: &CrawlUrl, page: &PageProcessed| {
             let hit = url.path() == "/hit" || (page.relevant && url.path() == "/");
-            (url.host() != "out.cn" && page.status == 200).then_some(Known { hit, island: hit.then_some(7) })
+            (url.host() != "out.cn" && page.status == 200).then_some(KnownTruth { hit, island: hit.then_some(7) })
         };
         let mut recorder = Recorder::new(ask);
         recorder.fold(&Batch { at: Millis(0), took: None, events });
         assert_eq!(recorder.pages(), 4);
-        let of = RunOf { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
+        let of =
+            RunMeta { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
         let run = recorder.finish(of, Stop::FrontierEmpty, 9);
         let steps: Vec<_> = run.steps.iter().map(|s| (s.hit, s.hops, s.island)).collect();
         let expected = [(true, 0, Some(7)), (false, 0, None), (false, 1, None), (true, 2, Some(7))];
@@ -236,14 +243,14 @@ pub(super) mod tests {
     #[test]
     fn a_run_is_cut_at_its_pages() {
         let mut recorder =
-            Recorder::new(|_: &CrawlUrl, page: &Settled| Some(Known { hit: page.relevant, island: None }));
+            Recorder::new(|_: &CrawlUrl, page: &PageProcessed| Some(KnownTruth { hit: page.relevant, island: None }));
         let ids = 0..5_u32;
         let mut events: Vec<Event> =
-            ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), Origin::Seed)).collect();
+            ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), UrlOrigin::Seed)).collect();
         events.extend(ids.map(|id| settled(id, 200, true)));
         recorder.fold(&Batch { at: Millis(0), took: None, events });
         let run = by_hand("t", 1, "s", "");
-        let of = RunOf { task: run.task, web: run.web, seed: 1, strategy: run.strategy, targets: 5, islands: None };
+        let of = RunMeta { task: run.task, web: run.web, seed: 1, strategy: run.strategy, targets: 5, islands: None };
         assert_eq!(recorder.finish(of, Stop::PageLimit, 3).steps.len(), 3);
     }
 }

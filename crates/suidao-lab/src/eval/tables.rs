@@ -1,22 +1,22 @@
 //! The table on the terminal: strategies down, marks across.
 
-use super::comparison::{Comparison, Scope};
-use super::measure::Measure;
+use super::comparison::{Comparison, ComparisonScope};
+use super::measure::RunMeasure;
 use suidao_view::html::thousands;
 
 /// What the first numbers of a comparison are: relevant pages of one task; of several, which have more and fewer of
 /// them, the harvest rate.
-pub(super) fn headline(comparison: &Comparison) -> Measure {
-    if comparison.tasks().len() == 1 { Measure::Relevant } else { Measure::Harvest }
+pub(super) fn headline(comparison: &Comparison) -> RunMeasure {
+    if comparison.tasks().len() == 1 { RunMeasure::Relevant } else { RunMeasure::Harvest }
 }
 
 /// Medians with their intervals, at every mark. With an oracle these are shares of what it found in as many pages: long
 /// runs all come near it, so its share at the last mark alone would tell little; how much that is stands in the last column.
 pub fn table(comparison: &Comparison) -> String {
     let (headline, marks, pages) = (headline(comparison), comparison.marks(), comparison.pages());
-    let with_oracle = comparison.oracle().is_some() && comparison.knows(Scope::All, Measure::Oracle);
-    let measure = if with_oracle { Measure::Oracle } else { headline };
-    let mut columns: Vec<(Measure, usize)> = marks.iter().map(|&mark| (measure, mark)).collect();
+    let with_oracle = comparison.oracle().is_some() && comparison.knows(ComparisonScope::All, RunMeasure::Oracle);
+    let measure = if with_oracle { RunMeasure::Oracle } else { headline };
+    let mut columns: Vec<(RunMeasure, usize)> = marks.iter().map(|&mark| (measure, mark)).collect();
     let mut head = vec!["strategy".to_owned()];
     head.extend(marks.iter().map(|&mark| format!("{} pages", thousands(mark as u64))));
     if with_oracle {
@@ -29,13 +29,13 @@ pub fn table(comparison: &Comparison) -> String {
         row.extend(columns.iter().map(|&(measure, mark)| cell(comparison, strategy, measure, mark)));
         rows.push(row);
     }
-    let cases = comparison.cases(Scope::All);
+    let cases = comparison.cases(ComparisonScope::All);
     let range = if cases > 1 { format!(", median [95% interval] of {cases} runs each") } else { String::new() };
     format!("{}{range}\n\n{}", sentence_case(measure.title()), aligned(&rows))
 }
 
-fn cell(comparison: &Comparison, strategy: usize, measure: Measure, mark: usize) -> String {
-    let Some(interval) = comparison.at(Scope::All, strategy, measure, mark) else { return "-".to_owned() };
+fn cell(comparison: &Comparison, strategy: usize, measure: RunMeasure, mark: usize) -> String {
+    let Some(interval) = comparison.at(ComparisonScope::All, strategy, measure, mark) else { return "-".to_owned() };
     let median = measure.show(interval.median);
     match interval.range {
         Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),

@@ -49,7 +49,7 @@ impl Copy {
 
 /// What is done with pages that are on record; the seeds are asked for in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct RevisitRule {
     /// Pages on record are left alone, the seeds excepted: only what is new is fetched.
     pub left: bool,
     /// Pages on record are asked for under the condition that they have changed.
@@ -58,7 +58,7 @@ pub struct Known {
 
 /// What a visit of all levels cost and brought. Counts are of requests unless they say otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct LevelCounts {
     pub requests: u64,
     pub downloaded: u64,
     /// Answered with a page whose main text and links were on record as they are.
@@ -120,9 +120,9 @@ impl Stages {
         web: &dyn Web,
         seeds: &[CrawlUrl],
         depth: u32,
-        known: Known,
+        known: RevisitRule,
         collection: &mut Collection,
-        tally: &mut Tally,
+        tally: &mut LevelCounts,
     ) {
         let mut frontier: BTreeSet<CrawlUrl> = seeds.iter().cloned().collect();
         let mut asked = frontier.clone();
@@ -194,12 +194,18 @@ mod tests {
         ChangingWeb::new(spec, 3)
     }
 
-    fn visits(workers: usize, partitions: usize, depth: u32, known: Known, days: &[f64]) -> (Vec<Tally>, Collection) {
+    fn visits(
+        workers: usize,
+        partitions: usize,
+        depth: u32,
+        known: RevisitRule,
+        days: &[f64],
+    ) -> (Vec<LevelCounts>, Collection) {
         let (web, stages) = (web(), Stages::new(workers, partitions).unwrap());
         let mut collection = Collection::default();
         let tallies = days.iter().map(|day| {
             web.set(*day);
-            let mut tally = Tally::default();
+            let mut tally = LevelCounts::default();
             stages.visit(&web, &web.listings(), depth, known, &mut collection, &mut tally);
             tally
         });
@@ -212,7 +218,7 @@ mod tests {
         fn what_comes_of_it_is_the_same_for_any_number_of_workers_and_partitions(
             workers in 1_usize..5, partitions in 1_usize..9, left: bool, conditional: bool
         ) {
-            let known = Known { left, conditional };
+            let known = RevisitRule { left, conditional };
             let days = [1.0, 2.0, 5.0];
             prop_assert_eq!(visits(workers, partitions, 2, known, &days), visits(1, 1, 2, known, &days));
         }
@@ -224,10 +230,10 @@ mod tests {
         web.set(4.0);
         let stages = Stages::new(2, 3).unwrap();
         let mut collection = Collection::default();
-        let [mut only_seeds, mut tally] = [Tally::default(); 2];
-        stages.visit(&web, &web.listings(), 0, Known::default(), &mut collection, &mut only_seeds);
+        let [mut only_seeds, mut tally] = [LevelCounts::default(); 2];
+        stages.visit(&web, &web.listings(), 0, RevisitRule::default(), &mut collection, &mut only_seeds);
         assert_eq!((only_seeds.requests, only_seeds.new), (8, 8));
-        stages.visit(&web, &web.listings(), 1, Known::default(), &mut collection, &mut tally);
+        stages.visit(&web, &web.listings(), 1, RevisitRule::default(), &mut collection, &mut tally);
         assert_eq!((tally.downloaded - tally.new, tally.redundant), (8, 8), "the listings say what they said");
         for listing in web.listings() {
             let of_listing = web.articles(4.0).into_iter().filter(|article| article.listing == listing);
@@ -245,9 +251,9 @@ mod tests {
     fn what_is_known_is_left_alone_or_asked_for_under_a_condition() {
         let days = [1.0, 2.0];
         let sum = |known| visits(1, 1, 1, known, &days).0[1];
-        let all = sum(Known::default());
-        let left = sum(Known { left: true, conditional: false });
-        let conditional = sum(Known { left: false, conditional: true });
+        let all = sum(RevisitRule::default());
+        let left = sum(RevisitRule { left: true, conditional: false });
+        let conditional = sum(RevisitRule { left: false, conditional: true });
         assert!(left.requests < all.requests && left.redundant < all.redundant && left.new == all.new, "{left:?}");
         assert_eq!((conditional.requests, conditional.new), (all.requests, all.new));
         assert!(conditional.not_modified > 0 && conditional.redundant < all.redundant, "{conditional:?}");
@@ -266,9 +272,9 @@ mod tests {
                 &web,
                 std::slice::from_ref(&gone.url),
                 0,
-                Known::default(),
+                RevisitRule::default(),
                 &mut collection,
-                &mut Tally::default(),
+                &mut LevelCounts::default(),
             );
             assert_eq!(collection.contains_key(&gone.url), here);
         }

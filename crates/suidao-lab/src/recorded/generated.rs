@@ -1,7 +1,7 @@
 //! A generated world with a topic: a lexicon learnt of sample pages that no crawl reaches.
 
 use super::RecordedError;
-use crate::world::World;
+use crate::world::SyntheticWeb;
 use suidao_page::model::{CrawlUrl, Fetched};
 use suidao_page::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
 
@@ -14,7 +14,7 @@ const BACKGROUND: usize = 240;
 ///
 /// # Errors
 /// [`RecordedError::Learn`] if they do not suffice.
-pub fn learn(world: &World) -> Result<Lexicon, RecordedError> {
+pub fn learn(world: &SyntheticWeb) -> Result<Lexicon, RecordedError> {
     let sample = |(url, html): (CrawlUrl, String)| Sample::from_fetched(&Fetched::html(url, html));
     let samples: Vec<Sample> = world.sample_pages(SAMPLES).into_iter().map(sample).collect();
     let background = Background::from_samples(world.background_pages(BACKGROUND).into_iter().map(sample).collect());

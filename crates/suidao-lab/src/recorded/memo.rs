@@ -6,8 +6,8 @@ use std::sync::{PoisonError, RwLock};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use suidao_crawl::crawl::{Outcome, Wanted};
-use suidao_crawl::replay::{Reading, Source};
+use suidao_crawl::crawl::{FetchKind, FetchOutcome};
+use suidao_crawl::replay::{ReplaySource, TopicalWeb};
 use suidao_page::model::CrawlUrl;
 
 /// Outcomes by URL, packed: a page of fifty links takes some two kilobytes. Threads may share it.
@@ -16,28 +16,28 @@ pub struct Memo(RwLock<FxHashMap<u64, Box<[u8]>>>);
 
 impl Memo {
     /// A web read through this memo, without the text of its pages. The same web and topic each time.
-    pub fn over<'a>(&'a self, reading: Reading<'a>) -> impl Source + 'a {
+    pub fn over<'a>(&'a self, reading: TopicalWeb<'a>) -> impl ReplaySource + 'a {
         Remembered { reading, memo: self }
     }
 }
 
 struct Remembered<'a> {
-    reading: Reading<'a>,
+    reading: TopicalWeb<'a>,
     memo: &'a Memo,
 }
 
-impl Source for Remembered<'_> {
-    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
+impl ReplaySource for Remembered<'_> {
+    fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
         // The same URL means one thing as a page and another as rules for robots.
-        let key = xxh3_64_with_seed(url.as_str().as_bytes(), u64::from(matches!(wanted, Wanted::Robots { .. })));
+        let key = xxh3_64_with_seed(url.as_str().as_bytes(), u64::from(matches!(wanted, FetchKind::Robots { .. })));
         let known = self.memo.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).and_then(|it| unpack(it));
         if let Some(outcome) = known {
             return outcome;
         }
         // What is kept is for every crawl: another may look at the page as one of a forum.
-        let wanted = if let Wanted::Plain(id) = wanted { &Wanted::Page(*id) } else { wanted };
+        let wanted = if let FetchKind::Plain(id) = wanted { &FetchKind::Page(*id) } else { wanted };
         let mut outcome = self.reading.outcome(wanted, url);
-        if let Outcome::Page { page, .. } = &mut outcome {
+        if let FetchOutcome::Page { page, .. } = &mut outcome {
             page.text = String::new();
         }
         if let Some(packed) = pack(&outcome) {
@@ -47,14 +47,14 @@ impl Source for Remembered<'_> {
     }
 }
 
-fn pack(outcome: &Outcome) -> Option<Box<[u8]>> {
+fn pack(outcome: &FetchOutcome) -> Option<Box<[u8]>> {
     let plain = postcard::to_stdvec(outcome).ok()?;
     let mut packed = u32::try_from(plain.len()).ok()?.to_le_bytes().to_vec();
     packed.extend(zstd::bulk::compress(&plain, 1).ok()?);
     Some(packed.into())
 }
 
-fn unpack(packed: &[u8]) -> Option<Outcome> {
+fn unpack(packed: &[u8]) -> Option<FetchOutcome> {
     let (length, packed) = packed.split_first_chunk::<4>()?;
     let plain = zstd::bulk::decompress(packed, u32::from_le_bytes(*length) as usize).ok()?;
     postcard::from_bytes(&plain).ok()
@@ -65,12 +65,12 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::world::{Spec, World};
+    use crate::world::{SyntheticWeb, WebSpec};
     use suidao_crawl::replay::Web;
     use suidao_page::model::{Failure, Fetched, HostId, UrlId};
 
     /// A web that counts how often it is asked.
-    struct Counting(World, AtomicUsize);
+    struct Counting(SyntheticWeb, AtomicUsize);
 
     impl Web for Counting {
         fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
@@ -81,21 +81,27 @@ mod tests {
 
     #[test]
     fn each_url_is_read_once_and_gives_the_same_each_time() {
-        let world = World::new(Spec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..Spec::default() });
+        let world = SyntheticWeb::new(WebSpec {
+            pages: 600,
+            hosts: 14,
+            islands: 5,
+            island_pages: [20, 40],
+            ..WebSpec::default()
+        });
         let web = Counting(world.unwrap(), AtomicUsize::new(0));
         let topic = suidao_page::topic::Topic::new(crate::recorded::learn(&web.0).unwrap());
-        let reading = || Reading { web: &web, topic: &topic };
+        let reading = || TopicalWeb { web: &web, topic: &topic };
         let mut urls: Vec<CrawlUrl> = web.0.pages().step_by(20).map(|(url, _)| url).collect();
         urls.push(CrawlUrl::parse("http://nowhere.test/").unwrap());
         urls.push(urls[0].join("/none.html").unwrap());
-        let robots = Wanted::Robots { host: HostId(0), https: false };
-        let outcomes = |source: &dyn Source| -> Vec<Outcome> {
-            let pages = urls.iter().map(|url| source.outcome(&Wanted::Page(UrlId(0)), url));
+        let robots = FetchKind::Robots { host: HostId(0), https: false };
+        let outcomes = |source: &dyn ReplaySource| -> Vec<FetchOutcome> {
+            let pages = urls.iter().map(|url| source.outcome(&FetchKind::Page(UrlId(0)), url));
             pages.chain([source.outcome(&robots, &urls[0].robots())]).collect()
         };
         let mut plain = outcomes(&reading());
         for outcome in &mut plain {
-            if let Outcome::Page { page, .. } = outcome {
+            if let FetchOutcome::Page { page, .. } = outcome {
                 page.text = String::new();
             }
         }

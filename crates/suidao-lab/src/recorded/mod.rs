@@ -15,9 +15,9 @@ use std::path::PathBuf;
 pub use folder::Folder;
 pub use generated::learn;
 pub use memo::Memo;
-pub use name::{Opened, WebName};
-pub use tally::{Judge, Mark, Tally, Witness};
-pub use truth::Truth;
+pub use name::{OpenedWeb, WebName};
+pub use tally::{Cutoff, GroundTruth, RecordedTally, RelevanceJudge};
+pub use truth::LabelledUrls;
 pub use warc::Warc;
 
 /// Longest body that is read, in bytes: what a live crawl takes unless told otherwise (`fetch.max_body`).

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::RecordedError;
 use super::folder::Folder;
 use super::warc::{Warc, warc_files};
-use crate::world::{Spec, SpecError, World};
+use crate::world::{SpecError, SyntheticWeb, WebSpec};
 use suidao_crawl::replay::Web;
 use suidao_store::store::CrawlDirectory;
 
@@ -70,17 +70,17 @@ impl WebName {
     ///
     /// # Errors
     /// [`RecordedError`] names the file or directory and says what is wrong with it.
-    pub fn open(&self) -> Result<Opened, RecordedError> {
+    pub fn open(&self) -> Result<OpenedWeb, RecordedError> {
         let web: Arc<dyn Web> = match self {
             Self::Hosts(path) => Arc::new(Folder::open(path)?),
             Self::Warc(path) => Arc::new(Warc::open(path)?),
             Self::Crawl(path) => Arc::new(Warc::open_crawl(&CrawlDirectory::new(path))?),
             Self::World(path) => {
-                let spec = path.as_deref().map_or_else(|| Ok(Spec::default()), Spec::load);
-                return Opened::world(self.clone(), spec.map_err(|error| does_not_fit(self, &error))?);
+                let spec = path.as_deref().map_or_else(|| Ok(WebSpec::default()), WebSpec::load);
+                return OpenedWeb::world(self.clone(), spec.map_err(|error| does_not_fit(self, &error))?);
             }
         };
-        Ok(Opened { name: self.clone(), web, world: None })
+        Ok(OpenedWeb { name: self.clone(), web, world: None })
     }
 }
 
@@ -97,21 +97,21 @@ impl Display for WebName {
 }
 
 #[derive(Clone)]
-pub struct Opened {
+pub struct OpenedWeb {
     /// By which name.
     pub name: WebName,
     pub web: Arc<dyn Web>,
     /// The generated world, if it is one: it knows its seeds and what is relevant.
-    pub world: Option<Arc<World>>,
+    pub world: Option<Arc<SyntheticWeb>>,
 }
 
-impl Opened {
+impl OpenedWeb {
     /// The world of a spec, under the name it was asked for by.
     ///
     /// # Errors
     /// [`RecordedError::Unusable`] if the spec describes none.
-    pub fn world(name: WebName, spec: Spec) -> Result<Self, RecordedError> {
-        let world = Arc::new(World::new(spec).map_err(|error| does_not_fit(&name, &error))?);
+    pub fn world(name: WebName, spec: WebSpec) -> Result<Self, RecordedError> {
+        let world = Arc::new(SyntheticWeb::new(spec).map_err(|error| does_not_fit(&name, &error))?);
         Ok(Self { web: Arc::clone(&world) as Arc<dyn Web>, world: Some(world), name })
     }
 }

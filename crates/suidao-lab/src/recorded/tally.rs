@@ -7,22 +7,22 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::Truth;
-use crate::world::World;
-use suidao_page::model::{Batch, CrawlUrl, Digest, Event, Settled};
+use super::LabelledUrls;
+use crate::world::SyntheticWeb;
+use suidao_page::model::{Batch, CrawlUrl, Digest, Event, PageProcessed};
 
 /// By whose word a page is relevant.
 #[derive(Clone)]
-pub enum Judge {
+pub enum GroundTruth {
     /// A list of relevant pages. Pages answered 200 count, one under several spellings once, excluded hosts not at all.
-    Truth(Arc<Truth>),
+    Truth(Arc<LabelledUrls>),
     /// The generated world's; equal bodies are one page.
-    World(Arc<World>),
+    World(Arc<SyntheticWeb>),
     /// The lexicon's threshold, as the crawl itself counts.
     Threshold,
 }
 
-impl Judge {
+impl GroundTruth {
     /// How many relevant pages there are, if that is known.
     pub fn relevant(&self) -> Option<u64> {
         match self {
@@ -43,61 +43,61 @@ impl Judge {
 }
 
 /// Tells which pages count, and which of these are relevant; a page counts once. Memory: a key for each page.
-pub struct Witness {
-    judge: Judge,
+pub struct RelevanceJudge {
+    judge: GroundTruth,
     keys: FxHashSet<String>,
     bodies: FxHashSet<Digest>,
 }
 
-impl Witness {
-    pub fn new(judge: Judge) -> Self {
+impl RelevanceJudge {
+    pub fn new(judge: GroundTruth) -> Self {
         Self { judge, keys: FxHashSet::default(), bodies: FxHashSet::default() }
     }
 
     /// Whether the page is relevant; none if it does not count.
-    pub fn is_relevant(&mut self, url: &CrawlUrl, page: &Settled) -> Option<bool> {
+    pub fn is_relevant(&mut self, url: &CrawlUrl, page: &PageProcessed) -> Option<bool> {
         match &self.judge {
-            Judge::Truth(truth) => {
+            GroundTruth::Truth(truth) => {
                 let counts = page.status == 200
                     && !truth.is_excluded(url)
-                    && Truth::is_page(url)
-                    && self.keys.insert(Truth::key(url));
+                    && LabelledUrls::is_page(url)
+                    && self.keys.insert(LabelledUrls::key(url));
                 counts.then(|| truth.is_hit(url))
             }
-            Judge::World(world) => self.bodies.insert(page.digest).then(|| world.is_relevant(url)),
-            Judge::Threshold => Some(page.is_relevant_document()),
+            GroundTruth::World(world) => self.bodies.insert(page.digest).then(|| world.is_relevant(url)),
+            GroundTruth::Threshold => Some(page.is_relevant_document()),
         }
     }
 }
 
 /// What was counted when so many pages had been had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Mark {
+pub struct Cutoff {
     pub pages: u64,
     pub relevant: u64,
     pub hosts: u64,
 }
 
 /// The count so far. Memory: the URLs known, and a key for each page.
-pub struct Tally {
-    witness: Witness,
+pub struct RecordedTally {
+    witness: RelevanceJudge,
     marks: Vec<u64>,
-    reached: Vec<Mark>,
+    reached: Vec<Cutoff>,
     urls: Vec<CrawlUrl>,
     hosts: FxHashSet<String>,
-    now: Mark,
+    now: Cutoff,
 }
 
-impl Tally {
+impl RecordedTally {
     /// Begins a count that is noted at these numbers of pages, in ascending order.
-    pub fn new(judge: Judge, marks: Vec<u64>) -> Self {
+    pub fn new(judge: GroundTruth, marks: Vec<u64>) -> Self {
         Self {
-            witness: Witness::new(judge),
+            witness: RelevanceJudge::new(judge),
             marks,
             reached: Vec::new(),
             urls: Vec::new(),
             hosts: FxHashSet::default(),
-            now: Mark { pages: 0, relevant: 0, hosts: 0 },
+            now: Cutoff { pages: 0, relevant: 0, hosts: 0 },
         }
     }
 
@@ -106,7 +106,7 @@ impl Tally {
         for event in &batch.events {
             match event {
                 Event::Discovered(found) => self.urls.push(found.url.clone()),
-                Event::Settled(page) => {
+                Event::PageFetched(page) => {
                     if let Some(url) = self.urls.get(page.id.0 as usize) {
                         let url = url.clone();
                         self.page(&url, page);
@@ -117,7 +117,7 @@ impl Tally {
         }
     }
 
-    fn page(&mut self, url: &CrawlUrl, page: &Settled) {
+    fn page(&mut self, url: &CrawlUrl, page: &PageProcessed) {
         let Some(relevant) = self.witness.is_relevant(url, page) else { return };
         self.now.pages += 1;
         if relevant {
@@ -133,12 +133,12 @@ impl Tally {
     }
 
     /// Where the count stands.
-    pub fn now(&self) -> Mark {
+    pub fn now(&self) -> Cutoff {
         self.now
     }
 
     /// The marks reached, and where the count stands if that is behind the last of them.
-    pub fn rows(&self) -> Vec<Mark> {
+    pub fn rows(&self) -> Vec<Cutoff> {
         let mut rows = self.reached.clone();
         rows.extend(Some(self.now).filter(|now| rows.last() != Some(now)));
         rows
@@ -148,15 +148,17 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use suidao_page::model::{Discovered, Lane, Millis, Origin, Place, Priority, Relevance, Sketch, Trail, UrlId};
+    use suidao_page::model::{
+        Discovered, Millis, PathState, Priority, QueueEntry, QueueId, Relevance, Sketch, UrlId, UrlOrigin,
+    };
 
     fn batch(id: u32, url: &str, status: u16) -> Batch {
         let url = CrawlUrl::parse(url).unwrap();
-        let found = Discovered { id: UrlId(id), url, origin: Origin::Seed, anchor: String::new() };
-        let settled = Settled {
+        let found = Discovered { id: UrlId(id), url, origin: UrlOrigin::Seed, anchor: String::new() };
+        let settled = PageProcessed {
             id: UrlId(id),
             status,
-            place: Place { lane: Lane::default(), priority: Priority::default(), trail: Trail::SEED },
+            place: QueueEntry { lane: QueueId::default(), priority: Priority::default(), trail: PathState::SEED },
             relevance: Relevance::ONE,
             relevant: true,
             title: String::new(),
@@ -181,9 +183,13 @@ mod tests {
             again: None,
             outlinks: 0,
             feeds: Vec::new(),
-            signs: suidao_page::model::Signs::default(),
+            signs: suidao_page::model::TrapSignals::default(),
         };
-        Batch { at: Millis(0), took: None, events: vec![Event::Discovered(found), Event::Settled(Box::new(settled))] }
+        Batch {
+            at: Millis(0),
+            took: None,
+            events: vec![Event::Discovered(found), Event::PageFetched(Box::new(settled))],
+        }
     }
 
     #[test]
@@ -192,10 +198,10 @@ mod tests {
         std::fs::write(truth.path(), "http://a.test/x\nhttp://b.test/y\nhttp://c.test/z\nhttp://d.test/\n").unwrap();
         let exclude = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(exclude.path(), "c.test").unwrap();
-        let truth = Truth::read(truth.path(), Some(exclude.path())).unwrap();
-        let judge = Judge::Truth(Arc::new(truth));
+        let truth = LabelledUrls::read(truth.path(), Some(exclude.path())).unwrap();
+        let judge = GroundTruth::Truth(Arc::new(truth));
         assert_eq!(judge.relevant(), Some(3));
-        let mut tally = Tally::new(judge, vec![1, 2, 9]);
+        let mut tally = RecordedTally::new(judge, vec![1, 2, 9]);
         for (id, (url, status)) in (0..).zip([
             ("http://a.test/x.html", 200),
             ("http://a.test/x/", 200),
@@ -207,14 +213,14 @@ mod tests {
         ]) {
             tally.observe(&batch(id, url, status));
         }
-        let mark = |pages, relevant, hosts| Mark { pages, relevant, hosts };
+        let mark = |pages, relevant, hosts| Cutoff { pages, relevant, hosts };
         assert_eq!(tally.rows(), [mark(1, 1, 1), mark(2, 1, 1), mark(3, 2, 2)]);
     }
 
     #[test]
     fn without_a_truth_the_threshold_counts() {
-        let mut tally = Tally::new(Judge::Threshold, vec![2]);
+        let mut tally = RecordedTally::new(GroundTruth::Threshold, vec![2]);
         (0..2).for_each(|id| tally.observe(&batch(id, "http://a.test/", 203)));
-        assert_eq!(tally.rows(), [Mark { pages: 2, relevant: 2, hosts: 1 }]);
+        assert_eq!(tally.rows(), [Cutoff { pages: 2, relevant: 2, hosts: 1 }]);
     }
 }

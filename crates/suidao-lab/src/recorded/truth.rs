@@ -14,12 +14,12 @@ use suidao_page::model::CrawlUrl;
 ///
 /// Pages are compared by [`Truth::key`], under which the usual spellings of one page are one.
 #[derive(Clone, Debug, Default)]
-pub struct Truth {
+pub struct LabelledUrls {
     keys: FxHashSet<String>,
     excluded: FxHashSet<String>,
 }
 
-impl Truth {
+impl LabelledUrls {
     /// Reads relevant URLs, one a line (what follows a tab is a remark, but a lone `no` there says that the page is not
     /// relevant, as in `labels.tsv` of `suidao label`; blanks belong to the URL), and hosts that count neither as fetched
     /// nor as relevant, one a line, because the lexicon was learnt there.
@@ -120,14 +120,14 @@ mod tests {
     #[test]
     fn labels_that_say_no_name_no_relevant_page() {
         let truth = file("http://a.test/1\tyes\t0.5\t4\nhttp://a.test/2\tno\t0.1\t2\nhttp://a.test/3\tno doubt\n");
-        let truth = Truth::read(truth.path(), None).unwrap();
+        let truth = LabelledUrls::read(truth.path(), None).unwrap();
         let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());
         assert_eq!(["1", "2", "3"].map(|page| hit(&format!("http://a.test/{page}"))), [true, false, true]);
     }
 
     #[test]
     fn spellings_of_one_page_are_one() {
-        let key = |url: &str| Truth::key(&CrawlUrl::parse(url).unwrap());
+        let key = |url: &str| LabelledUrls::key(&CrawlUrl::parse(url).unwrap());
         for url in
             ["http://A.test/x", "https://a.test:8443/x/", "http://a.test/x/index.html?p=2", "http://a.test/x.html#y"]
         {
@@ -142,7 +142,7 @@ mod tests {
     fn excluded_hosts_count_for_nothing() {
         let truth = file("\u{feff}http://a.test/x y/\thow\n\n# more\nhttp://b.test/y\nhttp://a.test/x%20y.html\n");
         let exclude = file("B.test\n");
-        let truth = Truth::read(truth.path(), Some(exclude.path())).unwrap();
+        let truth = LabelledUrls::read(truth.path(), Some(exclude.path())).unwrap();
         let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());
         assert_eq!((truth.len(), hit("http://a.test/x%20y"), hit("http://b.test/y")), (1, true, false));
     }
@@ -151,7 +151,7 @@ mod tests {
     fn lines_that_are_wrong_are_named() {
         let told = |truth: &str, exclude: &str| {
             let (truth, exclude) = (file(truth), file(exclude));
-            Truth::read(truth.path(), Some(exclude.path())).unwrap_err().to_string()
+            LabelledUrls::read(truth.path(), Some(exclude.path())).unwrap_err().to_string()
         };
         assert!(told("http://a.test/\nword\n", "").contains("line 2: word is no URL"));
         assert!(told("http://a.test/\n", "a.test b.test\n").contains("line 1: a.test b.test is no host"));

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::{BODY_LIMIT, RecordedError};
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Event, Failure, FailureKind, Fetched, RobotsRules};
-use suidao_store::store::{CrawlDirectory, Indexed, Store, own};
+use suidao_store::store::{CrawlDirectory, Store, WarcIndex, own};
 
 /// Recorded answers as a web.
 ///
@@ -17,7 +17,7 @@ use suidao_store::store::{CrawlDirectory, Indexed, Store, own};
 /// not connected where only http was, and http redirects where only https was, as such hosts do.
 #[derive(Debug)]
 pub struct Warc {
-    answers: Indexed,
+    answers: WarcIndex,
     /// Whether a host was recorded under http, under https.
     schemes: FxHashMap<String, [bool; 2]>,
     /// Rules for robots by origin, where they were kept apart from the answers.
@@ -60,7 +60,7 @@ impl Warc {
 
     fn of(files: Vec<PathBuf>, robots: FxHashMap<String, RobotsRules>) -> Result<Self, RecordedError> {
         let mut schemes: FxHashMap<String, [bool; 2]> = FxHashMap::default();
-        let answers = Indexed::open(files, BODY_LIMIT, |url| {
+        let answers = WarcIndex::open(files, BODY_LIMIT, |url| {
             // Looked up before it is made an entry: most URLs are of a host that is there.
             match schemes.get_mut(url.host()) {
                 Some(schemes) => schemes[usize::from(url.is_https())] = true,

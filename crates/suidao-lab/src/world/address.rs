@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
-use super::links::Target;
+use super::layout::{Layout, PER_LISTING, PagePosition, salt, topic_is_on};
+use super::links::LinkTarget;
 use super::words::{THEMES, WORDS, vocabulary};
 use suidao_page::draw::Draw;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Extra {
+pub(super) enum AuxPage {
     /// A month of a calendar without end, from January of year 2000.
     Month(u64),
     /// A page for members, which robots.txt forbids.
@@ -107,11 +107,11 @@ impl Layout {
         let section = &self.sections[index];
         let host = self.host_at(index);
         let number = match place {
-            Place::Bridge(bridge, at) => section.len + self.bridges[bridge].start + at,
+            PagePosition::Bridge(bridge, at) => section.len + self.bridges[bridge].start + at,
             _ => page - section.start,
         };
         let (skin, blog) = (host.habits.skin, host.habits.blog);
-        if blog && matches!(place, Place::Article(_) | Place::Bridge(..)) {
+        if blog && matches!(place, PagePosition::Article(_) | PagePosition::Bridge(..)) {
             put!(out, "http://{}/", host.name);
             match skin {
                 0 => {
@@ -126,13 +126,13 @@ impl Layout {
         }
         out.push_str(&section.base);
         match (place, skin) {
-            (Place::Home, 1) if !blog => out.push_str("index.html"),
-            (Place::Home, _) => {}
-            (Place::Listing(_), _) if blog => put!(out, "page/{}/", number + 1),
-            (Place::Listing(_), 0) => put!(out, "list_{number}.html"),
-            (Place::Listing(_), 1) => put!(out, "index_{number}.html"),
-            (Place::Listing(_), 2) => put!(out, "?page={number}"),
-            (Place::Listing(_), _) => put!(out, "page/{number}/"),
+            (PagePosition::Home, 1) if !blog => out.push_str("index.html"),
+            (PagePosition::Home, _) => {}
+            (PagePosition::Listing(_), _) if blog => put!(out, "page/{}/", number + 1),
+            (PagePosition::Listing(_), 0) => put!(out, "list_{number}.html"),
+            (PagePosition::Listing(_), 1) => put!(out, "index_{number}.html"),
+            (PagePosition::Listing(_), 2) => put!(out, "?page={number}"),
+            (PagePosition::Listing(_), _) => put!(out, "page/{number}/"),
             (_, 0) => {
                 let (year, month, day) = self.date(page);
                 put!(out, "{year}/{month:02}{day:02}/{number}.html");
@@ -180,38 +180,38 @@ impl Layout {
         (page < self.spec.pages && self.url(page) == url).then_some(page)
     }
 
-    pub fn extra_path(&self, host: u64, extra: Extra) -> String {
+    pub fn extra_path(&self, host: u64, extra: AuxPage) -> String {
         let paged = |base: &str, at| if at == 0 { base.to_owned() } else { format!("{base}page/{}/", at + 1) };
         match extra {
-            Extra::Month(count) => format!("/calendar/{}-{:02}.html", 2000 + count / 12, count % 12 + 1),
-            Extra::Private(page) => format!("/private/{page}.html"),
-            Extra::Front(at) => paged("/", at),
-            Extra::Archive(at) => paged("/archives/", at),
-            Extra::Category(which, at) => paged(&format!("/category/c{which}/"), at),
-            Extra::Tags => TAGS[self.hosts[host as usize].habits.skin as usize].to_owned(),
-            Extra::Friends => FRIENDS[(host % FRIENDS.len() as u64) as usize].to_owned(),
+            AuxPage::Month(count) => format!("/calendar/{}-{:02}.html", 2000 + count / 12, count % 12 + 1),
+            AuxPage::Private(page) => format!("/private/{page}.html"),
+            AuxPage::Front(at) => paged("/", at),
+            AuxPage::Archive(at) => paged("/archives/", at),
+            AuxPage::Category(which, at) => paged(&format!("/category/c{which}/"), at),
+            AuxPage::Tags => TAGS[self.hosts[host as usize].habits.skin as usize].to_owned(),
+            AuxPage::Friends => FRIENDS[(host % FRIENDS.len() as u64) as usize].to_owned(),
         }
     }
 
-    pub fn put_target(&self, target: Target, out: &mut String) {
+    pub fn put_target(&self, target: LinkTarget, out: &mut String) {
         let root = |host: u64, out: &mut String| put!(out, "http://{}", self.hosts[host as usize].name);
         match target {
-            Target::Page(page) => self.put_url(page, out),
-            Target::Twin(page) => out.push_str(&twin(&self.url(page))),
-            Target::Redirect(page) => {
+            LinkTarget::Page(page) => self.put_url(page, out),
+            LinkTarget::AliasUrl(page) => out.push_str(&twin(&self.url(page))),
+            LinkTarget::Redirect(page) => {
                 root(self.sections[self.locate(page).0].host, out);
                 put!(out, "/go/{page}");
             }
-            Target::Root(host) => {
+            LinkTarget::Root(host) => {
                 root(host, out);
                 out.push('/');
             }
-            Target::Missing(host, bits) => {
+            LinkTarget::Missing(host, bits) => {
                 root(host, out);
                 put!(out, "/old/{:x}.html", bits >> 32);
             }
-            Target::NoHost(bits) => put!(out, "http://www.gone{:x}.test/", bits >> 48),
-            Target::Extra(host, extra) => {
+            LinkTarget::NoHost(bits) => put!(out, "http://www.gone{:x}.test/", bits >> 48),
+            LinkTarget::Extra(host, extra) => {
                 root(host, out);
                 out.push_str(&self.extra_path(host, extra));
             }
@@ -224,21 +224,21 @@ impl Layout {
     }
 
     /// A number for a page beyond the numbered ones, to draw by.
-    pub fn extra_number(&self, host: u64, extra: Extra) -> u64 {
+    pub fn extra_number(&self, host: u64, extra: AuxPage) -> u64 {
         let (kind, at) = match extra {
-            Extra::Month(at) => (0, at),
-            Extra::Private(at) => (1, at),
-            Extra::Front(at) => (2, at),
-            Extra::Archive(at) => (3, at),
-            Extra::Tags => (4, 0),
-            Extra::Friends => (5, 0),
-            Extra::Category(which, at) => (6, which << 20 | at),
+            AuxPage::Month(at) => (0, at),
+            AuxPage::Private(at) => (1, at),
+            AuxPage::Front(at) => (2, at),
+            AuxPage::Archive(at) => (3, at),
+            AuxPage::Tags => (4, 0),
+            AuxPage::Friends => (5, 0),
+            AuxPage::Category(which, at) => (6, which << 20 | at),
         };
         (host << 32) ^ (at << 3) ^ kind
     }
 
     /// The page beyond the numbered ones with this path, if the host has it.
-    pub fn find_extra(&self, host: u64, path: &str) -> Option<Extra> {
+    pub fn find_extra(&self, host: u64, path: &str) -> Option<AuxPage> {
         let habits = self.hosts[host as usize].habits;
         let at = |base: &str| {
             let tail = path.strip_prefix(base)?.strip_prefix("page/")?.strip_suffix('/')?;
@@ -247,18 +247,18 @@ impl Layout {
         let month = || {
             let (year, month) = path.strip_prefix("/calendar/")?.strip_suffix(".html")?.split_once('-')?;
             let (year, month): (u64, u64) = (year.parse().ok()?, month.parse().ok()?);
-            Some(Extra::Month(year.checked_sub(2000)?.checked_mul(12)?.checked_add(month.checked_sub(1)?)?))
+            Some(AuxPage::Month(year.checked_sub(2000)?.checked_mul(12)?.checked_add(month.checked_sub(1)?)?))
         };
-        let private = || Some(Extra::Private(path.strip_prefix("/private/")?.strip_suffix(".html")?.parse().ok()?));
+        let private = || Some(AuxPage::Private(path.strip_prefix("/private/")?.strip_suffix(".html")?.parse().ok()?));
         let category = || {
             let (which, _) = path.strip_prefix("/category/c")?.split_once('/')?;
-            Some(Extra::Category(which.parse().ok()?, at(&format!("/category/c{which}/")).unwrap_or(0)))
+            Some(AuxPage::Category(which.parse().ok()?, at(&format!("/category/c{which}/")).unwrap_or(0)))
         };
         let candidates = [
-            habits.friends.then_some(Extra::Friends),
-            habits.blog.then_some(Extra::Tags),
-            habits.blog.then(|| Extra::Front(at("/").unwrap_or(0))),
-            habits.blog.then(|| Extra::Archive(at("/archives/").unwrap_or(0))),
+            habits.friends.then_some(AuxPage::Friends),
+            habits.blog.then_some(AuxPage::Tags),
+            habits.blog.then(|| AuxPage::Front(at("/").unwrap_or(0))),
+            habits.blog.then(|| AuxPage::Archive(at("/archives/").unwrap_or(0))),
             if habits.blog { category() } else { None },
             if habits.calendar { month() } else { None },
             if habits.robots { private() } else { None },
@@ -268,12 +268,12 @@ impl Layout {
     }
 
     /// Whether a blog has so many pages of posts.
-    fn extra_exists(&self, host: u64, extra: Extra) -> bool {
+    fn extra_exists(&self, host: u64, extra: AuxPage) -> bool {
         let articles = self.hosts[host as usize].articles;
         match extra {
-            Extra::Front(at) => at == 0 || at < articles.div_ceil(PER_FRONT),
-            Extra::Archive(at) => at == 0 || at < articles.div_ceil(PER_ARCHIVE),
-            Extra::Category(which, at) => {
+            AuxPage::Front(at) => at == 0 || at < articles.div_ceil(PER_FRONT),
+            AuxPage::Archive(at) => at == 0 || at < articles.div_ceil(PER_ARCHIVE),
+            AuxPage::Category(which, at) => {
                 let articles = || self.category_articles(host, which);
                 which < self.spec.categories && (at == 0 || at < articles().div_ceil(PER_LISTING))
             }

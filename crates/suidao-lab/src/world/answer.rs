@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use super::address::Extra;
+use super::address::AuxPage;
 use super::html::{Anchor, Sheet};
 use super::layout::salt;
-use super::links::{Planned, Slot};
-use super::truth::{World, crawl_url};
+use super::links::{PlannedLink, TemplateBlock};
+use super::truth::{SyntheticWeb, crawl_url};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use super::write;
 use suidao_crawl::replay::Web;
@@ -33,7 +33,7 @@ pub(super) fn failure(kind: FailureKind) -> Failure {
     Failure { kind, retry_after: None }
 }
 
-pub(super) enum Found {
+pub(super) enum ResolvedPage {
     NoHost,
     NoServer,
     Moved(u16, String),
@@ -41,57 +41,59 @@ pub(super) enum Found {
     /// A page, under its first or second URL.
     Page(u64),
     /// A page of this host beyond the numbered ones.
-    Extra(u64, Extra),
+    Extra(u64, AuxPage),
     Sample,
     /// 404.
     Missing,
 }
 
-impl World {
+impl SyntheticWeb {
     /// What a URL is, without what it says.
-    pub(super) fn lookup(&self, url: &CrawlUrl) -> Found {
+    pub(super) fn lookup(&self, url: &CrawlUrl) -> ResolvedPage {
         let sample = url.host().ends_with(".sample.test");
         let host = self.layout.find_host(url.host());
         if host.is_none() && !sample {
-            return Found::NoHost;
+            return ResolvedPage::NoHost;
         }
         if url.scheme() != "http" || url.has_port() {
-            return Found::NoServer;
+            return ResolvedPage::NoServer;
         }
-        let Some(host) = host else { return Found::Sample };
+        let Some(host) = host else { return ResolvedPage::Sample };
         let habits = self.layout.hosts[host as usize].habits;
         if url.query().is_none() {
             match url.path() {
-                "/" if !habits.blog => return Found::Moved(302, self.layout.front_url(host)),
-                "/robots.txt" if habits.robots => return Found::Robots(host),
+                "/" if !habits.blog => return ResolvedPage::Moved(302, self.layout.front_url(host)),
+                "/robots.txt" if habits.robots => return ResolvedPage::Robots(host),
                 _ => {}
             }
             if let Some(page) = number(url.path(), "/go/", "").filter(|&page| page < self.layout.spec.pages)
                 && self.layout.sections[self.layout.locate(page).0].host == host
             {
-                return Found::Moved(if page % 2 == 0 { 301 } else { 302 }, self.layout.url(page));
+                return ResolvedPage::Moved(if page % 2 == 0 { 301 } else { 302 }, self.layout.url(page));
             }
             if let Some(extra) = self.layout.find_extra(host, url.path()) {
-                return Found::Extra(host, extra);
+                return ResolvedPage::Extra(host, extra);
             }
         }
-        self.find(host, url.as_str()).map_or(Found::Missing, Found::Page)
+        self.find(host, url.as_str()).map_or(ResolvedPage::Missing, ResolvedPage::Page)
     }
 }
 
-impl Web for World {
+impl Web for SyntheticWeb {
     /// Unknown hosts fail with [`FailureKind::Dns`], other schemes and ports than http's own with
     /// [`FailureKind::Connect`]; everything else is answered.
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         Ok(match self.lookup(url) {
-            Found::NoHost => return Err(failure(FailureKind::Dns)),
-            Found::NoServer => return Err(failure(FailureKind::Connect)),
-            Found::Moved(status, to) => moved(url, status, &to),
-            Found::Robots(host) => answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host))),
-            Found::Page(page) => self.page_answer(url, page),
-            Found::Extra(host, extra) => self.extra_answer(url, host, extra),
-            Found::Sample => self.sample_answer(url),
-            Found::Missing => missing(url),
+            ResolvedPage::NoHost => return Err(failure(FailureKind::Dns)),
+            ResolvedPage::NoServer => return Err(failure(FailureKind::Connect)),
+            ResolvedPage::Moved(status, to) => moved(url, status, &to),
+            ResolvedPage::Robots(host) => {
+                answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host)))
+            }
+            ResolvedPage::Page(page) => self.page_answer(url, page),
+            ResolvedPage::Extra(host, extra) => self.extra_answer(url, host, extra),
+            ResolvedPage::Sample => self.sample_answer(url),
+            ResolvedPage::Missing => missing(url),
         })
     }
 }
@@ -114,7 +116,7 @@ fn number(path: &str, prefix: &str, suffix: &str) -> Option<u64> {
     (number.to_string() == digits).then_some(number)
 }
 
-impl World {
+impl SyntheticWeb {
     fn page_answer(&self, url: &CrawlUrl, page: u64) -> Fetched {
         let host = self.layout.sections[self.layout.locate(page).0].host;
         let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, page);
@@ -135,7 +137,7 @@ impl World {
     }
 
     /// A page beyond the numbered ones: a sentence, and its links.
-    fn extra_answer(&self, url: &CrawlUrl, host: u64, extra: Extra) -> Fetched {
+    fn extra_answer(&self, url: &CrawlUrl, host: u64, extra: AuxPage) -> Fetched {
         let topic = self.layout.sections[self.layout.hosts[host as usize].front].topic;
         let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, !self.layout.extra_number(host, extra));
         let mut text = String::new();
@@ -184,7 +186,7 @@ impl World {
     }
 
     /// A link as a page of host `from` writes it.
-    fn anchor(&self, link: Planned, from: u64, draw: &mut Draw) -> Anchor {
+    fn anchor(&self, link: PlannedLink, from: u64, draw: &mut Draw) -> Anchor {
         let mut href = String::with_capacity(80);
         self.layout.put_target(link.target, &mut href);
         let host = &self.layout.hosts[from as usize];
@@ -218,7 +220,7 @@ impl World {
             paragraphs.push(near);
             let text = write::title(NEAR_TOPIC, &mut draw);
             let href = self.sample_url(true, index);
-            links.push(Anchor { href, slot: Slot::Inline, text, context: String::new() });
+            links.push(Anchor { href, slot: TemplateBlock::Inline, text, context: String::new() });
         }
         let sheet = Sheet {
             skin: index % 4,

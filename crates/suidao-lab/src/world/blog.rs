@@ -1,9 +1,9 @@
 //! What only blogs have, as real ones do: a front page and an archive that mix their tags, a page of tags, the tag
 //! cloud on every page, tags on a post; and pages of friends, which other hosts may have too.
 
-use super::address::{Extra, PER_ARCHIVE, PER_FRONT};
+use super::address::{AuxPage, PER_ARCHIVE, PER_FRONT};
 use super::layout::{Layout, PER_LISTING, salt};
-use super::links::{Planned, Said, Slot, Target, plain};
+use super::links::{LinkTarget, LinkText, PlannedLink, TemplateBlock, plain};
 use super::write::category_name;
 use suidao_page::draw::Draw;
 
@@ -14,107 +14,115 @@ const FRIENDS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", 
 
 impl Layout {
     /// What stands on every page of a blog: navigation, tag cloud, the newest posts.
-    pub fn blog_frame(&self, number: u64, out: &mut Vec<Planned>) {
+    pub fn blog_frame(&self, number: u64, out: &mut Vec<PlannedLink>) {
         let host = &self.hosts[number as usize];
-        let top = |extra, words| plain(Target::Extra(number, extra), Slot::Top, Said::Words(words));
-        out.push(plain(Target::Root(number), Slot::Top, Said::Words("首页")));
-        out.extend([top(Extra::Archive(0), "归档"), top(Extra::Tags, "标签")]);
+        let top = |extra, words| plain(LinkTarget::Extra(number, extra), TemplateBlock::Top, LinkText::Words(words));
+        out.push(plain(LinkTarget::Root(number), TemplateBlock::Top, LinkText::Words("首页")));
+        out.extend([top(AuxPage::Archive(0), "归档"), top(AuxPage::Tags, "标签")]);
         self.friends_link(number, out);
         let tags = host.sections.iter().take(self.spec.tag_cloud as usize);
-        out.extend(tags.map(|&tag| self.tag_link(tag as usize, Slot::Cloud)));
+        out.extend(tags.map(|&tag| self.tag_link(tag as usize, TemplateBlock::Cloud)));
         for place in 0..self.spec.recent_posts.min(host.articles) {
             let post = self.host_article(number, place);
-            out.push(plain(Target::Page(post), Slot::Side, Said::Title(post)));
+            out.push(plain(LinkTarget::Page(post), TemplateBlock::Side, LinkText::Title(post)));
         }
     }
 
     /// The link to a host's page of friends, if it has one.
-    pub fn friends_link(&self, number: u64, out: &mut Vec<Planned>) {
+    pub fn friends_link(&self, number: u64, out: &mut Vec<PlannedLink>) {
         if self.hosts[number as usize].habits.friends {
             let words = FRIENDS[(number / 5 % FRIENDS.len() as u64) as usize];
-            out.push(plain(Target::Extra(number, Extra::Friends), Slot::Top, Said::Words(words)));
+            out.push(plain(LinkTarget::Extra(number, AuxPage::Friends), TemplateBlock::Top, LinkText::Words(words)));
         }
     }
 
-    fn tag_link(&self, section: usize, slot: Slot) -> Planned {
-        plain(Target::Page(self.sections[section].start), slot, Said::Tag(section))
+    fn tag_link(&self, section: usize, slot: TemplateBlock) -> PlannedLink {
+        plain(LinkTarget::Page(self.sections[section].start), slot, LinkText::Tag(section))
     }
 
-    fn category_link(&self, host: u64, category: u64, slot: Slot) -> Planned {
-        plain(Target::Extra(host, Extra::Category(category, 0)), slot, Said::Words(category_name(host, category)))
+    fn category_link(&self, host: u64, category: u64, slot: TemplateBlock) -> PlannedLink {
+        plain(
+            LinkTarget::Extra(host, AuxPage::Category(category, 0)),
+            slot,
+            LinkText::Words(category_name(host, category)),
+        )
     }
 
     /// A post's tags, its own first, its category, and the posts before and after it.
-    pub fn post_links(&self, section: usize, article: u64, out: &mut Vec<Planned>, draw: &mut Draw) {
-        out.push(self.tag_link(section, Slot::Tags));
+    pub fn post_links(&self, section: usize, article: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
+        out.push(self.tag_link(section, TemplateBlock::Tags));
         let number = self.sections[section].host;
         let host = &self.hosts[number as usize];
         if self.spec.categories > 0 {
-            out.push(self.category_link(number, self.category(section), Slot::Tags));
+            out.push(self.category_link(number, self.category(section), TemplateBlock::Tags));
         }
         for _ in 0..draw.below(3) {
-            out.push(self.tag_link(draw.pick(&host.sections) as usize, Slot::Tags));
+            out.push(self.tag_link(draw.pick(&host.sections) as usize, TemplateBlock::Tags));
         }
         for later in [false, true] {
             let own = &self.sections[section];
             let next = if later { article + 1 } else { article.wrapping_sub(1) };
             let kin = self.spec.neighbour_kin > 0.0 && draw.chance(self.spec.neighbour_kin) && next < own.articles();
             let post = if kin { own.article(next) } else { self.host_article(number, draw.below(host.articles)) };
-            out.push(plain(Target::Page(post), Slot::Pager, Said::Title(post)));
+            out.push(plain(LinkTarget::Page(post), TemplateBlock::Pager, LinkText::Title(post)));
         }
     }
 
     /// All links of a page beyond the numbered ones.
-    pub fn extra_links(&self, number: u64, extra: Extra) -> Vec<Planned> {
+    pub fn extra_links(&self, number: u64, extra: AuxPage) -> Vec<PlannedLink> {
         let host = &self.hosts[number as usize];
         let mut out = Vec::with_capacity(48);
-        let to = |extra, slot, words| plain(Target::Extra(number, extra), slot, Said::Words(words));
+        let to = |extra, slot, words| plain(LinkTarget::Extra(number, extra), slot, LinkText::Words(words));
         if host.habits.blog {
             self.blog_frame(number, &mut out);
         } else {
-            out.push(plain(Target::Root(number), Slot::Top, Said::Words("网站首页")));
+            out.push(plain(LinkTarget::Root(number), TemplateBlock::Top, LinkText::Words("网站首页")));
         }
         let listed = |at: u64, per: u64| at * per..host.articles.min((at + 1) * per);
         let draw = &mut Draw::new(self.spec.seed, salt::EXTRA, self.extra_number(number, extra));
         match extra {
-            Extra::Month(at) => out.push(to(Extra::Month(at.saturating_add(1)), Slot::Entry, "下个月")),
-            Extra::Private(at) => {
-                out.push(to(Extra::Private(at.saturating_add(1) % 50), Slot::Entry, "下一页"));
+            AuxPage::Month(at) => out.push(to(AuxPage::Month(at.saturating_add(1)), TemplateBlock::Entry, "下个月")),
+            AuxPage::Private(at) => {
+                out.push(to(AuxPage::Private(at.saturating_add(1) % 50), TemplateBlock::Entry, "下一页"));
             }
-            Extra::Front(at) => {
+            AuxPage::Front(at) => {
                 for place in listed(at, PER_FRONT) {
-                    out.push(self.to_article(self.host_article(number, place), Slot::Entry, draw));
+                    out.push(self.to_article(self.host_article(number, place), TemplateBlock::Entry, draw));
                 }
                 if (at + 1) * PER_FRONT < host.articles {
-                    out.push(to(Extra::Front(at + 1), Slot::Entry, "下一页"));
+                    out.push(to(AuxPage::Front(at + 1), TemplateBlock::Entry, "下一页"));
                 }
             }
-            Extra::Archive(at) => {
+            AuxPage::Archive(at) => {
                 for place in listed(at, PER_ARCHIVE) {
                     let post = self.host_article(number, place);
-                    out.push(plain(Target::Page(post), Slot::Entry, Said::Title(post)));
+                    out.push(plain(LinkTarget::Page(post), TemplateBlock::Entry, LinkText::Title(post)));
                 }
                 if (at + 1) * PER_ARCHIVE < host.articles {
-                    out.push(to(Extra::Archive(at + 1), Slot::Entry, "下一页"));
+                    out.push(to(AuxPage::Archive(at + 1), TemplateBlock::Entry, "下一页"));
                 }
             }
-            Extra::Category(which, at) => {
+            AuxPage::Category(which, at) => {
                 let articles = self.category_articles(number, which);
                 for place in at * PER_LISTING..articles.min((at + 1) * PER_LISTING) {
                     let post = self.category_article(number, which, articles, place);
-                    out.push(self.to_article(post, Slot::Entry, draw));
+                    out.push(self.to_article(post, TemplateBlock::Entry, draw));
                 }
                 if (at + 1) * PER_LISTING < articles {
-                    out.push(to(Extra::Category(which, at + 1), Slot::Entry, "下一页"));
+                    out.push(to(AuxPage::Category(which, at + 1), TemplateBlock::Entry, "下一页"));
                 }
             }
-            Extra::Tags => {
-                out.extend((0..self.spec.categories).map(|which| self.category_link(number, which, Slot::Entry)));
-                out.extend(host.sections.iter().take(INDEX).map(|&tag| self.tag_link(tag as usize, Slot::Entry)));
+            AuxPage::Tags => {
+                out.extend(
+                    (0..self.spec.categories).map(|which| self.category_link(number, which, TemplateBlock::Entry)),
+                );
+                out.extend(
+                    host.sections.iter().take(INDEX).map(|&tag| self.tag_link(tag as usize, TemplateBlock::Entry)),
+                );
             }
-            Extra::Friends => {
+            AuxPage::Friends => {
                 for friend in self.friends(number) {
-                    out.push(plain(Target::Root(friend), Slot::Entry, Said::Site(friend)));
+                    out.push(plain(LinkTarget::Root(friend), TemplateBlock::Entry, LinkText::Site(friend)));
                 }
             }
         }

@@ -111,13 +111,13 @@ impl Pattern {
 
 /// When a page changes, from day 0 to a last day.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Life {
+pub struct ChangeHistory {
     pattern: Pattern,
     /// Of the changes, in order.
     instants: Box<[f64]>,
 }
 
-impl Life {
+impl ChangeHistory {
     /// A page that changes in this way: the instants are a function of `seed`, `page` and the pattern. Nothing changes after
     /// `days`; of two lives that differ in `days` alone the shorter is the beginning of the longer.
     pub fn new(pattern: Pattern, seed: u64, page: u64, days: f64) -> Self {
@@ -206,13 +206,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn lives(count: u64) -> Vec<Life> {
-        (0..count).map(|page| Life::drawn(1, page, 60.0)).collect()
+    fn lives(count: u64) -> Vec<ChangeHistory> {
+        (0..count).map(|page| ChangeHistory::drawn(1, page, 60.0)).collect()
     }
 
     #[test]
     fn one_seed_gives_one_life() {
-        let life = |seed, page| Life::drawn(seed, page, 60.0);
+        let life = |seed, page| ChangeHistory::drawn(seed, page, 60.0);
         assert_eq!(life(1, 7), life(1, 7));
         assert!((0..50).any(|page| life(1, page) != life(2, page)));
         assert!((0..50).any(|page| life(1, page) != life(1, page + 1)));
@@ -225,7 +225,8 @@ mod tests {
             Pattern::Periodic { days: 7.0, phase: 2.5 },
             Pattern::Bursty { quiet: 6.0, changes: 5.0, burst: 0.25 },
         ] {
-            let changes: usize = (0..200).map(|page| Life::new(pattern, 3, page, 1_000.0).instants().len()).sum();
+            let changes: usize =
+                (0..200).map(|page| ChangeHistory::new(pattern, 3, page, 1_000.0).instants().len()).sum();
             let (found, want) = (changes as f64 / 200_000.0, pattern.rate());
             assert!((found / want - 1.0).abs() < 0.03, "{pattern:?}: {found} for {want}");
         }
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn gaps_of_a_poisson_process_are_exponential() {
-        let life = Life::new(Pattern::Poisson { rate: 2.0 }, 1, 1, 10_000.0);
+        let life = ChangeHistory::new(Pattern::Poisson { rate: 2.0 }, 1, 1, 10_000.0);
         let gaps: Vec<f64> = life.instants().windows(2).map(|pair| pair[1] - pair[0]).collect();
         // Kolmogorov and Smirnov: the largest distance of 20000 is below 1.63 / sqrt(20000) in 99 of 100 cases.
         let mut sorted = gaps.clone();
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn bursts_are_short_and_far_apart() {
-        let life = Life::new(Pattern::Bursty { quiet: 20.0, changes: 8.0, burst: 0.2 }, 1, 2, 2_000.0);
+        let life = ChangeHistory::new(Pattern::Bursty { quiet: 20.0, changes: 8.0, burst: 0.2 }, 1, 2, 2_000.0);
         let gaps: Vec<f64> = life.instants().windows(2).map(|pair| pair[1] - pair[0]).collect();
         let short = gaps.iter().filter(|gap| **gap < 0.2).count();
         assert!(short * 10 > gaps.len() * 8, "{short} of {} gaps lie within a burst", gaps.len());
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_clock_strikes_at_its_hour() {
-        let life = Life::new(Pattern::Periodic { days: 1.0, phase: 0.375 }, 1, 1, 60.0);
+        let life = ChangeHistory::new(Pattern::Periodic { days: 1.0, phase: 0.375 }, 1, 1, 60.0);
         assert_eq!(life.instants().len(), 60);
         assert_eq!((life.version(0.374), life.version(0.375), life.version(1.3), life.version(1.4)), (0, 1, 1, 2));
         assert_eq!(life.last_change(2.0), Some(1.375));
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn what_is_gone_stays_gone_and_changes_no_more() {
         let pattern = Pattern::Vanishing { at: 12.5, rate: 3.0, gone: Gone::Removed };
-        let life = Life::new(pattern, 1, 1, 60.0);
+        let life = ChangeHistory::new(pattern, 1, 1, 60.0);
         assert!(!life.is_gone(12.4) && life.is_gone(12.5) && life.is_gone(1e9));
         assert_eq!((life.gone(12.0), life.gone(13.0)), (None, Some(Gone::Removed)));
         assert_eq!(life.version(12.4), life.version(60.0));
@@ -284,8 +285,11 @@ mod tests {
         assert!((share(|pattern| matches!(pattern, Pattern::Periodic { .. })) - SHARES[2]).abs() < 0.01);
         assert!((share(|pattern| matches!(pattern, Pattern::Bursty { .. })) - SHARES[3]).abs() < 0.01);
         assert!((share(|pattern| matches!(pattern, Pattern::Vanishing { .. })) - SHARES[4]).abs() < 0.01);
-        let poisson: Vec<f64> =
-            lives.iter().filter(|life| matches!(life.pattern(), Pattern::Poisson { .. })).map(Life::rate).collect();
+        let poisson: Vec<f64> = lives
+            .iter()
+            .filter(|life| matches!(life.pattern(), Pattern::Poisson { .. }))
+            .map(ChangeHistory::rate)
+            .collect();
         assert!(poisson.iter().all(|rate| (RATES[0]..=RATES[1]).contains(rate)));
         let middle = (RATES[0] * RATES[1]).sqrt();
         let below = poisson.iter().filter(|rate| **rate < middle).count() as f64 / poisson.len() as f64;
@@ -298,13 +302,13 @@ mod tests {
             page in 0_u64..5_000, seed in 0_u64..50, days in prop::collection::vec(0.0_f64..60.0, 1..20)
         ) {
             let pattern = Pattern::drawn(seed, page, 60.0);
-            let life = Life::new(pattern, seed, page, 60.0);
+            let life = ChangeHistory::new(pattern, seed, page, 60.0);
             prop_assert!(life.instants().is_sorted());
             for day in days {
                 let counted = life.instants().iter().filter(|instant| **instant <= day).count();
                 prop_assert_eq!(life.version(day) as usize, counted);
                 prop_assert_eq!(life.last_change(day), life.instants()[..counted].last().copied());
-                let shorter = Life::new(pattern, seed, page, day);
+                let shorter = ChangeHistory::new(pattern, seed, page, day);
                 prop_assert_eq!(shorter.instants(), &life.instants()[..shorter.instants().len()]);
                 prop_assert_eq!(shorter.version(day), life.version(day));
             }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
 /// Seconds since 1970 in a world of its own.
-pub(super) struct Clock {
+pub(super) struct WorldClock {
     /// What it showed when `began` was.
     start: AtomicI64,
     began: Instant,
@@ -12,7 +12,7 @@ pub(super) struct Clock {
     speed: f64,
 }
 
-impl Clock {
+impl WorldClock {
     /// It shows `now`, and runs `speed` times as fast as ours; 0: until it is set anew.
     #[allow(clippy::disallowed_methods, reason = "an edge: what is served to others has their time")]
     pub fn running(now: i64, speed: f64) -> Self {

@@ -3,11 +3,11 @@
 use minijinja::context;
 
 use super::forum::skin::fill;
-use super::links::Slot;
+use super::links::TemplateBlock;
 
 pub(super) struct Anchor {
     pub href: String,
-    pub slot: Slot,
+    pub slot: TemplateBlock,
     pub text: String,
     /// Stands around it; empty for none.
     pub context: String,
@@ -42,7 +42,7 @@ fn push_escaped(out: &mut String, text: &str) {
 
 impl Sheet<'_> {
     /// The links of one slot, each between `before` and `after`, context (where there is one) behind.
-    fn list(&self, slot: Slot, before: &str, after: &str) -> String {
+    fn list(&self, slot: TemplateBlock, before: &str, after: &str) -> String {
         let mut out = String::new();
         for link in self.links.iter().filter(|link| link.slot == slot) {
             out.push_str(before);
@@ -66,7 +66,7 @@ impl Sheet<'_> {
 
     /// The article: paragraphs, and after each of them one paragraph with an inline link.
     fn text(&self) -> String {
-        let mut inline = self.links.iter().filter(|link| link.slot == Slot::Inline);
+        let mut inline = self.links.iter().filter(|link| link.slot == TemplateBlock::Inline);
         let mut paragraphs = self.paragraphs.iter();
         let mut out = String::with_capacity(4_096);
         loop {
@@ -88,7 +88,7 @@ impl Sheet<'_> {
     }
 
     /// A block of its own, if it has links.
-    fn block(&self, slot: Slot, class: &str) -> String {
+    fn block(&self, slot: TemplateBlock, class: &str) -> String {
         let links = self.list(slot, "<li>", "</li>\n");
         if links.is_empty() { links } else { format!("<div class=\"{class}\"><ul>\n{links}</ul></div>\n") }
     }
@@ -100,10 +100,10 @@ impl Sheet<'_> {
             out
         };
         let blocks = [
-            (Slot::Tags, "post-tags"),
-            (Slot::Picks, "editor-picks"),
-            (Slot::Related, "related-posts"),
-            (Slot::Pager, "post-nav"),
+            (TemplateBlock::Tags, "post-tags"),
+            (TemplateBlock::Picks, "editor-picks"),
+            (TemplateBlock::Related, "related-posts"),
+            (TemplateBlock::Pager, "post-nav"),
         ];
         fill(
             "page",
@@ -115,12 +115,12 @@ impl Sheet<'_> {
                 title => escaped(self.title),
                 byline => self.byline,
                 text => self.text(),
-                top => self.list(Slot::Top, "", " | "),
-                entries => self.list(Slot::Entry, "<li>", "</li>\n"),
+                top => self.list(TemplateBlock::Top, "", " | "),
+                entries => self.list(TemplateBlock::Entry, "<li>", "</li>\n"),
                 blocks => blocks.map(|(slot, class)| self.block(slot, class)).concat(),
-                side => self.list(Slot::Side, "<li>", "</li>\n"),
-                cloud => self.block(Slot::Cloud, "tag-cloud"),
-                foot => self.list(Slot::Foot, "", " "),
+                side => self.list(TemplateBlock::Side, "<li>", "</li>\n"),
+                cloud => self.block(TemplateBlock::Cloud, "tag-cloud"),
+                foot => self.list(TemplateBlock::Foot, "", " "),
             },
         )
     }

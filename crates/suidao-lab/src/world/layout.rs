@@ -5,7 +5,7 @@
 //! articles. On a blog a section is a tag, its home the first of the listings. A bridge page looks like an article of
 //! the off-topic section it lies in, with a number beyond that section's own.
 
-use super::spec::{Shape, Spec, SpecError};
+use super::spec::{PathShape, SpecError, WebSpec};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::draw::Draw;
 
@@ -33,7 +33,7 @@ pub(super) mod salt {
 }
 
 /// A directory of one host, about one topic.
-pub(super) struct Section {
+pub(super) struct HostSection {
     pub host: u64,
     pub start: u64,
     pub len: u64,
@@ -44,7 +44,7 @@ pub(super) struct Section {
     pub base: Box<str>,
 }
 
-impl Section {
+impl HostSection {
     fn new(start: u64, len: u64, topic: usize, island: Option<u64>) -> Self {
         Self { host: 0, start, len, topic, island, listings: 0, base: Box::default() }
     }
@@ -68,7 +68,7 @@ pub(super) struct Bridge {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum PagePosition {
     Home,
     /// From 1.
     Listing(u64),
@@ -79,7 +79,7 @@ pub(super) enum Place {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Habits {
+pub(super) struct HostTraits {
     /// Template, 0 to 3, and with it the form of its URLs.
     pub skin: u64,
     pub gbk: bool,
@@ -95,9 +95,9 @@ pub(super) struct Habits {
     pub marked: bool,
 }
 
-pub(super) struct Host {
+pub(super) struct HostLayout {
     pub name: Box<str>,
-    pub habits: Habits,
+    pub habits: HostTraits,
     /// Its sections, the off-topic ones last.
     pub sections: Vec<u32>,
     pub articles: u64,
@@ -106,10 +106,10 @@ pub(super) struct Host {
 }
 
 pub(super) struct Layout {
-    pub spec: Spec,
-    pub sections: Vec<Section>,
+    pub spec: WebSpec,
+    pub sections: Vec<HostSection>,
     pub bridges: Vec<Bridge>,
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<HostLayout>,
     /// First pages of the sections, and the section of every so many-th page: the way to a page's section.
     starts: Vec<u64>,
     coarse: Vec<u32>,
@@ -121,7 +121,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub fn new(spec: Spec) -> Result<Self, SpecError> {
+    pub fn new(spec: WebSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let mut draw = Draw::new(spec.seed, salt::LAYOUT, 0);
         let mut sections = Vec::new();
@@ -137,7 +137,7 @@ impl Layout {
                 let len = size / parts + u64::from(part < size % parts);
                 let tags = if spec.island_tags == [1, 1] { 1 } else { draw.within(spec.island_tags).min(len / 2) };
                 for (tag, len) in (0..).zip(tag_lens(len, tags)) {
-                    sections.push(Section::new(next, len, (island % THEMES as u64) as usize, Some(island)));
+                    sections.push(HostSection::new(next, len, (island % THEMES as u64) as usize, Some(island)));
                     on_last.push(tag > 0);
                     next = next.saturating_add(len);
                 }
@@ -173,7 +173,8 @@ impl Layout {
         // Powers of 1 to 8: a few hosts are large, most are small.
         let weights: Vec<u64> = (0..ordinary).map(|_| draw.within([1, 8]).pow(spec.host_skew)).collect();
         let lens = shares(spare, &weights);
-        let mut hosts: Vec<Host> = (0..spec.hosts).map(|host| host_of(&spec, host, host >= first_ordinary)).collect();
+        let mut hosts: Vec<HostLayout> =
+            (0..spec.hosts).map(|host| host_of(&spec, host, host >= first_ordinary)).collect();
         for (host, len) in (first_ordinary..).zip(lens) {
             let len = LEAST + len;
             let parts = if hosts[host as usize].habits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
@@ -182,7 +183,7 @@ impl Layout {
                 if spec.near_topics > 0.0 && draw.chance(spec.near_topics) {
                     topic = NEAR_TOPIC;
                 }
-                sections.push(Section { host, ..Section::new(next, len, topic, None) });
+                sections.push(HostSection { host, ..HostSection::new(next, len, topic, None) });
                 next += len;
             }
         }
@@ -235,13 +236,16 @@ impl Layout {
     }
 
     /// Index of the section a page lies in, and what it is there.
-    pub fn locate(&self, page: u64) -> (usize, Place) {
+    pub fn locate(&self, page: u64) -> (usize, PagePosition) {
         let islands_end = self.bridges.first().map_or(self.region_start(), |bridge| bridge.start);
         if page >= islands_end && page < self.region_start() {
             let bridge = self.bridges.partition_point(|bridge| bridge.start <= page) - 1;
             let off = (self.sections.len() - self.first_off) as u64;
             let section = Draw::new(self.spec.seed, salt::BRIDGE, page).below(off);
-            return (self.first_off + section as usize, Place::Bridge(bridge, page - self.bridges[bridge].start));
+            return (
+                self.first_off + section as usize,
+                PagePosition::Bridge(bridge, page - self.bridges[bridge].start),
+            );
         }
         let at = (page / stride(self.spec.pages, self.starts.len())) as usize;
         let first = self.coarse[at] as usize;
@@ -250,9 +254,9 @@ impl Layout {
         let section = &self.sections[index];
         let local = page - section.start;
         let place = match local {
-            0 => Place::Home,
-            _ if local <= section.listings => Place::Listing(local),
-            _ => Place::Article(local - 1 - section.listings),
+            0 => PagePosition::Home,
+            _ if local <= section.listings => PagePosition::Listing(local),
+            _ => PagePosition::Article(local - 1 - section.listings),
         };
         (index, place)
     }
@@ -264,9 +268,9 @@ impl Layout {
     }
 
     /// The same, for a page that has been located.
-    pub fn topic_at(&self, page: u64, section: usize, place: Place) -> usize {
+    pub fn topic_at(&self, page: u64, section: usize, place: PagePosition) -> usize {
         match place {
-            Place::Bridge(..) => {
+            PagePosition::Bridge(..) => {
                 let off = (WORDS.topics.len() - THEMES) as u64;
                 THEMES + Draw::new(self.spec.seed, salt::BRIDGE, !page).below(off) as usize
             }
@@ -277,11 +281,11 @@ impl Layout {
     /// Whether a page counts as one of the topic. A blog's tag pages lead to such pages and are none.
     pub fn is_relevant(&self, page: u64) -> bool {
         let (section, place) = self.locate(page);
-        let listing = matches!(place, Place::Home | Place::Listing(_));
+        let listing = matches!(place, PagePosition::Home | PagePosition::Listing(_));
         topic_is_on(self.topic_at(page, section, place)) && !(listing && self.host_at(section).habits.blog)
     }
 
-    pub fn host_at(&self, section: usize) -> &Host {
+    pub fn host_at(&self, section: usize) -> &HostLayout {
         &self.hosts[self.sections[section].host as usize]
     }
 
@@ -342,7 +346,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn island_size(spec: &Spec, draw: &mut Draw) -> u64 {
+fn island_size(spec: &WebSpec, draw: &mut Draw) -> u64 {
     let [least, most] = spec.island_pages;
     if spec.island_skew == 0.0 {
         return draw.within(spec.island_pages);
@@ -369,11 +373,11 @@ fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
     weights.iter().map(&mut cut).collect()
 }
 
-fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
+fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
     let mut draw = Draw::new(spec.seed, salt::HOST, host);
     // A stream of its own: the habits that came later leave the others as they were.
     let mut later = Draw::new(spec.seed, salt::HABITS, host);
-    let habits = Habits {
+    let habits = HostTraits {
         skin: draw.below(4),
         gbk: draw.chance(spec.gbk_hosts),
         in_header: draw.chance(0.5),
@@ -385,7 +389,7 @@ fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
         dated: later.chance(spec.dated_hosts),
         marked: later.chance(spec.marked_dates),
     };
-    Host {
+    HostLayout {
         name: super::address::host_name(spec.seed, host).into(),
         habits,
         sections: Vec::new(),
@@ -395,14 +399,14 @@ fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
 }
 
 /// The bridges, as (from, to).
-fn joined(spec: &Spec, draw: &mut Draw) -> Vec<(u64, u64)> {
+fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
     let islands = spec.islands;
     match spec.shape {
-        Shape::Tree => {
+        PathShape::Tree => {
             let to = (1..islands).flat_map(|to| (0..spec.bridges).map(move |_| to));
             to.map(|to| (draw.below(to), to)).collect()
         }
-        Shape::SmallWorld => {
+        PathShape::SmallWorld => {
             let mut out = Vec::new();
             for from in 0..islands {
                 for step in 1..=spec.bridges.min(islands.saturating_sub(1)) {
@@ -421,7 +425,7 @@ fn joined(spec: &Spec, draw: &mut Draw) -> Vec<(u64, u64)> {
 
 /// Off-topic pages on a bridge: binomial, with a success probability that itself varies evenly around its mean, so that
 /// short and long bridges are as common as on the real web.
-fn gap(spec: &Spec, draw: &mut Draw) -> u64 {
+fn gap(spec: &WebSpec, draw: &mut Draw) -> u64 {
     let width = spec.gap[1] - spec.gap[0];
     let mean = if width == 0 { 0.0 } else { (spec.gap_mean - spec.gap[0] as f64) / width as f64 };
     let spread = mean.min(1.0 - mean);

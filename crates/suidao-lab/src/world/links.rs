@@ -4,8 +4,8 @@
 //! to no page of an island but the last page of a bridge to its island's, and to no page of a bridge but the first, or
 //! the next of its own.
 
-use super::address::Extra;
-use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
+use super::address::AuxPage;
+use super::layout::{Layout, PER_LISTING, PagePosition, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::draw::Draw;
 
@@ -14,11 +14,11 @@ const STRAY_HEADS: f64 = 0.01;
 
 /// Where a link leads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Target {
+pub(super) enum LinkTarget {
     /// A page by its number.
     Page(u64),
     /// A page by its second URL.
-    Twin(u64),
+    AliasUrl(u64),
     Redirect(u64),
     /// The root of a host: its front page, or a redirect.
     Root(u64),
@@ -26,12 +26,12 @@ pub(super) enum Target {
     Missing(u64, u64),
     NoHost(u64),
     /// A page beyond the numbered ones, of this host.
-    Extra(u64, Extra),
+    Extra(u64, AuxPage),
 }
 
 /// Where on the page a link stands: one block of the template each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Slot {
+pub(super) enum TemplateBlock {
     Top,
     Inline,
     /// An entry of a listing or of the related articles: part of the content.
@@ -47,7 +47,7 @@ pub(super) enum Slot {
 
 /// What an anchor, or the text around it, says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Said {
+pub(super) enum LinkText {
     /// Nothing.
     Nothing,
     Words(&'static str),
@@ -62,24 +62,24 @@ pub(super) enum Said {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Planned {
-    pub target: Target,
-    pub slot: Slot,
-    pub anchor: Said,
-    pub context: Said,
+pub(super) struct PlannedLink {
+    pub target: LinkTarget,
+    pub slot: TemplateBlock,
+    pub anchor: LinkText,
+    pub context: LinkText,
 }
 
 /// What kind of trail the anchor and context of a link should smell of.
 #[derive(Clone, Copy, PartialEq)]
-enum Scent {
+enum LinkRole {
     Plain,
     /// Near the topic: it leads along a bridge.
     Bridge,
 }
 
 /// A link that says one thing and nothing around it.
-pub(super) fn plain(target: Target, slot: Slot, anchor: Said) -> Planned {
-    Planned { target, slot, anchor, context: Said::Nothing }
+pub(super) fn plain(target: LinkTarget, slot: TemplateBlock, anchor: LinkText) -> PlannedLink {
+    PlannedLink { target, slot, anchor, context: LinkText::Nothing }
 }
 
 impl Layout {
@@ -106,107 +106,117 @@ impl Layout {
         self.off_topic_page(draw)
     }
 
-    fn kin(&self, island: u64, draw: &mut Draw) -> u64 {
+    fn same_island_page(&self, island: u64, draw: &mut Draw) -> u64 {
         self.island_page(island, draw.below(self.island_len(island)))
     }
 
     /// The block that the host keeps for such links, or where `else_slot` says.
-    fn regular(&self, kept: Slot, else_slot: Slot, draw: &mut Draw) -> Slot {
+    fn regular(&self, kept: TemplateBlock, else_slot: TemplateBlock, draw: &mut Draw) -> TemplateBlock {
         let regularity = self.spec.template_regularity;
         if regularity > 0.0 && draw.chance(regularity) { kept } else { else_slot }
     }
 
     /// All links of a page, in order of appearance within each slot.
-    pub fn links(&self, page: u64) -> Vec<Planned> {
+    pub fn links(&self, page: u64) -> Vec<PlannedLink> {
         let (index, place) = self.locate(page);
         let section = &self.sections[index];
         let host = &self.hosts[section.host as usize];
         let mut out = Vec::with_capacity(48);
         let draw = &mut Draw::new(self.spec.seed, salt::LINKS, page);
-        let fixed = |to, slot, words| plain(Target::Page(to), slot, Said::Words(words));
+        let fixed = |to, slot, words| plain(LinkTarget::Page(to), slot, LinkText::Words(words));
 
         if host.habits.blog {
             self.blog_frame(section.host, &mut out);
         } else {
             if section.island.is_none() {
-                out.push(plain(Target::Root(section.host), Slot::Top, Said::Words("网站首页")));
+                out.push(plain(LinkTarget::Root(section.host), TemplateBlock::Top, LinkText::Words("网站首页")));
             }
-            out.push(fixed(section.start, Slot::Top, "频道首页"));
+            out.push(fixed(section.start, TemplateBlock::Top, "频道首页"));
             for listing in 1..=section.listings.min(3) {
-                out.push(plain(Target::Page(section.start + listing), Slot::Top, Said::Number(listing)));
+                out.push(plain(
+                    LinkTarget::Page(section.start + listing),
+                    TemplateBlock::Top,
+                    LinkText::Number(listing),
+                ));
             }
             if let Some(island) = section.island {
                 for sibling in self.island_sections(island).filter(|&sibling| sibling != index) {
-                    out.push(self.planned(self.sections[sibling].start, Slot::Top, Scent::Plain, draw));
+                    out.push(self.planned(self.sections[sibling].start, TemplateBlock::Top, LinkRole::Plain, draw));
                 }
             }
             self.friends_link(section.host, &mut out);
         }
         match place {
-            Place::Home => {
+            PagePosition::Home => {
                 let first = if host.habits.blog { 0 } else { 1 };
                 self.entries(index, first, &mut out, draw);
                 if host.habits.blog && section.listings > 0 {
-                    out.push(fixed(page + 1, Slot::Entry, "下一页"));
+                    out.push(fixed(page + 1, TemplateBlock::Entry, "下一页"));
                 }
             }
-            Place::Listing(listing) => {
+            PagePosition::Listing(listing) => {
                 self.entries(index, listing, &mut out, draw);
                 if listing > 1 || host.habits.blog {
-                    out.push(fixed(page - 1, Slot::Entry, "上一页"));
+                    out.push(fixed(page - 1, TemplateBlock::Entry, "上一页"));
                 }
                 if listing < section.listings {
-                    out.push(fixed(page + 1, Slot::Entry, "下一页"));
+                    out.push(fixed(page + 1, TemplateBlock::Entry, "下一页"));
                 }
             }
-            Place::Article(article) => self.article_links(index, page, article, &mut out, draw),
-            Place::Bridge(bridge, at) => {
+            PagePosition::Article(article) => self.article_links(index, page, article, &mut out, draw),
+            PagePosition::Bridge(bridge, at) => {
                 let bridge = &self.bridges[bridge];
                 let last = at + 1 == bridge.gap;
-                let landing = self.kin(bridge.to, draw);
+                let landing = self.same_island_page(bridge.to, draw);
                 let to = if last { landing } else { page + 1 };
-                let scent = if last { Scent::Plain } else { Scent::Bridge };
-                let slot = self.regular(Slot::Picks, Slot::Inline, draw);
+                let scent = if last { LinkRole::Plain } else { LinkRole::Bridge };
+                let slot = self.regular(TemplateBlock::Picks, TemplateBlock::Inline, draw);
                 out.push(self.planned(to, slot, scent, draw));
             }
         }
-        if let Some(island) = section.island.filter(|_| !matches!(place, Place::Bridge(..))) {
+        if let Some(island) = section.island.filter(|_| !matches!(place, PagePosition::Bridge(..))) {
             for &bridge in self.departures(island) {
                 if self.is_bridge_head(bridge, page) {
-                    let slot = self.regular(Slot::Picks, Slot::Inline, draw);
-                    out.push(self.planned(self.bridges[bridge].start, slot, Scent::Bridge, draw));
+                    let slot = self.regular(TemplateBlock::Picks, TemplateBlock::Inline, draw);
+                    out.push(self.planned(self.bridges[bridge].start, slot, LinkRole::Bridge, draw));
                 }
             }
         } else if !self.bridges.is_empty() && draw.chance(STRAY_HEADS) {
             let bridge = &self.bridges[draw.below(self.bridges.len() as u64) as usize];
-            let slot = self.regular(Slot::Picks, Slot::Entry, draw);
-            out.push(self.planned(bridge.start, slot, Scent::Bridge, draw));
+            let slot = self.regular(TemplateBlock::Picks, TemplateBlock::Entry, draw);
+            out.push(self.planned(bridge.start, slot, LinkRole::Bridge, draw));
         }
         for at in 0..draw.within(self.spec.off_topic_links) {
             let to = self.elsewhere(section.host, at, draw);
-            let slot = draw.pick(&[Slot::Side, Slot::Side, Slot::Inline, Slot::Entry]);
-            let slot = self.regular(Slot::Side, slot, draw);
-            out.push(self.planned(to, slot, Scent::Plain, draw));
+            let slot =
+                draw.pick(&[TemplateBlock::Side, TemplateBlock::Side, TemplateBlock::Inline, TemplateBlock::Entry]);
+            let slot = self.regular(TemplateBlock::Side, slot, draw);
+            out.push(self.planned(to, slot, LinkRole::Plain, draw));
         }
         for at in 0..self.spec.footer_links {
             let to = self.sections[self.locate(self.elsewhere(section.host, 100 + at, draw)).0].start;
-            out.push(self.planned(to, Slot::Foot, Scent::Plain, draw));
+            out.push(self.planned(to, TemplateBlock::Foot, LinkRole::Plain, draw));
         }
         let wanted = self.spec.dangling * out.len() as f64;
         let missing = wanted.floor() as u64 + u64::from(draw.chance(wanted.fract()));
         for _ in 0..missing {
             let bits = draw.bits();
-            let target = if draw.chance(0.2) { Target::NoHost(bits) } else { Target::Missing(section.host, bits) };
-            out.push(plain(target, Slot::Side, Said::Title(page)));
+            let target =
+                if draw.chance(0.2) { LinkTarget::NoHost(bits) } else { LinkTarget::Missing(section.host, bits) };
+            out.push(plain(target, TemplateBlock::Side, LinkText::Title(page)));
         }
         if section.island.is_none() {
             if host.habits.calendar {
-                let month = Extra::Month(draw.below(300));
-                out.push(plain(Target::Extra(section.host, month), Slot::Side, Said::Words("日历")));
+                let month = AuxPage::Month(draw.below(300));
+                out.push(plain(LinkTarget::Extra(section.host, month), TemplateBlock::Side, LinkText::Words("日历")));
             }
             if host.habits.robots {
-                let private = Extra::Private(draw.below(50));
-                out.push(plain(Target::Extra(section.host, private), Slot::Foot, Said::Words("会员中心")));
+                let private = AuxPage::Private(draw.below(50));
+                out.push(plain(
+                    LinkTarget::Extra(section.host, private),
+                    TemplateBlock::Foot,
+                    LinkText::Words("会员中心"),
+                ));
             }
         }
         out
@@ -214,86 +224,89 @@ impl Layout {
 
     /// The links of an article to its own kind: neighbours, related ones; on a blog its tags, and posts before and after
     /// it, whatever they are about.
-    fn article_links(&self, index: usize, page: u64, article: u64, out: &mut Vec<Planned>, draw: &mut Draw) {
+    fn article_links(&self, index: usize, page: u64, article: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
         let section = &self.sections[index];
         let blog = self.hosts[section.host as usize].habits.blog;
         if blog {
             self.post_links(index, article, out, draw);
         } else {
             if article > 0 {
-                out.push(self.planned(page - 1, Slot::Entry, Scent::Plain, draw));
+                out.push(self.planned(page - 1, TemplateBlock::Entry, LinkRole::Plain, draw));
             }
             if article + 1 < section.articles() {
-                out.push(self.planned(page + 1, Slot::Entry, Scent::Plain, draw));
+                out.push(self.planned(page + 1, TemplateBlock::Entry, LinkRole::Plain, draw));
             }
         }
         for at in 0..draw.within(self.spec.related_links) {
             let to = match section.island {
-                Some(island) => self.kin(island, draw),
+                Some(island) => self.same_island_page(island, draw),
                 None => section.article(draw.below(section.articles())),
             };
-            let slot = if at < 2 { Slot::Inline } else { Slot::Entry };
-            let slot = self.regular(Slot::Related, slot, draw);
-            out.push(self.planned(to, slot, Scent::Plain, draw));
+            let slot = if at < 2 { TemplateBlock::Inline } else { TemplateBlock::Entry };
+            let slot = self.regular(TemplateBlock::Related, slot, draw);
+            out.push(self.planned(to, slot, LinkRole::Plain, draw));
         }
     }
 
     /// The ten articles of a listing. Those of a home are the first ones, a blog's listings begin with the next.
-    fn entries(&self, index: usize, listing: u64, out: &mut Vec<Planned>, draw: &mut Draw) {
+    fn entries(&self, index: usize, listing: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
         let section = &self.sections[index];
         let skipped = if self.hosts[section.host as usize].habits.blog { listing } else { listing - 1 };
         let end = section.articles().min((skipped + 1) * PER_LISTING);
         for article in skipped * PER_LISTING..end {
-            out.push(self.planned(section.article(article), Slot::Entry, Scent::Plain, draw));
+            out.push(self.planned(section.article(article), TemplateBlock::Entry, LinkRole::Plain, draw));
         }
     }
 
     /// A link to a page, with the anchor and context the spec's qualities give it, and now and then a detour.
-    fn planned(&self, to: u64, slot: Slot, scent: Scent, draw: &mut Draw) -> Planned {
+    fn planned(&self, to: u64, slot: TemplateBlock, scent: LinkRole, draw: &mut Draw) -> PlannedLink {
         let spec = &self.spec;
         let (index, place) = self.locate(to);
         let topic = self.topic_at(to, index, place);
-        let promising = scent == Scent::Bridge || topic_is_on(topic);
+        let promising = scent == LinkRole::Bridge || topic_is_on(topic);
         let anchor = if !promising {
             let misleads = draw.chance(spec.misleading);
             if misleads {
-                Said::Headline(draw.below(THEMES as u64) as usize)
+                LinkText::Headline(draw.below(THEMES as u64) as usize)
             } else if draw.chance(0.8) {
-                Said::Title(to)
+                LinkText::Title(to)
             } else {
-                Said::Blank
+                LinkText::Blank
             }
         } else if !draw.chance(spec.anchor_quality) {
-            Said::Blank
-        } else if scent == Scent::Plain {
-            Said::Title(to)
+            LinkText::Blank
+        } else if scent == LinkRole::Plain {
+            LinkText::Title(to)
         } else if draw.chance(0.5) {
-            Said::Headline(NEAR_TOPIC)
+            LinkText::Headline(NEAR_TOPIC)
         } else {
-            Said::Headline(draw.below(THEMES as u64) as usize)
+            LinkText::Headline(draw.below(THEMES as u64) as usize)
         };
-        let context = if !matches!(slot, Slot::Inline | Slot::Entry | Slot::Related | Slot::Picks) {
-            Said::Nothing
+        let context = if !matches!(
+            slot,
+            TemplateBlock::Inline | TemplateBlock::Entry | TemplateBlock::Related | TemplateBlock::Picks
+        ) {
+            LinkText::Nothing
         } else if promising && !draw.chance(spec.context_quality) {
-            Said::Sentence(THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize)
+            LinkText::Sentence(THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize)
         } else {
-            Said::Sentence(if scent == Scent::Bridge { NEAR_TOPIC } else { topic })
+            LinkText::Sentence(if scent == LinkRole::Bridge { NEAR_TOPIC } else { topic })
         };
-        let home_of_blog = place == Place::Home && self.sections[index].island.is_none();
+        let home_of_blog = place == PagePosition::Home && self.sections[index].island.is_none();
         let target = if draw.chance(spec.redirects) {
-            Target::Redirect(to)
+            LinkTarget::Redirect(to)
         } else if draw.chance(spec.duplicates) {
-            Target::Twin(to)
+            LinkTarget::AliasUrl(to)
         } else if home_of_blog && self.host_at(index).habits.blog {
             // What others link to is the blog, not one of its tags.
-            Target::Root(self.sections[index].host)
+            LinkTarget::Root(self.sections[index].host)
         } else {
-            Target::Page(to)
+            LinkTarget::Page(to)
         };
-        Planned { target, slot, anchor, context }
+        PlannedLink { target, slot, anchor, context }
     }
 
-    pub(super) fn to_article(&self, to: u64, slot: Slot, draw: &mut Draw) -> Planned {
-        self.planned(to, slot, Scent::Plain, draw)
+    pub(super) fn to_article(&self, to: u64, slot: TemplateBlock, draw: &mut Draw) -> PlannedLink {
+        self.planned(to, slot, LinkRole::Plain, draw)
     }
 }

@@ -25,13 +25,13 @@ mod truth;
 mod words;
 mod write;
 
-pub use change::{Gone, Life, Pattern};
+pub use change::{ChangeHistory, Gone, Pattern};
 pub use changing::{ChangingSpec, ChangingWeb};
 pub use forum::{
-    Activity, ActivitySpec, BoardActivity, BoardTruth, Forum, ForumSpec, ForumWeb, Kind, Posting, Skin, ThreadActivity,
-    ThreadTruth,
+    Activity, ActivitySpec, BoardActivity, BoardTruth, Forum, ForumSpec, ForumWeb, Posting, ServedForumPage, Skin,
+    ThreadActivity, ThreadTruth,
 };
-pub use serve::{Access, Proxied, Server, ServerOptions};
-pub use spec::{Shape, Spec, SpecError};
-pub use truth::World;
+pub use serve::{Proxied, ServedRequest, ServerOptions, WebServer};
+pub use spec::{PathShape, SpecError, WebSpec};
+pub use truth::SyntheticWeb;
 pub use words::topic_words;

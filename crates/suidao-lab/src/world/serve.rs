@@ -25,7 +25,7 @@ use suidao_page::model::{CrawlUrl, Failure, Fetched};
 
 /// One request, as it was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct ServedRequest {
     /// Host name asked for, with the port if it is not 80.
     pub host: String,
     pub path: String,
@@ -43,7 +43,7 @@ pub struct ServerOptions {
 }
 
 /// A web being served. Stops, with all its connections, when dropped.
-pub struct Server {
+pub struct WebServer {
     addr: SocketAddr,
     shared: Arc<Shared>,
     stop: Option<oneshot::Sender<()>>,
@@ -54,10 +54,10 @@ struct Shared {
     web: Arc<dyn Web>,
     options: ServerOptions,
     requests: AtomicU64,
-    log: Mutex<Vec<Access>>,
+    log: Mutex<Vec<ServedRequest>>,
 }
 
-impl Server {
+impl WebServer {
     /// Serves `web` on 127.0.0.1, on a free port, from a thread of its own.
     ///
     /// # Errors
@@ -113,12 +113,12 @@ impl Server {
     }
 
     /// Requests answered so far, in order; empty unless [`ServerOptions::log`] is set.
-    pub fn log(&self) -> Vec<Access> {
+    pub fn log(&self) -> Vec<ServedRequest> {
         self.shared.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Drop for Server {
+impl Drop for WebServer {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -169,7 +169,7 @@ async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Respons
         plain(StatusCode::BAD_REQUEST, "no such host or path\n")
     };
     if shared.options.log {
-        let access = Access { host, path: path.to_owned(), status: response.status().as_u16() };
+        let access = ServedRequest { host, path: path.to_owned(), status: response.status().as_u16() };
         shared.log.lock().unwrap_or_else(PoisonError::into_inner).push(access);
     }
     response
@@ -206,7 +206,7 @@ fn body_is(response: &Response<Body>, length: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Spec, World};
+    use super::super::{SyntheticWeb, WebSpec};
     use super::*;
     use suidao_page::model::FailureKind;
 
@@ -238,7 +238,7 @@ mod tests {
         })
     }
 
-    fn client(server: &Server) -> (reqwest::Client, tokio::runtime::Runtime) {
+    fn client(server: &WebServer) -> (reqwest::Client, tokio::runtime::Runtime) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let _ = rustls::crypto::ring::default_provider().install_default();
         let proxy = reqwest::Proxy::http(server.proxy()).unwrap();
@@ -248,12 +248,12 @@ mod tests {
 
     #[test]
     fn http_brings_what_the_web_gives() {
-        let spec = Spec { pages: 900, hosts: 16, islands: 5, island_pages: [20, 50], ..Spec::default() };
-        let world = Arc::new(World::new(spec.clone()).unwrap());
+        let spec = WebSpec { pages: 900, hosts: 16, islands: 5, island_pages: [20, 50], ..WebSpec::default() };
+        let world = Arc::new(SyntheticWeb::new(spec.clone()).unwrap());
         let options = ServerOptions { log: true, ..ServerOptions::default() };
-        let server = Server::start_with(world.clone(), options).unwrap();
+        let server = WebServer::start_with(world.clone(), options).unwrap();
         let (client, runtime) = client(&server);
-        let direct = Proxied(World::new(spec).unwrap());
+        let direct = Proxied(SyntheticWeb::new(spec).unwrap());
         let home = world.seeds()[0].clone();
         let mut urls: Vec<CrawlUrl> = world.pages().step_by(9).map(|(url, _)| url).collect();
         for other in ["/robots.txt", "/", "/nothing", "http://nowhere.test/x"] {
@@ -266,14 +266,14 @@ mod tests {
         assert_eq!(server.requests(), urls.len() as u64);
         let log = server.log();
         assert_eq!(log.len(), urls.len());
-        let last = Access { host: "nowhere.test".to_owned(), path: "/x".to_owned(), status: 502 };
+        let last = ServedRequest { host: "nowhere.test".to_owned(), path: "/x".to_owned(), status: 502 };
         assert_eq!(log.last(), Some(&last));
     }
 
     #[test]
     fn a_server_is_found_by_its_host_field_and_stops_when_dropped() {
         use std::io::{Read, Write};
-        let server = Server::start(Arc::new(Greeting)).unwrap();
+        let server = WebServer::start(Arc::new(Greeting)).unwrap();
         let addr = server.addr();
         let mut stream = std::net::TcpStream::connect(addr).unwrap();
         let ask = |stream: &mut std::net::TcpStream, host: &str| {
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn other_methods_and_hosts_are_refused() {
-        let server = Server::start(Arc::new(Greeting)).unwrap();
+        let server = WebServer::start(Arc::new(Greeting)).unwrap();
         let (client, runtime) = client(&server);
         let posted = runtime.block_on(client.post("http://a.test/").send()).unwrap();
         assert_eq!(posted.status().as_u16(), 405);

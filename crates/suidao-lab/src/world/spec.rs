@@ -8,7 +8,7 @@ use thiserror::Error;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shape {
+pub enum PathShape {
     /// To each island bridges from islands with a smaller number, one way.
     #[default]
     Tree,
@@ -22,7 +22,7 @@ pub enum Shape {
 /// The default is `worlds/default.toml`; [`Spec::demo`] is the demo's web. Probabilities and shares lie in 0 to 1; a range `[a, b]` includes both ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Spec {
+pub struct WebSpec {
     /// Another seed, another web of the same kind.
     pub seed: u64,
     /// Pages in all: homes, listings, articles, bridge pages. What traps make up comes on top.
@@ -47,7 +47,7 @@ pub struct Spec {
     pub gap: [u64; 2],
     /// Mean of the above over all bridges, inside it. An island's own gap is that of its shortest bridge.
     pub gap_mean: f64,
-    pub shape: Shape,
+    pub shape: PathShape,
     /// Bridges to each island (`tree`), or to its successors on the ring (`small-world`); 0: islands are not joined.
     pub bridges: u64,
     /// Share of a small world's bridges, and of friend links, that lead anywhere instead of to a neighbour.
@@ -117,7 +117,7 @@ pub struct Spec {
     pub robots_hosts: f64,
 }
 
-impl Default for Spec {
+impl Default for WebSpec {
     fn default() -> Self {
         Self {
             seed: 1,
@@ -133,7 +133,7 @@ impl Default for Spec {
             island_tags: [1, 1],
             gap: [1, 12],
             gap_mean: 5.0,
-            shape: Shape::Tree,
+            shape: PathShape::Tree,
             bridges: 2,
             rewired: 0.1,
             bridge_heads: 4,
@@ -192,7 +192,7 @@ pub enum SpecError {
     TooSmall { taken: u64, hosts: u64, pages: u64 },
 }
 
-impl Spec {
+impl WebSpec {
     /// The web of `suidao demo` and `suidao practice`: blogs, with figures measured on real ones (`worlds/demo.toml` says
     /// which).
     ///

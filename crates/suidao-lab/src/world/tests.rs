@@ -5,48 +5,48 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::address::Extra;
-use super::layout::{Place, topic_is_on};
-use super::links::{Planned, Said, Slot, Target};
+use super::address::AuxPage;
+use super::layout::{PagePosition, topic_is_on};
+use super::links::{LinkTarget, LinkText, PlannedLink, TemplateBlock};
 use super::truth::crawl_url;
 use super::words::NEAR_TOPIC;
 use super::*;
-use suidao_crawl::crawl::{Outcome, Wanted};
-use suidao_crawl::replay::{Reading, Source, Web};
+use suidao_crawl::crawl::{FetchKind, FetchOutcome};
+use suidao_crawl::replay::{ReplaySource, TopicalWeb, Web};
 use suidao_page::model::{CrawlUrl, Page, UrlId};
 
-fn small() -> Spec {
-    Spec { pages: 1_500, hosts: 16, islands: 6, island_pages: [30, 60], ..Spec::default() }
+fn small() -> WebSpec {
+    WebSpec { pages: 1_500, hosts: 16, islands: 6, island_pages: [30, 60], ..WebSpec::default() }
 }
 
-fn blogs() -> Spec {
-    Spec { blog_hosts: 1.0, friend_hosts: 1.0, tags: [3, 12], friends: [2, 4], topical_hosts: 0.0, ..small() }
+fn blogs() -> WebSpec {
+    WebSpec { blog_hosts: 1.0, friend_hosts: 1.0, tags: [3, 12], friends: [2, 4], topical_hosts: 0.0, ..small() }
 }
 
 /// The demo's web, smaller.
-fn demo() -> Spec {
-    Spec { pages: 2_400, hosts: 20, tags: [10, 30], islands: 8, island_pages: [60, 120], ..Spec::demo() }
+fn demo() -> WebSpec {
+    WebSpec { pages: 2_400, hosts: 20, tags: [10, 30], islands: 8, island_pages: [60, 120], ..WebSpec::demo() }
 }
 
-fn learnt(world: &World) -> suidao_page::topic::Topic {
+fn learnt(world: &SyntheticWeb) -> suidao_page::topic::Topic {
     suidao_page::topic::Topic::new(crate::recorded::learn(world).unwrap())
 }
 
-fn world(spec: Spec) -> World {
-    World::new(spec).unwrap()
+fn world(spec: WebSpec) -> SyntheticWeb {
+    SyntheticWeb::new(spec).unwrap()
 }
 
 /// Every link of every page, with the page.
-fn links(world: &World) -> Vec<(u64, Planned)> {
+fn links(world: &SyntheticWeb) -> Vec<(u64, PlannedLink)> {
     (0..world.spec().pages)
         .flat_map(|page| world.layout.links(page).into_iter().map(move |link| (page, link)))
         .collect()
 }
 
 /// Where a link leads, through redirects and second URLs.
-fn page_of(target: Target) -> Option<u64> {
+fn page_of(target: LinkTarget) -> Option<u64> {
     match target {
-        Target::Page(page) | Target::Twin(page) | Target::Redirect(page) => Some(page),
+        LinkTarget::Page(page) | LinkTarget::AliasUrl(page) | LinkTarget::Redirect(page) => Some(page),
         _ => None,
     }
 }
@@ -63,19 +63,19 @@ fn the_specs_of_the_repository_are_webs_and_the_default_names_every_key() {
     let found = specs();
     assert!(found.len() >= 6);
     for path in &found {
-        let spec = Spec::load(path).unwrap();
-        let world = World::new(spec.clone()).unwrap();
+        let spec = WebSpec::load(path).unwrap();
+        let world = SyntheticWeb::new(spec.clone()).unwrap();
         let seeds = world.seeds();
         assert!(seeds.iter().all(|url| world.get(url).is_ok_and(|answer| answer.status == 200)), "{}", path.display());
-        assert_eq!(toml::from_str::<Spec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
+        assert_eq!(toml::from_str::<WebSpec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
     }
     let default = found.iter().find(|path| path.ends_with("default.toml")).unwrap();
-    assert_eq!(Spec::load(default).unwrap(), Spec::default());
+    assert_eq!(WebSpec::load(default).unwrap(), WebSpec::default());
     let demo = found.iter().find(|path| path.ends_with("demo.toml")).unwrap();
-    assert_eq!(Spec::load(demo).unwrap(), Spec::demo());
+    assert_eq!(WebSpec::load(demo).unwrap(), WebSpec::demo());
     let keys = |text: &str| toml::from_str::<toml::Table>(text).unwrap().keys().cloned().collect::<BTreeSet<_>>();
     let written = keys(&std::fs::read_to_string(default).unwrap());
-    assert_eq!(written, keys(&toml::to_string(&Spec::default()).unwrap()));
+    assert_eq!(written, keys(&toml::to_string(&WebSpec::default()).unwrap()));
 }
 
 #[test]
@@ -83,19 +83,19 @@ fn a_file_that_is_no_spec_is_told_with_its_line() {
     let load = |text: &str| {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
-        Spec::load(file.path()).unwrap_err().to_string()
+        WebSpec::load(file.path()).unwrap_err().to_string()
     };
     assert!(load("pages = 7000\nhsots = 3").contains("line 2"));
     assert!(load("\n\npages = 'many'").contains("line 3"));
     assert!(load("shape = 'round'").contains("small-world"));
     assert!(load("rewired = 2").contains("rewired is 2"));
     assert!(load("islands = 3\nseed_islands = 4").contains("seed_islands"));
-    assert!(Spec::load(Path::new("no/such.toml")).unwrap_err().to_string().contains("cannot be read"));
+    assert!(WebSpec::load(Path::new("no/such.toml")).unwrap_err().to_string().contains("cannot be read"));
 }
 
 #[test]
 fn urls_of_blogs_lead_back_and_all_their_links_lead_somewhere() {
-    let world = world(Spec { dangling: 0.0, calendar_hosts: 0.5, ..blogs() });
+    let world = world(WebSpec { dangling: 0.0, calendar_hosts: 0.5, ..blogs() });
     for (page, (url, relevant)) in (0..).zip(world.pages()) {
         assert_eq!(world.find(world.layout.find_host(url.host()).unwrap(), url.as_str()), Some(page), "{url}");
         assert_eq!(world.is_relevant(&url), relevant);
@@ -105,7 +105,9 @@ fn urls_of_blogs_lead_back_and_all_their_links_lead_somewhere() {
     while let Some(url) = queue.pop() {
         let answer = world.get(&url).unwrap();
         assert_ne!(answer.status, 404, "{url}");
-        let Outcome::Page { page, .. } = facts_free(&world).outcome(&Wanted::Page(UrlId(0)), &url) else { continue };
+        let FetchOutcome::Page { page, .. } = facts_free(&world).outcome(&FetchKind::Page(UrlId(0)), &url) else {
+            continue;
+        };
         for link in page.outlinks {
             let endless = link.url.path().starts_with("/calendar/");
             if !endless && seen.insert(link.url.clone()) {
@@ -122,12 +124,12 @@ fn urls_of_blogs_lead_back_and_all_their_links_lead_somewhere() {
 }
 
 /// The page reader with a lexicon of nothing: for links alone.
-fn facts_free(world: &World) -> Reading<'_> {
+fn facts_free(world: &SyntheticWeb) -> TopicalWeb<'_> {
     static TOPIC: std::sync::OnceLock<suidao_page::topic::Topic> = std::sync::OnceLock::new();
     let topic = TOPIC.get_or_init(|| {
         suidao_page::topic::Topic::new(suidao_page::topic::Lexicon::from_terms("体育", &[("体育", 1.0)]))
     });
-    Reading { web: world, topic }
+    TopicalWeb { web: world, topic }
 }
 
 #[test]
@@ -135,37 +137,37 @@ fn a_blog_mixes_its_tags_in_front_and_gathers_them_by_tag() {
     let world = world(blogs());
     let layout = &world.layout;
     let host = (0..16).max_by_key(|&host| layout.hosts[host as usize].sections.len()).unwrap();
-    let sections = |links: Vec<Planned>| -> BTreeSet<usize> {
-        let entries = links.into_iter().filter(|link| link.slot == Slot::Entry);
+    let sections = |links: Vec<PlannedLink>| -> BTreeSet<usize> {
+        let entries = links.into_iter().filter(|link| link.slot == TemplateBlock::Entry);
         entries.filter_map(|link| page_of(link.target)).map(|page| layout.locate(page).0).collect()
     };
-    assert!(sections(layout.extra_links(host, Extra::Front(0))).len() > 1);
-    assert!(sections(layout.extra_links(host, Extra::Archive(0))).len() > 1);
+    assert!(sections(layout.extra_links(host, AuxPage::Front(0))).len() > 1);
+    assert!(sections(layout.extra_links(host, AuxPage::Archive(0))).len() > 1);
     let every: BTreeSet<u64> =
         (0..layout.hosts[host as usize].articles).map(|place| layout.host_article(host, place)).collect();
     assert_eq!(every.len() as u64, layout.hosts[host as usize].articles, "each post once");
     let section = *layout.hosts[host as usize].sections.last().unwrap() as usize;
-    let quiet = Spec { off_topic_links: [0, 0], bridges: 0, ..blogs() };
-    let quiet = World::new(quiet).unwrap();
+    let quiet = WebSpec { off_topic_links: [0, 0], bridges: 0, ..blogs() };
+    let quiet = SyntheticWeb::new(quiet).unwrap();
     let own = quiet.layout.links(quiet.layout.sections[section].start);
-    let own = own.into_iter().filter(|link| link.slot == Slot::Entry).filter_map(|link| page_of(link.target));
+    let own = own.into_iter().filter(|link| link.slot == TemplateBlock::Entry).filter_map(|link| page_of(link.target));
     assert!(own.map(|page| quiet.layout.locate(page).0).all(|at| at == section));
 }
 
 #[test]
 fn shares_of_hosts_are_none_at_0_and_all_at_1() {
-    let count = |spec: Spec, test: &dyn Fn(&super::layout::Habits) -> bool| {
+    let count = |spec: WebSpec, test: &dyn Fn(&super::layout::HostTraits) -> bool| {
         world(spec).layout.hosts.iter().filter(|host| test(&host.habits)).count()
     };
     for (share, expected) in [(0.0, 0), (1.0, 16)] {
-        assert_eq!(count(Spec { blog_hosts: share, ..small() }, &|habits| habits.blog), expected);
-        assert_eq!(count(Spec { friend_hosts: share, ..small() }, &|habits| habits.friends), expected);
-        assert_eq!(count(Spec { session_hosts: share, ..small() }, &|habits| habits.session), expected);
-        assert_eq!(count(Spec { gbk_hosts: share, ..small() }, &|habits| habits.gbk), expected);
-        assert_eq!(count(Spec { robots_hosts: share, ..small() }, &|habits| habits.robots), expected);
+        assert_eq!(count(WebSpec { blog_hosts: share, ..small() }, &|habits| habits.blog), expected);
+        assert_eq!(count(WebSpec { friend_hosts: share, ..small() }, &|habits| habits.friends), expected);
+        assert_eq!(count(WebSpec { session_hosts: share, ..small() }, &|habits| habits.session), expected);
+        assert_eq!(count(WebSpec { gbk_hosts: share, ..small() }, &|habits| habits.gbk), expected);
+        assert_eq!(count(WebSpec { robots_hosts: share, ..small() }, &|habits| habits.robots), expected);
     }
     for (share, expected) in [(0.0, 0), (0.25, 4), (0.5, 8)] {
-        let spec = Spec { topical_hosts: share, ..small() };
+        let spec = WebSpec { topical_hosts: share, ..small() };
         assert_eq!(world(spec).layout.first_ordinary, expected);
     }
 }
@@ -174,19 +176,19 @@ fn shares_of_hosts_are_none_at_0_and_all_at_1() {
 fn links_say_what_the_qualities_promise() {
     for quality in [0.0, 1.0] {
         let world =
-            world(Spec { anchor_quality: quality, context_quality: quality, misleading: 1.0 - quality, ..small() });
-        for (_, link) in links(&world).into_iter().filter(|(_, link)| link.anchor != Said::Nothing) {
+            world(WebSpec { anchor_quality: quality, context_quality: quality, misleading: 1.0 - quality, ..small() });
+        for (_, link) in links(&world).into_iter().filter(|(_, link)| link.anchor != LinkText::Nothing) {
             let Some(to) = page_of(link.target) else { continue };
             let on = topic_is_on(world.layout.topic(to));
-            let bridge = matches!(world.layout.locate(to).1, Place::Bridge(..));
+            let bridge = matches!(world.layout.locate(to).1, PagePosition::Bridge(..));
             match link.anchor {
-                Said::Words(_) | Said::Number(_) => {}
-                Said::Blank if on || bridge => assert_eq!(quality, 0.0),
-                Said::Headline(_) => assert!(if on || bridge { quality == 1.0 } else { quality == 0.0 }),
-                Said::Title(page) if on => assert_eq!((page, quality), (to, 1.0)),
+                LinkText::Words(_) | LinkText::Number(_) => {}
+                LinkText::Blank if on || bridge => assert_eq!(quality, 0.0),
+                LinkText::Headline(_) => assert!(if on || bridge { quality == 1.0 } else { quality == 0.0 }),
+                LinkText::Title(page) if on => assert_eq!((page, quality), (to, 1.0)),
                 _ => {}
             }
-            if let Said::Sentence(about) = link.context
+            if let LinkText::Sentence(about) = link.context
                 && on
             {
                 assert_eq!(topic_is_on(about) || about == NEAR_TOPIC, quality == 1.0);
@@ -198,14 +200,18 @@ fn links_say_what_the_qualities_promise() {
 #[test]
 fn regular_templates_keep_each_kind_of_link_in_its_block() {
     for regularity in [0.0, 1.0] {
-        let world = world(Spec { template_regularity: regularity, ..small() });
+        let world = world(WebSpec { template_regularity: regularity, ..small() });
         let mut slots: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for (page, link) in links(&world) {
-            let (Some(to), Place::Article(_)) = (page_of(link.target), world.layout.locate(page).1) else { continue };
+            let (Some(to), PagePosition::Article(_)) = (page_of(link.target), world.layout.locate(page).1) else {
+                continue;
+            };
             let (from, place) = (world.layout.locate(page).0, world.layout.locate(to));
             let kind = match place {
-                (_, Place::Bridge(..)) => "bridge",
-                (section, Place::Article(_)) if section != from && world.layout.sections[section].island.is_none() => {
+                (_, PagePosition::Bridge(..)) => "bridge",
+                (section, PagePosition::Article(_))
+                    if section != from && world.layout.sections[section].island.is_none() =>
+                {
                     "elsewhere"
                 }
                 _ => continue,
@@ -221,26 +227,26 @@ fn regular_templates_keep_each_kind_of_link_in_its_block() {
 
 #[test]
 fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
-    let count = |spec: Spec, test: &dyn Fn(&Planned) -> bool| {
+    let count = |spec: WebSpec, test: &dyn Fn(&PlannedLink) -> bool| {
         let all = links(&world(spec));
         all.iter().filter(|(_, link)| test(link)).count() as f64 / all.len() as f64
     };
-    let redirect = |link: &Planned| matches!(link.target, Target::Redirect(_));
-    let twin = |link: &Planned| matches!(link.target, Target::Twin(_));
-    let dead = |link: &Planned| matches!(link.target, Target::Missing(..) | Target::NoHost(_));
-    assert_eq!(count(Spec { redirects: 0.0, ..small() }, &redirect), 0.0);
-    assert!(count(Spec { redirects: 1.0, ..small() }, &redirect) > 0.5);
-    assert_eq!(count(Spec { duplicates: 0.0, ..small() }, &twin), 0.0);
-    assert!(count(Spec { duplicates: 1.0, redirects: 0.0, ..small() }, &twin) > 0.5);
-    assert_eq!(count(Spec { dangling: 0.0, ..small() }, &dead), 0.0);
-    assert!((count(Spec { dangling: 1.0, ..small() }, &dead) - 0.5).abs() < 0.05);
-    let foot = |link: &Planned| link.slot == Slot::Foot && link.anchor != Said::Words("会员中心");
-    assert_eq!(count(Spec { footer_links: 0, ..small() }, &foot), 0.0);
+    let redirect = |link: &PlannedLink| matches!(link.target, LinkTarget::Redirect(_));
+    let twin = |link: &PlannedLink| matches!(link.target, LinkTarget::AliasUrl(_));
+    let dead = |link: &PlannedLink| matches!(link.target, LinkTarget::Missing(..) | LinkTarget::NoHost(_));
+    assert_eq!(count(WebSpec { redirects: 0.0, ..small() }, &redirect), 0.0);
+    assert!(count(WebSpec { redirects: 1.0, ..small() }, &redirect) > 0.5);
+    assert_eq!(count(WebSpec { duplicates: 0.0, ..small() }, &twin), 0.0);
+    assert!(count(WebSpec { duplicates: 1.0, redirects: 0.0, ..small() }, &twin) > 0.5);
+    assert_eq!(count(WebSpec { dangling: 0.0, ..small() }, &dead), 0.0);
+    assert!((count(WebSpec { dangling: 1.0, ..small() }, &dead) - 0.5).abs() < 0.05);
+    let foot = |link: &PlannedLink| link.slot == TemplateBlock::Foot && link.anchor != LinkText::Words("会员中心");
+    assert_eq!(count(WebSpec { footer_links: 0, ..small() }, &foot), 0.0);
 
     // All pages of a host share their links elsewhere, or none do.
     let targets = |share| {
-        let world = world(Spec { repeated_links: share, redirects: 0.0, duplicates: 0.0, ..small() });
-        let foot = links(&world).into_iter().filter(|(_, link)| link.slot == Slot::Foot);
+        let world = world(WebSpec { repeated_links: share, redirects: 0.0, duplicates: 0.0, ..small() });
+        let foot = links(&world).into_iter().filter(|(_, link)| link.slot == TemplateBlock::Foot);
         let foot = foot.filter_map(|(page, link)| {
             Some((world.layout.sections[world.layout.locate(page).0].host, page_of(link.target)?))
         });
@@ -251,12 +257,13 @@ fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
 
 #[test]
 fn islands_are_joined_in_the_shape_planned() {
-    assert_eq!(world(Spec { bridges: 0, ..small() }).layout.bridges.len(), 0);
+    assert_eq!(world(WebSpec { bridges: 0, ..small() }).layout.bridges.len(), 0);
     let tree = world(small());
     assert!(tree.layout.bridges.iter().all(|bridge| bridge.from < bridge.to));
-    let ring =
-        |rewired| world(Spec { shape: Shape::SmallWorld, bridges: 2, rewired, islands: 12, pages: 3_000, ..small() });
-    let apart = |world: &World| -> Vec<u64> {
+    let ring = |rewired| {
+        world(WebSpec { shape: PathShape::SmallWorld, bridges: 2, rewired, islands: 12, pages: 3_000, ..small() })
+    };
+    let apart = |world: &SyntheticWeb| -> Vec<u64> {
         world
             .layout
             .bridges
@@ -271,7 +278,7 @@ fn islands_are_joined_in_the_shape_planned() {
     assert!(apart(&random).iter().any(|&apart| apart > 2));
     assert!(apart(&random).iter().filter(|&&apart| apart == 1).count() >= 24, "the nearest stay joined");
     for (gap, mean) in [([3, 3], 3.0), ([1, 7], 3.0)] {
-        let world = world(Spec { gap, gap_mean: mean, ..ring(0.2).spec().clone() });
+        let world = world(WebSpec { gap, gap_mean: mean, ..ring(0.2).spec().clone() });
         let gaps: Vec<u64> = world.layout.bridges.iter().map(|bridge| bridge.gap).collect();
         assert!(gaps.iter().all(|found| (gap[0]..=gap[1]).contains(found)));
         let found = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
@@ -282,13 +289,13 @@ fn islands_are_joined_in_the_shape_planned() {
 #[test]
 fn friends_are_neighbours_unless_rewired() {
     for (rewired, least, most) in [(0.0, 1, 2), (1.0, 6, 8)] {
-        let world = world(Spec { rewired, ..blogs() });
+        let world = world(WebSpec { rewired, ..blogs() });
         let mut farthest = 0;
         for host in 0..16 {
-            let friends = world.layout.extra_links(host, Extra::Friends);
-            let roots = friends.into_iter().filter(|link| link.slot == Slot::Entry).map(|link| link.target);
+            let friends = world.layout.extra_links(host, AuxPage::Friends);
+            let roots = friends.into_iter().filter(|link| link.slot == TemplateBlock::Entry).map(|link| link.target);
             for root in roots {
-                let Target::Root(friend) = root else { panic!("{root:?}") };
+                let LinkTarget::Root(friend) = root else { panic!("{root:?}") };
                 assert_ne!(friend, host);
                 let apart = (friend + 16 - host) % 16;
                 farthest = farthest.max(apart.min(16 - apart));
@@ -300,7 +307,7 @@ fn friends_are_neighbours_unless_rewired() {
 
 #[test]
 fn an_island_of_several_tags_lies_on_one_blog() {
-    let world = world(Spec { island_tags: [2, 5], island_pages: [12, 200], island_skew: 9.0, ..demo() });
+    let world = world(WebSpec { island_tags: [2, 5], island_pages: [12, 200], island_skew: 9.0, ..demo() });
     let layout = &world.layout;
     let mut sizes = Vec::new();
     for island in 0..8 {
@@ -318,13 +325,13 @@ fn an_island_of_several_tags_lies_on_one_blog() {
 fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says() {
     let world = world(demo());
     let topic = learnt(&world);
-    let reading = Reading { web: &world, topic: &topic };
+    let reading = TopicalWeb { web: &world, topic: &topic };
     let layout = &world.layout;
     let (mut posts, mut dated, mut on, mut tell, mut neighbours, mut kin) = (0, 0, 0, 0, 0, 0);
     for page in (0..world.spec().pages).step_by(3) {
         let (section, place) = layout.locate(page);
         let url = crawl_url(&layout.url(page));
-        if !matches!(place, Place::Article(_)) {
+        if !matches!(place, PagePosition::Article(_)) {
             assert_eq!(read(&reading, &url).published, None, "{url}");
             continue;
         }
@@ -342,7 +349,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says()
         if topic_is_on(topic) {
             on += 1;
             tell += u32::from(layout.title_tells(page, topic));
-            for link in layout.links(page).iter().filter(|link| link.slot == Slot::Pager) {
+            for link in layout.links(page).iter().filter(|link| link.slot == TemplateBlock::Pager) {
                 neighbours += 1;
                 kin += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
             }
@@ -356,9 +363,9 @@ fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says()
 }
 
 /// Relevance of the articles of a kind: mean over at most 60 of them.
-fn relevance(world: &World, topic: &suidao_page::topic::Topic, which: &dyn Fn(u64) -> bool) -> f64 {
-    let reading = Reading { web: world, topic };
-    let pages = (0..world.spec().pages).filter(|&page| matches!(world.layout.locate(page).1, Place::Article(_)));
+fn relevance(world: &SyntheticWeb, topic: &suidao_page::topic::Topic, which: &dyn Fn(u64) -> bool) -> f64 {
+    let reading = TopicalWeb { web: world, topic };
+    let pages = (0..world.spec().pages).filter(|&page| matches!(world.layout.locate(page).1, PagePosition::Article(_)));
     let scores: Vec<f64> = pages
         .filter(|&page| which(page))
         .take(60)
@@ -367,16 +374,16 @@ fn relevance(world: &World, topic: &suidao_page::topic::Topic, which: &dyn Fn(u6
     scores.iter().sum::<f64>() / scores.len() as f64
 }
 
-fn read(source: &dyn Source, url: &CrawlUrl) -> Page {
-    match source.outcome(&Wanted::Page(UrlId(0)), url) {
-        Outcome::Page { page, .. } => *page,
+fn read(source: &dyn ReplaySource, url: &CrawlUrl) -> Page {
+    match source.outcome(&FetchKind::Page(UrlId(0)), url) {
+        FetchOutcome::Page { page, .. } => *page,
         other => panic!("{url}: {other:?}"),
     }
 }
 
 #[test]
 fn near_topics_look_half_relevant() {
-    let world = world(Spec { near_topics: 0.5, ..small() });
+    let world = world(WebSpec { near_topics: 0.5, ..small() });
     let topic = learnt(&world);
     let on = relevance(&world, &topic, &|page| topic_is_on(world.layout.topic(page)));
     let near = relevance(&world, &topic, &|page| world.layout.topic(page) == NEAR_TOPIC);
@@ -389,7 +396,7 @@ proptest! {
 
     #[test]
     fn successors_are_a_function_of_seed_and_page(seed in 0_u64..1_000, blog in any::<bool>(), picks in prop::collection::vec(0_u64..1_500, 1..20)) {
-        let spec = Spec { seed, ..if blog { blogs() } else { small() } };
+        let spec = WebSpec { seed, ..if blog { blogs() } else { small() } };
         let (one, two) = (world(spec.clone()), world(spec));
         // The second world has been asked for other pages before.
         for &page in picks.iter().rev() {
@@ -405,14 +412,14 @@ proptest! {
 
     #[test]
     fn pages_are_found_where_they_lie(seed in 0_u64..1_000, hosts in 4_u64..40, islands in 1_u64..8, blog in 0.0..1.0_f64) {
-        let spec = Spec { seed, hosts, islands, blog_hosts: blog, tags: [1, 9], ..small() };
+        let spec = WebSpec { seed, hosts, islands, blog_hosts: blog, tags: [1, 9], ..small() };
         let layout = &world(spec).layout;
         let mut next = 0;
         for section in &layout.sections {
             for page in [section.start, section.start + section.len - 1] {
                 let (index, place) = layout.locate(page);
                 prop_assert!(std::ptr::eq(&layout.sections[index], section), "page {page}");
-                prop_assert!(page != section.start || place == Place::Home);
+                prop_assert!(page != section.start || place == PagePosition::Home);
             }
             prop_assert!(section.start >= next && section.articles() > 0);
             next = section.start + section.len;

@@ -1,8 +1,8 @@
 //! The generated web from outside: what is in it, and what is true of it.
 
 use super::address::twin;
-use super::layout::{Layout, Place, salt};
-use super::spec::{Spec, SpecError};
+use super::layout::{Layout, PagePosition, salt};
+use super::spec::{SpecError, WebSpec};
 use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
@@ -17,7 +17,7 @@ use suidao_page::model::CrawlUrl;
 /// assert_eq!(world.get(seed).unwrap().status, 200);
 /// assert_eq!(world.island(seed), Some(0));
 /// ```
-pub struct World {
+pub struct SyntheticWeb {
     pub(super) layout: Layout,
 }
 
@@ -26,16 +26,16 @@ pub(super) fn crawl_url(text: &str) -> CrawlUrl {
     CrawlUrl::parse(text).expect("the world's URLs are well formed")
 }
 
-impl World {
+impl SyntheticWeb {
     /// The web a spec describes; takes time and memory for its hosts, islands and bridges, not for its pages.
     ///
     /// # Errors
     /// [`SpecError`] if a field is out of range or the pages do not suffice for the islands.
-    pub fn new(spec: Spec) -> Result<Self, SpecError> {
+    pub fn new(spec: WebSpec) -> Result<Self, SpecError> {
         Layout::new(spec).map(|layout| Self { layout })
     }
 
-    pub fn spec(&self) -> &Spec {
+    pub fn spec(&self) -> &WebSpec {
         &self.layout.spec
     }
 
@@ -133,7 +133,7 @@ impl World {
 
     /// Whether a page is an article or a bridge page: has text of its own.
     pub(super) fn has_text(&self, page: u64) -> bool {
-        matches!(self.layout.locate(page).1, Place::Article(_) | Place::Bridge(..))
+        matches!(self.layout.locate(page).1, PagePosition::Article(_) | PagePosition::Bridge(..))
     }
 }
 
@@ -146,8 +146,8 @@ mod tests {
     use suidao_crawl::replay::Web;
     use suidao_page::model::{FailureKind, Fetched};
 
-    fn small() -> Spec {
-        Spec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..Spec::default() }
+    fn small() -> WebSpec {
+        WebSpec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..WebSpec::default() }
     }
 
     fn text(fetched: &Fetched) -> String {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     /// The pages a URL's page links to, redirects followed, second URLs made first ones.
-    fn successors(world: &World, url: &CrawlUrl) -> Vec<u64> {
+    fn successors(world: &SyntheticWeb, url: &CrawlUrl) -> Vec<u64> {
         let mut out = Vec::new();
         for mut link in hrefs(&world.get(url).unwrap()) {
             while let Some(to) = world.get(&link).ok().and_then(|answer| answer.header("location").map(str::to_owned)) {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn every_url_leads_back_to_its_page() {
-        let world = World::new(Spec::default()).unwrap();
+        let world = SyntheticWeb::new(WebSpec::default()).unwrap();
         for (page, (url, relevant)) in (0..).zip(world.pages()) {
             assert_eq!(world.page(&url), Some(page), "{url}");
             assert_eq!(world.page(&crawl_url(&twin(url.as_str()))), Some(page), "{url}");
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn equal_specs_give_equal_bytes_and_other_seeds_others() {
-        let (one, two) = (World::new(small()).unwrap(), World::new(small()).unwrap());
-        let other = World::new(Spec { seed: 2, ..small() }).unwrap();
+        let (one, two) = (SyntheticWeb::new(small()).unwrap(), SyntheticWeb::new(small()).unwrap());
+        let other = SyntheticWeb::new(WebSpec { seed: 2, ..small() }).unwrap();
         for (url, _) in one.pages() {
             assert_eq!(one.get(&url), two.get(&url));
         }
@@ -215,7 +215,7 @@ mod tests {
     /// Fixes the bytes of one page and the draws beneath: a change here makes every recorded run on a world worthless.
     #[test]
     fn the_default_web_stays_as_it_is() {
-        let world = World::new(Spec::default()).unwrap();
+        let world = SyntheticWeb::new(WebSpec::default()).unwrap();
         let mut bytes = Vec::new();
         for page in [0, 500, 1_300, 5_999] {
             let answer = world.get(&world.url(page)).unwrap();
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn islands_are_reached_over_gaps_as_planted() {
         for seed in 1..=2 {
-            let world = World::new(Spec { seed, ..small() }).unwrap();
+            let world = SyntheticWeb::new(WebSpec { seed, ..small() }).unwrap();
             let links: Vec<Vec<u64>> = world.pages().map(|(url, _)| successors(&world, &url)).collect();
             let island: Vec<Option<usize>> = world.pages().map(|(url, _)| world.island(&url)).collect();
 
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn links_lead_where_the_spec_says() {
-        let world = World::new(small()).unwrap();
+        let world = SyntheticWeb::new(small()).unwrap();
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for (url, _) in world.pages() {
             let answer = world.get(&url).unwrap();
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn traps_are_there_and_endless() {
-        let world = World::new(Spec { calendar_hosts: 1.0, robots_hosts: 1.0, ..small() }).unwrap();
+        let world = SyntheticWeb::new(WebSpec { calendar_hosts: 1.0, robots_hosts: 1.0, ..small() }).unwrap();
         let home = world.get(&world.url(599)).unwrap().url.join("/").unwrap();
         let mut month = home.join("/calendar/2024-12.html").unwrap();
         for _ in 0..30 {
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn topic_pages_speak_of_the_topic_and_others_hardly() {
-        let world = World::new(small()).unwrap();
+        let world = SyntheticWeb::new(small()).unwrap();
         let words: BTreeSet<&str> = topic_words().collect();
         let count = |html: &str| words.iter().map(|word| html.matches(word).count()).sum::<usize>();
         let content = |html: &str| {
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn samples_lie_outside_the_web() {
-        let world = World::new(small()).unwrap();
+        let world = SyntheticWeb::new(small()).unwrap();
         for (url, html) in world.sample_pages(40).into_iter().chain(world.background_pages(40)) {
             assert_eq!(world.page(&url), None);
             assert_eq!(world.get(&url).unwrap().body, html.as_bytes());
@@ -362,12 +362,12 @@ mod tests {
 
     #[test]
     fn a_spec_that_makes_no_web_is_refused() {
-        let error = |spec: Spec| World::new(spec).err().map(|error| error.to_string());
-        assert!(error(Spec { pages: 100, ..Spec::default() }).unwrap().contains("raise pages"));
-        assert!(error(Spec { noise: 1.5, ..Spec::default() }).unwrap().contains("noise is 1.5"));
-        assert!(error(Spec { gap: [5, 2], ..Spec::default() }).unwrap().contains("gap"));
-        assert!(error(Spec { pages: 10_000_000, hosts: 5_000, islands: 500, ..Spec::default() }).is_none());
-        assert!(toml::from_str::<Spec>("pagse = 3").is_err());
-        assert_eq!(toml::from_str::<Spec>("").unwrap(), Spec::default());
+        let error = |spec: WebSpec| SyntheticWeb::new(spec).err().map(|error| error.to_string());
+        assert!(error(WebSpec { pages: 100, ..WebSpec::default() }).unwrap().contains("raise pages"));
+        assert!(error(WebSpec { noise: 1.5, ..WebSpec::default() }).unwrap().contains("noise is 1.5"));
+        assert!(error(WebSpec { gap: [5, 2], ..WebSpec::default() }).unwrap().contains("gap"));
+        assert!(error(WebSpec { pages: 10_000_000, hosts: 5_000, islands: 500, ..WebSpec::default() }).is_none());
+        assert!(toml::from_str::<WebSpec>("pagse = 3").is_err());
+        assert_eq!(toml::from_str::<WebSpec>("").unwrap(), WebSpec::default());
     }
 }

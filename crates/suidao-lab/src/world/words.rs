@@ -5,49 +5,49 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Deserializer};
 
 /// Words of one kind; they live as long as the program.
-pub(super) type List = &'static [&'static str];
+pub(super) type WordList = &'static [&'static str];
 
 #[derive(Deserialize)]
-pub(super) struct Topic {
+pub(super) struct TopicWords {
     #[serde(deserialize_with = "list")]
-    pub dirs: List,
+    pub dirs: WordList,
     #[serde(deserialize_with = "list")]
-    pub nouns: List,
+    pub nouns: WordList,
     #[serde(deserialize_with = "list")]
-    pub verbs: List,
+    pub verbs: WordList,
     #[serde(deserialize_with = "list")]
-    pub names: List,
+    pub names: WordList,
 }
 
 /// The whole of `words.toml`, which says what each list is.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Words {
-    pub sports: Topic,
-    pub near: Topic,
+pub(super) struct WorldWords {
+    pub sports: TopicWords,
+    pub near: TopicWords,
     /// [`THEMES`] themes of the topic, then what is off it.
-    pub topics: Vec<Topic>,
+    pub topics: Vec<TopicWords>,
     #[serde(deserialize_with = "list")]
-    pub times: List,
+    pub times: WordList,
     #[serde(deserialize_with = "list")]
-    pub adjectives: List,
+    pub adjectives: WordList,
     #[serde(deserialize_with = "list")]
-    pub general: List,
+    pub general: WordList,
     #[serde(deserialize_with = "list")]
-    pub sites: List,
+    pub sites: WordList,
     #[serde(deserialize_with = "list")]
-    pub blank_anchors: List,
+    pub blank_anchors: WordList,
     #[serde(deserialize_with = "list")]
-    pub blank_tags: List,
+    pub blank_tags: WordList,
     #[serde(deserialize_with = "list")]
-    pub sentences: List,
+    pub sentences: WordList,
     #[serde(deserialize_with = "list")]
-    pub titles: List,
+    pub titles: WordList,
     #[serde(deserialize_with = "list")]
-    pub silent_titles: List,
+    pub silent_titles: WordList,
 }
 
-pub(super) static WORDS: LazyLock<Words> =
+pub(super) static WORDS: LazyLock<WorldWords> =
     LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("words.toml is read by a test"));
 
 /// The first so many topics are themes of sports; the rest is off topic.
@@ -56,14 +56,14 @@ pub(super) const THEMES: usize = 6;
 /// How many topics there are, and the index that stands for what is near the topic where one of them is meant.
 pub(super) const NEAR_TOPIC: usize = 12;
 
-fn list<'de, D: Deserializer<'de>>(text: D) -> Result<List, D::Error> {
+fn list<'de, D: Deserializer<'de>>(text: D) -> Result<WordList, D::Error> {
     let text: &'static str = String::deserialize(text)?.leak();
     Ok(text.split_whitespace().collect::<Vec<_>>().leak())
 }
 
 /// Words of the topic with this index, and those mixed into them. What is about the topic, or near it, borrows from
 /// sports at large.
-pub(super) fn vocabulary(topic: usize) -> (&'static Topic, Option<&'static Topic>) {
+pub(super) fn vocabulary(topic: usize) -> (&'static TopicWords, Option<&'static TopicWords>) {
     match topic {
         NEAR_TOPIC => (&WORDS.near, Some(&WORDS.sports)),
         _ => (&WORDS.topics[topic], (topic < THEMES).then_some(&WORDS.sports)),

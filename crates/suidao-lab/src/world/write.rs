@@ -1,15 +1,15 @@
 //! Sentences, titles and paragraphs about a topic, and what the world's links and titles say.
 
-use super::address::Extra;
-use super::layout::{Layout, Place, salt, topic_is_on};
-use super::links::Said;
-use super::words::{Topic, WORDS, vocabulary};
+use super::address::AuxPage;
+use super::layout::{Layout, PagePosition, salt, topic_is_on};
+use super::links::LinkText;
+use super::words::{TopicWords, WORDS, vocabulary};
 use suidao_page::draw::Draw;
 
 impl Layout {
     pub fn title(&self, page: u64) -> String {
         let (index, place) = self.locate(page);
-        if self.host_at(index).habits.blog && matches!(place, Place::Home | Place::Listing(_)) {
+        if self.host_at(index).habits.blog && matches!(place, PagePosition::Home | PagePosition::Listing(_)) {
             return format!("标签：{}", self.tag(index).1);
         }
         let mut draw = Draw::new(self.spec.seed, salt::TITLE, page);
@@ -27,15 +27,15 @@ impl Layout {
         quality >= 1.0 || !topic_is_on(topic) || Draw::new(self.spec.seed, salt::TITLE, !page).chance(quality)
     }
 
-    pub fn extra_title(&self, host: u64, extra: Extra) -> String {
+    pub fn extra_title(&self, host: u64, extra: AuxPage) -> String {
         match extra {
-            Extra::Month(at) => format!("{}年{}月", 2000 + at / 12, at % 12 + 1),
-            Extra::Private(_) => "会员中心".to_owned(),
-            Extra::Front(_) => self.site(host).to_owned(),
-            Extra::Archive(_) => "归档".to_owned(),
-            Extra::Category(which, _) => format!("分类：{}", category_name(host, which)),
-            Extra::Tags => "标签".to_owned(),
-            Extra::Friends => "友情链接".to_owned(),
+            AuxPage::Month(at) => format!("{}年{}月", 2000 + at / 12, at % 12 + 1),
+            AuxPage::Private(_) => "会员中心".to_owned(),
+            AuxPage::Front(_) => self.site(host).to_owned(),
+            AuxPage::Archive(_) => "归档".to_owned(),
+            AuxPage::Category(which, _) => format!("分类：{}", category_name(host, which)),
+            AuxPage::Tags => "标签".to_owned(),
+            AuxPage::Friends => "友情链接".to_owned(),
         }
     }
 
@@ -43,21 +43,21 @@ impl Layout {
         WORDS.sites[(host % WORDS.sites.len() as u64) as usize]
     }
 
-    pub fn words(&self, said: Said, draw: &mut Draw) -> String {
+    pub fn words(&self, said: LinkText, draw: &mut Draw) -> String {
         match said {
-            Said::Nothing => String::new(),
-            Said::Words(words) => words.to_owned(),
-            Said::Number(number) => format!("第{number}页"),
-            Said::Blank => draw.pick(WORDS.blank_anchors).to_owned(),
-            Said::Title(page) => self.title(page),
-            Said::Headline(topic) => title(topic, draw),
-            Said::Sentence(topic) => {
+            LinkText::Nothing => String::new(),
+            LinkText::Words(words) => words.to_owned(),
+            LinkText::Number(number) => format!("第{number}页"),
+            LinkText::Blank => draw.pick(WORDS.blank_anchors).to_owned(),
+            LinkText::Title(page) => self.title(page),
+            LinkText::Headline(topic) => title(topic, draw),
+            LinkText::Sentence(topic) => {
                 let mut out = String::new();
                 sentence(topic, draw, &mut out);
                 out
             }
-            Said::Tag(section) => self.tag(section).1.to_owned(),
-            Said::Site(host) => self.site(host).to_owned(),
+            LinkText::Tag(section) => self.tag(section).1.to_owned(),
+            LinkText::Site(host) => self.site(host).to_owned(),
         }
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn category_name(host: u64, category: u64) -> &'static str {
 }
 
 /// Fills a pattern of [`super::words`]. Two words in five are borrowed from `common`.
-pub(super) fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &mut Draw, out: &mut String) {
+pub(super) fn fill(pattern: &str, words: &TopicWords, common: Option<&TopicWords>, draw: &mut Draw, out: &mut String) {
     for letter in pattern.chars() {
         let topic = match common {
             Some(common) if matches!(letter, 'N' | 'V' | 'P') && draw.chance(0.4) => common,

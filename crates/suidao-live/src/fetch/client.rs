@@ -15,11 +15,11 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::cookies::Cookies;
-use super::credentials::Access;
+use super::credentials::ResolvedCredential;
 use super::descriptors;
 use super::failure;
 use super::guard::{Allowed, Guard, Lookup, system};
-use super::settings::{Checked, Settings, SettingsError};
+use super::settings::{CheckedSettings, FetchSettings, SettingsError};
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use suidao_page::read::coding::{self, UnpackError};
 
@@ -95,7 +95,7 @@ pub enum FetcherError {
 
 /// What a page loads.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::fetch) struct Part<'a> {
+pub(in crate::fetch) struct Subresource<'a> {
     pub page: &'a CrawlUrl,
     /// Header fields that go with the request for it.
     pub fields: &'a [(String, String)],
@@ -134,12 +134,12 @@ impl Fetcher {
     /// # Errors
     /// [`FetcherError::Settings`] for a value that cannot be used, [`FetcherError::Client`] if the client does not
     /// start.
-    pub fn new(settings: &Settings) -> Result<Self, FetcherError> {
+    pub fn new(settings: &FetchSettings) -> Result<Self, FetcherError> {
         Self::with_names(settings, &system())
     }
 
     /// The same, with names looked up elsewhere.
-    pub(super) fn with_names(settings: &Settings, lookup: &Lookup) -> Result<Self, FetcherError> {
+    pub(super) fn with_names(settings: &FetchSettings, lookup: &Lookup) -> Result<Self, FetcherError> {
         let checked = settings.checked()?;
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, checked.agent.clone());
@@ -160,7 +160,7 @@ impl Fetcher {
         };
         let mut known_to = FxHashMap::default();
         for credential in &settings.credentials {
-            let Access { origin, headers: own } = credential.access(&|name| std::env::var(name).ok())?;
+            let ResolvedCredential { origin, headers: own } = credential.access(&|name| std::env::var(name).ok())?;
             known_to.insert(origin, own);
         }
         Ok(Self {
@@ -216,7 +216,7 @@ impl Fetcher {
     ///
     /// # Errors
     /// As [`Fetcher::fetch`].
-    pub(super) async fn fetch_part(&self, url: &CrawlUrl, part: &Part<'_>) -> Result<Fetched, Failure> {
+    pub(super) async fn fetch_part(&self, url: &CrawlUrl, part: &Subresource<'_>) -> Result<Fetched, Failure> {
         self.exchange(url, None, Some(part), &mut None).await.map_err(|kind| Failure { kind, retry_after: None })
     }
 
@@ -224,7 +224,7 @@ impl Fetcher {
         &self,
         url: &CrawlUrl,
         known: Option<&Validators>,
-        part: Option<&Part<'_>>,
+        part: Option<&Subresource<'_>>,
         from: &mut Option<IpAddr>,
     ) -> Result<Fetched, FailureKind> {
         let target = url.to_url();
@@ -369,7 +369,7 @@ impl Fetcher {
     }
 }
 
-fn builder(checked: &Checked, headers: &HeaderMap, lookup: &Lookup) -> Result<ClientBuilder, reqwest::Error> {
+fn builder(checked: &CheckedSettings, headers: &HeaderMap, lookup: &Lookup) -> Result<ClientBuilder, reqwest::Error> {
     // Fails where a provider is installed already, which then serves.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // With a proxy the only name resolved here is its own, and that is the user's word.

@@ -79,7 +79,7 @@ pub struct Credential {
 }
 
 /// A credential with its secrets at hand.
-pub(super) struct Access {
+pub(super) struct ResolvedCredential {
     /// As [`CrawlUrl::origin`] has it.
     pub origin: String,
     /// Marked as sensitive.
@@ -153,7 +153,7 @@ impl Credential {
     }
 
     /// Gets the secrets.
-    pub(super) fn access(&self, environment: Environment) -> Result<Access, SettingsError> {
+    pub(super) fn access(&self, environment: Environment) -> Result<ResolvedCredential, SettingsError> {
         let origin = self.check()?;
         let variable = |name: &String| {
             let value = environment(name).filter(|value| !value.is_empty());
@@ -190,7 +190,7 @@ impl Credential {
         for (name, value) in &self.headers_env {
             set(name, &variable(value)?.0)?;
         }
-        Ok(Access { origin, headers })
+        Ok(ResolvedCredential { origin, headers })
     }
 
     fn wrong(&self, problem: &str) -> SettingsError {

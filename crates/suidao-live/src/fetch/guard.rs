@@ -174,10 +174,10 @@ impl Allowed {
 pub(super) struct AllPrivate(String);
 
 /// Addresses of a name. Port 0 stands for the URL's own.
-pub(super) type Found = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+pub(super) type LookupFuture = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
 /// Where names are looked up.
-pub(super) type Lookup = Arc<dyn Fn(&str) -> Found + Send + Sync>;
+pub(super) type Lookup = Arc<dyn Fn(&str) -> LookupFuture + Send + Sync>;
 
 /// The system's resolver.
 pub(super) fn system() -> Lookup {

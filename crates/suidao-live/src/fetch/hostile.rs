@@ -8,14 +8,14 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use super::guard::Lookup;
-use super::loopback::{Act, HELLO, Server, answer, failing, get, local, packed};
-use super::{Fetcher, Settings};
+use super::loopback::{Act, HELLO, LoopbackServer, answer, failing, get, local, packed};
+use super::{FetchSettings, Fetcher};
 use suidao_page::model::{CrawlUrl, FailureKind};
 use suidao_page::read::coding::packed::{brotli, gzip, zlib, zstd};
 
 /// Limits under which a test of slowness is no slow test.
-fn impatient() -> Settings {
-    Settings { read_timeout: 2.0, timeout: 3.0, ..local() }
+fn impatient() -> FetchSettings {
+    FetchSettings { read_timeout: 2.0, timeout: 3.0, ..local() }
 }
 
 /// A resolver that gives the answers in turn, and the last one for ever; counts how often it was asked.
@@ -32,11 +32,11 @@ fn names(answers: &'static [&'static [&'static str]]) -> (Lookup, Arc<Mutex<usiz
 }
 
 /// Two servers under one name and port: the one that may be asked at 127.0.0.1, and the victim at 127.0.0.2.
-async fn pair(act: Act) -> (Server, Server, Settings) {
-    let good = Server::start(act).await;
+async fn pair(act: Act) -> (LoopbackServer, LoopbackServer, FetchSettings) {
+    let good = LoopbackServer::start(act).await;
     let victim = SocketAddr::new("127.0.0.2".parse().unwrap(), good.address.port());
-    let victim = Server::start_at(victim, Act::Keep(answer("200 OK", "", b"secret"))).await;
-    let settings = Settings { allow_addresses: vec!["127.0.0.1".parse().unwrap()], ..Settings::default() };
+    let victim = LoopbackServer::start_at(victim, Act::Keep(answer("200 OK", "", b"secret"))).await;
+    let settings = FetchSettings { allow_addresses: vec!["127.0.0.1".parse().unwrap()], ..FetchSettings::default() };
     (good, victim, settings)
 }
 
@@ -207,7 +207,7 @@ async fn what_is_not_http_is_broken() {
 async fn no_answer_is_smuggled_into_the_next() {
     // Two answers to one request.
     let two = [answer("200 OK", "", HELLO), answer("200 OK", "X-Evil: 1\r\n", b"<p>evil")].concat();
-    let server = Server::start(Act::Keep(two)).await;
+    let server = LoopbackServer::start(Act::Keep(two)).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for _ in 0..4 {
         let fetched = fetcher.fetch(&server.url("/"), None).await.unwrap();
@@ -255,7 +255,7 @@ async fn bombs_of_every_coding_stop_at_the_limit() {
 
 #[tokio::test]
 async fn a_handshake_that_never_ends_does() {
-    let fetcher = Fetcher::new(&Settings { connect_timeout: 1.0, ..impatient() }).unwrap();
+    let fetcher = Fetcher::new(&FetchSettings { connect_timeout: 1.0, ..impatient() }).unwrap();
     for (what, drip) in [("silence", &b""[..]), ("a record byte by byte", b"\x16\x03\x03\x40\x00")] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use super::{Fetcher, FetcherError, Settings};
+use super::{FetchSettings, Fetcher, FetcherError};
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use suidao_page::read::coding::packed::{brotli, gzip, raw_deflate, zlib, zstd};
 
@@ -24,7 +24,7 @@ pub(super) enum Act {
     Drip(Vec<u8>, Vec<u8>, Duration),
 }
 
-pub(super) struct Server {
+pub(super) struct LoopbackServer {
     pub address: SocketAddr,
     /// Heads of the requests, in order.
     pub heads: Arc<Mutex<Vec<String>>>,
@@ -32,7 +32,7 @@ pub(super) struct Server {
     pub connections: Arc<Mutex<usize>>,
 }
 
-impl Server {
+impl LoopbackServer {
     pub async fn start(act: Act) -> Self {
         Self::start_at("127.0.0.1:0".parse().unwrap(), act).await
     }
@@ -99,16 +99,16 @@ pub(super) fn packed(coding: &str, body: &[u8]) -> Vec<u8> {
     answer("200 OK", &format!("Content-Type: text/html\r\nContent-Encoding: {coding}\r\n"), body)
 }
 
-pub(super) fn local() -> Settings {
-    Settings { allow_private: true, ..Settings::default() }
+pub(super) fn local() -> FetchSettings {
+    FetchSettings { allow_private: true, ..FetchSettings::default() }
 }
 
-pub(super) async fn get(settings: &Settings, act: Act) -> Result<Fetched, Failure> {
-    let server = Server::start(act).await;
+pub(super) async fn get(settings: &FetchSettings, act: Act) -> Result<Fetched, Failure> {
+    let server = LoopbackServer::start(act).await;
     Fetcher::new(settings).unwrap().fetch(&server.url("/p"), None).await
 }
 
-pub(super) async fn failing(settings: &Settings, act: Act) -> FailureKind {
+pub(super) async fn failing(settings: &FetchSettings, act: Act) -> FailureKind {
     get(settings, act).await.unwrap_err().kind
 }
 
@@ -120,8 +120,8 @@ async fn an_answer_comes_as_it_was_sent() {
                   X-Latin: caf\u{0}\r\nX-Utf: 隧道\r\n";
     let mut bytes = answer("200 Fine", fields, HELLO);
     *bytes.iter_mut().find(|byte| **byte == 0).unwrap() = 0xe9;
-    let settings = Settings { contact: Some("https://a.cn/bot".into()), ..local() };
-    let server = Server::start(Act::Keep(bytes)).await;
+    let settings = FetchSettings { contact: Some("https://a.cn/bot".into()), ..local() };
+    let server = LoopbackServer::start(Act::Keep(bytes)).await;
     let fetcher = Fetcher::new(&settings).unwrap();
     let fetched = fetcher.fetch(&server.url("/a?b=1"), None).await.unwrap();
 
@@ -152,7 +152,8 @@ async fn an_answer_comes_as_it_was_sent() {
 #[tokio::test]
 async fn a_request_is_conditional_on_what_is_known() {
     let (etag, date) = ("W/\"1-a\"", "Sun, 06 Nov 1994 08:49:37 GMT");
-    let server = Server::start(Act::Keep(b"HTTP/1.1 304 Not Modified\r\nETag: W/\"1-a\"\r\n\r\n".to_vec())).await;
+    let server =
+        LoopbackServer::start(Act::Keep(b"HTTP/1.1 304 Not Modified\r\nETag: W/\"1-a\"\r\n\r\n".to_vec())).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     let known = |etag: Option<&str>, modified: Option<&str>| Validators {
         etag: etag.map(str::to_owned),
@@ -179,7 +180,7 @@ async fn a_request_is_conditional_on_what_is_known() {
 
 #[tokio::test]
 async fn connections_are_kept() {
-    let server = Server::start(Act::Keep(answer("200 OK", "", HELLO))).await;
+    let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for _ in 0..5 {
         fetcher.clone().fetch(&server.url("/"), None).await.unwrap();
@@ -215,7 +216,7 @@ async fn every_coding_is_unpacked_and_its_wire_kept() {
 
 #[tokio::test]
 async fn size_limits_hold_on_the_wire_and_unpacked() {
-    let settings = Settings { max_body: 10_000, max_wire: 5_000, ..local() };
+    let settings = FetchSettings { max_body: 10_000, max_wire: 5_000, ..local() };
     let chunk = format!("400\r\n{}\r\n", "x".repeat(0x400)).into_bytes();
     let endless = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     for (what, act) in [
@@ -232,14 +233,14 @@ async fn size_limits_hold_on_the_wire_and_unpacked() {
     }
     let fits = get(&settings, Act::Keep(packed("gzip", &gzip(&[0; 10_000])))).await.unwrap();
     assert_eq!(fits.body.len(), 10_000);
-    let plain = Settings { max_body: 100, ..local() };
+    let plain = FetchSettings { max_body: 100, ..local() };
     assert_eq!(failing(&plain, Act::Keep(answer("200 OK", "", &[b'x'; 101]))).await, FailureKind::TooLarge);
 }
 
 #[tokio::test]
 async fn silence_and_slowness_end() {
-    let silent = Settings { read_timeout: 0.2, ..local() };
-    let slow = Settings { timeout: 0.3, ..local() };
+    let silent = FetchSettings { read_timeout: 0.2, ..local() };
+    let slow = FetchSettings { timeout: 0.3, ..local() };
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n".to_vec();
     let pause = Duration::from_millis(20);
     for (what, settings, act) in [
@@ -302,7 +303,7 @@ async fn redirects_and_errors_are_handed_back() {
         // An image, cut short, and too large: a redirect all the same.
         let bytes =
             format!("HTTP/1.1 {status}\r\nContent-Type: image/png\r\nLocation: /x\r\nContent-Length: 99999\r\n\r\nno");
-        let server = Server::start(Act::Close(bytes.into_bytes())).await;
+        let server = LoopbackServer::start(Act::Close(bytes.into_bytes())).await;
         let fetched = Fetcher::new(&local()).unwrap().fetch(&server.url("/"), None).await.unwrap();
         assert_eq!(fetched.status.to_string(), status[..3]);
         assert_eq!((fetched.header("location"), fetched.body.len()), (Some("/x"), 0));
@@ -332,7 +333,8 @@ async fn what_is_no_page_is_not_read() {
         let stated = media.split(';').next().unwrap().to_lowercase();
         assert_eq!(kind, FailureKind::MediaType(stated));
     }
-    let server = Server::start(Act::Keep(answer("200 OK", "Content-Type: application/octet-stream\r\n", HELLO))).await;
+    let server =
+        LoopbackServer::start(Act::Keep(answer("200 OK", "Content-Type: application/octet-stream\r\n", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for path in ["/robots.txt", "/sitemap.xml", "/a/Map-1.XML.gz?n=1", "/map.txt.gz"] {
         assert_eq!(fetcher.fetch(&server.url(path), None).await.unwrap().body, HELLO);
@@ -344,9 +346,9 @@ async fn what_is_no_page_is_not_read() {
 
 #[tokio::test]
 async fn private_addresses_are_not_connected_to() {
-    let server = Server::start(Act::Keep(answer("200 OK", "", HELLO))).await;
+    let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
     let port = server.address.port();
-    let [guarded, free] = [Settings::default(), local()].map(|settings| Fetcher::new(&settings).unwrap());
+    let [guarded, free] = [FetchSettings::default(), local()].map(|settings| Fetcher::new(&settings).unwrap());
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost"] {
         let url = CrawlUrl::parse(&format!("http://{host}:{port}/")).unwrap();
         assert_eq!(guarded.fetch(&url, None).await.unwrap_err().kind, FailureKind::PrivateAddress, "{host}");
@@ -368,7 +370,7 @@ fn nobody() -> (TcpSocket, SocketAddr) {
 
 #[tokio::test]
 async fn what_fails_before_the_answer_is_told_apart() {
-    let fetcher = Fetcher::new(&Settings { connect_timeout: 3.0, ..local() }).unwrap();
+    let fetcher = Fetcher::new(&FetchSettings { connect_timeout: 3.0, ..local() }).unwrap();
     let kind = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await.unwrap_err().kind;
     let (_bound, closed) = nobody();
     assert_eq!(kind(&format!("http://{closed}/")).await, FailureKind::Refused);
@@ -390,12 +392,12 @@ async fn what_fails_before_the_answer_is_told_apart() {
 
 #[tokio::test]
 async fn a_proxy_is_asked_for_all_but_private_literals() {
-    let server = Server::start(Act::Keep(answer("200 OK", "", HELLO))).await;
+    let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
     // An address that is allowed opens itself, and no name that the proxy may resolve to another.
-    let settings = Settings {
+    let settings = FetchSettings {
         proxy: Some(format!("http://me:secret@{}", server.address)),
         allow_addresses: vec!["10.0.0.7".parse().unwrap()],
-        ..Settings::default()
+        ..FetchSettings::default()
     };
     let fetcher = Fetcher::new(&settings).unwrap();
     fetcher.check_proxy().await.unwrap();
@@ -409,7 +411,10 @@ async fn a_proxy_is_asked_for_all_but_private_literals() {
     assert!(heads[0].starts_with("GET http://no.such.host.invalid/x?y HTTP/1.1\r\n"), "{}", heads[0]);
     assert!(heads[0].to_lowercase().contains("proxy-authorization: basic bwu6c2vjcmv0"), "{}", heads[0]);
     // A proxy named by a name that is private: the user's word counts.
-    let named = Settings { proxy: Some(format!("http://localhost:{}", server.address.port())), ..Settings::default() };
+    let named = FetchSettings {
+        proxy: Some(format!("http://localhost:{}", server.address.port())),
+        ..FetchSettings::default()
+    };
     let named = Fetcher::new(&named).unwrap();
     assert_eq!(named.fetch(&CrawlUrl::parse("http://a.invalid/").unwrap(), None).await.unwrap().status, 200);
 }
@@ -422,8 +427,8 @@ async fn a_proxys_failures_are_told_from_the_hosts() {
         // The tunnel stands, and who is at its other end leaves in the handshake.
         ("200 OK", Ok(200), FailureKind::Connect),
     ] {
-        let server = Server::start(Act::Close(answer(status, "", b""))).await;
-        let settings = Settings { proxy: Some(format!("http://{}", server.address)), ..Settings::default() };
+        let server = LoopbackServer::start(Act::Close(answer(status, "", b""))).await;
+        let settings = FetchSettings { proxy: Some(format!("http://{}", server.address)), ..FetchSettings::default() };
         let fetcher = Fetcher::new(&settings).unwrap();
         let get = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await;
         let plain = get("http://a.invalid/").await.map(|fetched| fetched.status).map_err(|failure| failure.kind);
@@ -436,7 +441,7 @@ async fn a_proxys_failures_are_told_from_the_hosts() {
 #[tokio::test]
 async fn a_proxy_that_is_not_there_is_one_clear_sentence() {
     let (_bound, closed) = nobody();
-    let settings = Settings { proxy: Some(format!("http://me:secret@{closed}")), ..Settings::default() };
+    let settings = FetchSettings { proxy: Some(format!("http://me:secret@{closed}")), ..FetchSettings::default() };
     let fetcher = Fetcher::new(&settings).unwrap();
     let error = fetcher.check_proxy().await.unwrap_err();
     assert!(matches!(error, FetcherError::ProxyUnreachable { .. }));
@@ -447,7 +452,7 @@ async fn a_proxy_that_is_not_there_is_one_clear_sentence() {
         let failure = fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await.unwrap_err();
         assert_eq!((&failure.kind, failure.is_transient()), (&FailureKind::Proxy, true), "{url}");
     }
-    Fetcher::new(&Settings::default()).unwrap().check_proxy().await.unwrap();
+    Fetcher::new(&FetchSettings::default()).unwrap().check_proxy().await.unwrap();
 }
 
 /// The environment is a process's own, so the test runs itself again with a proxy in it that is not there.

@@ -25,4 +25,4 @@ pub use client::{Fetcher, FetcherError};
 pub use credentials::warn_if_open;
 pub use credentials::{Credential, Secret};
 pub use retry::retry_after;
-pub use settings::{Settings, SettingsError};
+pub use settings::{FetchSettings, SettingsError};

@@ -1,21 +1,21 @@
 //! What one host is told of us, no other is: credentials and cookies against servers of this process.
 
-use super::loopback::{Act, HELLO, Server, answer, local};
-use super::{Credential, Fetcher, Secret, Settings};
+use super::loopback::{Act, HELLO, LoopbackServer, answer, local};
+use super::{Credential, FetchSettings, Fetcher, Secret};
 use suidao_page::model::CrawlUrl;
 
 fn knowing(credentials: Vec<Credential>) -> Fetcher {
-    Fetcher::new(&Settings { credentials, ..local() }).unwrap()
+    Fetcher::new(&FetchSettings { credentials, ..local() }).unwrap()
 }
 
 #[tokio::test]
 async fn a_secret_goes_to_its_origin_and_nowhere_else() {
     let page = || Act::Keep(answer("200 OK", "", HELLO));
-    let (known, other) = (Server::start(page()).await, Server::start(page()).await);
+    let (known, other) = (LoopbackServer::start(page()).await, LoopbackServer::start(page()).await);
     let moved = format!("Location: http://{}/\r\n", other.address);
-    let moving = Server::start(Act::Keep(answer("302 Found", &moved, b""))).await;
+    let moving = LoopbackServer::start(Act::Keep(answer("302 Found", &moved, b""))).await;
     let credential =
-        |server: &Server, more: Credential| Credential { origin: format!("http://{}", server.address), ..more };
+        |server: &LoopbackServer, more: Credential| Credential { origin: format!("http://{}", server.address), ..more };
     let bearer = Credential { bearer: Some(Secret::new("hush")), ..Credential::default() };
     let field = Credential { headers: [("X-Key".to_owned(), Secret::new("hush"))].into(), ..Credential::default() };
     let fetcher = knowing(vec![credential(&known, bearer), credential(&moving, field)]);
@@ -42,8 +42,8 @@ async fn a_secret_goes_to_its_origin_and_nowhere_else() {
 #[tokio::test]
 async fn cookies_are_off_unless_asked_for_and_go_home_only() {
     let set = || Act::Keep(answer("200 OK", "Set-Cookie: id=hush; Path=/\r\nSet-Cookie: b=2; Domain=cn\r\n", HELLO));
-    let server = Server::start(set()).await;
-    for (settings, sent) in [(local(), false), (Settings { cookies: true, ..local() }, true)] {
+    let server = LoopbackServer::start(set()).await;
+    for (settings, sent) in [(local(), false), (FetchSettings { cookies: true, ..local() }, true)] {
         let fetcher = Fetcher::new(&settings).unwrap();
         fetcher.fetch(&server.url("/a"), None).await.unwrap();
         fetcher.clone().fetch(&server.url("/b"), None).await.unwrap();
@@ -55,7 +55,7 @@ async fn cookies_are_off_unless_asked_for_and_go_home_only() {
         assert!(!format!("{:?}", fetcher.request_headers()).contains("hush"));
     }
     // A run begins without any.
-    let fresh = Fetcher::new(&Settings { cookies: true, ..local() }).unwrap();
+    let fresh = Fetcher::new(&FetchSettings { cookies: true, ..local() }).unwrap();
     fresh.fetch(&server.url("/"), None).await.unwrap();
     assert!(!server.heads().last().unwrap().contains("hush"));
 }

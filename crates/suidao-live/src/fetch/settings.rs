@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(86_400);
 /// The section `[fetch]` of the config. Times are in seconds, sizes in bytes.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct FetchSettings {
     /// Longest wait for a connection: name, TCP and TLS together. Seconds, above 0, at most a day.
     pub connect_timeout: f64,
     /// Longest silence of a server, before its answer or within it. Seconds, above 0, at most a day.
@@ -52,14 +52,14 @@ pub struct Settings {
 }
 
 /// As it may be shown.
-impl fmt::Debug for Settings {
+impl fmt::Debug for FetchSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = serde_json::to_string(&self.shown()).map_err(|_| fmt::Error)?;
         write!(f, "Settings {shown}")
     }
 }
 
-impl Default for Settings {
+impl Default for FetchSettings {
     fn default() -> Self {
         Self {
             connect_timeout: 10.0,
@@ -94,7 +94,7 @@ pub enum SettingsError {
 }
 
 /// [`Settings`] after checking, in the form the client needs.
-pub(super) struct Checked {
+pub(super) struct CheckedSettings {
     pub connect_timeout: Duration,
     pub read_timeout: Duration,
     pub timeout: Duration,
@@ -106,7 +106,7 @@ pub(super) struct Checked {
     pub accept_language: Option<HeaderValue>,
 }
 
-impl Settings {
+impl FetchSettings {
     /// The `User-Agent` sent: `suidao/0.1.0 (+contact)`, or without the bracket if there is no contact.
     pub fn agent(&self) -> String {
         match self.contact.as_deref().map(str::trim) {
@@ -135,7 +135,7 @@ impl Settings {
         self.checked().map(drop)
     }
 
-    pub(super) fn checked(&self) -> Result<Checked, SettingsError> {
+    pub(super) fn checked(&self) -> Result<CheckedSettings, SettingsError> {
         if self.user_agent.trim().is_empty() {
             let problem = "must not be empty, because a crawler must identify itself";
             return Err(SettingsError::Header { key: "user_agent", value: self.user_agent.clone(), problem });
@@ -156,7 +156,7 @@ impl Settings {
             }
         }
         let language = header("accept_language", self.accept_language.trim())?;
-        Ok(Checked {
+        Ok(CheckedSettings {
             connect_timeout: seconds(self.connect_timeout),
             read_timeout: seconds(self.read_timeout),
             timeout: seconds(self.timeout),
@@ -212,24 +212,24 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
 mod tests {
     use super::*;
 
-    fn problem(change: impl FnOnce(&mut Settings)) -> String {
-        let mut settings = Settings::default();
+    fn problem(change: impl FnOnce(&mut FetchSettings)) -> String {
+        let mut settings = FetchSettings::default();
         change(&mut settings);
         settings.check().unwrap_err().to_string()
     }
 
     #[test]
     fn the_defaults_are_sound_and_name_the_version() {
-        let settings = Settings::default();
+        let settings = FetchSettings::default();
         settings.check().unwrap();
         assert_eq!(settings.agent(), format!("suidao/{}", env!("CARGO_PKG_VERSION")));
-        let empty: Settings = toml::from_str("").unwrap();
+        let empty: FetchSettings = toml::from_str("").unwrap();
         assert_eq!(empty, settings);
     }
 
     #[test]
     fn every_key_is_read_and_unknown_ones_are_refused() {
-        let settings: Settings = toml::from_str(
+        let settings: FetchSettings = toml::from_str(
             "connect_timeout = 1\nread_timeout = 0.25\ntimeout = 3\nmax_body = 4\nmax_wire = 5\nallow_private = true\n\
              proxy = 'http://p.example:3128'\nuser_agent = 'bot/1'\ncontact = 'mailto:a@b.cn'\naccept_language = ''\n\
              cookies = true\nallow_addresses = ['::ffff:10.0.0.1']",
@@ -245,7 +245,7 @@ mod tests {
         assert!(settings.cookies);
         assert_eq!(checked.agent, "bot/1 (+mailto:a@b.cn)");
         assert_eq!(checked.accept_language, None);
-        assert!(toml::from_str::<Settings>("timeuot = 3").unwrap_err().to_string().contains("timeuot"));
+        assert!(toml::from_str::<FetchSettings>("timeuot = 3").unwrap_err().to_string().contains("timeuot"));
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn no_secret_is_shown() {
-        let settings: Settings = toml::from_str(
+        let settings: FetchSettings = toml::from_str(
             "proxy = 'http://me:hush@p.cn:1'\n[[credentials]]\norigin = 'a.cn'\nuser = 'me'\npassword = 'hush'",
         )
         .unwrap();
@@ -268,10 +268,10 @@ mod tests {
             assert!(!shown.contains("hush") && shown.contains("***") && shown.contains("a.cn"), "{shown}");
         }
         // What was shown of it asks for the rest.
-        let kept: Settings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
+        let kept: FetchSettings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
         assert!(kept.check().unwrap_err().to_string().contains("-c"));
         let twice = "[[credentials]]\norigin = 'a.cn'\nbearer = 'x'\n".repeat(2);
-        let twice: Settings = toml::from_str(&twice).unwrap();
+        let twice: FetchSettings = toml::from_str(&twice).unwrap();
         assert!(twice.check().unwrap_err().to_string().contains("twice"));
     }
 

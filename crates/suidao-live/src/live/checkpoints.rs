@@ -4,10 +4,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Job, agent};
 use crate::config::Config;
-use suidao_crawl::crawl::{Crawl, Goals};
+use suidao_crawl::crawl::{Crawl, StopConditions};
 use suidao_page::model::Batch;
-use suidao_store::store::checkpoint::{Checkpoint, Pieces, State, digest};
-use suidao_store::store::harvest::Harvest;
+use suidao_store::store::checkpoint::{Checkpoint, CheckpointState, Pieces, digest};
+use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{CrawlDirectory, Store, StoreError};
 
 /// Between two checkpoints lies at least this share of all batches: a checkpoint costs as much as the crawl is large, and so in all a bounded share of it.
@@ -30,7 +30,7 @@ pub(super) fn settings(job: &Job) -> u64 {
     (config.limits.pages, config.limits.requests) = (None, None);
     (config.fetch, config.render) = (other.fetch, other.render);
     (config.status, config.log) = (other.status, other.log);
-    config.stop = Goals { harvest: config.stop.harvest, ..other.stop };
+    config.stop = StopConditions { harvest: config.stop.harvest, ..other.stop };
     (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
     (config.crawl.made_with, config.crawl.reading_timeout) = (Vec::new(), 0.0);
     let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent(&job.config), job.topic.digest(), config);
@@ -40,7 +40,7 @@ pub(super) fn settings(job: &Job) -> u64 {
 /// A crawl as it was.
 pub(super) struct Restored {
     pub crawl: Crawl,
-    pub harvest: Harvest,
+    pub harvest: HarvestCurve,
     /// Batches of the checkpoint that it comes from; 0 without one.
     pub kept: u64,
 }
@@ -48,7 +48,7 @@ pub(super) struct Restored {
 /// Brings a crawl to where its log ends: from a checkpoint, if there is one of these settings, else from the beginning.
 pub(super) fn restore(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Result<Restored, StoreError> {
     let Restored { mut crawl, mut harvest, kept } = from_checkpoint(store, settings, &new)
-        .unwrap_or_else(|| Restored { crawl: new(), harvest: Harvest::default(), kept: 0 });
+        .unwrap_or_else(|| Restored { crawl: new(), harvest: HarvestCurve::default(), kept: 0 });
     for record in store.batches_from(kept) {
         let batch = record?.batch;
         crawl.restore(&batch);
@@ -62,7 +62,7 @@ fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Opt
     let mut crawl = new();
     // A machine that keeps no state takes none.
     drop(crawl.pieces()?);
-    let mut harvest = Harvest::default();
+    let mut harvest = HarvestCurve::default();
     for piece in pieces.by_ref() {
         match piece.split_first() {
             Some((&HARVEST, piece)) => harvest = postcard::from_bytes(piece).ok()?,
@@ -91,10 +91,10 @@ impl Checkpoints {
     }
 
     /// A batch was handed over, the last of so many: puts down the state after it, if that is due.
-    pub fn batch(&mut self, batch: &Batch, batches: u64, crawl: &Crawl, harvest: &Harvest) {
+    pub fn batch(&mut self, batch: &Batch, batches: u64, crawl: &Crawl, harvest: &HarvestCurve) {
         let due = self.kept + self.every.max(batches / SHARE);
         if self.every > 0 && batches >= due && self.written.is_none() {
-            self.write(State { batches, last: digest(batch), settings: self.settings }, crawl, harvest);
+            self.write(CheckpointState { batches, last: digest(batch), settings: self.settings }, crawl, harvest);
         }
     }
 
@@ -108,19 +108,19 @@ impl Checkpoints {
     }
 
     /// The run is over and all of it on disk.
-    pub fn close(&mut self, crawl: &Crawl, harvest: &Harvest, store: &Store) {
+    pub fn close(&mut self, crawl: &Crawl, harvest: &HarvestCurve, store: &Store) {
         self.durable(store.len());
         if self.every > 0
             && store.len() >= self.kept + (self.every / AT_END).max(1)
             && let Ok(last) = store.batch(store.len() - 1)
         {
-            let state = State { batches: store.len(), last: digest(&last.batch), settings: self.settings };
+            let state = CheckpointState { batches: store.len(), last: digest(&last.batch), settings: self.settings };
             self.write(state, crawl, harvest);
             self.durable(store.len());
         }
     }
 
-    fn write(&mut self, state: State, crawl: &Crawl, harvest: &Harvest) {
+    fn write(&mut self, state: CheckpointState, crawl: &Crawl, harvest: &HarvestCurve) {
         // What was decided and not told yet is told with a later batch, and the state put down after that.
         let Some(pieces) = crawl.pieces() else { return };
         let curve = postcard::to_extend(harvest, vec![HARVEST]).expect("plain data is written to memory");

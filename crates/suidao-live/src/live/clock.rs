@@ -6,12 +6,12 @@ use super::{clock, now};
 use suidao_page::model::Millis;
 
 /// A clock that only goes forward.
-pub(super) struct Clock {
+pub(super) struct MonotonicClock {
     from: Millis,
     since: Instant,
 }
 
-impl Clock {
+impl MonotonicClock {
     /// Starts now, or at the time of the last batch where the wall stands before that: the crawl's waits were reckoned
     /// from there. Such a wall is told of.
     pub fn start(last: Option<Millis>) -> Self {
@@ -42,14 +42,14 @@ mod tests {
 
     #[test]
     fn it_never_goes_back_behind_the_last_batch() {
-        let starts = |wall, last| Clock::at(Millis(wall), last, clock()).from;
+        let starts = |wall, last| MonotonicClock::at(Millis(wall), last, clock()).from;
         assert_eq!(starts(1000, None), Millis(1000));
         assert_eq!(starts(1000, Some(Millis(900))), Millis(1000));
         // The wall was set back, or had been set forward when the batch was made.
         assert_eq!(starts(1000, Some(Millis(9_000_000))), Millis(9_000_000));
-        let clock = Clock::start(Some(Millis(u64::MAX)));
+        let clock = MonotonicClock::start(Some(Millis(u64::MAX)));
         assert_eq!(clock.now(), Millis(u64::MAX), "the end of time is survived");
-        let clock = Clock::start(None);
+        let clock = MonotonicClock::start(None);
         let first = clock.now();
         assert!(clock.now() >= first && first >= Millis(1_700_000_000_000));
     }

@@ -8,15 +8,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::checkpoints::Checkpoints;
-use super::clock::Clock;
-use super::errand::{Done, Errand};
-use super::outage::{Judgement, Outage};
-use super::view::Glance;
+use super::clock::MonotonicClock;
+use super::fetch_task::{FetchResult, FetchTask};
+use super::outage::{NetworkVerdict, Outage};
+use super::view::StatusSnapshot;
 use super::{News, clock};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
-use suidao_page::model::{Batch, CrawlUrl, Event, Origin, Stop};
-use suidao_store::store::harvest::{Harvest, HarvestLine};
-use suidao_store::store::{CrawlDirectory, Kept, Notice, Work, Writer};
+use suidao_page::model::{Batch, CrawlUrl, Event, Stop, UrlOrigin};
+use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
+use suidao_store::store::{CorruptionPolicy, CrawlDirectory, Notice, Work, Writer};
 
 /// `harvest.csv` is brought up to date after so many pages.
 const HARVEST_EVERY: u64 = 1_000;
@@ -37,9 +37,9 @@ const NAMED: usize = 3;
 /// What the loop turned for.
 enum Turn {
     Noticed(Notice),
-    Finished(Box<Done>),
+    Finished(Box<FetchResult>),
     /// Somebody looks through the window.
-    Asked(oneshot::Sender<Glance>),
+    Asked(oneshot::Sender<StatusSnapshot>),
     /// Whether a host that answered before can be connected to.
     Looked(bool),
     Interrupted,
@@ -48,11 +48,11 @@ enum Turn {
 
 pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) crawl: Crawl,
-    pub(super) harvest: Harvest,
+    pub(super) harvest: HarvestCurve,
     /// Pages at the last writing of `harvest.csv`.
     pub(super) harvested: u64,
     pub(super) writer: &'a Writer,
-    pub(super) errand: Errand,
+    pub(super) errand: FetchTask,
     pub(super) directory: &'a CrawlDirectory,
     pub(super) most: usize,
     /// Tickets out, and batches of tickets that are not on disk yet.
@@ -69,14 +69,14 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) tell: &'a mut F,
     /// The proxy answers no more.
     pub(super) proxy_lost: bool,
-    pub(super) clock: Clock,
+    pub(super) clock: MonotonicClock,
     pub(super) outage: Outage,
     /// Failures of which it is being found out whether the network is to blame.
-    pub(super) doubted: Vec<Done>,
+    pub(super) doubted: Vec<FetchResult>,
     /// It is being looked at whether the network is there.
     pub(super) looking: bool,
     /// Who asks through the window.
-    pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<Glance>>>,
+    pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 }
 
 impl<F: FnMut(News)> Driver<'_, F> {
@@ -95,7 +95,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         while let Some(batch) = self.crawl.seed_portion(&mut seeding, at) {
             for event in &batch.events {
                 if let Event::Discovered(found) = event
-                    && found.origin == Origin::Seed
+                    && found.origin == UrlOrigin::Seed
                 {
                     new += 1;
                     named.extend((named.len() < NAMED).then(|| found.url.clone()));
@@ -181,14 +181,14 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 // Not settled, so it is queued when the crawl goes on, and shown then.
                 Turn::Finished(done) if done.unshown => self.in_flight -= 1,
                 Turn::Finished(done) => match self.outage.judge(&done.ticket.url, &done.outcome, done.begun, now) {
-                    Judgement::Answered => {
+                    NetworkVerdict::Answered => {
                         self.settle(*done);
                         self.network_is(true, now, &looked);
                     }
-                    Judgement::Settle => self.settle(*done),
-                    Judgement::GiveBack => self.give_back(*done),
-                    Judgement::Doubt => self.doubted.push(*done),
-                    Judgement::Exhausted => {
+                    NetworkVerdict::Settle => self.settle(*done),
+                    NetworkVerdict::GiveBack => self.give_back(*done),
+                    NetworkVerdict::Doubt => self.doubted.push(*done),
+                    NetworkVerdict::Exhausted => {
                         if self.held.is_none() {
                             tracing::warn!(
                                 "too many open files and connections; continuing more slowly. Raise the limit (ulimit -n) or lower \
@@ -198,13 +198,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
                         self.held = Some(now + HOLD);
                         self.give_back(*done);
                     }
-                    Judgement::Proxy => {
+                    NetworkVerdict::Proxy => {
                         self.give_back(*done);
                         if !self.looking && !self.outage.is_away() {
                             self.network_is(false, now, &looked);
                         }
                     }
-                    Judgement::ProxyLost => {
+                    NetworkVerdict::ProxyLost => {
                         self.give_back(*done);
                         self.proxy_lost = true;
                     }
@@ -235,8 +235,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 
     /// Tells the machine what became of a ticket, and the store what that changed.
-    pub(super) fn settle(&mut self, done: Done) {
-        let Done { ticket, outcome, delivery, fetched, .. } = done;
+    pub(super) fn settle(&mut self, done: FetchResult) {
+        let FetchResult { ticket, outcome, delivery, fetched, .. } = done;
         let url = self.errand.view.as_ref().map(|_| ticket.url.clone());
         let batch = self.crawl.settle(ticket, outcome, delivery, self.clock.now());
         if let (Some(view), Some(url)) = (&self.errand.view, url) {
@@ -252,20 +252,20 @@ impl<F: FnMut(News)> Driver<'_, F> {
             // Equal bodies may have been packed differently, and a revisit record is of what was sent.
             // What a browser made alike may have been sent otherwise.
             Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
-                Kept::Revisit { fetched, of }
+                CorruptionPolicy::Revisit { fetched, of }
             }
-            _ => Kept::Whole(fetched),
+            _ => CorruptionPolicy::Whole(fetched),
         });
         self.keep(batch, kept);
     }
 
-    pub(super) fn give_back(&mut self, done: Done) {
-        self.crawl.give_back(done.ticket, self.clock.now());
+    pub(super) fn give_back(&mut self, done: FetchResult) {
+        self.crawl.requeue_ticket(done.ticket, self.clock.now());
         self.in_flight -= 1;
     }
 
     /// Has a ticket fetched, read, and shown by a browser where it needs one; `done` is told what it came to.
-    fn start(&mut self, ticket: Ticket, done: &UnboundedSender<Done>) {
+    fn start(&mut self, ticket: Ticket, done: &UnboundedSender<FetchResult>) {
         self.in_flight += 1;
         let (errand, done, begun) = (self.errand.clone(), done.clone(), clock());
         // The receiver is gone only when the crawl has ended for another reason.
@@ -273,7 +273,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 
     /// What whoever looks is answered.
-    fn glance(&self) -> Glance {
+    fn glance(&self) -> StatusSnapshot {
         /// Points of a curve that can be told apart on a screen.
         const POINTS: usize = 200;
         /// Lines of a list.
@@ -283,7 +283,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         // The last one always.
         let harvest = lines.iter().rev().step_by(step).rev().copied().collect();
         let at = self.clock.now();
-        Glance { at, overview: self.crawl.overview(at, MOST), harvest, unwritten: self.unwritten.len() as u64 }
+        StatusSnapshot { at, overview: self.crawl.overview(at, MOST), harvest, unwritten: self.unwritten.len() as u64 }
     }
 
     /// What a checkpoint takes is no standstill of the process.
@@ -293,7 +293,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.checkpointing += clock().duration_since(begun);
     }
 
-    fn keep(&mut self, batch: Batch, answer: Option<Kept>) {
+    fn keep(&mut self, batch: Batch, answer: Option<CorruptionPolicy>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
         (self.tell)(News::Batch(&batch, progress));
@@ -322,7 +322,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
 }
 
 /// The next who looks through the window and has not gone meanwhile; nobody where there is none.
-async fn asks(asked: &mut Option<UnboundedReceiver<oneshot::Sender<Glance>>>) -> Option<oneshot::Sender<Glance>> {
+async fn asks(
+    asked: &mut Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
+) -> Option<oneshot::Sender<StatusSnapshot>> {
     let Some(asked) = asked else { return std::future::pending().await };
     loop {
         let answer = asked.recv().await?;
@@ -348,7 +350,7 @@ mod tests {
         drop((gone, ask));
         let mut asked = Some(asked);
         let answer = asks(&mut asked).await.unwrap();
-        answer.send(Glance::default()).unwrap();
+        answer.send(StatusSnapshot::default()).unwrap();
         assert!(there.unwrap().await.is_ok());
         assert!(asks(&mut asked).await.is_none());
     }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::News;
 use super::driver::Driver;
-use suidao_crawl::crawl::Outcome;
+use suidao_crawl::crawl::FetchOutcome;
 use suidao_page::model::{CrawlUrl, FailureKind};
 
 /// So many hosts that answered are remembered.
@@ -30,7 +30,7 @@ const FIRST_LOOK: Duration = Duration::from_secs(3);
 
 /// What is to be done with what a fetch came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(super) enum NetworkVerdict {
     /// It counts, and is an answer: the network is there.
     Answered,
     /// It counts.
@@ -92,7 +92,7 @@ impl Outage {
     }
 
     /// Hosts that answered last, the newest first.
-    pub fn witnesses(&self) -> impl Iterator<Item = &CrawlUrl> {
+    pub fn recent_hosts(&self) -> impl Iterator<Item = &CrawlUrl> {
         self.witnesses.iter().rev()
     }
 
@@ -102,9 +102,9 @@ impl Outage {
     }
 
     /// Judges what a fetch of `url` came to that went out at `begun` and came back `now`.
-    pub fn judge(&mut self, url: &CrawlUrl, outcome: &Outcome, begun: Instant, now: Instant) -> Judgement {
+    pub fn judge(&mut self, url: &CrawlUrl, outcome: &FetchOutcome, begun: Instant, now: Instant) -> NetworkVerdict {
         let kind = match outcome {
-            Outcome::Failed(failure) => &failure.kind,
+            FetchOutcome::Failed(failure) => &failure.kind,
             _ => return self.answered(url),
         };
         if self.by_proxy && matches!(kind, FailureKind::Connect | FailureKind::Refused) {
@@ -119,13 +119,13 @@ impl Outage {
             | FailureKind::Timeout
             | FailureKind::Broken => {}
             // No request went out.
-            FailureKind::PrivateAddress | FailureKind::Port => return Judgement::Settle,
-            FailureKind::Exhausted => return Judgement::Exhausted,
+            FailureKind::PrivateAddress | FailureKind::Port => return NetworkVerdict::Settle,
+            FailureKind::Exhausted => return NetworkVerdict::Exhausted,
             FailureKind::Proxy => {
                 let silent = now.saturating_duration_since(*self.silent.get_or_insert(now));
                 // One that never did is a mistake of the configuration.
                 let lost = !self.proxied || silent >= self.patience;
-                return if lost { Judgement::ProxyLost } else { Judgement::Proxy };
+                return if lost { NetworkVerdict::ProxyLost } else { NetworkVerdict::Proxy };
             }
             _ => return self.answered(url),
         }
@@ -133,20 +133,20 @@ impl Outage {
             let stops = self.given_back.entry(url.fingerprint()).or_default();
             *stops += 1;
             if *stops <= STOPS {
-                return Judgement::GiveBack;
+                return NetworkVerdict::GiveBack;
             }
         }
         if self.is_away() {
-            return Judgement::GiveBack;
+            return NetworkVerdict::GiveBack;
         }
-        if self.witnesses.is_empty() || self.resigned { Judgement::Settle } else { Judgement::Doubt }
+        if self.witnesses.is_empty() || self.resigned { NetworkVerdict::Settle } else { NetworkVerdict::Doubt }
     }
 
-    fn answered(&mut self, url: &CrawlUrl) -> Judgement {
+    fn answered(&mut self, url: &CrawlUrl) -> NetworkVerdict {
         self.remember(url);
         self.given_back.remove(&url.fingerprint());
         (self.resigned, self.proxied, self.silent) = (false, true, None);
-        Judgement::Answered
+        NetworkVerdict::Answered
     }
 
     fn remember(&mut self, url: &CrawlUrl) {
@@ -186,7 +186,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     pub(super) fn look_for_the_network(&mut self, after: Duration, looked: &UnboundedSender<bool>) {
         self.looking = true;
         let (fetcher, looked) = (self.errand.fetcher.clone(), looked.clone());
-        let witnesses: Vec<CrawlUrl> = self.outage.witnesses().cloned().collect();
+        let witnesses: Vec<CrawlUrl> = self.outage.recent_hosts().cloned().collect();
         let by_proxy = self.outage.by_proxy;
         tokio::spawn(async move {
             tokio::time::sleep(after).await;
@@ -255,8 +255,8 @@ mod tests {
         CrawlUrl::parse(&format!("http://{host}/page")).unwrap()
     }
 
-    fn failed(kind: FailureKind) -> Outcome {
-        Outcome::Failed(Failure { kind, retry_after: None })
+    fn failed(kind: FailureKind) -> FetchOutcome {
+        FetchOutcome::Failed(Failure { kind, retry_after: None })
     }
 
     fn moments() -> impl Fn(u64) -> Instant {
@@ -269,26 +269,36 @@ mod tests {
     fn failures_of_the_connection_are_doubted_where_something_has_answered() {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(600), false, []);
-        let answer = Outcome::Robots(RobotsRules::AllowAll);
+        let answer = FetchOutcome::Robots(RobotsRules::AllowAll);
         let dead = failed(FailureKind::Connect);
-        assert_eq!(outage.judge(&url("dead.cn"), &dead, at(0), at(0)), Judgement::Settle, "nothing ever answered");
-        assert_eq!(outage.judge(&url("a.cn"), &answer, at(0), at(0)), Judgement::Answered);
+        assert_eq!(outage.judge(&url("dead.cn"), &dead, at(0), at(0)), NetworkVerdict::Settle, "nothing ever answered");
+        assert_eq!(outage.judge(&url("a.cn"), &answer, at(0), at(0)), NetworkVerdict::Answered);
         for kind in
             [FailureKind::Dns, FailureKind::NoSuchHost, FailureKind::Refused, FailureKind::Timeout, FailureKind::Broken]
         {
-            assert_eq!(outage.judge(&url("dead.cn"), &failed(kind), at(3), at(3)), Judgement::Doubt);
+            assert_eq!(outage.judge(&url("dead.cn"), &failed(kind), at(3), at(3)), NetworkVerdict::Doubt);
         }
         // What was answered, well or not, is an answer; what was not asked is none.
         for kind in [FailureKind::Status(500), FailureKind::TooLarge, FailureKind::Tls] {
-            assert_eq!(outage.judge(&url("b.cn"), &failed(kind), at(4), at(4)), Judgement::Answered);
+            assert_eq!(outage.judge(&url("b.cn"), &failed(kind), at(4), at(4)), NetworkVerdict::Answered);
         }
-        assert_eq!(outage.judge(&url("c.cn"), &failed(FailureKind::PrivateAddress), at(4), at(4)), Judgement::Settle);
-        assert_eq!(outage.judge(&url("c.cn"), &failed(FailureKind::Exhausted), at(4), at(4)), Judgement::Exhausted);
+        assert_eq!(
+            outage.judge(&url("c.cn"), &failed(FailureKind::PrivateAddress), at(4), at(4)),
+            NetworkVerdict::Settle
+        );
+        assert_eq!(
+            outage.judge(&url("c.cn"), &failed(FailureKind::Exhausted), at(4), at(4)),
+            NetworkVerdict::Exhausted
+        );
         let mut by_proxy = Outage::new(Duration::from_secs(600), true, []);
-        assert_eq!(by_proxy.judge(&url("a.cn"), &answer, at(5), at(5)), Judgement::Answered);
-        assert_eq!(by_proxy.judge(&url("a.cn"), &dead, at(5), at(5)), Judgement::Settle, "nothing can be looked at");
+        assert_eq!(by_proxy.judge(&url("a.cn"), &answer, at(5), at(5)), NetworkVerdict::Answered);
+        assert_eq!(
+            by_proxy.judge(&url("a.cn"), &dead, at(5), at(5)),
+            NetworkVerdict::Settle,
+            "nothing can be looked at"
+        );
         assert_eq!(outage.is_there(at(7)), None, "it was not away");
-        let newest: Vec<&str> = outage.witnesses().map(CrawlUrl::host).collect();
+        let newest: Vec<&str> = outage.recent_hosts().map(CrawlUrl::host).collect();
         assert_eq!(newest, ["b.cn", "a.cn"]);
     }
 
@@ -297,12 +307,12 @@ mod tests {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(60), false, ["a.cn", "b.cn", "c.cn"].map(url));
         let dead = failed(FailureKind::Timeout);
-        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::Doubt);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::Doubt);
         let mut waits: Vec<u64> = Vec::new();
         for look in 0..8 {
             waits.push(outage.is_gone(at(1 + look * 1000)).unwrap().as_secs());
             assert!(outage.is_away());
-            assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::GiveBack);
+            assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::GiveBack);
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30, 30]);
         assert_eq!(outage.is_there(at(9000)), Some(Duration::from_secs(8999)));
@@ -314,13 +324,13 @@ mod tests {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(60), false, [url("a.cn")]);
         let dead = failed(FailureKind::Connect);
-        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::Doubt);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::Doubt);
         assert!(outage.is_gone(at(1)).is_some() && outage.is_gone(at(60)).is_some());
         assert_eq!(outage.is_gone(at(61)), None);
         assert!(!outage.is_away());
-        assert_eq!(outage.judge(&url("a.cn"), &dead, at(62), at(62)), Judgement::Settle);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(62), at(62)), NetworkVerdict::Settle);
         outage.judge(&url("a.cn"), &failed(FailureKind::Status(404)), at(63), at(63));
-        assert_eq!(outage.judge(&url("a.cn"), &dead, at(65), at(65)), Judgement::Doubt, "it was back");
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(65), at(65)), NetworkVerdict::Doubt, "it was back");
     }
 
     #[test]
@@ -330,10 +340,10 @@ mod tests {
         outage.stood_still(at(100));
         let late = failed(FailureKind::Timeout);
         for _ in 0..STOPS {
-            assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), Judgement::GiveBack);
+            assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::GiveBack);
         }
-        assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), Judgement::Settle, "not for ever");
-        assert_eq!(outage.judge(&url("b.cn"), &late, at(101), at(101)), Judgement::Settle, "it began later");
+        assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::Settle, "not for ever");
+        assert_eq!(outage.judge(&url("b.cn"), &late, at(101), at(101)), NetworkVerdict::Settle, "it began later");
     }
 
     #[test]
@@ -341,17 +351,17 @@ mod tests {
         let at = moments();
         let dead = failed(FailureKind::Proxy);
         let mut outage = Outage::new(Duration::from_secs(60), true, []);
-        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::ProxyLost);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::ProxyLost);
         for answered in [10, 200] {
             outage.judge(&url("a.cn"), &failed(FailureKind::Status(502)), at(answered), at(answered));
-            assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 1)), Judgement::Proxy);
+            assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 1)), NetworkVerdict::Proxy);
             assert!(outage.is_gone(at(answered + 2)).is_some() && outage.is_away());
             // It takes connections, and no more than that.
             assert!(outage.is_there(at(answered + 5)).is_some() && !outage.is_away());
-            assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 60)), Judgement::Proxy);
+            assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 60)), NetworkVerdict::Proxy);
         }
         assert!(outage.is_gone(at(259)).is_some());
         assert_eq!(outage.is_gone(at(261)), None);
-        assert_eq!(outage.judge(&url("a.cn"), &dead, at(200), at(261)), Judgement::ProxyLost);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(200), at(261)), NetworkVerdict::ProxyLost);
     }
 }

@@ -24,7 +24,7 @@ pub(super) enum Unread {
 
 /// Threads that read. Clones share them.
 #[derive(Clone)]
-pub(super) struct Readers {
+pub(super) struct ParsePool {
     /// One for each core.
     free: Arc<Semaphore>,
     /// These and the ones that are not waited for any more.
@@ -32,7 +32,7 @@ pub(super) struct Readers {
     patience: Duration,
 }
 
-impl Readers {
+impl ParsePool {
     /// Readers that are waited for so long.
     pub(super) fn new(patience: Duration) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -78,7 +78,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_reading_that_does_not_end_costs_itself_alone() {
-        let readers = Readers::new(Duration::from_millis(200));
+        let readers = ParsePool::new(Duration::from_millis(200));
         let (end, ended) = mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
         // More than there are cores, all at once.
@@ -92,7 +92,7 @@ mod tests {
             assert_eq!(stuck.await.unwrap(), Err(Unread::TooLong));
         }
         // On a busy machine an honest reading takes its time too.
-        let readers = Readers { patience: Duration::from_secs(60), ..readers };
+        let readers = ParsePool { patience: Duration::from_secs(60), ..readers };
         assert_eq!(readers.run(|| 1).await, Ok(1));
         let broken: Result<(), Unread> = readers.run(|| panic!("as a library would")).await;
         assert_eq!(broken, Err(Unread::Broken));

@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use suidao_crawl::crawl::{Overview, Progress};
-use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, Place};
-use suidao_store::store::Reader;
+use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, QueueEntry};
+use suidao_store::store::LogReader;
 use suidao_store::store::harvest::HarvestLine;
 
 /// Pages and failures remembered.
@@ -27,13 +27,13 @@ const READING: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 
 /// A window into a crawl. Shared by the crawl and all who look.
 #[derive(Debug)]
-pub struct View {
-    asks: UnboundedSender<oneshot::Sender<Glance>>,
+pub struct CrawlMonitor {
+    asks: UnboundedSender<oneshot::Sender<StatusSnapshot>>,
     /// Taken by the crawl when it begins.
-    asked: Mutex<Option<UnboundedReceiver<oneshot::Sender<Glance>>>>,
+    asked: Mutex<Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>>,
     /// The log, while the crawl runs.
-    log: Mutex<Option<Reader>>,
-    tally: Mutex<Tally>,
+    log: Mutex<Option<LogReader>>,
+    tally: Mutex<RunCounts>,
     /// Seconds from a request to the end of its answer.
     pub fetching: Histogram,
     /// Seconds in which an answer was read.
@@ -43,7 +43,7 @@ pub struct View {
 
 /// What the crawl answers who looks.
 #[derive(Clone, Debug, Default)]
-pub struct Glance {
+pub struct StatusSnapshot {
     pub at: Millis,
     /// Where it stands.
     pub overview: Overview,
@@ -55,7 +55,7 @@ pub struct Glance {
 
 /// What has gone by in this run.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct RunCounts {
     /// When the state was restored, and whether there was one; none before.
     pub ready: Option<(Millis, bool)>,
     /// Where it stood at that time.
@@ -84,7 +84,7 @@ pub struct RecentPage {
     /// Whether that reaches the threshold.
     pub relevant: bool,
     /// The place it waited at.
-    pub place: Place,
+    pub place: QueueEntry,
 }
 
 /// A fetch that failed a short while ago.
@@ -105,7 +105,7 @@ pub struct Pace {
     pub answers: u64,
 }
 
-impl Default for View {
+impl Default for CrawlMonitor {
     fn default() -> Self {
         let (asks, asked) = unbounded_channel();
         Self {
@@ -120,21 +120,21 @@ impl Default for View {
     }
 }
 
-impl View {
+impl CrawlMonitor {
     /// Asks the crawl where it stands; none if it has not begun, or is over.
-    pub async fn glance(&self) -> Option<Glance> {
+    pub async fn glance(&self) -> Option<StatusSnapshot> {
         let (answer, answered) = oneshot::channel();
         self.asks.send(answer).ok()?;
         answered.await.ok()
     }
 
     /// What has gone by, as it is now.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> RunCounts {
         self.lock().clone()
     }
 
     /// The log of the crawl, while it runs.
-    pub fn log(&self) -> Option<Reader> {
+    pub fn log(&self) -> Option<LogReader> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -143,12 +143,12 @@ impl View {
         self.received.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Tally> {
+    fn lock(&self) -> MutexGuard<'_, RunCounts> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The crawl begins to answer; none if another has begun before.
-    pub(super) fn open(&self, log: Reader) -> Option<UnboundedReceiver<oneshot::Sender<Glance>>> {
+    pub(super) fn open(&self, log: LogReader) -> Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>> {
         *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log);
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -179,7 +179,7 @@ impl View {
         let (mut page, mut failed) = (None, None);
         for event in &batch.events {
             match event {
-                Event::Settled(settled) => {
+                Event::PageFetched(settled) => {
                     page = Some(RecentPage {
                         at: batch.at,
                         url: url.clone(),
@@ -189,11 +189,11 @@ impl View {
                         place: settled.place,
                     });
                 }
-                Event::Failed { failure, .. } => {
+                Event::FetchFailed { failure, .. } => {
                     *tally.failed.entry(failure.kind.name()).or_default() += 1;
                     failed = Some((failure.clone(), false));
                 }
-                Event::Retried { failure, .. } => {
+                Event::FetchRetried { failure, .. } => {
                     *tally.retried.entry(failure.kind.name()).or_default() += 1;
                     failed = Some((failure.clone(), true));
                 }
@@ -217,7 +217,7 @@ fn remember<T>(list: &mut VecDeque<T>, new: Option<T>) {
     }
 }
 
-impl Tally {
+impl RunCounts {
     /// The hosts that answer slowest, the slowest first.
     pub fn slowest(&self, most: usize) -> Vec<(&str, Pace)> {
         let mut hosts: Vec<_> = self.slow.iter().map(|(name, pace)| (&**name, *pace)).collect();
@@ -250,12 +250,12 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded_and_the_slowest_stay() {
-        let view = View::default();
+        let view = CrawlMonitor::default();
         for n in 0..1_000u32 {
             view.fetched(&format!("host{n}.cn"), f64::from(n % 500), 10);
             let url = CrawlUrl::parse(&format!("http://a.cn/{n}")).unwrap();
             let failure = Failure { kind: FailureKind::Status(404), retry_after: None };
-            let events = vec![Event::Failed { id: suidao_page::model::UrlId(n), failure }];
+            let events = vec![Event::FetchFailed { id: suidao_page::model::UrlId(n), failure }];
             view.settled(&url, &Batch { at: Millis(u64::from(n)), took: None, events });
         }
         let tally = view.tally();

@@ -7,14 +7,15 @@ use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Day, Digest, Evidence, Failure, ForumPage, ForumStep, Found, HostId, Millis, Page, PageKind, Place,
-    Priority, RefreshStep, Refusal, Region, Relevance, Signs, Sketch, TermMatch, TrapStep, UrlId, Validators, Verdict,
+    CrawlUrl, Day, Digest, Failure, ForumPage, ForumStep, HostId, LinkDecision, LinkScores, Millis, Page, PageChanges,
+    PageKind, Priority, QueueEntry, RefreshStep, Region, Relevance, Sketch, SkipReason, TermMatch, TrapSignals,
+    TrapStep, UrlId, Validators,
 };
 
 /// How a URL became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Origin {
+pub enum UrlOrigin {
     /// Given by the user.
     Seed,
     /// Found as a link on this page.
@@ -33,10 +34,12 @@ impl Event {
     /// The links it tells of.
     pub fn links(&self) -> &[Link] {
         match self {
-            Self::Seeded(link) => std::slice::from_ref(link),
-            Self::Settled(page) => &page.links,
-            Self::Redirected { link, .. } | Self::Moved { link, .. } => link.as_slice(),
-            Self::Hinted { links, .. } | Self::Sources { links, .. } | Self::Expanded { links, .. } => links,
+            Self::SeedJudged(link) => std::slice::from_ref(link),
+            Self::PageFetched(page) => &page.links,
+            Self::Redirected { link, .. } | Self::SchemeRewritten { link, .. } => link.as_slice(),
+            Self::SitemapRead { links, .. } | Self::SitemapsQueued { links, .. } | Self::Rejudged { links, .. } => {
+                links
+            }
             _ => &[],
         }
     }
@@ -44,8 +47,8 @@ impl Event {
 
 impl Link {
     /// A link that stands on no page: a seed, the target of a redirect.
-    pub fn bare(to: UrlId, relevance: Relevance, verdict: Verdict) -> Self {
-        Self { to, region: Region::Content, path: 0, evidence: Evidence::default(), relevance, verdict }
+    pub fn bare(to: UrlId, relevance: Relevance, verdict: LinkDecision) -> Self {
+        Self { to, region: Region::Content, path: 0, evidence: LinkScores::default(), relevance, verdict }
     }
 }
 
@@ -57,7 +60,7 @@ pub struct Discovered {
     /// The URL.
     pub url: CrawlUrl,
     /// How it became known.
-    pub origin: Origin,
+    pub origin: UrlOrigin,
     /// Text of the link by which it became known; empty for seeds and redirects.
     pub anchor: String,
 }
@@ -105,11 +108,11 @@ pub struct Link {
     /// Hash of the tag names and classes from the root to it.
     pub path: u32,
     /// Eq. (3)'s parts.
-    pub evidence: Evidence,
+    pub evidence: LinkScores,
     /// Eq. (3).
     pub relevance: Relevance,
     /// The strategy's word, after scope and caps.
-    pub verdict: Verdict,
+    pub verdict: LinkDecision,
 }
 
 /// Where a URL stands.
@@ -134,7 +137,7 @@ pub enum LinkState {
 
 /// A page was fetched, read and judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct PageProcessed {
     /// Which.
     pub id: UrlId,
     /// HTTP status.
@@ -142,7 +145,7 @@ pub struct Settled {
     /// Length of the body, unpacked.
     pub bytes: u32,
     /// The place it was taken from: lane, score, and what it had taken over from its path.
-    pub place: Place,
+    pub place: QueueEntry,
     /// Page relevance, eq. (1).
     pub relevance: Relevance,
     /// At or above the page threshold: on the topic, be it a listing.
@@ -182,7 +185,7 @@ pub struct Settled {
     /// What it is as a page of a forum, where its host is one.
     pub forum: Option<Box<ForumPage>>,
     /// It was fetched before, and again to see whether it has changed: what has.
-    pub again: Option<Found>,
+    pub again: Option<PageChanges>,
     /// Digest of the set of links in its main content, of a list of all its links: equal sets, equal digests.
     pub outlinks: u64,
     /// Feeds that it names, where it is the first page of its host.
@@ -190,7 +193,7 @@ pub struct Settled {
     /// What the server marks this version with.
     pub validators: Option<Box<Validators>>,
     /// What about it may be a trap's.
-    pub signs: Signs,
+    pub signs: TrapSignals,
 }
 
 /// Whether a page is a document: it has a text of its own, and is no listing, which is a way to documents.
@@ -198,7 +201,7 @@ pub fn is_document(listing: bool, sketch: Sketch) -> bool {
     !listing && sketch.is_text()
 }
 
-impl Settled {
+impl PageProcessed {
     /// Whether it is a relevant document. Only these count: in the harvest, for goals, in reports and exports. What leads on
     /// is judged by [`Settled::relevant`] alone: a listing on the topic is a good way.
     pub fn is_relevant_document(&self) -> bool {
@@ -212,7 +215,7 @@ impl Settled {
     }
 
     /// What is kept of a page that was read; its links are another matter.
-    pub fn of(id: UrlId, status: u16, place: Place, relevant: bool, page: Page) -> Self {
+    pub fn of(id: UrlId, status: u16, place: QueueEntry, relevant: bool, page: Page) -> Self {
         Self {
             id,
             status,
@@ -241,7 +244,7 @@ impl Settled {
             outlinks: 0,
             feeds: Vec::new(),
             validators: None,
-            signs: Signs::default(),
+            signs: TrapSignals::default(),
         }
     }
 }
@@ -253,25 +256,25 @@ pub enum Event {
     /// A URL got its number.
     Discovered(Discovered),
     /// A seed was queued.
-    Seeded(Link),
+    SeedJudged(Link),
     /// A link was refused before its URL got a number (scope).
-    Skipped {
+    LinkRejected {
         /// The URL.
         url: CrawlUrl,
         /// The page it was found on; none for a seed.
         from: Option<UrlId>,
         /// Why.
-        reason: Refusal,
+        reason: SkipReason,
     },
     /// A page was fetched, read and judged.
-    Settled(Box<Settled>),
+    PageFetched(Box<PageProcessed>),
     /// A page whose links had been dropped was found again on a path with more tunnel left, or is no copy of the address that
     /// it calls its own: its links, judged anew.
-    Expanded {
+    Rejudged {
         /// Which page.
         id: UrlId,
         /// What it takes over from the new path.
-        place: Place,
+        place: QueueEntry,
         /// Its links to URLs not fetched yet.
         links: Vec<Link>,
     },
@@ -296,35 +299,35 @@ pub enum Event {
         validators: Option<Box<Validators>>,
     },
     /// A page fetched before is no longer there: it was missed for longer than the grace, or has moved for good.
-    Retired {
+    PageGone {
         /// Which.
         id: UrlId,
         /// Where it has moved to, if it has.
         to: Option<UrlId>,
     },
     /// A fetch brought no page; it will be tried again.
-    Retried {
+    FetchRetried {
         /// Which.
         id: UrlId,
         /// Why.
         failure: Failure,
     },
     /// A fetch brought no page, for good.
-    Failed {
+    FetchFailed {
         /// Which.
         id: UrlId,
         /// Why.
         failure: Failure,
     },
     /// A queued URL was refused when its turn came.
-    Refused {
+    UrlExcluded {
         /// Which.
         id: UrlId,
         /// Why.
-        reason: Refusal,
+        reason: SkipReason,
     },
     /// A queued URL goes on under the scheme that its host answers.
-    Moved {
+    SchemeRewritten {
         /// Which.
         id: UrlId,
         /// The same under the other scheme, if it is not fetched or refused already: it takes over the place.
@@ -359,7 +362,7 @@ pub enum Event {
         to: CrawlUrl,
     },
     /// A URL came to the head and the strategy thinks less of it than when it was queued: it waits on, further back.
-    Lowered {
+    Reprioritized {
         /// Which.
         id: UrlId,
         /// What it is worth now.
@@ -372,14 +375,14 @@ pub enum Event {
     /// What the crawl has come to know of a host's traps.
     Trap(Box<TrapStep>),
     /// A host has proved worth it, so that its sitemaps and feeds are asked for further pages.
-    Sources {
+    SitemapsQueued {
         /// The host.
         host: HostId,
         /// Its sitemaps and feeds.
         links: Vec<Link>,
     },
     /// A sitemap or a feed was read.
-    Hinted {
+    SitemapRead {
         /// Which.
         id: UrlId,
         /// Pages that it says have changed since they were last there.
@@ -394,7 +397,7 @@ pub enum Event {
         validators: Option<Box<Validators>>,
     },
     /// A host answered from another address than before; never told where a proxy stands between.
-    Addressed {
+    HostResolved {
         /// The host.
         host: HostId,
         /// The address.
@@ -407,7 +410,7 @@ impl Event {
     pub fn is_unanswered(&self) -> bool {
         match self {
             Self::Robots { failure, .. } => failure.as_ref().is_some_and(Failure::is_hosts),
-            Self::Retried { failure, .. } | Self::Failed { failure, .. } => failure.is_hosts(),
+            Self::FetchRetried { failure, .. } | Self::FetchFailed { failure, .. } => failure.is_hosts(),
             _ => false,
         }
     }

@@ -6,14 +6,14 @@ use super::{CrawlUrl, Link, Millis, UrlId};
 
 /// A time as a page shows it: the true time lies in `[at, at + within)`. "3分钟前" is exact to a minute, "昨天" to a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Moment {
+pub struct ApproxTime {
     /// Earliest it can be, in seconds since 1970, UTC.
     pub at: i64,
     /// How exactly it is known, in seconds; at least 1.
     pub within: u32,
 }
 
-impl Moment {
+impl ApproxTime {
     /// Whether both can be the same instant. `slack`: seconds by which clocks, and the seconds between two looks, may
     /// differ.
     pub fn agrees(self, other: Self, slack: i64) -> bool {
@@ -24,7 +24,7 @@ impl Moment {
 
 /// What a time that a page shows is read by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct TimeContext {
     /// When the page was fetched: what "3分钟前" counts from.
     pub now: Millis,
     /// The forum's own time, in seconds east of UTC: what "昨天 12:01" and "2009-05-25 12:01" are in.
@@ -45,9 +45,9 @@ pub struct ThreadRecord {
     /// How often it was looked at.
     pub views: Option<u32>,
     /// When it was opened.
-    pub created: Option<Moment>,
+    pub created: Option<ApproxTime>,
     /// When it was last replied to; of a thread without replies, when it was opened, as most forums show it.
-    pub last_reply: Option<Moment>,
+    pub last_reply: Option<ApproxTime>,
     /// Kept at the top of the list whatever its age (置顶).
     pub sticky: bool,
 }
@@ -70,7 +70,7 @@ impl ThreadRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     /// When it was last replied to.
-    pub last_reply: Option<Moment>,
+    pub last_reply: Option<ApproxTime>,
     /// Posts after the first.
     pub replies: Option<u32>,
     /// Kept at the top whatever its age.
@@ -83,7 +83,7 @@ pub struct PostRecord {
     /// Who wrote it.
     pub author: Option<String>,
     /// When.
-    pub posted: Option<Moment>,
+    pub posted: Option<ApproxTime>,
     /// Its number in the thread, from 1, if the page shows one.
     pub floor: Option<u32>,
     /// What it says: paragraphs separated by one line feed; quotations of others and signatures left out where they can be
@@ -97,7 +97,7 @@ impl PostRecord {
     /// Takes over what a later look at the same post shows; what that does not show stays.
     pub fn replace(&mut self, later: Self) {
         // "3分钟前" was more exact than what "昨天" is now.
-        let exact = |moment: &Moment| moment.within;
+        let exact = |moment: &ApproxTime| moment.within;
         self.posted = self.posted.into_iter().chain(later.posted).min_by_key(exact);
         self.author = later.author.or(self.author.take());
         self.floor = later.floor.or(self.floor);
@@ -116,12 +116,12 @@ pub struct SightLink {
     /// The longest text that a link to it shows; empty if all are images.
     pub text: String,
     /// Signs of paging on its links.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<PaginationLink>,
 }
 
 /// A link that may lead to another page of the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct PaginationLink {
     /// Index of the block of text that it stands in.
     pub block: usize,
     /// The number that is its whole text.
@@ -132,7 +132,7 @@ pub struct Mark {
 
 /// What is seen of a page of a forum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sight {
+pub struct ForumPageView {
     /// Its URL, sessions left out.
     pub own: CrawlUrl,
     /// Links to the same site, each URL once, in order of appearance.
@@ -140,7 +140,7 @@ pub struct Sight {
     /// The threads that it lists.
     pub records: Vec<ThreadRecord>,
     /// Posts of a thread: when each was written, if it says so.
-    pub posts: Vec<Option<Moment>>,
+    pub posts: Vec<Option<ApproxTime>>,
     /// It asks for a login and shows nothing else.
     pub login: bool,
     /// Seconds east of UTC that its times were read by.
@@ -150,7 +150,7 @@ pub struct Sight {
 /// What a page of a forum is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum ForumRole {
     /// Where the forum is entered.
     Start,
     /// To learn what pages of its class are.
@@ -218,13 +218,13 @@ pub struct ForumPage {
     /// What it turned out to be.
     pub kind: PageKind,
     /// URLs wanted because of it, and what for.
-    pub roles: Vec<(UrlId, Role)>,
+    pub roles: Vec<(UrlId, ForumRole)>,
     /// Lists of threads: its own, and, when a forum has been understood, those seen before.
     pub lists: Vec<IndexPage>,
     /// When its posts were written.
-    pub posts: Vec<Moment>,
+    pub posts: Vec<ApproxTime>,
     /// The page as it was seen, while the forum is not understood.
-    pub seen: Option<Box<Sight>>,
+    pub seen: Option<Box<ForumPageView>>,
     /// What the forum is understood to be, if that has changed.
     pub map: Option<Box<ForumMap>>,
 }
@@ -233,7 +233,7 @@ pub struct ForumPage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ForumStep {
     /// URLs wanted, and what for.
-    pub roles: Vec<(UrlId, Role)>,
+    pub roles: Vec<(UrlId, ForumRole)>,
     /// Those of them that are queued.
     pub links: Vec<Link>,
     /// What the forum is understood to be.
@@ -243,7 +243,7 @@ pub struct ForumStep {
     /// Lists on pages seen before it was understood.
     pub lists: Vec<IndexPage>,
     /// Threads among those pages, with when their posts were written.
-    pub read: Vec<(UrlId, PageKind, Vec<Moment>)>,
+    pub read: Vec<(UrlId, PageKind, Vec<ApproxTime>)>,
     /// Boards whose lists are read anew from here on.
     pub begun: Vec<UrlId>,
     /// Pages fetched before that are queued again.

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Evidence, Millis, Relevance};
+use super::{CrawlUrl, LinkScores, Millis, Relevance};
 
 /// A page that a sitemap or a feed names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hint {
+pub struct SitemapEntry {
     /// Which; of any host.
     pub url: CrawlUrl,
     /// When it last changed, or came to be, as the site has it: milliseconds since the Unix epoch. Where the site tells
@@ -18,15 +18,15 @@ pub struct Hint {
     /// What is said of it there, as text; empty once it is scored.
     pub about: String,
     /// Eq. (3)'s parts, as of a link with that text and that context; 0 until it is scored.
-    pub evidence: Evidence,
+    pub evidence: LinkScores,
     /// Eq. (3).
     pub relevance: Relevance,
 }
 
-impl Hint {
+impl SitemapEntry {
     /// A page of which nothing but the address is told.
     pub fn bare(url: CrawlUrl) -> Self {
-        let (evidence, relevance) = (Evidence::default(), Relevance::ZERO);
+        let (evidence, relevance) = (LinkScores::default(), Relevance::ZERO);
         Self { url, at: None, anchor: String::new(), about: String::new(), evidence, relevance }
     }
 }
@@ -37,7 +37,7 @@ pub struct Hints {
     /// It is a feed, which may gather what other sites write; a sitemap speaks for its own.
     pub feed: bool,
     /// Pages, in its order; one may be named more than once.
-    pub pages: Vec<Hint>,
+    pub pages: Vec<SitemapEntry>,
     /// Further sitemaps.
     pub sitemaps: Vec<CrawlUrl>,
 }

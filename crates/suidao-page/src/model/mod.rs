@@ -7,25 +7,27 @@ mod hint;
 pub mod number;
 mod page;
 mod refresh;
-mod refusal;
 mod rows;
 mod scores;
+mod skip_reason;
 mod time;
 mod trap;
 mod url;
 
-pub use event::{Batch, Discovered, Event, Link, LinkState, Origin, RobotsRules, Settled, Stop, is_document};
+pub use event::{Batch, Discovered, Event, Link, LinkState, PageProcessed, RobotsRules, Stop, UrlOrigin, is_document};
 pub use failure::{Failure, FailureKind};
 pub use forum::{
-    BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,
-    PostRecord, Role, Sight, SightLink, ThreadRecord,
+    ApproxTime, BoardEntry, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Listed, PageKind,
+    PaginationLink, PagingRule, PostRecord, SightLink, ThreadRecord, TimeContext,
 };
-pub use hint::{Hint, Hints};
+pub use hint::{Hints, SitemapEntry};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
-pub use refresh::{Budget, Found, RefreshStep};
-pub use refusal::Refusal;
-pub use rows::Rows;
-pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
+pub use refresh::{Budget, PageChanges, RefreshStep};
+pub use rows::NestedVec;
+pub use scores::{
+    LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId, QueuePolicy, Relevance, TunnelBudget,
+};
+pub use skip_reason::SkipReason;
 pub use time::{Day, Millis, Timestamp, span};
-pub use trap::{AbsentPage, Signs, TrapStep};
+pub use trap::{AbsentPage, TrapSignals, TrapStep};
 pub use url::{CrawlUrl, HostId, UrlError, UrlId};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Day, Evidence, Millis, Relevance};
+use super::{CrawlUrl, Day, LinkScores, Millis, Relevance};
 
 /// Longest validator that is kept, in bytes: usual ones have less than a hundred.
 const VALIDATOR: usize = 256;
@@ -202,7 +202,7 @@ pub struct Outlink {
     /// Its text, white space folded, at most 80 characters.
     pub anchor: String,
     /// Eq. (3)'s parts.
-    pub evidence: Evidence,
+    pub evidence: LinkScores,
     /// Eq. (3): w1·anchor + w2·context + w3·url.
     pub relevance: Relevance,
     /// Where it stands.

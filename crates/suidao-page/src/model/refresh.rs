@@ -24,7 +24,7 @@ pub enum Budget {
 
 /// What a visit of a page that was known found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct PageChanges {
     /// The main text is another.
     pub text: bool,
     /// The links of the main content are others.

@@ -7,15 +7,15 @@ const PORTION: usize = 1 << 16;
 
 /// A list of items by number, from 0.
 #[derive(Clone, Debug)]
-pub struct Rows<T>(Vec<Vec<T>>);
+pub struct NestedVec<T>(Vec<Vec<T>>);
 
-impl<T> Default for Rows<T> {
+impl<T> Default for NestedVec<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Rows<T> {
+impl<T> NestedVec<T> {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.last().map_or(0, |last| (self.0.len() - 1) * PORTION + last.len())
@@ -51,13 +51,13 @@ impl<T> Rows<T> {
     }
 }
 
-impl<T> Extend<T> for Rows<T> {
+impl<T> Extend<T> for NestedVec<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
         items.into_iter().for_each(|item| self.push(item));
     }
 }
 
-impl<T> Index<usize> for Rows<T> {
+impl<T> Index<usize> for NestedVec<T> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {
@@ -65,7 +65,7 @@ impl<T> Index<usize> for Rows<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Rows<T> {
+impl<T> IndexMut<usize> for NestedVec<T> {
     fn index_mut(&mut self, at: usize) -> &mut T {
         &mut self.0[at / PORTION][at % PORTION]
     }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn it_is_a_list_whose_room_is_what_it_holds() {
-        let mut rows = Rows::default();
+        let mut rows = NestedVec::default();
         assert!(rows.is_empty() && rows.portions().next().is_none());
         let many = 2 * PORTION as u64 + 17;
         rows.extend(0..many - 1);

@@ -47,12 +47,12 @@ impl Priority {
 
 /// Which of the frontier's queues an entry waits in; what the numbers mean is the [`Discipline`]'s to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Lane(pub u8);
+pub struct QueueId(pub u8);
 
 /// The tunnel counter k of paper 001: how many more off-topic pages a path may cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tunnel {
+pub enum TunnelBudget {
     /// k left; 0 means the page's outlinks are dropped if it is off topic too.
     Left(u8),
     /// k = ∞: the path has not left the topic since its last relevant page (or seed).
@@ -61,25 +61,25 @@ pub enum Tunnel {
 
 /// What a link takes over from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trail {
+pub struct PathState {
     /// Links followed since the seed: 0 for a seed.
     pub depth: u16,
     /// Off-topic pages crossed since the last relevant page or seed: 0 on a link of a relevant page.
     pub hops: u16,
     /// The tunnel counter.
-    pub k: Tunnel,
+    pub k: TunnelBudget,
     /// The score handed down the path, where the strategy uses one.
     pub inherited: Relevance,
 }
 
-impl Trail {
+impl PathState {
     /// The trail of a seed.
-    pub const SEED: Self = Self { depth: 0, hops: 0, k: Tunnel::Unbounded, inherited: Relevance::ONE };
+    pub const SEED: Self = Self { depth: 0, hops: 0, k: TunnelBudget::Unbounded, inherited: Relevance::ONE };
 }
 
 /// What speaks for a link, each part by itself: eq. (3)'s three terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct LinkScores {
     /// R_Anchor: relevance of the anchor text.
     pub anchor: Relevance,
     /// R_Context: relevance of the text around the anchor.
@@ -90,30 +90,30 @@ pub struct Evidence {
 
 /// A place in the frontier, and what goes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct QueueEntry {
     /// Queue to wait in.
-    pub lane: Lane,
+    pub lane: QueueId,
     /// Rank in that queue.
     pub priority: Priority,
     /// What the link takes over from its path.
-    pub trail: Trail,
+    pub trail: PathState,
 }
 
 /// What a strategy says of one outlink.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum LinkDecision {
     /// Queue it there.
-    Follow(Place),
+    Follow(QueueEntry),
     /// Leave it, for a reason that is counted.
-    Drop(super::Refusal),
+    Drop(super::SkipReason),
 }
 
 /// How the frontier serves its lanes. A lane is served best priority first, ties by discovery, unless said otherwise;
 /// when the lane whose turn it is has nothing ready, the turn goes to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Discipline {
+pub enum QueuePolicy {
     /// One lane.
     BestFirst,
     /// The tunnel lane, a stack, goes before the main lane.
@@ -131,7 +131,7 @@ pub enum Discipline {
     LowestFirst,
 }
 
-impl Lane {
+impl QueueId {
     /// Links of relevant pages, and all links where there is one lane only.
     pub const MAIN: Self = Self(0);
     /// Links inside tunnels, where the discipline keeps them apart.

@@ -6,7 +6,7 @@ use super::{CrawlUrl, Failure, HostId, Sketch, UrlId};
 
 /// What about a page may be a trap's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signs {
+pub struct TrapSignals {
     /// The page fetched before that says the same, or nearly.
     pub twin: Option<UrlId>,
     /// It says of itself, with a good status, that there is no such page.

@@ -7,7 +7,7 @@ use crate::model::CrawlUrl;
 
 /// What a URL seems to lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum UrlKind {
     /// A document, as far as one can see.
     Document,
     /// The pages under one tag or category.
@@ -26,7 +26,7 @@ pub enum Kind {
     Friends,
 }
 
-impl Kind {
+impl UrlKind {
     /// Whether it seems to lead to something other than a document.
     pub fn is_listing(self) -> bool {
         self != Self::Document
@@ -44,33 +44,33 @@ pub fn segments(path: &str) -> Vec<&str> {
 }
 
 /// What a URL seems to lead to.
-pub fn kind(url: &CrawlUrl) -> Kind {
+pub fn kind(url: &CrawlUrl) -> UrlKind {
     match (kind_of(&segments(&decoded(url))), url.query()) {
-        (Kind::Home, Some(query)) => kind_of_query(query),
+        (UrlKind::Home, Some(query)) => kind_of_query(query),
         (kind, _) => kind,
     }
 }
 
 /// What the parameters of a home page choose: WordPress serves all pages by them where addresses were not made to speak.
-fn kind_of_query(query: &str) -> Kind {
+fn kind_of_query(query: &str) -> UrlKind {
     let names = query.split('&').filter_map(|pair| pair.split('=').next());
     let kinds = names.map(|name| match name {
-        "cat" | "tag" => Kind::Tag,
-        "paged" | "page" => Kind::Paging,
-        "m" | "year" => Kind::Archive,
-        "s" | "q" => Kind::Misc,
-        _ => Kind::Document,
+        "cat" | "tag" => UrlKind::Tag,
+        "paged" | "page" => UrlKind::Paging,
+        "m" | "year" => UrlKind::Archive,
+        "s" | "q" => UrlKind::Misc,
+        _ => UrlKind::Document,
     });
-    let mut kinds: Vec<Kind> = kinds.collect();
-    kinds.sort_unstable_by_key(|kind| *kind == Kind::Document);
-    kinds.first().copied().unwrap_or(Kind::Home)
+    let mut kinds: Vec<UrlKind> = kinds.collect();
+    kinds.sort_unstable_by_key(|kind| *kind == UrlKind::Document);
+    kinds.first().copied().unwrap_or(UrlKind::Home)
 }
 
 /// What a path of these segments seems to lead to; they are in lower case.
-pub fn kind_of(segments: &[&str]) -> Kind {
+pub fn kind_of(segments: &[&str]) -> UrlKind {
     let (base, paged) = without_paging(segments);
     match kind_of_base(base) {
-        Kind::Document | Kind::Home if paged => Kind::Paging,
+        UrlKind::Document | UrlKind::Home if paged => UrlKind::Paging,
         kind => kind,
     }
 }
@@ -79,13 +79,13 @@ pub fn kind_of(segments: &[&str]) -> Kind {
 pub fn without_paging<'a, 's>(segments: &'a [&'s str]) -> (&'a [&'s str], bool) {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match segments {
-        [base @ .., last] if bare(last) == "index" && !base.is_empty() => match without_paging(base) {
+        [base @ .., last] if strip_extension(last) == "index" && !base.is_empty() => match without_paging(base) {
             (base, true) => (base, true),
             _ => (segments, false),
         },
-        [base @ .., word, number] if *word == "page" && is_number(bare(number)) => (base, true),
+        [base @ .., word, number] if *word == "page" && is_number(strip_extension(number)) => (base, true),
         [base @ .., last] => {
-            let last = bare(last);
+            let last = strip_extension(last);
             let number = last.strip_prefix("page").map(|rest| rest.trim_start_matches(['-', '_']));
             match number {
                 Some(number) if is_number(number) => (base, true),
@@ -97,7 +97,7 @@ pub fn without_paging<'a, 's>(segments: &'a [&'s str]) -> (&'a [&'s str], bool) 
 }
 
 /// A last segment without its extension.
-pub fn bare(segment: &str) -> &str {
+pub fn strip_extension(segment: &str) -> &str {
     for extension in [".html", ".htm", ".php", ".shtml", ".aspx"] {
         if let Some(bare) = segment.strip_suffix(extension) {
             return bare;
@@ -106,12 +106,12 @@ pub fn bare(segment: &str) -> &str {
     segment
 }
 
-fn kind_of_base(segments: &[&str]) -> Kind {
+fn kind_of_base(segments: &[&str]) -> UrlKind {
     let segments = match segments {
-        [base @ .., last] if bare(last) == "index" => base,
+        [base @ .., last] if strip_extension(last) == "index" => base,
         _ => segments,
     };
-    let Some(last) = segments.last().map(|last| bare(last)) else { return Kind::Home };
+    let Some(last) = segments.last().map(|last| strip_extension(last)) else { return UrlKind::Home };
     if matches!(
         last,
         "link"
@@ -133,38 +133,38 @@ fn kind_of_base(segments: &[&str]) -> Kind {
             | "友情链接"
             | "友人帐"
     ) {
-        return Kind::Friends;
+        return UrlKind::Friends;
     }
     let is_tag = |word: &str| {
         matches!(word, "tag" | "tags" | "category" | "categories" | "cat" | "topics" | "series" | "标签" | "分类")
     };
     if let Some(at) = segments.iter().position(|segment| is_tag(segment)) {
         // A file below a category is one of its documents; the category is a folder, or a file itself.
-        let is_file = segments.last().is_some_and(|last| bare(last).len() < last.len());
+        let is_file = segments.last().is_some_and(|last| strip_extension(last).len() < last.len());
         return match segments.len() - at - 1 {
-            0 => Kind::TagIndex,
-            2.. if is_file => Kind::Document,
-            _ => Kind::Tag,
+            0 => UrlKind::TagIndex,
+            2.. if is_file => UrlKind::Document,
+            _ => UrlKind::Tag,
         };
     }
     if is_tag(last) {
-        return Kind::TagIndex;
+        return UrlKind::TagIndex;
     }
     let is_date =
         |segment: &&str| matches!(segment.len(), 1 | 2 | 4) && segment.bytes().all(|byte| byte.is_ascii_digit());
     let year = |segment: &str| segment.len() == 4 && (segment.starts_with("19") || segment.starts_with("20"));
     if let [first, rest @ ..] = segments
         && matches!(*first, "archive" | "archives")
-        && rest.iter().all(|segment| is_date(&bare(segment)))
+        && rest.iter().all(|segment| is_date(&strip_extension(segment)))
         && rest.len() <= 3
     {
-        return Kind::Archive;
+        return UrlKind::Archive;
     }
     if matches!(last, "archive" | "archives") {
-        return Kind::Archive;
+        return UrlKind::Archive;
     }
     if segments.len() <= 3 && segments.iter().all(is_date) && segments.first().is_some_and(|first| year(first)) {
-        return Kind::Archive;
+        return UrlKind::Archive;
     }
     if segments.len() <= 2
         && matches!(
@@ -200,47 +200,47 @@ fn kind_of_base(segments: &[&str]) -> Kind {
                 | "留言"
         )
     {
-        return Kind::Misc;
+        return UrlKind::Misc;
     }
-    Kind::Document
+    UrlKind::Document
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn kind(path: &str) -> Kind {
+    fn kind(path: &str) -> UrlKind {
         super::kind(&CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap())
     }
 
     #[test]
     fn urls_are_told_apart_by_how_sites_name_them() {
         for (path, expected) in [
-            ("/", Kind::Home),
-            ("/?p=2895", Kind::Document),
-            ("/?cat=3&paged=2", Kind::Tag),
-            ("/?m=201103", Kind::Archive),
-            ("/index.html", Kind::Home),
-            ("/page/3/", Kind::Paging),
-            ("/page/3/index.html", Kind::Paging),
-            ("/archives/2020/page/3/index.html", Kind::Archive),
-            ("/news/page2.html", Kind::Paging),
-            ("/tags/机器学习/", Kind::Tag),
-            ("/categories/ai/nlp/page/2/", Kind::Tag),
-            ("/tags/", Kind::TagIndex),
-            ("/categories/ai.html", Kind::Tag),
-            ("/categories/ai/transformers.html", Kind::Document),
-            ("/archives/", Kind::Archive),
-            ("/archives/2019/05/", Kind::Archive),
-            ("/2019/05/", Kind::Archive),
-            ("/2019/05/07/a-post/", Kind::Document),
-            ("/archives/a1b2c3d4.html", Kind::Document),
-            ("/archives/10234/", Kind::Document),
-            ("/tags/link.html", Kind::Friends),
-            ("/友链/", Kind::Friends),
-            ("/about/", Kind::Misc),
-            ("/a/b/about/", Kind::Document),
-            ("/post/123.html", Kind::Document),
+            ("/", UrlKind::Home),
+            ("/?p=2895", UrlKind::Document),
+            ("/?cat=3&paged=2", UrlKind::Tag),
+            ("/?m=201103", UrlKind::Archive),
+            ("/index.html", UrlKind::Home),
+            ("/page/3/", UrlKind::Paging),
+            ("/page/3/index.html", UrlKind::Paging),
+            ("/archives/2020/page/3/index.html", UrlKind::Archive),
+            ("/news/page2.html", UrlKind::Paging),
+            ("/tags/机器学习/", UrlKind::Tag),
+            ("/categories/ai/nlp/page/2/", UrlKind::Tag),
+            ("/tags/", UrlKind::TagIndex),
+            ("/categories/ai.html", UrlKind::Tag),
+            ("/categories/ai/transformers.html", UrlKind::Document),
+            ("/archives/", UrlKind::Archive),
+            ("/archives/2019/05/", UrlKind::Archive),
+            ("/2019/05/", UrlKind::Archive),
+            ("/2019/05/07/a-post/", UrlKind::Document),
+            ("/archives/a1b2c3d4.html", UrlKind::Document),
+            ("/archives/10234/", UrlKind::Document),
+            ("/tags/link.html", UrlKind::Friends),
+            ("/友链/", UrlKind::Friends),
+            ("/about/", UrlKind::Misc),
+            ("/a/b/about/", UrlKind::Document),
+            ("/post/123.html", UrlKind::Document),
         ] {
             assert_eq!(kind(path), expected, "{path}");
         }

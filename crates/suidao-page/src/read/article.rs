@@ -5,11 +5,11 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::document::Block;
-use super::hint::Hint;
-use super::inserts::{is_credit, is_end, is_request};
-use super::markup::{Element, Markup, Setting};
-use super::phrases::is_particular;
+use super::document::TextBlock;
+use super::hint::ElementRole;
+use super::inserts::{is_end, is_photo_credit, is_request};
+use super::markup::{BlockStats, Element, ParsedHtml};
+use super::phrases::is_metadata_line;
 use crate::model::Region;
 
 /// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
@@ -28,7 +28,7 @@ const LEAST: u32 = 50;
 pub(super) const CONTEXT: u32 = 600;
 
 /// The smallest element that holds at least 85 % of the chosen text in sentences; none if there is little of it or it is scattered.
-fn core(markup: &Markup) -> Option<usize> {
+fn core(markup: &ParsedHtml) -> Option<usize> {
     let mut prose = vec![0_u32; markup.elements.len()];
     let mut own = vec![0_u32; markup.elements.len()];
     for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
@@ -46,7 +46,7 @@ fn core(markup: &Markup) -> Option<usize> {
         return None;
     }
     // A page may mark the body of a teaser so, too.
-    let said = (1..prose.len()).find(|&at| markup.elements[at].hint == Hint::Body && prose[at] * 5 >= all * 2);
+    let said = (1..prose.len()).find(|&at| markup.elements[at].hint == ElementRole::Body && prose[at] * 5 >= all * 2);
     if said.is_some() {
         return said;
     }
@@ -69,13 +69,13 @@ fn core(markup: &Markup) -> Option<usize> {
 }
 
 /// Leaves out what stands outside the element that holds the sentences, but for the lead above it.
-pub(super) fn narrow(markup: &mut Markup) {
+pub(super) fn narrow(markup: &mut ParsedHtml) {
     let Some(core) = core(markup) else { return };
     let mut within = vec![false; markup.elements.len()];
     for at in core..within.len() {
         within[at] = at == core || within[markup.elements[at].parent as usize];
     }
-    let content = |block: &Block| block.region == Region::Content;
+    let content = |block: &TextBlock| block.region == Region::Content;
     let blocks = || markup.document.blocks.iter().zip(&markup.settings);
     let Some(first) = blocks().position(|(block, setting)| content(block) && within[setting.element as usize]) else {
         return;
@@ -83,13 +83,13 @@ pub(super) fn narrow(markup: &mut Markup) {
     // Pictures and bylines may stand between the lead and this element.
     let lead = blocks().enumerate().take(first).rev().filter(|(_, (block, _))| content(block)).take(LEAD);
     let lead: Vec<usize> = lead
-        .filter(|(_, (_, Setting { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
+        .filter(|(_, (_, BlockStats { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
         .map(|(at, _)| at)
         .collect();
     // Where the text is a list, or a part of it is a box, the words below it stand beside it.
     let parent = |element: usize| markup.elements[element].parent;
-    let is_rest = |at: usize, setting: &Setting| {
-        let Setting { amount, element } = *setting;
+    let is_rest = |at: usize, setting: &BlockStats| {
+        let BlockStats { amount, element } = *setting;
         let beside = parent(element as usize) == parent(core) && at > first;
         beside && amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain
     };
@@ -105,7 +105,7 @@ pub(super) fn narrow(markup: &mut Markup) {
 pub(super) struct Titles([String; 2]);
 
 impl Titles {
-    pub(super) fn of(markup: &Markup) -> Self {
+    pub(super) fn of(markup: &ParsedHtml) -> Self {
         Self([letters(&markup.title), letters(&markup.declared_title)])
     }
 
@@ -131,7 +131,7 @@ fn letters(text: &str) -> String {
 }
 
 /// Leaves out what stands above the headline: the title again, or its part, as a line of the page.
-pub(super) fn begin(markup: &mut Markup) {
+pub(super) fn begin(markup: &mut ParsedHtml) {
     let titles = Titles::of(markup);
     let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
     let content = || blocks().filter(|(_, (block, _))| block.region == Region::Content);
@@ -142,7 +142,7 @@ pub(super) fn begin(markup: &mut Markup) {
             best = if length > best.1 { (at, length) } else { best };
         }
     }
-    let amount = |(_, (_, setting)): (usize, (&Block, &Setting))| setting.amount.plain;
+    let amount = |(_, (_, setting)): (usize, (&TextBlock, &BlockStats))| setting.amount.plain;
     let before: u32 = content().take_while(|(at, _)| *at < best.0).map(amount).sum();
     if best.1 == 0 || before * 12 > content().map(amount).sum() {
         return;
@@ -151,8 +151,8 @@ pub(super) fn begin(markup: &mut Markup) {
 }
 
 /// Takes in what stands between the headline and the text, if it is as long as a sentence and nothing else: the lead.
-pub(super) fn take_lead(markup: &mut Markup) {
-    let Markup { document, settings, elements, .. } = &*markup;
+pub(super) fn take_lead(markup: &mut ParsedHtml) {
+    let ParsedHtml { document, settings, elements, .. } = &*markup;
     if sentences(markup).next().is_none() {
         return;
     }
@@ -170,11 +170,11 @@ pub(super) fn take_lead(markup: &mut Markup) {
             && amount.linked * 4 <= amount.plain
             && digits * 6 <= amount.plain as usize
             && !titles.holds(text)
-            && !is_credit(text)
-            && text.split(['·', '|', '｜']).all(|part| is_particular(part).is_none())
-            && ancestors(elements, settings[at].element as usize)
-                .take_while(|at| !shared.contains(at))
-                .all(|at| !matches!(elements[at].hint, Hint::Named | Hint::Furniture | Hint::Label))
+            && !is_photo_credit(text)
+            && text.split(['·', '|', '｜']).all(|part| is_metadata_line(part).is_none())
+            && ancestors(elements, settings[at].element as usize).take_while(|at| !shared.contains(at)).all(|at| {
+                !matches!(elements[at].hint, ElementRole::Named | ElementRole::Furniture | ElementRole::Label)
+            })
     };
     let lead: Vec<usize> = above.take_while(|&at| at > headline).filter(is_lead).collect();
     for at in lead {
@@ -189,7 +189,7 @@ fn ancestors(elements: &[Element], at: usize) -> impl Iterator<Item = usize> + '
 
 /// Leaves out what stands below a heading that says that the article is over, unless sentences below it stand in the same element
 /// as the ones above it.
-pub(super) fn end(markup: &mut Markup) {
+pub(super) fn end(markup: &mut ParsedHtml) {
     let all: u32 = sentences(markup).sum();
     let parent = |at: usize| markup.elements[markup.settings[at].element as usize].parent;
     let is_sentence = |at: &usize| {
@@ -216,7 +216,7 @@ pub(super) fn end(markup: &mut Markup) {
 }
 
 /// Leaves out what asks the reader for something at the very end, and what stands below it.
-pub(super) fn leave_out_requests(markup: &mut Markup) {
+pub(super) fn leave_out_requests(markup: &mut ParsedHtml) {
     let all: u32 = sentences(markup).sum();
     if all < CONTEXT {
         return;
@@ -232,8 +232,8 @@ pub(super) fn leave_out_requests(markup: &mut Markup) {
 }
 
 /// Leaves out the boxes within and below the text that begin with such a heading.
-pub(super) fn leave_out_boxes(markup: &mut Markup) {
-    let Markup { document, settings, elements, .. } = &*markup;
+pub(super) fn leave_out_boxes(markup: &mut ParsedHtml) {
+    let ParsedHtml { document, settings, elements, .. } = &*markup;
     let all: u32 = sentences(markup).sum();
     if all < CONTEXT {
         return;
@@ -273,7 +273,7 @@ pub(super) fn leave_out_boxes(markup: &mut Markup) {
     }
 }
 
-fn leave_out(markup: &mut Markup, blocks: Range<usize>) {
+fn leave_out(markup: &mut ParsedHtml, blocks: Range<usize>) {
     for block in &mut markup.document.blocks[blocks] {
         if block.region == Region::Content {
             block.region = Region::Navigation;
@@ -282,7 +282,7 @@ fn leave_out(markup: &mut Markup, blocks: Range<usize>) {
 }
 
 /// Amounts of the blocks of the main content that hold sentences.
-fn sentences(markup: &Markup) -> impl Iterator<Item = u32> + '_ {
+fn sentences(markup: &ParsedHtml) -> impl Iterator<Item = u32> + '_ {
     let blocks = markup.document.blocks.iter().zip(&markup.settings);
     let content = blocks.filter(|(block, _)| block.region == Region::Content);
     content.map(|(_, setting)| setting.amount.plain).filter(|&amount| amount >= SENTENCES)

@@ -6,18 +6,18 @@ use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 use serde_json::Value;
 
-use super::document::Document;
+use super::document::ParsedDocument;
 use super::json_ld::{self, JsonLd};
 use super::markup::fold_into;
-use super::words::{AUTHORS, Words};
+use super::words::{AUTHORS, SectionWords};
 
 /// Longest name, in characters.
 const LONGEST: usize = 40;
 /// Longest line that may name its author, in bytes.
 const LINE: usize = 240;
 
-static AUTHOR: Words = Words::of(AUTHORS, "meta");
-static NOBODY: Words = Words::of(AUTHORS, "nobody");
+static AUTHOR: SectionWords = SectionWords::of(AUTHORS, "meta");
+static NOBODY: SectionWords = SectionWords::of(AUTHORS, "nobody");
 
 /// How an author was declared, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,7 @@ impl Bylines {
     }
 
     /// Takes in a start tag; `depth` is the length of the stack and `document` what is before it.
-    pub(super) fn open(&mut self, tag: &Tag, depth: usize, document: &Document) {
+    pub(super) fn open(&mut self, tag: &Tag, depth: usize, document: &ParsedDocument) {
         if self.open.is_some() || tag.attrs.is_empty() {
             return;
         }
@@ -88,7 +88,7 @@ impl Bylines {
 
     /// The stack was cut to `depth`: what stood in an element that ended is a name, if it is short enough. Of several blocks
     /// the first one counts: the others say something about the author.
-    pub(super) fn close(&mut self, depth: usize, document: &Document) {
+    pub(super) fn close(&mut self, depth: usize, document: &ParsedDocument) {
         let Some(Open { how, start, from, .. }) = self.open.filter(|open| depth <= open.depth) else { return };
         self.open = None;
         // The block that was the last before it may go on in it.
@@ -137,7 +137,7 @@ impl Bylines {
 
     /// The author: as declared or marked, else as a line of the page says. `lists`: the page lists others, whose authors it
     /// names.
-    pub(super) fn best(self, lists: bool, document: &Document) -> Option<String> {
+    pub(super) fn best(self, lists: bool, document: &ParsedDocument) -> Option<String> {
         let sure = |how: Declared| how <= Declared::Meta;
         match self.best {
             Some((how, name)) if sure(how) => Some(name),
@@ -171,12 +171,12 @@ fn name_behind(rest: &str) -> Option<String> {
 
 /// Whether a class is one of elements that hold a name.
 fn names_author(class: &str) -> bool {
-    static CLASSES: Words = Words::of(AUTHORS, "classes");
+    static CLASSES: SectionWords = SectionWords::of(AUTHORS, "classes");
     CLASSES.iter().any(|name| class.eq_ignore_ascii_case(name))
 }
 
 /// The one name that short lines of the page give as its author's; none where they give several.
-fn shown(document: &Document) -> Option<String> {
+fn shown(document: &ParsedDocument) -> Option<String> {
     let mut found: Option<String> = None;
     let mut label = false;
     let mut line = String::new();
@@ -208,8 +208,8 @@ fn shown(document: &Document) -> Option<String> {
 
 /// What follows a label such as `作者：` at the start of a line; empty if nothing does.
 fn labelled(line: &str) -> Option<&str> {
-    static LABELS: Words = Words::of(AUTHORS, "labels");
-    static SHORT: Words = Words::of(AUTHORS, "short");
+    static LABELS: SectionWords = SectionWords::of(AUTHORS, "labels");
+    static SHORT: SectionWords = SectionWords::of(AUTHORS, "short");
     let line = line.trim();
     let found = LABELS.iter().find_map(|label| {
         let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;
@@ -234,7 +234,7 @@ fn labelled(line: &str) -> Option<&str> {
 /// nobody's.
 fn name_of(said: &str) -> Option<String> {
     const ENDS: [char; 14] = ['|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
-    static AFTER: Words = Words::of(AUTHORS, "after");
+    static AFTER: SectionWords = SectionWords::of(AUTHORS, "after");
     let mut said = said.trim().trim_start_matches(['@', ':', '：']).trim_start();
     if said.contains("://") || said.starts_with("www.") {
         return None;

@@ -5,13 +5,13 @@
 //! a long text with few links is never furniture.
 
 use super::article::{self, CONTEXT, LINE, SENTENCES};
-use super::document::Block;
-use super::form::Part;
-use super::hint::Hint;
-use super::inserts::{is_credit, is_insert};
-use super::markup::{Amount, Markup, Setting};
-use super::misnamed::{is_bodiless, misnamed};
-use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_stamp, is_turning};
+use super::article_body::{lacks_article_body, mislabelled_container};
+use super::document::TextBlock;
+use super::form::ElementKind;
+use super::hint::ElementRole;
+use super::inserts::{is_photo_credit, is_promo};
+use super::markup::{BlockStats, ParsedHtml, TextStats};
+use super::phrases::{is_closing, is_dateline, is_furniture_heading, is_metadata_line, is_navigation, is_pagination};
 use super::teasers;
 use crate::model::Region;
 
@@ -22,7 +22,7 @@ const VERY_LONG: u32 = 450;
 /// Misnamed elements around one text.
 const MISNAMED: usize = 3;
 
-impl Amount {
+impl TextStats {
     pub(super) fn total(self) -> u32 {
         self.plain + self.linked
     }
@@ -35,7 +35,7 @@ impl Amount {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Area {
+enum Zone {
     Open,
     Main,
     /// The particulars of an article, and nothing else's furniture.
@@ -45,47 +45,47 @@ enum Area {
 
 /// Sets the region of every block and link of a page of this host. `lists`: its address says that it lists others. Says of each
 /// block whether nothing calls it furniture.
-pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) -> Vec<bool> {
+pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bool> {
     let amounts = sums(markup);
     let headed = headings(markup, &amounts);
     let pictures = pictures(markup);
-    let bodiless = is_bodiless(markup);
+    let bodiless = lacks_article_body(markup);
     if bodiless {
         for element in &mut markup.elements {
-            element.hint = if element.hint == Hint::Beside { Hint::Furniture } else { element.hint };
+            element.hint = if element.hint == ElementRole::Beside { ElementRole::Furniture } else { element.hint };
         }
     }
-    let areas_of = |markup: &Markup| areas(markup, &amounts, &headed, &pictures, bodiless);
+    let areas_of = |markup: &ParsedHtml| areas(markup, &amounts, &headed, &pictures, bodiless);
     let mut areas = areas_of(markup);
     // What holds the text may stand in another one that is called so, too.
     for _ in 0..MISNAMED {
-        let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Area::Label | Area::Furniture)).collect();
-        let Some(at) = misnamed(markup, &inside) else { break };
-        markup.elements[at].hint = Hint::None;
+        let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Zone::Label | Zone::Furniture)).collect();
+        let Some(at) = mislabelled_container(markup, &inside) else { break };
+        markup.elements[at].hint = ElementRole::None;
         areas = areas_of(markup);
     }
     let Placing { listed, contexts } = placing(markup, &amounts);
-    let mut within = [Amount::default(); 4];
+    let mut within = [TextStats::default(); 4];
     for setting in &markup.settings {
         within[areas[setting.element as usize] as usize].add(setting.amount);
     }
     let [open, main, ..] = within;
     let has_main = main.plain >= 60 && main.plain * 4 >= open.plain;
-    let mut chosen = Amount::default();
+    let mut chosen = TextStats::default();
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
         let (own, at) = (setting.amount, setting.element as usize);
         let context = amounts[contexts[at]];
         let is_text = own.plain >= LONG && own.linked * 2 <= own.plain;
         let in_text = !listed[at] && context.linked < context.plain;
         let is_content = match areas[at] {
-            Area::Label | Area::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain && !bodiless,
-            Area::Main => is_text || !listed[at] && context.linked < context.plain * 3,
-            Area::Open if has_main => is_text,
-            Area::Open => is_text || in_text,
+            Zone::Label | Zone::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain && !bodiless,
+            Zone::Main => is_text || !listed[at] && context.linked < context.plain * 3,
+            Zone::Open if has_main => is_text,
+            Zone::Open => is_text || in_text,
         };
         block.region = match areas[at] {
             _ if is_content => Region::Content,
-            Area::Label => Region::Label,
+            Zone::Label => Region::Label,
             _ => Region::Navigation,
         };
         if is_content {
@@ -101,11 +101,11 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) -> Vec<bool> 
     if few || silent {
         let listing =
             if main.total() * 2 >= rest.total() { [false, true, false, false] } else { [true, true, false, false] };
-        promote(markup, &areas, listing);
+        mark_as_content(markup, &areas, listing);
         chosen = rest;
     }
     if chosen.total() == 0 && !bodiless {
-        promote(markup, &areas, [true; 4]);
+        mark_as_content(markup, &areas, [true; 4]);
     }
     article::narrow(markup);
     article::begin(markup);
@@ -121,16 +121,16 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) -> Vec<bool> 
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
     }
-    markup.settings.iter().map(|setting| areas[setting.element as usize] != Area::Furniture).collect()
+    markup.settings.iter().map(|setting| areas[setting.element as usize] != Zone::Furniture).collect()
 }
 
 /// What each element is for, as far as it says so and what it holds bears it out.
 /// `bodiless`: it has no text of its own, so that nothing is more than furniture by what it holds.
-fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool], bodiless: bool) -> Vec<Area> {
+fn areas(markup: &ParsedHtml, amounts: &[TextStats], headed: &[bool], pictures: &[bool], bodiless: bool) -> Vec<Zone> {
     let page = amounts[0];
     let sentences = markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES);
     let prose = sentences.map(|setting| setting.element as usize).min().unwrap_or(usize::MAX);
-    let mut areas = vec![Area::Open; amounts.len()];
+    let mut areas = vec![Zone::Open; amounts.len()];
     for at in 1..areas.len() {
         let element = &markup.elements[at];
         let (amount, parent) = (amounts[at], element.parent as usize);
@@ -138,16 +138,16 @@ fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]
         let holds_page =
             amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total() || nearly_all;
         areas[at] = match (areas[parent], element.hint) {
-            (Area::Furniture, _) => Area::Furniture,
-            (_, Hint::Furniture) if !nearly_all || bodiless => Area::Furniture,
-            (_, Hint::Named | Hint::Beside) if !holds_page => Area::Furniture,
-            (Area::Label, _) => Area::Label,
-            (_, Hint::Label) if !holds_page => Area::Label,
-            _ if pictures[at] && !holds_page => Area::Label,
+            (Zone::Furniture, _) => Zone::Furniture,
+            (_, ElementRole::Furniture) if !nearly_all || bodiless => Zone::Furniture,
+            (_, ElementRole::Named | ElementRole::Beside) if !holds_page => Zone::Furniture,
+            (Zone::Label, _) => Zone::Label,
+            (_, ElementRole::Label) if !holds_page => Zone::Label,
+            _ if pictures[at] && !holds_page => Zone::Label,
             // Below sentences it is the head of a part of the text.
-            (Area::Open, Hint::Header) if !holds_page && (amount.links > 0 || at < prose) => Area::Furniture,
-            _ if headed[at] && !holds_page => Area::Furniture,
-            (_, Hint::Main | Hint::Body) => Area::Main,
+            (Zone::Open, ElementRole::Header) if !holds_page && (amount.links > 0 || at < prose) => Zone::Furniture,
+            _ if headed[at] && !holds_page => Zone::Furniture,
+            (_, ElementRole::Main | ElementRole::Body) => Zone::Main,
             (area, _) => area,
         };
     }
@@ -162,7 +162,7 @@ struct Placing {
     contexts: Vec<usize>,
 }
 
-fn placing(markup: &Markup, amounts: &[Amount]) -> Placing {
+fn placing(markup: &ParsedHtml, amounts: &[TextStats]) -> Placing {
     let mut placing = Placing { listed: vec![false; amounts.len()], contexts: vec![0; amounts.len()] };
     for (at, amount) in amounts.iter().enumerate().skip(1) {
         let parent = markup.elements[at].parent as usize;
@@ -176,7 +176,7 @@ fn placing(markup: &Markup, amounts: &[Amount]) -> Placing {
 }
 
 /// The first line of a block that is short enough to say what it is; none if it is a text.
-fn line<'a>(markup: &'a Markup, block: &Block, setting: &Setting) -> Option<&'a str> {
+fn line<'a>(markup: &'a ParsedHtml, block: &TextBlock, setting: &BlockStats) -> Option<&'a str> {
     let text = markup.document.block_text(block);
     // Particulars may stand in one block, a line each.
     let most = if text.contains('\n') { 2 * LINE } else { LINE };
@@ -184,7 +184,7 @@ fn line<'a>(markup: &'a Markup, block: &Block, setting: &Setting) -> Option<&'a 
 }
 
 /// The first and the last block of the main content that hold sentences, if those are most of it.
-fn body(markup: &Markup) -> Option<(usize, usize)> {
+fn body(markup: &ParsedHtml) -> Option<(usize, usize)> {
     let content = || {
         let blocks = markup.document.blocks.iter().zip(&markup.settings).enumerate();
         blocks.filter(|(_, (block, _))| block.region == Region::Content)
@@ -192,7 +192,7 @@ fn body(markup: &Markup) -> Option<(usize, usize)> {
     let mut sentences = content().filter(|(_, (block, setting))| {
         let amount = setting.amount;
         let says =
-            || line(markup, block, setting).is_some_and(|line| is_particular(line).is_some() || is_closing(line));
+            || line(markup, block, setting).is_some_and(|line| is_metadata_line(line).is_some() || is_closing(line));
         amount.plain >= SENTENCES && amount.linked <= amount.plain && !says()
     });
     let first = sentences.next()?.0;
@@ -207,7 +207,7 @@ fn body(markup: &Markup) -> Option<(usize, usize)> {
 
 /// Takes in lists of links to other hosts that stand between the sentences of what calls itself the main content: there an author put
 /// them. Lists of links to the same host are the site's own more often: further articles.
-fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
+fn complete(markup: &mut ParsedHtml, areas: &[Zone], host: &str) {
     let Some((first, last)) = body(markup) else { return };
     let document = &mut markup.document;
     let mut inner = vec![false; document.blocks.len()];
@@ -215,7 +215,7 @@ fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
         inner[link.block] |= link.url.host() == host;
     }
     for at in first..=last {
-        if areas[markup.settings[at].element as usize] == Area::Main && !inner[at] {
+        if areas[markup.settings[at].element as usize] == Zone::Main && !inner[at] {
             document.blocks[at].region = Region::Content;
         }
     }
@@ -223,7 +223,7 @@ fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
 
 /// Leaves out lines that say what they are: ways through the site, and above and below the text its particulars, thanks and
 /// requests. Between the sentences of a text they are the author's.
-fn trim(markup: &mut Markup, lists: bool) {
+fn trim(markup: &mut ParsedHtml, lists: bool) {
     let body = body(markup);
     let mut found = Vec::new();
     let mut left = 0;
@@ -241,7 +241,7 @@ fn trim(markup: &mut Markup, lists: bool) {
         let below = body.is_some_and(|(_, last)| at > last);
         let line = if outside || body.is_none() { line(markup, block, setting) } else { None };
         if self::line(markup, block, setting)
-            .is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total()) || is_credit(line))
+            .is_some_and(|line| is_promo(line, amount.linked * 2 >= amount.total()) || is_photo_credit(line))
         {
             found.push((at, Region::Navigation));
             continue;
@@ -250,10 +250,10 @@ fn trim(markup: &mut Markup, lists: bool) {
             if is_navigation(line, amount.linked * 2 >= amount.total()) || below && is_closing(line) {
                 return Some(Region::Navigation);
             }
-            if outside && !below && !lists && is_stamp(line) {
+            if outside && !below && !lists && is_dateline(line) {
                 return Some(Region::Label);
             }
-            let value = if outside { is_particular(line) } else { None };
+            let value = if outside { is_metadata_line(line) } else { None };
             if value == Some(false) {
                 label = Some(own);
             }
@@ -273,7 +273,7 @@ fn trim(markup: &mut Markup, lists: bool) {
 }
 
 /// Makes every block of the given areas content.
-fn promote(markup: &mut Markup, areas: &[Area], which: [bool; 4]) {
+fn mark_as_content(markup: &mut ParsedHtml, areas: &[Zone], which: [bool; 4]) {
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
         if which[areas[setting.element as usize] as usize] {
             block.region = Region::Content;
@@ -282,20 +282,20 @@ fn promote(markup: &mut Markup, areas: &[Area], which: [bool; 4]) {
 }
 
 /// Figures that hold nothing but pictures and what is said of them.
-fn pictures(markup: &Markup) -> Vec<bool> {
+fn pictures(markup: &ParsedHtml) -> Vec<bool> {
     let elements = &markup.elements;
     let mut others = vec![false; elements.len()];
     for at in (1..elements.len()).rev() {
-        if others[at] || matches!(elements[at].part, Part::Code | Part::Table | Part::Item(_)) {
+        if others[at] || matches!(elements[at].part, ElementKind::Code | ElementKind::Table | ElementKind::Item(_)) {
             others[elements[at].parent as usize] = true;
         }
     }
-    elements.iter().zip(others).map(|(element, other)| element.part == Part::Figure && !other).collect()
+    elements.iter().zip(others).map(|(element, other)| element.part == ElementKind::Figure && !other).collect()
 }
 
 /// What each element holds, its descendants included.
-fn sums(markup: &Markup) -> Vec<Amount> {
-    let mut amounts = vec![Amount::default(); markup.elements.len()];
+fn sums(markup: &ParsedHtml) -> Vec<TextStats> {
+    let mut amounts = vec![TextStats::default(); markup.elements.len()];
     for setting in &markup.settings {
         amounts[setting.element as usize].add(setting.amount);
     }
@@ -308,14 +308,14 @@ fn sums(markup: &Markup) -> Vec<Amount> {
 }
 
 /// Elements that a heading such as 相关文章 names as furniture: the smallest ones that hold more than the heading.
-fn headings(markup: &Markup, amounts: &[Amount]) -> Vec<bool> {
+fn headings(markup: &ParsedHtml, amounts: &[TextStats]) -> Vec<bool> {
     let mut headed = vec![false; markup.elements.len()];
     for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
         if setting.amount.total() > 40 || block.pieces.is_empty() {
             continue;
         }
         let text = markup.document.block_text(block);
-        if is_turning(text) {
+        if is_pagination(text) {
             headed[setting.element as usize] |= amounts[setting.element as usize].total() < CONTEXT;
         } else if is_furniture_heading(text) {
             let mut at = setting.element as usize;

@@ -9,7 +9,7 @@ const WIDEST: usize = 32;
 
 /// A run of text inside one block and inside or outside one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TextRun {
     /// Bytes of [`Document::text`].
     pub text: Range<usize>,
     /// Not shown as text (the `alt` of an image inside a link): evidence for the link, no part of the content.
@@ -18,18 +18,18 @@ pub struct Piece {
 
 /// A block element's own text: a paragraph, a list item, a table cell, a heading, the title.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct TextBlock {
     /// Indices into [`Document::pieces`], contiguous.
     pub pieces: Range<usize>,
     /// Main content or furniture. The title is content.
     pub region: Region,
     /// How it stands among the others.
-    pub form: Form,
+    pub form: BlockKind,
 }
 
 /// How a block stands among the others of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum BlockKind {
     /// On its own.
     #[default]
     Paragraph,
@@ -70,26 +70,26 @@ pub struct DocumentLink {
 
 /// A page taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
+pub struct ParsedDocument {
     /// All text in document order, pieces back to back. White space is folded to a blank, or to a line feed where the page
     /// breaks the line; in preformatted text it is as on the page.
     pub text: String,
     /// Runs of text, in order, not overlapping.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TextRun>,
     /// Blocks, in order; block 0 is the title where there is one.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<TextBlock>,
     /// Links, in order of appearance; one URL may occur several times.
     pub links: Vec<DocumentLink>,
 }
 
-impl Document {
+impl ParsedDocument {
     /// Text of a piece.
     pub fn piece(&self, index: usize) -> &str {
         &self.text[self.pieces[index].text.clone()]
     }
 
     /// Text of a block, what is not shown included.
-    pub(super) fn block_text(&self, block: &Block) -> &str {
+    pub(super) fn block_text(&self, block: &TextBlock) -> &str {
         match (
             self.pieces.get(block.pieces.start),
             block.pieces.end.checked_sub(1).and_then(|last| self.pieces.get(last)),
@@ -114,11 +114,11 @@ impl Document {
         for piece in &mut self.pieces {
             piece.text = piece.text.start + title.len()..piece.text.end + title.len();
         }
-        self.pieces.insert(0, Piece { text: 0..title.len(), hidden: false });
+        self.pieces.insert(0, TextRun { text: 0..title.len(), hidden: false });
         for block in &mut self.blocks {
             block.pieces = block.pieces.start + 1..block.pieces.end + 1;
         }
-        self.blocks.insert(0, Block { pieces: 0..1, region: Region::Content, form: Form::Paragraph });
+        self.blocks.insert(0, TextBlock { pieces: 0..1, region: Region::Content, form: BlockKind::Paragraph });
         for link in &mut self.links {
             link.anchor = link.anchor.start + 1..link.anchor.end + 1;
             link.block += 1;
@@ -152,7 +152,7 @@ impl Document {
                     continue;
                 }
             }
-            row = if let Form::Cell { row, column } = block.form { Some((row, column)) } else { None };
+            row = if let BlockKind::Cell { row, column } = block.form { Some((row, column)) } else { None };
         }
         text
     }
@@ -160,10 +160,10 @@ impl Document {
 
 /// Writes what comes before a block of this form: the end of the line before, or of the cell before where that, in
 /// `last`, is of the same row; says whether it is.
-fn lead(form: Form, last: Option<(u32, u16)>, text: &mut String) -> bool {
+fn lead(form: BlockKind, last: Option<(u32, u16)>, text: &mut String) -> bool {
     let mut tabs = 0;
     let mut joined = false;
-    if let Form::Cell { row, column } = form {
+    if let BlockKind::Cell { row, column } = form {
         joined = last.is_some_and(|(last, _)| last == row);
         tabs = usize::from(last.filter(|_| joined).map_or(column, |(_, last)| column - last)).min(WIDEST);
     }
@@ -171,7 +171,7 @@ fn lead(form: Form, last: Option<(u32, u16)>, text: &mut String) -> bool {
         text.push('\n');
     }
     text.extend(std::iter::repeat_n('\t', tabs));
-    if let Form::Item { depth, number } = form {
+    if let BlockKind::Item { depth, number } = form {
         text.extend(std::iter::repeat_n("  ", usize::from(depth.saturating_sub(1))));
         match number {
             Some(number) => text.push_str(&format!("{number}. ")),

@@ -4,9 +4,9 @@
 //! line ends of an editor between ideographs are nothing. In `pre` lines and their indentation stay, for they are part
 //! of what a program says.
 
-use super::document::{Block, Form, Piece};
+use super::document::{BlockKind, TextBlock, TextRun};
 use super::hanzi::is_ideograph;
-use super::markup::{Amount, Builder, Setting, TEXT};
+use super::markup::{BlockStats, MarkupBuilder, TEXT, TextStats};
 use crate::model::Region;
 
 /// Characters of white space in a row that are kept in preformatted text.
@@ -47,7 +47,7 @@ impl Gap {
     }
 }
 
-impl Builder {
+impl MarkupBuilder {
     pub(super) fn end_block(&mut self) {
         self.block = None;
         self.in_piece = false;
@@ -128,7 +128,7 @@ impl Builder {
         match document.pieces.last_mut() {
             Some(piece) if self.in_piece => piece.text.end = end,
             _ => {
-                document.pieces.push(Piece { text: start..end, hidden: false });
+                document.pieces.push(TextRun { text: start..end, hidden: false });
                 document.blocks[block].pieces.end = document.pieces.len();
                 self.in_piece = true;
             }
@@ -149,12 +149,12 @@ impl Builder {
             return block;
         }
         let pieces = self.markup.document.pieces.len();
-        self.markup.document.blocks.push(Block {
+        self.markup.document.blocks.push(TextBlock {
             pieces: pieces..pieces,
             region: Region::Content,
-            form: Form::Paragraph,
+            form: BlockKind::Paragraph,
         });
-        self.markup.settings.push(Setting { element: self.element(), amount: Amount::default() });
+        self.markup.settings.push(BlockStats { element: self.element(), amount: TextStats::default() });
         self.in_piece = false;
         let block = self.markup.document.blocks.len() - 1;
         self.block = Some(block);

@@ -6,8 +6,8 @@
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 
-use super::document::Form;
-use super::markup::{Markup, attribute};
+use super::document::BlockKind;
+use super::markup::{ParsedHtml, attribute};
 use crate::model::Region;
 
 /// A cell of more is a text of its own: 200 ideographs or 600 letters.
@@ -17,7 +17,7 @@ const DEEPEST: u8 = 8;
 
 /// What an element is to the shape of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ElementKind {
     Other,
     /// A list without numbers.
     Bullets,
@@ -34,7 +34,7 @@ pub(super) enum Part {
     Figure,
 }
 
-impl Part {
+impl ElementKind {
     pub(super) fn of(tag: &Tag) -> Self {
         let number = |name| attribute(tag, name).and_then(|value| value.trim().parse().ok());
         match tag.name {
@@ -80,10 +80,10 @@ struct Count {
 }
 
 /// Sets the form of every block. Call it when their regions are decided.
-pub(super) fn decide(markup: &mut Markup) {
+pub(super) fn decide(markup: &mut ParsedHtml) {
     let (places, mut counts) = places(markup);
     let blocks = markup.document.blocks.iter_mut().zip(&markup.settings);
-    let shown = |region: Region, amount: super::markup::Amount| region == Region::Content && amount.total() > 0;
+    let shown = |region: Region, amount: super::markup::TextStats| region == Region::Content && amount.total() > 0;
     for (block, setting) in blocks {
         let Place { row, cell, .. } = places[setting.element as usize];
         if row != 0 && cell != 0 && shown(block.region, setting.amount) {
@@ -100,14 +100,14 @@ pub(super) fn decide(markup: &mut Markup) {
         let place = places[setting.element as usize];
         let line = counts[place.row as usize];
         if place.cell != 0 && place.row != 0 && !line.apart && line.filled > 1 {
-            block.form = Form::Cell { row: place.row, column: place.column };
+            block.form = BlockKind::Cell { row: place.row, column: place.column };
         } else if place.item != 0 && !std::mem::replace(&mut counts[place.item as usize].begun, true) {
-            block.form = Form::Item { depth: place.depth, number: counts[place.item as usize].number };
+            block.form = BlockKind::Item { depth: place.depth, number: counts[place.item as usize].number };
         }
     }
 }
 
-fn places(markup: &Markup) -> (Vec<Place>, Vec<Count>) {
+fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
     let count = markup.elements.len();
     let mut places = vec![Place::default(); count];
     let mut counts = vec![Count::default(); count];
@@ -117,14 +117,14 @@ fn places(markup: &Markup) -> (Vec<Place>, Vec<Count>) {
         #[allow(clippy::cast_possible_truncation)] // the builder keeps far fewer elements
         let own = at as u32;
         match element.part {
-            Part::Other | Part::Code | Part::Figure => {}
-            Part::Bullets | Part::Numbers(_) => {
+            ElementKind::Other | ElementKind::Code | ElementKind::Figure => {}
+            ElementKind::Bullets | ElementKind::Numbers(_) => {
                 (place.list, place.item) = (own, 0);
                 place.depth = (place.depth + 1).min(DEEPEST);
             }
-            Part::Item(value) => {
+            ElementKind::Item(value) => {
                 let list = place.list as usize;
-                if let (true, Part::Numbers(first)) = (list != 0, markup.elements[list].part) {
+                if let (true, ElementKind::Numbers(first)) = (list != 0, markup.elements[list].part) {
                     #[allow(clippy::cast_possible_wrap)] // as above
                     let number = value.unwrap_or(first.saturating_add(counts[list].children as i32));
                     // The next goes on from here.
@@ -137,13 +137,13 @@ fn places(markup: &Markup) -> (Vec<Place>, Vec<Count>) {
                 place.item = own;
                 place.depth = place.depth.max(1);
             }
-            Part::Table => {
+            ElementKind::Table => {
                 // Rows of tables that hold tables lay something out.
                 counts[place.row as usize].apart = true;
                 place = Place::default();
             }
-            Part::Row => (place.row, place.cell, place.column) = (own, 0, 0),
-            Part::Cell => {
+            ElementKind::Row => (place.row, place.cell, place.column) = (own, 0, 0),
+            ElementKind::Cell => {
                 let row = &mut counts[place.row as usize];
                 place.column = u16::try_from(row.children).unwrap_or(u16::MAX);
                 row.children += 1;

@@ -7,11 +7,11 @@ use html5ever::{LocalName, local_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::markup::attribute;
-use super::words::{ROLES, Words};
+use super::words::{ROLES, SectionWords};
 
 /// What an element says it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hint {
+pub(super) enum ElementRole {
     /// Nothing.
     None,
     /// The page's main content.
@@ -35,28 +35,28 @@ pub(super) enum Hint {
 }
 
 /// The hint of a start tag.
-pub(super) fn of(tag: &Tag) -> Hint {
+pub(super) fn of(tag: &Tag) -> ElementRole {
     let own = match tag.name {
         // Cards that lead to the posts before and after may be articles too.
         local_name!("main") | local_name!("article") => {
-            return if leads_on(tag) { Hint::Furniture } else { Hint::Main };
+            return if leads_on(tag) { ElementRole::Furniture } else { ElementRole::Main };
         }
         local_name!("nav") | local_name!("aside") | local_name!("menu") | local_name!("button") => {
-            return Hint::Furniture;
+            return ElementRole::Furniture;
         }
         // An article may have a foot of its own, the page's is furniture.
         local_name!("footer") => {
             let names = attribute(tag, &local_name!("class")).unwrap_or_default();
-            return if of_names(names) == Hint::Label { Hint::Label } else { Hint::Furniture };
+            return if of_names(names) == ElementRole::Label { ElementRole::Label } else { ElementRole::Furniture };
         }
-        local_name!("header") => Hint::Header,
-        local_name!("figcaption") => Hint::Label,
+        local_name!("header") => ElementRole::Header,
+        local_name!("figcaption") => ElementRole::Label,
         // Themes say of these what the page is like, not what they are; the ids of headings are made from what they say.
-        local_name!("html") | local_name!("body") => return Hint::None,
+        local_name!("html") | local_name!("body") => return ElementRole::None,
         local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") => {
             return of_names(attribute(tag, &local_name!("class")).unwrap_or_default());
         }
-        _ => Hint::None,
+        _ => ElementRole::None,
     };
     let code = matches!(tag.name, local_name!("pre") | local_name!("code"));
     let mut hint = own;
@@ -64,23 +64,23 @@ pub(super) fn of(tag: &Tag) -> Hint {
         let name = &attribute.name.local;
         if *name == local_name!("role") {
             match attribute.value.trim() {
-                "main" | "article" => return Hint::Main,
+                "main" | "article" => return ElementRole::Main,
                 "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "menu" | "menubar" => {
-                    return Hint::Furniture;
+                    return ElementRole::Furniture;
                 }
                 _ => {}
             }
         } else if *name == local_name!("itemprop")
             && attribute.value.split_ascii_whitespace().any(|it| it == "articleBody")
         {
-            return Hint::Body;
+            return ElementRole::Body;
         } else if *name == local_name!("class") || *name == local_name!("id") {
             hint = stronger(hint, of_names(&attribute.value));
         }
     }
     // There it says that line numbers are to be added.
-    if code && hint == Hint::Hidden {
-        return Hint::None;
+    if code && hint == ElementRole::Hidden {
+        return ElementRole::None;
     }
     hint
 }
@@ -95,24 +95,24 @@ fn leads_on(tag: &Tag) -> bool {
     })
 }
 
-fn stronger(one: Hint, other: Hint) -> Hint {
+fn stronger(one: ElementRole, other: ElementRole) -> ElementRole {
     let rank = |hint| match hint {
-        Hint::None => 0,
-        Hint::Header => 1,
-        Hint::Teaser => 2,
-        Hint::Main | Hint::Body => 3,
-        Hint::Label => 4,
-        Hint::Named => 5,
-        Hint::Beside => 6,
-        Hint::Furniture => 7,
-        Hint::Hidden => 8,
+        ElementRole::None => 0,
+        ElementRole::Header => 1,
+        ElementRole::Teaser => 2,
+        ElementRole::Main | ElementRole::Body => 3,
+        ElementRole::Label => 4,
+        ElementRole::Named => 5,
+        ElementRole::Beside => 6,
+        ElementRole::Furniture => 7,
+        ElementRole::Hidden => 8,
     };
     if rank(other) > rank(one) { other } else { one }
 }
 
 /// The hint of a class list or an id. Names are judged one by one: `post-nav` is navigation, `post` is main.
-fn of_names(names: &str) -> Hint {
-    let mut hint = Hint::None;
+fn of_names(names: &str) -> ElementRole {
+    let mut hint = ElementRole::None;
     for name in names.split_ascii_whitespace().take(12) {
         if name.len() <= 64 {
             hint = stronger(hint, of_name(&name.to_ascii_lowercase()));
@@ -122,26 +122,26 @@ fn of_names(names: &str) -> Hint {
 }
 
 /// Names that mean one thing, taken whole.
-static WHOLE: LazyLock<FxHashMap<&str, Hint>> = LazyLock::new(|| {
+static WHOLE: LazyLock<FxHashMap<&str, ElementRole>> = LazyLock::new(|| {
     let hints = [
-        ("hidden", Hint::Hidden),
-        ("main", Hint::Main),
-        ("label", Hint::Label),
-        ("named", Hint::Named),
-        ("none", Hint::None),
+        ("hidden", ElementRole::Hidden),
+        ("main", ElementRole::Main),
+        ("label", ElementRole::Label),
+        ("named", ElementRole::Named),
+        ("none", ElementRole::None),
     ];
-    let of = |(section, hint)| Words::of(ROLES, section).iter().map(|word| (*word, hint)).collect::<Vec<_>>();
+    let of = |(section, hint)| SectionWords::of(ROLES, section).iter().map(|word| (*word, hint)).collect::<Vec<_>>();
     hints.into_iter().flat_map(of).collect()
 });
 
-fn of_name(name: &str) -> Hint {
-    static LAYOUT: Words = Words::of(ROLES, "layout");
+fn of_name(name: &str) -> ElementRole {
+    static LAYOUT: SectionWords = SectionWords::of(ROLES, "layout");
     if let Some(hint) = WHOLE.get(name) {
         return *hint;
     }
     // What theme authors write about a whole page's layout says nothing of the element.
     if LAYOUT.iter().any(|state| name.starts_with(state)) {
-        return Hint::None;
+        return ElementRole::None;
     }
     let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
     let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
@@ -153,7 +153,7 @@ fn of_name(name: &str) -> Hint {
             "header" | "head" | "masthead" | "banner" | "topbar" => about_header = true,
             "post" | "article" | "entry" | "thread" | "topic" => of_post = true,
             // Heads and feet of excerpts are what a list of articles says.
-            "excerpt" | "summary" => return Hint::None,
+            "excerpt" | "summary" => return ElementRole::None,
             "teaser" | "teasers" | "newsteaser" => teaser = true,
             "prev" | "previous" => prev = true,
             "next" => next = true,
@@ -167,23 +167,24 @@ fn of_name(name: &str) -> Hint {
     }
     let turning = prev && next || of_post && (prev || next);
     if furniture && beside || foot && !of_post {
-        Hint::Beside
+        ElementRole::Beside
     } else if furniture || name.contains("news-letter") || turning || author && about {
-        Hint::Named
+        ElementRole::Named
     } else if label || foot || author {
-        Hint::Label
+        ElementRole::Label
     } else if teaser {
-        Hint::Teaser
+        ElementRole::Teaser
     } else if about_header && !of_post {
-        Hint::Header
+        ElementRole::Header
     } else {
-        Hint::None
+        ElementRole::None
     }
 }
 
 fn is_furniture(word: &str) -> bool {
-    static WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| Words::of(ROLES, "furniture").iter().copied().collect());
-    static PARTS: Words = Words::of(ROLES, "furniture parts");
+    static WORDS: LazyLock<FxHashSet<&str>> =
+        LazyLock::new(|| SectionWords::of(ROLES, "furniture").iter().copied().collect());
+    static PARTS: SectionWords = SectionWords::of(ROLES, "furniture parts");
     WORDS.contains(word) || word.len() > 5 && PARTS.iter().any(|part| word.contains(part))
 }
 

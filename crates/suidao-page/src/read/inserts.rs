@@ -1,8 +1,8 @@
 //! What a site puts into and below an article: labels of advertisements, links to further reading, and the headings of
 //! what follows. Word lists, as there.
 
-use super::phrases::bare;
-use super::words::{LINES, Words};
+use super::phrases::without_marks;
+use super::words::{LINES, SectionWords};
 
 /// Bytes of the longest line that says where a picture comes from.
 const CREDIT: usize = 300;
@@ -11,13 +11,13 @@ const REQUEST: usize = 400;
 
 /// Whether a line was put into a text by the site, not by its author: a label of advertisements, or a link to further reading.
 /// `linked`: half of it or more is links.
-pub(super) fn is_insert(line: &str, linked: bool) -> bool {
-    static WHOLE: Words = Words::of(LINES, "inserts");
-    static BEGINNINGS: Words = Words::of(LINES, "insert beginnings");
+pub(super) fn is_promo(line: &str, linked: bool) -> bool {
+    static WHOLE: SectionWords = SectionWords::of(LINES, "inserts");
+    static BEGINNINGS: SectionWords = SectionWords::of(LINES, "insert beginnings");
     if line.len() > 400 {
         return false;
     }
-    let lower = bare(line).to_lowercase();
+    let lower = without_marks(line).to_lowercase();
     let whole = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
     // A label of its own, or one before a list.
     let label = |word: &&str| whole == word.trim_end_matches([':', ' ']) || lower.ends_with(':') && whole.len() <= 60;
@@ -25,16 +25,16 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
 }
 
 /// Whether a line says where a picture comes from: it begins with a label such as `Foto:`, or ends with one in parentheses.
-pub(super) fn is_credit(line: &str) -> bool {
-    static LABELS: Words = Words::of(LINES, "credits");
-    static STOCKS: Words = Words::of(LINES, "stocks");
+pub(super) fn is_photo_credit(line: &str) -> bool {
+    static LABELS: SectionWords = SectionWords::of(LINES, "credits");
+    static STOCKS: SectionWords = SectionWords::of(LINES, "stocks");
     let line = line.trim();
     if line.len() > CREDIT || line.contains('\n') {
         return false;
     }
     let lower = line.to_lowercase();
     let labelled = |text: &str| {
-        let text = bare(text);
+        let text = without_marks(text);
         LABELS.iter().any(|label| {
             let rest = text.strip_prefix(label).map(str::trim_start);
             rest.is_some_and(|rest| {
@@ -51,7 +51,7 @@ pub(super) fn is_credit(line: &str) -> bool {
 
 /// Whether what stands below a text asks its reader for something: to subscribe, to follow, to share, to rate.
 pub(super) fn is_request(text: &str) -> bool {
-    static WORDS: Words = Words::of(LINES, "requests");
+    static WORDS: SectionWords = SectionWords::of(LINES, "requests");
     if text.len() > REQUEST {
         return false;
     }
@@ -62,8 +62,8 @@ pub(super) fn is_request(text: &str) -> bool {
 
 /// Whether a heading says that the article is over: what stands below it is about other articles, the author or the reader.
 pub(super) fn is_end(heading: &str) -> bool {
-    static BEGINNINGS: Words = Words::of(LINES, "ends");
-    let lower = bare(heading).to_lowercase();
+    static BEGINNINGS: SectionWords = SectionWords::of(LINES, "ends");
+    let lower = without_marks(heading).to_lowercase();
     heading.chars().count() <= 60 && BEGINNINGS.iter().any(|word| lower.starts_with(word))
 }
 
@@ -74,10 +74,10 @@ mod tests {
     #[test]
     fn inserts_are_told_from_sentences() {
         for (line, linked) in [("Advertisement", false), ("- Anzeige -", false), ("Read more: Another article", true)] {
-            assert!(is_insert(line, linked), "{line}");
+            assert!(is_promo(line, linked), "{line}");
         }
         for (line, linked) in [("Read more books than last year.", false), ("Anzeigenpreise", false), ("", true)] {
-            assert!(!is_insert(line, linked), "{line}");
+            assert!(!is_promo(line, linked), "{line}");
         }
     }
 
@@ -100,10 +100,10 @@ mod tests {
             "Photo by: X",
             "A stoat. (Ann / iStock.com)",
         ] {
-            assert!(is_credit(line), "{line}");
+            assert!(is_photo_credit(line), "{line}");
         }
         for line in ["Fotografie ist schön.", "Images are made of dots", "The (old) town", "", "()"] {
-            assert!(!is_credit(line), "{line}");
+            assert!(!is_photo_credit(line), "{line}");
         }
     }
 

@@ -3,8 +3,8 @@
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 
-use super::document::{DocumentLink, Piece};
-use super::markup::{Builder, TEXT, attribute, fold_into};
+use super::document::{DocumentLink, TextRun};
+use super::markup::{MarkupBuilder, TEXT, attribute, fold_into};
 use crate::model::{CrawlUrl, Region};
 
 /// Most feeds taken from one page: that of the site, its comments', and two more.
@@ -32,7 +32,7 @@ pub(super) struct OpenLink {
     pub(super) path: u32,
 }
 
-impl Builder {
+impl MarkupBuilder {
     pub(super) fn start_link(&mut self, tag: &Tag, path: u32) {
         let Some(href) = attribute(tag, &local_name!("href")) else { return };
         self.in_piece = false;
@@ -96,7 +96,7 @@ impl Builder {
         }
         let start = document.text.len();
         document.text.push_str(&folded);
-        document.pieces.push(Piece { text: start..start + folded.len(), hidden: true });
+        document.pieces.push(TextRun { text: start..start + folded.len(), hidden: true });
         document.blocks[block].pieces.end = document.pieces.len();
         self.in_piece = false;
     }

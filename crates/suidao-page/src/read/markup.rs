@@ -9,18 +9,18 @@ use html5ever::{LocalName, Namespace, local_name, ns};
 
 use super::byline::Bylines;
 use super::date::Dates;
-use super::document::Document;
+use super::document::ParsedDocument;
 use super::flow::Gap;
-use super::form::Part;
-use super::hint::{self, Hint};
+use super::form::ElementKind;
+use super::hint::{self, ElementRole};
 use super::json_ld::JsonLd;
 use super::links::OpenLink;
 use super::names::{is_block, is_fallback, is_skipped};
 use super::references::References;
 use super::refresh;
-use super::robots::Robots;
+use super::robots::RobotsDirectives;
 use super::tokens::head;
-use super::tree::{Step, walk};
+use super::tree::{TreeStep, walk};
 use crate::model::CrawlUrl;
 
 /// Bytes of text read of one page.
@@ -40,13 +40,13 @@ const ELEMENTS: usize = 200_000;
 pub(super) struct Element {
     /// Index of the enclosing one; the root (0) is its own.
     pub(super) parent: u32,
-    pub(super) hint: Hint,
-    pub(super) part: Part,
+    pub(super) hint: ElementRole,
+    pub(super) part: ElementKind,
 }
 
 /// How much text there is: an ideograph counts 3, any other character 1, white space nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Amount {
+pub(super) struct TextStats {
     /// Outside links.
     pub(super) plain: u32,
     /// Inside links.
@@ -57,20 +57,20 @@ pub(super) struct Amount {
 
 /// What is known of a block beside its pieces.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setting {
+pub(super) struct BlockStats {
     /// Index of the element it stands in.
     pub(super) element: u32,
-    pub(super) amount: Amount,
+    pub(super) amount: TextStats,
 }
 
 /// All that one pass finds.
 #[derive(Debug)]
-pub(super) struct Markup {
+pub(super) struct ParsedHtml {
     /// Text, pieces, blocks and links; regions not decided, the title not in it.
-    pub(super) document: Document,
+    pub(super) document: ParsedDocument,
     pub(super) elements: Vec<Element>,
     /// One for each block.
-    pub(super) settings: Vec<Setting>,
+    pub(super) settings: Vec<BlockStats>,
     pub(super) title: String,
     /// What the page calls itself when shared (`og:title`): stands in for a missing title.
     pub(super) declared_title: String,
@@ -93,22 +93,22 @@ pub(super) struct Markup {
 }
 
 /// Reads a page. `lenient` takes in what is hidden, and what is shown only without scripts or players.
-pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Markup {
-    let mut builder = Builder::new(url, encoding, lenient);
+pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> ParsedHtml {
+    let mut builder = MarkupBuilder::new(url, encoding, lenient);
     let whole = walk(html, !lenient, |step| match step {
-        Step::Open(tag, ns) => builder.start(tag, ns),
-        Step::Close(tag) => {
+        TreeStep::Open(tag, ns) => builder.start(tag, ns),
+        TreeStep::Close(tag) => {
             builder.markup.dates.end(&tag.name);
             builder.end(tag);
         }
-        Step::Text(text) => builder.text(text),
+        TreeStep::Text(text) => builder.text(text),
     });
     builder.markup.cut |= !whole;
     builder.finish()
 }
 
 /// An open element.
-pub(super) struct Open {
+pub(super) struct OpenElement {
     name: LocalName,
     /// The element its text belongs to.
     element: u32,
@@ -119,11 +119,11 @@ pub(super) struct Open {
     path: u32,
 }
 
-pub(super) struct Builder {
-    pub(super) markup: Markup,
+pub(super) struct MarkupBuilder {
+    pub(super) markup: ParsedHtml,
     pub(super) references: References,
     pub(super) lenient: bool,
-    pub(super) stack: Vec<Open>,
+    pub(super) stack: Vec<OpenElement>,
     /// While the stack is longer than this, nothing is read.
     pub(super) skip: Option<usize>,
     pub(super) in_title: bool,
@@ -144,11 +144,11 @@ pub(super) struct Builder {
     pub(super) link: Option<OpenLink>,
 }
 
-impl Builder {
+impl MarkupBuilder {
     fn new(url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Self {
-        let markup = Markup {
-            document: Document::default(),
-            elements: vec![Element { parent: 0, hint: Hint::None, part: Part::Other }],
+        let markup = ParsedHtml {
+            document: ParsedDocument::default(),
+            elements: vec![Element { parent: 0, hint: ElementRole::None, part: ElementKind::Other }],
             settings: Vec::new(),
             title: String::new(),
             declared_title: String::new(),
@@ -251,8 +251,8 @@ impl Builder {
             self.end_block();
         }
         let hidden = hint::is_hidden(tag);
-        let hint = if hidden { Hint::Furniture } else { hint::of(tag) };
-        if hint == Hint::Hidden {
+        let hint = if hidden { ElementRole::Furniture } else { hint::of(tag) };
+        if hint == ElementRole::Hidden {
             self.skip = Some(depth);
         }
         // What scripts show on a click is no content, but its links are as good as any.
@@ -263,7 +263,7 @@ impl Builder {
         // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
         let mut element = self.element();
         if block && self.markup.elements.len() < ELEMENTS {
-            self.markup.elements.push(Element { parent: element, hint, part: Part::of(tag) });
+            self.markup.elements.push(Element { parent: element, hint, part: ElementKind::of(tag) });
             element = (self.markup.elements.len() - 1) as u32;
         }
         if self.pre.is_none() && is_preformatted(&tag.name) {
@@ -275,7 +275,7 @@ impl Builder {
 
     fn push(&mut self, tag: &Tag, element: u32, block: bool) {
         let path = self.path(tag);
-        self.stack.push(Open { name: tag.name.clone(), element, block, drawn: false, path });
+        self.stack.push(OpenElement { name: tag.name.clone(), element, block, drawn: false, path });
     }
 
     fn inside(&self, name: &LocalName) -> bool {
@@ -341,7 +341,7 @@ impl Builder {
         let Some(content) = attribute(tag, &local_name!("content")) else { return };
         self.markup.bylines.meta(tag, content);
         if let Some(name) = attribute(tag, &local_name!("name")) {
-            if self.markup.robots.len() < ROBOTS && name.len() <= NAME && Robots::is_said_by(content) {
+            if self.markup.robots.len() < ROBOTS && name.len() <= NAME && RobotsDirectives::is_said_by(content) {
                 self.markup.robots.push((name.to_owned(), content.to_owned()));
             }
         } else if self.markup.declared_title.is_empty()
@@ -360,7 +360,7 @@ impl Builder {
         }
     }
 
-    fn finish(mut self) -> Markup {
+    fn finish(mut self) -> ParsedHtml {
         self.end_link();
         self.end_script();
         fold_into(&mut self.markup.title, &self.title);

@@ -2,12 +2,12 @@
 //!
 //! What is declared is believed unless the first bytes prove it wrong.
 
-use super::words::{HTML, Words};
+use super::words::{HTML, SectionWords};
 use crate::model::Fetched;
 
 /// A body that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MediaKind {
     Html,
     Plain,
 }
@@ -16,13 +16,13 @@ pub(super) enum Kind {
 const SAMPLE: usize = 4 << 10;
 
 /// What an answer's body is; none if it is neither HTML nor text.
-pub(super) fn kind(fetched: &Fetched) -> Option<Kind> {
+pub(super) fn kind(fetched: &Fetched) -> Option<MediaKind> {
     let media = fetched.media_type();
     let body = &fetched.body[..];
     match media.as_str() {
-        "text/html" | "application/xhtml+xml" => (!is_binary(body)).then_some(Kind::Html),
-        "text/plain" => (!is_binary(body)).then_some(Kind::Plain),
-        _ => looks_like_html(body).then_some(Kind::Html),
+        "text/html" | "application/xhtml+xml" => (!is_binary(body)).then_some(MediaKind::Html),
+        "text/plain" => (!is_binary(body)).then_some(MediaKind::Plain),
+        _ => looks_like_html(body).then_some(MediaKind::Html),
     }
 }
 
@@ -69,7 +69,7 @@ fn is_binary(body: &[u8]) -> bool {
 
 /// Whether a body of undeclared or odd type begins like an HTML page.
 fn looks_like_html(body: &[u8]) -> bool {
-    static BEGINNINGS: Words = Words::of(HTML, "beginnings");
+    static BEGINNINGS: SectionWords = SectionWords::of(HTML, "beginnings");
     let mut start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     // Comments and declarations may come first.
     for _ in 0..8 {

@@ -2,6 +2,7 @@
 
 pub mod address;
 mod article;
+mod article_body;
 mod byline;
 pub mod charset;
 pub mod coding;
@@ -20,7 +21,6 @@ mod language;
 mod links;
 pub mod markup;
 mod media;
-mod misnamed;
 pub mod names;
 mod outlinks;
 mod phrases;
@@ -39,7 +39,7 @@ use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
 pub use charset::CharsetFrom;
-pub use document::{Block, Document, DocumentLink, Form, Piece};
+pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
 pub use hints::{hints, score_hints};
 pub use language::{UnknownLanguage, language_code, language_tag};
 pub use outlinks::{anchor, page};
@@ -55,7 +55,7 @@ pub const ROBOT: &str = "suidao";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// Its text, blocks and links.
-    pub document: Document,
+    pub document: ParsedDocument,
     /// Title, white space folded; empty if there is none.
     pub title: String,
     /// Main content, the title not repeated: paragraphs separated by one line feed, items of lists behind `- ` or their
@@ -116,7 +116,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
 pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
     let fetched = &*fetched.shown();
     let mut parsed = Parsed {
-        document: Document::default(),
+        document: ParsedDocument::default(),
         title: String::new(),
         text: String::new(),
         language: None,
@@ -138,7 +138,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         rendered: fetched.rendered.is_some(),
         defects: Vec::new(),
     };
-    let mut robots = robots::Robots::named(robot);
+    let mut robots = robots::RobotsDirectives::named(robot);
     for (_, value) in fetched.headers.iter().filter(|(name, _)| name == "x-robots-tag") {
         robots.read(value);
     }
@@ -155,7 +155,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
     parsed.charset_from = decoded.from;
     parsed.defects = decoded.defects;
     let (mut lang, mut dates) = (None, date::Dates::default());
-    if kind == media::Kind::Plain {
+    if kind == media::MediaKind::Plain {
         let (document, cut) = plain(&decoded.text);
         parsed.document = document;
         if cut {
@@ -217,8 +217,8 @@ fn leads_on(refresh: &str, url: &CrawlUrl) -> Option<CrawlUrl> {
 }
 
 /// Plain text: each line a block.
-fn plain(text: &str) -> (Document, bool) {
-    let mut document = Document::default();
+fn plain(text: &str) -> (ParsedDocument, bool) {
+    let mut document = ParsedDocument::default();
     for line in text.lines() {
         let start = document.text.len();
         if start + line.len() > markup::TEXT {
@@ -232,8 +232,12 @@ fn plain(text: &str) -> (Document, bool) {
         }
         if document.text.len() > start {
             let piece = document.pieces.len();
-            document.pieces.push(Piece { text: start..document.text.len(), hidden: false });
-            document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content, form: Form::Paragraph });
+            document.pieces.push(TextRun { text: start..document.text.len(), hidden: false });
+            document.blocks.push(TextBlock {
+                pieces: piece..piece + 1,
+                region: Region::Content,
+                form: BlockKind::Paragraph,
+            });
         }
     }
     (document, false)

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use html5ever::LocalName;
 use rustc_hash::FxHashSet;
 
-use super::words::{HTML, Words};
+use super::words::{HTML, SectionWords};
 
 type Names = LazyLock<FxHashSet<LocalName>>;
 
 fn names(section: &'static str) -> FxHashSet<LocalName> {
-    Words::of(HTML, section).iter().map(|name| LocalName::from(*name)).collect()
+    SectionWords::of(HTML, section).iter().map(|name| LocalName::from(*name)).collect()
 }
 
 /// Elements without content and end tag.

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::Parsed;
-use super::document::Document;
+use super::document::ParsedDocument;
 use crate::model::{CrawlUrl, Outlink, Page, Region};
-use crate::topic::Scores;
+use crate::topic::TopicScores;
 
 /// Characters of an anchor text that are kept.
 pub(super) const ANCHOR: usize = 80;
@@ -14,7 +14,7 @@ pub(super) const ANCHOR: usize = 80;
 /// occurs several times takes evidence, relevance and anchor text of its best-scored link (the first of equals; its
 /// first with text where that one has none), region and path of the one that is most the page's own, and is nofollow if
 /// all of them are.
-pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
+pub fn page(parsed: Parsed, scores: TopicScores, own_url: &CrawlUrl) -> Page {
     let outlinks = outlinks(&parsed, &scores, own_url);
     Page {
         title: parsed.title,
@@ -42,7 +42,7 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
     }
 }
 
-fn outlinks(parsed: &Parsed, scores: &Scores, own_url: &CrawlUrl) -> Vec<Outlink> {
+fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Outlink> {
     let document = &parsed.document;
     let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     let mut outlinks: Vec<Outlink> = Vec::new();
@@ -87,7 +87,7 @@ fn rank(region: Region) -> u8 {
 }
 
 /// Text of a link, at most 80 characters: what is shown of it, else what is not. Blocks inside one link are told apart by a space.
-pub fn anchor(document: &Document, pieces: std::ops::Range<usize>) -> String {
+pub fn anchor(document: &ParsedDocument, pieces: std::ops::Range<usize>) -> String {
     let any_shown = document.pieces[pieces.clone()].iter().any(|piece| !piece.hidden);
     let mut text = String::new();
     for piece in pieces.filter(|&piece| document.pieces[piece].hidden != any_shown) {
@@ -106,15 +106,15 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::model::{Evidence, Fetched, Relevance};
+    use crate::model::{Fetched, LinkScores, Relevance};
 
     fn read(html: &str, scores: &[f32]) -> Vec<Outlink> {
         let url = CrawlUrl::parse("http://a.cn/x/").unwrap();
         let body = Bytes::copy_from_slice(html.as_bytes());
         let parsed = crate::read::parse(&Fetched::html(url.clone(), body));
         assert_eq!(parsed.document.links.len(), scores.len());
-        let links = scores.iter().map(|&score| (Evidence::default(), Relevance::new(score))).collect();
-        page(parsed, Scores { relevance: Relevance::ZERO, terms: vec![], layer: None, links }, &url).outlinks
+        let links = scores.iter().map(|&score| (LinkScores::default(), Relevance::new(score))).collect();
+        page(parsed, TopicScores { relevance: Relevance::ZERO, terms: vec![], layer: None, links }, &url).outlinks
     }
 
     #[test]

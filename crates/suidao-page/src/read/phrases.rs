@@ -3,21 +3,21 @@
 
 use std::borrow::Cow;
 
-use super::words::{LINES, Words};
+use super::words::{LINES, SectionWords};
 
 /// Whether a line is a way through the site, or of its foot: a trail, a row of page numbers, the pages before and after, a
 /// notice of copyright or of the software. `linked`: half of it or more is links.
 pub(super) fn is_navigation(line: &str, linked: bool) -> bool {
-    let lower = lowered(bare(line));
-    is_turning(line) && lower.chars().count() <= 40
-        || is_trail(&lower, linked)
+    let lower = lowered(without_marks(line));
+    is_pagination(line) && lower.chars().count() <= 40
+        || is_breadcrumb(&lower, linked)
         || is_pager(&lower, linked)
         || is_notice(&lower)
 }
 
 /// Whether a line is a particular of an article; if it is, whether it comes with its value.
-pub(super) fn is_particular(line: &str) -> Option<bool> {
-    let lower = lowered(bare(line));
+pub(super) fn is_metadata_line(line: &str) -> Option<bool> {
+    let lower = lowered(without_marks(line));
     let rest = LABELS.iter().find_map(|label| lower.strip_prefix(label))?.trim_start();
     let apart = rest.is_empty()
         || rest.starts_with([':', '：', '|', '丨', '≈', '～'])
@@ -27,7 +27,7 @@ pub(super) fn is_particular(line: &str) -> Option<bool> {
 }
 
 /// A line without the signs before it.
-pub(super) fn bare(line: &str) -> &str {
+pub(super) fn without_marks(line: &str) -> &str {
     line.trim().trim_start_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '©' | '<' | '《'))
 }
 
@@ -39,19 +39,19 @@ fn lowered(line: &str) -> Cow<'_, str> {
     }
 }
 
-static LABELS: Words = Words::of(LINES, "particulars");
-static SENTENCE_LABELS: Words = Words::of(LINES, "sentences");
+static LABELS: SectionWords = SectionWords::of(LINES, "particulars");
+static SENTENCE_LABELS: SectionWords = SectionWords::of(LINES, "sentences");
 
 /// Whether a block leads to the pages before and after.
-pub(super) fn is_turning(text: &str) -> bool {
-    static BEGINNINGS: Words = Words::of(LINES, "turnings");
-    static WHOLE: Words = Words::of(LINES, "whole turnings");
+pub(super) fn is_pagination(text: &str) -> bool {
+    static BEGINNINGS: SectionWords = SectionWords::of(LINES, "turnings");
+    static WHOLE: SectionWords = SectionWords::of(LINES, "whole turnings");
     let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
     BEGINNINGS.iter().any(|turn| bare.starts_with(turn)) || WHOLE.iter().any(|turn| bare.eq_ignore_ascii_case(turn))
 }
 
 /// A trail of links from the front page to here.
-fn is_trail(text: &str, linked: bool) -> bool {
+fn is_breadcrumb(text: &str, linked: bool) -> bool {
     let steps = text.matches(['»', '›']).count() + text.matches(" > ").count();
     let home = ["首页", "主页", "home", "当前位置", "您的位置", "你的位置", "目前位置"]
         .iter()
@@ -61,7 +61,7 @@ fn is_trail(text: &str, linked: bool) -> bool {
 
 /// A row of page numbers.
 fn is_pager(text: &str, linked: bool) -> bool {
-    static WORDS: Words = Words::of(LINES, "pager");
+    static WORDS: SectionWords = SectionWords::of(LINES, "pager");
     if text.len() > 240 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return false;
     }
@@ -97,8 +97,8 @@ fn is_notice(text: &str) -> bool {
 
 /// Thanks, and requests for money, comments or followers.
 pub(super) fn is_closing(line: &str) -> bool {
-    static WORDS: Words = Words::of(LINES, "thanks");
-    static WHOLE: Words = Words::of(LINES, "whole thanks");
+    static WORDS: SectionWords = SectionWords::of(LINES, "thanks");
+    static WHOLE: SectionWords = SectionWords::of(LINES, "whole thanks");
     if line.len() > 200 {
         return false;
     }
@@ -109,8 +109,8 @@ pub(super) fn is_closing(line: &str) -> bool {
 }
 
 /// Whether a line above a text is when or by whom it was written: short, with a date or a time of day, or beginning with `By`.
-pub(super) fn is_stamp(line: &str) -> bool {
-    static BY: Words = Words::of(LINES, "by");
+pub(super) fn is_dateline(line: &str) -> bool {
+    static BY: SectionWords = SectionWords::of(LINES, "by");
     let line = line.trim();
     if line.chars().count() > 80 {
         return false;
@@ -138,7 +138,7 @@ pub(super) fn is_stamp(line: &str) -> bool {
 
 /// Whether a heading names what stands below it as furniture.
 pub(super) fn is_furniture_heading(text: &str) -> bool {
-    static NAMES: Words = Words::of(LINES, "furniture");
+    static NAMES: SectionWords = SectionWords::of(LINES, "furniture");
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());
     NAMES.iter().any(|name| text.eq_ignore_ascii_case(name))
 }
@@ -152,8 +152,8 @@ mod tests {
         for (at, label) in LABELS.iter().enumerate() {
             assert!(!LABELS[at + 1..].iter().any(|later| later.starts_with(label)), "{label}");
         }
-        assert_eq!(is_particular("Kategorien: Reisen"), Some(true));
-        assert_eq!(is_particular("Kategorie: Reisen"), Some(true));
-        assert_eq!(is_particular("Kategorienlehre"), None);
+        assert_eq!(is_metadata_line("Kategorien: Reisen"), Some(true));
+        assert_eq!(is_metadata_line("Kategorie: Reisen"), Some(true));
+        assert_eq!(is_metadata_line("Kategorienlehre"), None);
     }
 }

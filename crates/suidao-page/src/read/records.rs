@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::address::{Kind, kind};
-use super::markup::{Amount, Markup};
+use super::address::{UrlKind, kind};
+use super::markup::{ParsedHtml, TextStats};
 use crate::model::{CrawlUrl, Region};
 
 /// So many records make a listing, whatever its address.
@@ -40,7 +40,7 @@ struct Shape {
 }
 
 /// Whether a page is a listing. The title is not in the document yet; `open` says of each block that nothing calls it furniture.
-pub(super) fn is_listing(markup: &Markup, open: &[bool], url: &CrawlUrl) -> bool {
+pub(super) fn is_listing(markup: &ParsedHtml, open: &[bool], url: &CrawlUrl) -> bool {
     let blocks = markup.document.blocks.iter().zip(open);
     let content: Vec<bool> = blocks.map(|(block, open)| *open && block.region == Region::Content).collect();
     let shape = Shape::of(markup, &content, url, false);
@@ -51,10 +51,10 @@ pub(super) fn is_listing(markup: &Markup, open: &[bool], url: &CrawlUrl) -> bool
     }
     let excerpts = shape.text - shape.linked;
     let short = shape.stretch <= EXCERPT && excerpts <= EXCERPTS * shape.records as u32;
-    if shape.records >= RECORDS && short && kind != Kind::Misc {
+    if shape.records >= RECORDS && short && kind != UrlKind::Misc {
         return true;
     }
-    if matches!(kind, Kind::Document | Kind::Misc) {
+    if matches!(kind, UrlKind::Document | UrlKind::Misc) {
         return false;
     }
     // Beside an address that promises a list less is enough: a record or none, or whole posts, each below its title.
@@ -66,8 +66,8 @@ pub(super) fn is_listing(markup: &Markup, open: &[bool], url: &CrawlUrl) -> bool
 impl Shape {
     /// The shape of the blocks that `taken` says. With `all`, links of any length are records, and so are those of a long row
     /// to one other host: the site itself, under another name.
-    fn of(markup: &Markup, taken: &[bool], url: &CrawlUrl, all: bool) -> Self {
-        let amounts: Vec<Amount> = markup.settings.iter().map(|setting| setting.amount).collect();
+    fn of(markup: &ParsedHtml, taken: &[bool], url: &CrawlUrl, all: bool) -> Self {
+        let amounts: Vec<TextStats> = markup.settings.iter().map(|setting| setting.amount).collect();
         let linked = |block: usize| {
             let amount = amounts[block];
             if amount.linked * 10 >= amount.total() * 6 { amount.linked } else { 0 }
@@ -93,7 +93,7 @@ impl Shape {
             if link.url.host() == url.host() {
                 pages.insert(link.url.as_str());
             }
-            if kind(&link.url) == Kind::Document {
+            if kind(&link.url) == UrlKind::Document {
                 shape.before = shape.before.min(outside[link.block]);
             }
             let row = rows.entry((link.path, link.url.host())).or_default();

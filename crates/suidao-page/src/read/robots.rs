@@ -5,7 +5,7 @@ use crate::model::Millis;
 
 /// Directives for the page as a whole; once said, never taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Robots<'a> {
+pub(super) struct RobotsDirectives<'a> {
     /// The name that pages address us by.
     name: &'a str,
     pub(super) noindex: bool,
@@ -14,7 +14,7 @@ pub(super) struct Robots<'a> {
     pub(super) expires: Option<Millis>,
 }
 
-impl<'a> Robots<'a> {
+impl<'a> RobotsDirectives<'a> {
     /// Nothing said yet to a robot of this name.
     pub(super) fn named(name: &'a str) -> Self {
         Self { name, noindex: false, nofollow: false, expires: None }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn read(directives: &str) -> (bool, bool) {
-        let mut robots = Robots::named("Suidao");
+        let mut robots = RobotsDirectives::named("Suidao");
         robots.read(directives);
         (robots.noindex, robots.nofollow)
     }
@@ -111,18 +111,18 @@ mod tests {
     #[test]
     fn a_meta_speaks_to_all_robots_or_to_one() {
         let said = |name: &str| {
-            let mut robots = Robots::named("mybot");
+            let mut robots = RobotsDirectives::named("mybot");
             robots.read_meta(name, "NoIndex");
             robots.noindex
         };
         assert!(said(" Robots ") && said("MyBot") && !said("suidao") && !said("googlebot"));
-        assert!(Robots::is_said_by("All, NONE") && !Robots::is_said_by("index, follow"));
+        assert!(RobotsDirectives::is_said_by("All, NONE") && !RobotsDirectives::is_said_by("index, follow"));
     }
 
     #[test]
     fn an_end_is_a_time_that_may_hold_a_comma() {
         let end = |directives: &str| {
-            let mut robots = Robots::named("Suidao");
+            let mut robots = RobotsDirectives::named("Suidao");
             robots.read(directives);
             (robots.expires.map(|at| at.0 / 1000), robots.noindex)
         };

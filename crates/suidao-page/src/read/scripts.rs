@@ -4,8 +4,8 @@
 use html5ever::{LocalName, local_name};
 
 use super::markup::attribute;
-use super::tree::{Step, walk};
-use super::words::{SCRIPTS, Words};
+use super::tree::{TreeStep, walk};
+use super::words::{SCRIPTS, SectionWords};
 use crate::model::{Fetched, Page};
 
 /// A page with so many characters of main text says enough itself.
@@ -23,7 +23,7 @@ const REAL_SCRIPT: u32 = 600;
 /// A page with so many bytes of scripts in itself carries data in them: themes have a quarter of it.
 const DATA: u32 = 100 << 10;
 
-static ROOTS: Words = Words::of(SCRIPTS, "roots");
+static ROOTS: SectionWords = SectionWords::of(SCRIPTS, "roots");
 
 /// What a page's markup tells of its scripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn scripting(html: &str) -> Scripting {
     // What a script, or what is shown without scripts, holds; and whether the script is one that is run.
     let (mut held, mut runs) = (String::new(), false);
     walk(html, true, |step| match step {
-        Step::Open(tag, _) => {
+        TreeStep::Open(tag, _) => {
             let value = |name: &LocalName| attribute(tag, name).unwrap_or_default();
             match tag.name {
                 local_name!("a") => root = None,
@@ -99,7 +99,7 @@ pub fn scripting(html: &str) -> Scripting {
             }
             open.push(tag.name.clone());
         }
-        Step::Text(text) => match open.last() {
+        TreeStep::Text(text) => match open.last() {
             Some(&local_name!("script") | &local_name!("noscript")) => held.push_str(text),
             Some(&local_name!("style") | &local_name!("title") | &local_name!("iframe")) => {}
             _ => {
@@ -109,7 +109,7 @@ pub fn scripting(html: &str) -> Scripting {
                 found.text = found.text.saturating_add(u32::try_from(chars).unwrap_or(u32::MAX));
             }
         },
-        Step::Close(tag) => {
+        TreeStep::Close(tag) => {
             open.pop();
             if tag.name == local_name!("script") && runs && !is_counter(&held) {
                 let bytes = u32::try_from(held.trim().len()).unwrap_or(u32::MAX);
@@ -125,7 +125,7 @@ pub fn scripting(html: &str) -> Scripting {
 
 /// Whether a script, or the file that it is in, only counts visitors.
 fn is_counter(script: &str) -> bool {
-    static COUNTERS: Words = Words::of(SCRIPTS, "counters");
+    static COUNTERS: SectionWords = SectionWords::of(SCRIPTS, "counters");
     COUNTERS.iter().any(|counter| script.contains(counter))
 }
 
@@ -139,9 +139,9 @@ fn acts(script: &str) -> bool {
 /// Whether a text for browsers without scripts says that the page needs them.
 fn asks_for_scripts(text: &str) -> bool {
     let text = text.to_lowercase();
-    static NAMED: Words = Words::of(SCRIPTS, "named");
-    static ASKED: Words = Words::of(SCRIPTS, "asked");
-    let any = |words: &Words| words.iter().any(|word| text.contains(word));
+    static NAMED: SectionWords = SectionWords::of(SCRIPTS, "named");
+    static ASKED: SectionWords = SectionWords::of(SCRIPTS, "asked");
+    let any = |words: &SectionWords| words.iter().any(|word| text.contains(word));
     any(&NAMED) && any(&ASKED)
 }
 

@@ -2,14 +2,14 @@
 
 use rustc_hash::FxHashSet;
 
-use super::document::{Document, DocumentLink};
+use super::document::{DocumentLink, ParsedDocument};
 
 /// Sections that hold a page for each tag.
 const SECTIONS: [&str; 4] = ["tag", "tags", "category", "categories"];
 /// More tag links in a row are the site's tags, not the page's.
 const LONGEST_ROW: usize = 8;
 
-impl Document {
+impl ParsedDocument {
     /// Pieces that name a tag or category of the page, in order: the anchors of links to pages such as `/tags/X/`, as
     /// far as at most eight of them follow one another. Each page linked to counts once.
     pub fn tags(&self) -> Vec<usize> {

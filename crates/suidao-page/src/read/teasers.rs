@@ -4,9 +4,9 @@
 //! an excerpt. On a listing such lines are what the page is about; it is told by its excerpts, which are no one text.
 
 use super::article::{CONTEXT, LINE, SENTENCES};
-use super::form::Part;
-use super::hint::Hint;
-use super::markup::{Amount, Markup, Setting};
+use super::form::ElementKind;
+use super::hint::ElementRole;
+use super::markup::{BlockStats, ParsedHtml, TextStats};
 use crate::model::Region;
 
 /// A title has so many letters, or a third of it in ideographs; less may be a word of the text.
@@ -15,16 +15,16 @@ const TITLE: u32 = 20;
 const FEW: u32 = 8;
 
 /// Leaves out the teasers from the block `first` on, where the text begins. `amounts`: what each element holds.
-pub(super) fn leave_out(markup: &mut Markup, amounts: &[Amount], first: usize, host: &str) {
+pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: usize, host: &str) {
     let document = &markup.document;
     let mut inner = vec![false; document.blocks.len()];
     for link in &document.links {
         inner[link.block] |= link.url.host() == host;
     }
     let is_teaser = |&at: &usize| {
-        let Setting { amount, element } = markup.settings[at];
+        let BlockStats { amount, element } = markup.settings[at];
         let is_title = amount.linked >= TITLE && amount.plain * 10 <= amount.linked;
-        let cell = markup.elements[element as usize].part == Part::Cell;
+        let cell = markup.elements[element as usize].part == ElementKind::Cell;
         inner[at] && is_title && !cell && document.blocks[at].region == Region::Content
     };
     let teasers: Vec<usize> = (first..markup.settings.len()).filter(is_teaser).collect();
@@ -47,7 +47,8 @@ pub(super) fn leave_out(markup: &mut Markup, amounts: &[Amount], first: usize, h
     }
     // Parents come before their children.
     for at in 1..boxes.len() {
-        boxes[at] |= markup.elements[at].hint == Hint::Teaser && amounts[at].links > 0 && amounts[at].plain <= CONTEXT;
+        boxes[at] |=
+            markup.elements[at].hint == ElementRole::Teaser && amounts[at].links > 0 && amounts[at].plain <= CONTEXT;
         boxes[at] |= boxes[markup.elements[at].parent as usize];
     }
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings).skip(first) {
@@ -66,7 +67,7 @@ struct Prose {
     count: usize,
 }
 
-fn prose(markup: &Markup) -> Prose {
+fn prose(markup: &ParsedHtml) -> Prose {
     let mut together = vec![0; markup.elements.len()];
     let (mut all, mut count) = (0, 0);
     for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {

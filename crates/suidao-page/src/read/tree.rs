@@ -12,11 +12,11 @@ use html5ever::tokenizer::Tag;
 
 pub use self::gate::DEPTH;
 use self::gate::Gate;
-use self::sink::{DOCUMENT, NONE, What};
+use self::sink::{DOCUMENT, NONE, NodeContent};
 use super::tokens::tokenize;
 
 /// One step through a page.
-pub enum Step<'a> {
+pub enum TreeStep<'a> {
     /// An element begins. It may be one of SVG or MathML.
     Open(&'a Tag, &'a Namespace),
     /// It ends. Every element ends, the innermost first.
@@ -27,16 +27,16 @@ pub enum Step<'a> {
 
 /// Reads a page and walks it in document order; says whether all of it was read. `scripting`: as a browser that runs
 /// scripts does, for which what `noscript` holds is no markup.
-pub fn walk(html: &str, scripting: bool, mut visit: impl FnMut(Step<'_>)) -> bool {
+pub fn walk(html: &str, scripting: bool, mut visit: impl FnMut(TreeStep<'_>)) -> bool {
     let live = Cell::new(0);
     let (tree, whole) = tokenize(html, || Gate::new(&live, scripting)).into_tree();
     let mut at = DOCUMENT;
     loop {
         let node = &tree[at as usize];
         match &node.what {
-            What::Nothing => {}
-            What::Element(tag, ns) => visit(Step::Open(tag, ns)),
-            What::Text(text) => visit(Step::Text(text)),
+            NodeContent::Nothing => {}
+            NodeContent::Element(tag, ns) => visit(TreeStep::Open(tag, ns)),
+            NodeContent::Text(text) => visit(TreeStep::Text(text)),
         }
         if node.first != NONE {
             at = node.first;
@@ -44,8 +44,8 @@ pub fn walk(html: &str, scripting: bool, mut visit: impl FnMut(Step<'_>)) -> boo
         }
         loop {
             let node = &tree[at as usize];
-            if let What::Element(tag, _) = &node.what {
-                visit(Step::Close(tag));
+            if let NodeContent::Element(tag, _) = &node.what {
+                visit(TreeStep::Close(tag));
             }
             if at == DOCUMENT {
                 return whole;

@@ -11,13 +11,13 @@ pub(super) const SCRIPTS: &str = include_str!("words/scripts.txt");
 
 /// The words of a section in their order, read when they are first asked for. A word that begins or ends with a blank stands
 /// in quotes.
-pub(crate) struct Words {
+pub(crate) struct SectionWords {
     file: &'static str,
     section: &'static str,
     words: OnceLock<Vec<&'static str>>,
 }
 
-impl Words {
+impl SectionWords {
     pub(crate) const fn of(file: &'static str, section: &'static str) -> Self {
         Self { file, section, words: OnceLock::new() }
     }
@@ -30,7 +30,7 @@ impl Words {
     }
 }
 
-impl Deref for Words {
+impl Deref for SectionWords {
     type Target = [&'static str];
 
     fn deref(&self) -> &Self::Target {
@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn sections_hold_words_without_comments_and_keep_blanks_in_quotes() {
         const FILE: &str = "# Head.\n[one]\nb\n\n# Why.\na\n[two]\n\"go to \"\n";
-        assert_eq!(*Words::of(FILE, "one"), ["b", "a"]);
-        assert_eq!(*Words::of(FILE, "two"), ["go to "]);
-        assert!(Words::of(FILE, "three").is_empty());
+        assert_eq!(*SectionWords::of(FILE, "one"), ["b", "a"]);
+        assert_eq!(*SectionWords::of(FILE, "two"), ["go to "]);
+        assert!(SectionWords::of(FILE, "three").is_empty());
     }
 }

@@ -1,11 +1,11 @@
 //! Text: folding, segmentation, what counts as a term, TextRank, which texts say the same.
 
 mod address;
+pub mod near_duplicates;
 pub mod segment;
 pub mod simhash;
 mod stop;
 pub mod textrank;
-pub mod twins;
 
 pub use address::without_address;
 pub use segment::{cut, fold, is_term};

@@ -133,7 +133,7 @@ pub fn cut(text: &str, mut each: impl FnMut(Range<usize>)) {
 
 /// A word or a part of one, as [`cut_all`] finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct WordPart {
     /// Its bytes.
     pub range: Range<usize>,
     /// Chinese characters and words of other scripts before it.
@@ -145,7 +145,7 @@ pub struct Part {
 /// Hands over every word of the dictionary that stands anywhere in the Chinese of folded text, inside others too, every
 /// Chinese character, and the words of other scripts: by place, the shorter first. What is found in a piece of text is
 /// so found wherever the piece stands, as it is not with [`cut`], which goes by the neighbours.
-pub fn cut_all(text: &str, mut each: impl FnMut(Part)) {
+pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
     let mut place = 0;
     runs(text, |run| match run {
         Run::Han(range) => {
@@ -153,16 +153,16 @@ pub fn cut_all(text: &str, mut each: impl FnMut(Part)) {
             let mut words = words.iter().filter(|word| word.end - word.start > 1).peekable();
             for (number, (start, character)) in text[range.clone()].char_indices().enumerate() {
                 let start = range.start + start;
-                each(Part { range: start..start + character.len_utf8(), place: place + number, length: 1 });
+                each(WordPart { range: start..start + character.len_utf8(), place: place + number, length: 1 });
                 while let Some(word) = words.next_if(|word| range.start + word.byte_start <= start) {
                     let range = start..range.start + word.byte_end;
-                    each(Part { range, place: place + number, length: word.end - word.start });
+                    each(WordPart { range, place: place + number, length: word.end - word.start });
                 }
             }
             place += text[range].chars().count();
         }
         Run::Word(range) => {
-            each(Part { range, place, length: 1 });
+            each(WordPart { range, place, length: 1 });
             place += 1;
         }
     });

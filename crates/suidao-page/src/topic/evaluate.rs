@@ -4,7 +4,7 @@ use crate::model::Relevance;
 
 /// What a threshold achieves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Point {
+pub struct ThresholdPoint {
     /// From this relevance on, on topic.
     pub threshold: f64,
     /// Share of the on-topic among what is at or above the threshold; 1 where nothing is.
@@ -17,23 +17,23 @@ pub struct Point {
 
 /// How well relevance tells.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evaluation {
+pub struct TopicEvaluation {
     /// Everything with a label.
     pub labelled: usize,
     /// Of that, on topic.
     pub on_topic: usize,
     /// At the threshold asked about.
-    pub at: Point,
+    pub at: ThresholdPoint,
     /// At the threshold with the highest F1 (the highest such).
-    pub best: Point,
+    pub best: ThresholdPoint,
     /// Area under precision over recall: Σ (R_n - R_{n-1}) P_n over the distinct scores, highest first.
     pub average_precision: f64,
 }
 
 /// Compares relevance with labels (`true`: on topic).
-pub fn evaluate(scored: &[(Relevance, bool)], threshold: Relevance) -> Evaluation {
+pub fn evaluate(scored: &[(Relevance, bool)], threshold: Relevance) -> TopicEvaluation {
     let curve = Curve::new(scored, 1.0);
-    Evaluation {
+    TopicEvaluation {
         labelled: scored.len(),
         on_topic: scored.iter().filter(|(_, on_topic)| *on_topic).count(),
         at: curve.at(f64::from(threshold.get())),
@@ -71,20 +71,20 @@ impl Curve {
         Self { steps, on_topic: on }
     }
 
-    fn point(&self, threshold: f64, on: f64, off: f64) -> Point {
+    fn point(&self, threshold: f64, on: f64, off: f64) -> ThresholdPoint {
         let share = |part: f64, whole: f64, empty: f64| if whole > 0.0 { part / whole } else { empty };
         let (precision, recall) = (share(on, on + off, 1.0), share(on, self.on_topic, 0.0));
-        Point { threshold, precision, recall, f1: share(2.0 * precision * recall, precision + recall, 0.0) }
+        ThresholdPoint { threshold, precision, recall, f1: share(2.0 * precision * recall, precision + recall, 0.0) }
     }
 
-    pub(super) fn at(&self, threshold: f64) -> Point {
+    pub(super) fn at(&self, threshold: f64) -> ThresholdPoint {
         let above = self.steps.iter().take_while(|step| step.0 >= threshold);
         let (on, off) = above.last().map_or((0.0, 0.0), |step| (step.1, step.2));
         self.point(threshold, on, off)
     }
 
-    pub(super) fn best(&self) -> Point {
-        let mut best = Point { threshold: 1.0, ..self.at(1.0) };
+    pub(super) fn best(&self) -> ThresholdPoint {
+        let mut best = ThresholdPoint { threshold: 1.0, ..self.at(1.0) };
         for (index, &(score, on, off)) in self.steps.iter().enumerate() {
             // Half way to the next score: what lies a hair below a sample is not off topic for that.
             let next = self.steps.get(index + 1).map_or(score, |step| step.0);

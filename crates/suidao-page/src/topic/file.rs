@@ -12,7 +12,7 @@ use toml::Value;
 
 use crate::toml_error::line_and_message;
 
-use super::{Background, DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
+use super::{Background, DocumentFrequencies, Lexicon, Provenance, TermFrequency, Threshold, Weights};
 
 /// The version of the file's format that this program writes and reads.
 pub const FORMAT: i64 = 1;
@@ -50,7 +50,7 @@ struct File {
     _format: IgnoredAny,
     name: String,
     #[serde(default)]
-    made: Made,
+    made: Provenance,
     #[serde(default)]
     threshold: Thresholds,
     #[serde(default)]
@@ -153,16 +153,16 @@ impl TryFrom<BTreeMap<String, f64>> for Terms {
 /// `[background]` as it is written: words and numbers in one text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Counts {
+pub(super) struct BackgroundCounts {
     pages: u32,
     other: f64,
     df: String,
 }
 
-impl TryFrom<Counts> for DocumentFrequencies {
+impl TryFrom<BackgroundCounts> for DocumentFrequencies {
     type Error = String;
 
-    fn try_from(Counts { pages, other, df }: Counts) -> Result<Self, String> {
+    fn try_from(BackgroundCounts { pages, other, df }: BackgroundCounts) -> Result<Self, String> {
         if pages == 0 {
             return Err("background.pages must be 1 or more, not 0".to_owned());
         }

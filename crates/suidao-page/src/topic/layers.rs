@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 use thiserror::Error;
 
-use crate::read::Document;
+use crate::read::ParsedDocument;
 use crate::text;
 
 /// The deepest layer.
@@ -55,7 +55,7 @@ pub enum LayersError {
 
 /// The layers of one topic, learnt.
 #[derive(Clone, Debug)]
-pub struct Layers {
+pub struct ContextGraphModel {
     file: File,
     /// Number of a word, and what it says of each class.
     words: FxHashMap<String, [f32; CLASSES]>,
@@ -72,12 +72,12 @@ struct File {
     words: BTreeMap<String, [f32; CLASSES]>,
 }
 
-impl Layers {
+impl ContextGraphModel {
     /// Learns from pages with their classes, 0 to [`OTHER`].
     ///
     /// # Errors
     /// [`LayersError`] if the pages do not suffice.
-    pub fn learn(documents: &[(u8, Document)]) -> Result<Self, LayersError> {
+    pub fn learn(documents: &[(u8, ParsedDocument)]) -> Result<Self, LayersError> {
         let mut pages = [0; CLASSES];
         let mut bags = Vec::with_capacity(documents.len());
         let mut df: FxHashMap<String, u32> = FxHashMap::default();
@@ -154,7 +154,7 @@ impl Layers {
 
     /// The layer of a page, 0 to [`DEEPEST`], by its title and main content; `None` for others and for pages of which no
     /// word is known.
-    pub fn of_page(&self, document: &Document) -> Option<u8> {
+    pub fn of_page(&self, document: &ParsedDocument) -> Option<u8> {
         let mut sums = [0.0_f64; CLASSES];
         let mut known = false;
         each_word(document, |word| {
@@ -192,7 +192,7 @@ fn vocabulary<'a>(bags: &'a [(usize, BTreeMap<String, u32>)], df: &FxHashMap<Str
 }
 
 /// The words of title and main content with their counts.
-fn bag(document: &Document) -> BTreeMap<String, u32> {
+fn bag(document: &ParsedDocument) -> BTreeMap<String, u32> {
     let mut bag = BTreeMap::new();
     each_word(document, |word| match bag.get_mut(word) {
         Some(count) => *count += 1,
@@ -203,7 +203,7 @@ fn bag(document: &Document) -> BTreeMap<String, u32> {
     bag
 }
 
-fn each_word(document: &Document, mut each: impl FnMut(&str)) {
+fn each_word(document: &ParsedDocument, mut each: impl FnMut(&str)) {
     let mut folded = String::new();
     for piece in document.content() {
         folded.clear();
@@ -222,11 +222,11 @@ mod tests {
     use super::*;
     use crate::topic::Sample;
 
-    fn document(text: &str) -> Document {
+    fn document(text: &str) -> ParsedDocument {
         Sample::from_text("", "", text).document
     }
 
-    fn layers() -> Layers {
+    fn layers() -> ContextGraphModel {
         let pages = [
             (0, "足球 比赛 进球 联赛"),
             (0, "足球 比赛 进球 守门员"),
@@ -235,7 +235,7 @@ mod tests {
             (OTHER, "菜谱 豆腐 酱油"),
             (OTHER, "菜谱 茄子 酱油"),
         ];
-        Layers::learn(&pages.map(|(class, text)| (class, document(text)))).unwrap()
+        ContextGraphModel::learn(&pages.map(|(class, text)| (class, document(text)))).unwrap()
     }
 
     #[test]
@@ -253,19 +253,19 @@ mod tests {
     fn the_file_is_read_as_it_was_written() {
         let layers = layers();
         let text = layers.to_toml();
-        let again = Layers::parse(&text).unwrap();
+        let again = ContextGraphModel::parse(&text).unwrap();
         assert_eq!((again.to_toml(), again.digest()), (text, layers.digest()));
         assert_eq!(again.pages(), [2, 2, 0, 0, 0, 2]);
     }
 
     #[test]
     fn what_does_not_fit_is_told() {
-        let told = |text: &str| Layers::parse(text).unwrap_err().to_string();
+        let told = |text: &str| ContextGraphModel::parse(text).unwrap_err().to_string();
         assert!(told("format = 1\npages = 3").contains("line 2"), "{}", told("format = 1\npages = 3"));
         assert!(told(&layers().to_toml().replace("format = 1", "format = 9")).contains("format 9"));
         let one = [(0, document("足球 比赛")), (0, document("足球"))];
-        assert_eq!(Layers::learn(&one).unwrap_err(), LayersError::OneClass);
+        assert_eq!(ContextGraphModel::learn(&one).unwrap_err(), LayersError::OneClass);
         let none = [(0, document("足球")), (1, document("豆腐"))];
-        assert_eq!(Layers::learn(&none).unwrap_err(), LayersError::NoWords);
+        assert_eq!(ContextGraphModel::learn(&none).unwrap_err(), LayersError::NoWords);
     }
 }

@@ -11,9 +11,9 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use thiserror::Error;
 
 use super::sample::rejections;
-use super::thresholds::{self, Chosen};
+use super::thresholds::{self, ChosenThresholds};
 use super::url;
-use super::{Background, Lexicon, Made, Rejection, Sample, TermFrequency, Weights};
+use super::{Background, Lexicon, Provenance, Rejection, Sample, TermFrequency, Weights};
 use crate::model::{CrawlUrl, Region};
 use crate::text::is_term;
 use crate::text::textrank::{is_candidate, textrank};
@@ -147,11 +147,12 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
     let all: Vec<usize> = (0..fit.len()).collect();
     let learn_from = |part: &[usize]| part_lexicon(part, &fit, &ranked, background, options);
     let mut lexicon = learn_from(&all).ok_or(LearnError::NoTerms)?;
-    Chosen { page: lexicon.page, link: lexicon.link } = thresholds::choose(&fit, background, &lexicon, learn_from);
+    ChosenThresholds { page: lexicon.page, link: lexicon.link } =
+        thresholds::choose(&fit, background, &lexicon, learn_from);
     let near = near_terms(&lexicon, samples, &fit, background, options);
     lexicon.near = near;
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
-    lexicon.made = Made {
+    lexicon.made = Provenance {
         method: match options.weighting {
             Weighting::Lift => format!(
                 "sqrt(TextRank) x IDF x ln(lift) against a background of {} pages, lift from {} to {LARGEST_LIFT}",
@@ -197,14 +198,14 @@ pub fn learn_from_keywords(
     lexicon.tf = options.tf;
     lexicon.background = background.kept(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
-    lexicon.made = Made {
+    lexicon.made = Provenance {
         method: "given keywords, weighted by IDF".to_owned(),
         date: options.date.clone(),
         pages: 0,
         hosts: 0,
         sources: options.sources.clone(),
     };
-    Chosen { page: lexicon.page, link: lexicon.link } = thresholds::of_keywords(&lexicon, background);
+    ChosenThresholds { page: lexicon.page, link: lexicon.link } = thresholds::of_keywords(&lexicon, background);
     lexicon.order();
     Ok(lexicon)
 }

@@ -5,12 +5,12 @@ use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-use super::file::{self, Counts};
+use super::file::{self, BackgroundCounts};
 
 /// How a lexicon was made.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Made {
+pub struct Provenance {
     /// In words.
     pub method: String,
     /// Day, as handed in by the caller.
@@ -23,7 +23,7 @@ pub struct Made {
     pub sources: Vec<String>,
 }
 
-impl Default for Made {
+impl Default for Provenance {
     fn default() -> Self {
         let method = "terms given by hand".to_owned();
         Self { method, date: String::new(), pages: 0, hosts: 0, sources: Vec::new() }
@@ -130,7 +130,7 @@ pub struct Lexicon {
     /// Name of the topic.
     pub name: String,
     /// How it was made.
-    pub made: Made,
+    pub made: Provenance,
     /// From which relevance on a page is on topic.
     pub page: Threshold,
     /// From which relevance on a link is promising.
@@ -154,7 +154,7 @@ impl Lexicon {
     pub fn from_terms(name: &str, terms: &[(&str, f64)]) -> Self {
         let mut lexicon = Self {
             name: name.to_owned(),
-            made: Made::default(),
+            made: Provenance::default(),
             page: Threshold::unmeasured(0.09, "the default"),
             link: Threshold::unmeasured(0.15, "the default"),
             weights: Weights::default(),

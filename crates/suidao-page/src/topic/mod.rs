@@ -14,19 +14,19 @@ mod url;
 mod vocabulary;
 
 pub use background::Background;
-pub use evaluate::{Evaluation, Point, evaluate};
+pub use evaluate::{ThresholdPoint, TopicEvaluation, evaluate};
 pub use file::{FORMAT, LexiconError};
-pub use layers::{DEEPEST, Layers, LayersError, OTHER};
+pub use layers::{ContextGraphModel, DEEPEST, LayersError, OTHER};
 pub use learn::{LearnError, LearnOptions, Learnt, Weighting, learn, learn_from_keywords};
-pub use lexicon::{DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
+pub use lexicon::{DocumentFrequencies, Lexicon, Provenance, TermFrequency, Threshold, Weights};
 pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};
 pub use score::Topic;
 
-use crate::model::{Evidence, Relevance, TermMatch};
+use crate::model::{LinkScores, Relevance, TermMatch};
 
 /// What the topic says of a document.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scores {
+pub struct TopicScores {
     /// Eq. (1) over title and main content.
     pub relevance: Relevance,
     /// Topic terms in title and main content, the most telling first, at most 12.
@@ -34,5 +34,5 @@ pub struct Scores {
     /// The page's layer, where the topic knows layers and the page is in one.
     pub layer: Option<u8>,
     /// Eq. (3) of every link of the document, in its order: the parts and their weighted sum.
-    pub links: Vec<(Evidence, Relevance)>,
+    pub links: Vec<(LinkScores, Relevance)>,
 }

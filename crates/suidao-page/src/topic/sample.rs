@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{CrawlUrl, Fetched, Region};
-use crate::read::{self, Block, Document, Form, Piece};
+use crate::read::{self, BlockKind, ParsedDocument, TextBlock, TextRun};
 use crate::text;
 
 /// A page to learn from.
@@ -16,7 +16,7 @@ pub struct Sample {
     /// Its host, or the folder that stands for it: terms should come from several.
     pub host: String,
     /// The page.
-    pub document: Document,
+    pub document: ParsedDocument,
 }
 
 impl Sample {
@@ -32,12 +32,16 @@ impl Sample {
 
     /// Plain text: each line a block of its own.
     pub fn from_text(source: &str, host: &str, text: &str) -> Self {
-        let mut document = Document { text: text.to_owned(), ..Document::default() };
+        let mut document = ParsedDocument { text: text.to_owned(), ..ParsedDocument::default() };
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             let piece = document.pieces.len();
-            document.pieces.push(Piece { text: start..start + line.len(), hidden: false });
-            document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content, form: Form::Paragraph });
+            document.pieces.push(TextRun { text: start..start + line.len(), hidden: false });
+            document.blocks.push(TextBlock {
+                pieces: piece..piece + 1,
+                region: Region::Content,
+                form: BlockKind::Paragraph,
+            });
             start += line.len();
         }
         Self { source: source.to_owned(), url: None, host: host.to_owned(), document }

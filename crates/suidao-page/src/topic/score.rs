@@ -11,12 +11,12 @@ use std::cmp::Reverse;
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashSet;
 
-use super::tokens::{Folded, Sums, Tokens};
+use super::tokens::{Folded, TermSums, Tokens};
 use super::url::UrlLexicon;
 use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary};
-use super::{Layers, Lexicon, Scores};
-use crate::model::{CrawlUrl, Evidence, Relevance, TermMatch};
-use crate::read::{Document, DocumentLink};
+use super::{ContextGraphModel, Lexicon, TopicScores};
+use crate::model::{CrawlUrl, LinkScores, Relevance, TermMatch};
+use crate::read::{DocumentLink, ParsedDocument};
 
 /// Words of context on each side of an anchor.
 const CONTEXT: usize = 50;
@@ -31,7 +31,7 @@ pub struct Topic {
     lexicon: Lexicon,
     vocabulary: Vocabulary,
     url: UrlLexicon,
-    layers: Option<Layers>,
+    layers: Option<ContextGraphModel>,
 }
 
 impl Topic {
@@ -42,7 +42,7 @@ impl Topic {
     }
 
     /// The same, and told how far pages are from it.
-    pub fn with_layers(self, layers: Layers) -> Self {
+    pub fn with_layers(self, layers: ContextGraphModel) -> Self {
         Self { layers: Some(layers), ..self }
     }
 
@@ -73,7 +73,7 @@ impl Topic {
     }
 
     /// Relevance of a page and of its links.
-    pub fn score(&self, document: &Document) -> Scores {
+    pub fn score(&self, document: &ParsedDocument) -> TopicScores {
         self.score_by(document, true)
     }
 
@@ -82,17 +82,17 @@ impl Topic {
         if self.url.matches(url) { Relevance::ONE } else { Relevance::ZERO }
     }
 
-    fn score_by(&self, document: &Document, prefilter: bool) -> Scores {
+    fn score_by(&self, document: &ParsedDocument, prefilter: bool) -> TopicScores {
         let folded = Folded::new(document);
         let mut tokens = Tokens::new(document, &folded, &self.vocabulary, prefilter);
         let (relevance, terms) = self.page(document, &mut tokens);
         let links = document.links.iter().map(|link| self.link(document, link, &mut tokens)).collect();
         let layer = self.layers.as_ref().and_then(|layers| layers.of_page(document));
-        Scores { relevance, terms, layer, links }
+        TopicScores { relevance, terms, layer, links }
     }
 
     /// Eq. (1) over title and main content, and over the page's own tags, and the topic's terms in both.
-    fn page(&self, document: &Document, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
+    fn page(&self, document: &ParsedDocument, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
         let mut found = Vec::new();
         let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, told: bool| {
             for piece in pieces {
@@ -133,8 +133,8 @@ impl Topic {
     }
 
     /// Eq. (3) of one link.
-    fn link(&self, document: &Document, link: &DocumentLink, tokens: &mut Tokens<'_>) -> (Evidence, Relevance) {
-        let evidence = Evidence {
+    fn link(&self, document: &ParsedDocument, link: &DocumentLink, tokens: &mut Tokens<'_>) -> (LinkScores, Relevance) {
+        let evidence = LinkScores {
             anchor: self.anchor(link, tokens),
             context: self.context(document, link, tokens),
             url: self.url_relevance(&link.url),
@@ -159,7 +159,7 @@ impl Topic {
     }
 
     /// Similarity of the [`CONTEXT`] words on each side of the anchor within its block, the anchor left out.
-    fn context(&self, document: &Document, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
+    fn context(&self, document: &ParsedDocument, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
         let block = document.blocks[link.block].pieces.clone();
         let before = block.start..link.anchor.start.clamp(block.start, block.end);
         let after = link.anchor.end.clamp(block.start, block.end)..block.end;
@@ -201,7 +201,7 @@ impl Topic {
     }
 
     /// max(Sim with T, b · Sim with T_near).
-    fn nearest(&self, sums: Sums) -> Relevance {
+    fn nearest(&self, sums: TermSums) -> Relevance {
         let near = f64::from(cosine(sums.near, sums.norm).get()) * self.lexicon.weights.near;
         cosine(sums.topic, sums.norm).max(Relevance::new(near as f32))
     }
@@ -218,12 +218,12 @@ mod tests {
 
     use super::*;
     use crate::model::Region;
-    use crate::read::{Block, Form, Piece};
+    use crate::read::{BlockKind, TextBlock, TextRun};
     use crate::topic::TermFrequency;
 
     /// Builds a document: blocks of pieces, `[text](url)` a link, `!text` a hidden piece.
-    fn document(blocks: &[(&[&str], Region)]) -> Document {
-        let mut document = Document::default();
+    fn document(blocks: &[(&[&str], Region)]) -> ParsedDocument {
+        let mut document = ParsedDocument::default();
         for (pieces, region) in blocks {
             let first = document.pieces.len();
             for piece in *pieces {
@@ -235,7 +235,7 @@ mod tests {
                 let start = document.text.len();
                 document.text.push_str(text);
                 let index = document.pieces.len();
-                document.pieces.push(Piece { text: start..document.text.len(), hidden: shown.starts_with('!') });
+                document.pieces.push(TextRun { text: start..document.text.len(), hidden: shown.starts_with('!') });
                 if let Some(url) = url {
                     document.links.push(DocumentLink {
                         url: CrawlUrl::parse(url).unwrap(),
@@ -248,10 +248,10 @@ mod tests {
                     });
                 }
             }
-            document.blocks.push(Block {
+            document.blocks.push(TextBlock {
                 pieces: first..document.pieces.len(),
                 region: *region,
-                form: Form::Paragraph,
+                form: BlockKind::Paragraph,
             });
         }
         document

@@ -26,7 +26,7 @@ const DEFAULT_PAGE: f64 = 0.05;
 const LEAST_LINKS: usize = 30;
 
 /// Thresholds.
-pub(super) struct Chosen {
+pub(super) struct ChosenThresholds {
     pub(super) page: Threshold,
     pub(super) link: Threshold,
 }
@@ -37,7 +37,7 @@ pub(super) fn choose(
     background: &Background,
     lexicon: &Lexicon,
     learn: impl Fn(&[usize]) -> Option<Lexicon> + Sync,
-) -> Chosen {
+) -> ChosenThresholds {
     let own: FxHashSet<&CrawlUrl> = fit.iter().filter_map(|sample| sample.url.as_ref()).collect();
     let sources: FxHashSet<&str> = fit.iter().map(|sample| sample.source.as_str()).collect();
     let off_topic = |sample: &&Sample| {
@@ -84,7 +84,7 @@ pub(super) fn choose(
             )
         }),
     };
-    Chosen { page, link: link_threshold(&links, lexicon) }
+    ChosenThresholds { page, link: link_threshold(&links, lexicon) }
 }
 
 /// Hosts to folds, the largest first, each to the least filled; single pages where there is but one host.
@@ -167,7 +167,7 @@ fn top_share(mut scores: Vec<Relevance>) -> f64 {
 }
 
 /// Thresholds of key words, for which there are no samples.
-pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> Chosen {
+pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenThresholds {
     let (value, what) = if background.samples().is_empty() {
         (top_share(random_scores(lexicon, background)), "synthetic pages with words drawn by background frequency")
     } else {
@@ -180,7 +180,10 @@ pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> Chosen 
          sample pages",
         RANDOM_SHARE * 100.0
     );
-    Chosen { page: Threshold::unmeasured(value.max(DEFAULT_PAGE), &chosen), link: link_threshold(&[], lexicon) }
+    ChosenThresholds {
+        page: Threshold::unmeasured(value.max(DEFAULT_PAGE), &chosen),
+        link: link_threshold(&[], lexicon),
+    }
 }
 
 /// What a link reaches by a middling term of the topic in an anchor of four words and nothing else; measured links can

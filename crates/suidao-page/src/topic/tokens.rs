@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary, Word};
-use crate::read::Document;
+use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
+use crate::read::ParsedDocument;
 use crate::text;
 
 /// A token that is no term: it takes its place in a window and adds nothing.
@@ -19,7 +19,7 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    pub(super) fn new(document: &Document) -> Self {
+    pub(super) fn new(document: &ParsedDocument) -> Self {
         let mut text = String::with_capacity(document.text.len() + document.pieces.len());
         let fold = |index: usize| {
             let start = text.len();
@@ -46,7 +46,7 @@ pub(super) struct Tokens<'a> {
     /// Word numbers.
     tokens: Vec<u32>,
     numbers: FxHashMap<&'a str, u32>,
-    words: Vec<Word>,
+    words: Vec<VocabularyWord>,
     cuts: Vec<Range<usize>>,
     counts: Vec<u32>,
     touched: Vec<u32>,
@@ -54,7 +54,7 @@ pub(super) struct Tokens<'a> {
 
 /// Sums of eq. (1) over some tokens.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct TermSums {
     /// Σ w_ij w_ir over the topic's terms.
     pub(super) topic: f64,
     /// The same over the near terms.
@@ -65,7 +65,12 @@ pub(super) struct Sums {
 
 impl<'a> Tokens<'a> {
     /// `folded` is the text of `document`. `prefilter` off segments everything: for the test that it changes nothing.
-    pub(super) fn new(document: &Document, folded: &'a Folded, vocabulary: &'a Vocabulary, prefilter: bool) -> Self {
+    pub(super) fn new(
+        document: &ParsedDocument,
+        folded: &'a Folded,
+        vocabulary: &'a Vocabulary,
+        prefilter: bool,
+    ) -> Self {
         let mut hits = vec![TOPIC_HIT | NEAR_HIT; folded.pieces.len()];
         if prefilter {
             hits.fill(0);
@@ -165,8 +170,8 @@ impl<'a> Tokens<'a> {
     }
 
     /// Sums up the bag in order of first addition, hands over its topic terms with their counts, and empties it.
-    pub(super) fn empty_bag(&mut self, mut each_term: impl FnMut(&Word, u32)) -> Sums {
-        let mut sums = Sums::default();
+    pub(super) fn empty_bag(&mut self, mut each_term: impl FnMut(&VocabularyWord, u32)) -> TermSums {
+        let mut sums = TermSums::default();
         for &number in &self.touched {
             let (word, count) = (&self.words[number as usize], std::mem::take(&mut self.counts[number as usize]));
             let weight = self.vocabulary.tf.weigh(count) * word.idf;

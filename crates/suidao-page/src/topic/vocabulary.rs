@@ -15,7 +15,7 @@ pub(super) const NEAR_HIT: u8 = 2;
 
 /// What is known of a word.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
+pub(super) struct VocabularyWord {
     /// Eq. (2)'s second factor.
     pub(super) idf: f64,
     /// w_ir over the length of the topic vector; 0 if it is no term of the topic.
@@ -38,7 +38,7 @@ struct Words {
 pub(super) struct Vocabulary {
     /// tf of eq. (2).
     pub(super) tf: TermFrequency,
-    words: FxHashMap<String, Word>,
+    words: FxHashMap<String, VocabularyWord>,
     /// IDF of words not known.
     other: f64,
     /// Terms that segmentation cuts into several words (`深度 学习`): they are joined where they stand together. A tree by
@@ -55,7 +55,7 @@ impl Vocabulary {
         let background = &lexicon.background;
         let df: FxHashMap<&str, u32> = background.df.iter().map(|(word, df)| (word.as_str(), *df)).collect();
         let idf = |df: Option<u32>| background.idf(df.map_or(background.other, f64::from));
-        let unknown = |df: u32| Word { idf: idf(Some(df)), topic: 0.0, near: 0.0, term: 0 };
+        let unknown = |df: u32| VocabularyWord { idf: idf(Some(df)), topic: 0.0, near: 0.0, term: 0 };
         let mut vocabulary = Self {
             tf: lexicon.tf,
             words: FxHashMap::default(),
@@ -80,7 +80,7 @@ impl Vocabulary {
                 let key_df = df.get(key.as_str()).copied();
                 // A phrase the background did not count is at most as frequent as its rarest word.
                 let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
-                let word = vocabulary.words.entry(key.clone()).or_insert(Word {
+                let word = vocabulary.words.entry(key.clone()).or_insert(VocabularyWord {
                     idf: idf(key_df),
                     topic: 0.0,
                     near: 0.0,
@@ -122,11 +122,10 @@ impl Vocabulary {
     }
 
     /// What is known of a word; `None` if it is no term of any text.
-    pub(super) fn word(&self, word: &str) -> Option<Word> {
-        self.words
-            .get(word)
-            .copied()
-            .or_else(|| text::is_term(word).then_some(Word { idf: self.other, topic: 0.0, near: 0.0, term: 0 }))
+    pub(super) fn word(&self, word: &str) -> Option<VocabularyWord> {
+        self.words.get(word).copied().or_else(|| {
+            text::is_term(word).then_some(VocabularyWord { idf: self.other, topic: 0.0, near: 0.0, term: 0 })
+        })
     }
 
     /// The longest phrase that begins with the first of these words of `text`, and of how many it consists.

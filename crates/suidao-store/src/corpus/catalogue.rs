@@ -4,16 +4,18 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::duplicates::{self, Claim};
-use super::visits::{Change, Part, Seen, Visit, Visits};
+use super::duplicates::{self, CanonicalClaim};
+use super::visits::{PageRole, SeenTimes, StoredVisit, VisitChange, Visits};
 use crate::store::{Location, Store, StoreError};
 use suidao_forum::forum::map::offset;
-use suidao_page::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId, is_document};
+use suidao_page::model::{
+    CrawlUrl, Day, Event, ForumMap, Millis, PageProcessed, Relevance, Sketch, UrlId, is_document,
+};
 use suidao_page::read::language_tag;
 
 /// A page that was fetched, by its last visit that brought something.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct CatalogueEntry {
     pub id: UrlId,
     /// Its host: an index into [`Catalogue::hosts`].
     pub host: u32,
@@ -41,17 +43,17 @@ pub struct Entry {
     pub archived: bool,
     /// The page of its group that is kept in its place: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
-    pub part: Part,
+    pub part: PageRole,
     /// When it was there, and how often it was another.
-    pub seen: Seen,
+    pub seen: SeenTimes,
     /// Fingerprint of the further pages of a thread; 0 if there are none.
     pub further: u64,
 }
 
-impl Entry {
+impl CatalogueEntry {
     /// Whether it is one that can be exported, and not a part of another.
     pub fn is_whole(&self) -> bool {
-        self.archived && matches!(self.part, Part::Page | Part::Thread)
+        self.archived && matches!(self.part, PageRole::Page | PageRole::Thread)
     }
 
     /// Whether it has a text of its own, and is no listing.
@@ -70,7 +72,7 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     /// One for each page, in order of first fetching.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CatalogueEntry>,
     /// Names of hosts, with the port where it is not the scheme's own.
     pub hosts: Vec<String>,
     /// ISO 639-3 codes.
@@ -78,7 +80,7 @@ pub struct Catalogue {
     /// Numbers of pages and of redirects, in order.
     pub(super) named: Vec<UrlId>,
     /// Visits of the documents that are made of more than one, in order of documents, pages and time.
-    pub(super) visits: Vec<Visit>,
+    pub(super) visits: Vec<StoredVisit>,
     /// Seconds east of UTC of the forums' times, by host.
     pub(super) offsets: FxHashMap<u32, i32>,
     pub batches: u64,
@@ -117,8 +119,8 @@ impl Catalogue {
                         known.push((host, found.url.fingerprint()));
                     }
                     // The same again is no other version.
-                    Event::Settled(_) if record.revisit => {}
-                    Event::Settled(page) => {
+                    Event::PageFetched(_) if record.revisit => {}
+                    Event::PageFetched(page) => {
                         catalogue.named.push(page.id);
                         let language = page.language.as_deref().map(|language| {
                             languages.get(language).copied().unwrap_or_else(|| {
@@ -134,26 +136,26 @@ impl Catalogue {
                         let address = address.map(|address| (address, page.copy_of.is_some()));
                         let change = visits.settled(&page, number, from);
                         let place = match change {
-                            Change::New => Some(catalogue.entries.len() as u32),
-                            Change::Newer(place) => Some(place),
-                            Change::Less(_) => None,
+                            VisitChange::New => Some(catalogue.entries.len() as u32),
+                            VisitChange::Newer(place) => Some(place),
+                            VisitChange::Less(_) => None,
                         };
                         match place.zip(page.expires) {
                             Some((place, at)) => expire.insert(place, at),
                             None => place.and_then(|place| expire.remove(&place)),
                         };
                         match change {
-                            Change::New => {
+                            VisitChange::New => {
                                 canonical.push(address);
                                 catalogue.entries.push(entry);
                             }
-                            Change::Newer(place) => {
+                            VisitChange::Newer(place) => {
                                 canonical[place as usize] = address;
                                 let known = &mut catalogue.entries[place as usize];
                                 let seen = known.seen_again(record.batch.at, Some(entry.sketch.digest));
-                                *known = Entry { seen, ..entry };
+                                *known = CatalogueEntry { seen, ..entry };
                             }
-                            Change::Less(place) => {
+                            VisitChange::Less(place) => {
                                 let known = &mut catalogue.entries[place as usize];
                                 known.seen = known.seen_again(record.batch.at, None);
                             }
@@ -169,14 +171,14 @@ impl Catalogue {
                             catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
                         }
                     }
-                    Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
+                    Event::Redirected { id, link, .. } | Event::SchemeRewritten { id, link } => {
                         moved.extend(link.map(|link| (id, link.to)));
                         catalogue.named.push(id);
                     }
                     // So that what they name can tell where it was found.
-                    Event::Hinted { id, .. } => catalogue.named.push(id),
+                    Event::SitemapRead { id, .. } => catalogue.named.push(id),
                     Event::Unchanged { id, .. } => visits.unchanged(id, record.batch.at, &mut catalogue.entries),
-                    Event::Retired { id, .. } => visits.retired(id),
+                    Event::PageGone { id, .. } => visits.retired(id),
                     _ => {}
                 }
             }
@@ -188,7 +190,8 @@ impl Catalogue {
         for (place, at) in expire {
             catalogue.entries[place as usize].noindex |= at <= now;
         }
-        let fingerprint = |entry: &Entry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
+        let fingerprint =
+            |entry: &CatalogueEntry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
         let mut places: FxHashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(place, entry)| (fingerprint(entry), place)).collect();
         // An address that is redirected stands for what it leads to.
@@ -201,36 +204,37 @@ impl Catalogue {
                 places.entry(from).or_insert(place);
             }
         }
-        let claim = |(url, believed): (u64, bool)| Some(Claim { to: places.get(&url).copied()?, believed });
-        let canonical: Vec<Option<Claim>> = canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
+        let claim = |(url, believed): (u64, bool)| Some(CanonicalClaim { to: places.get(&url).copied()?, believed });
+        let canonical: Vec<Option<CanonicalClaim>> =
+            canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
         duplicates::mark(&mut catalogue.entries, &canonical);
         Ok(catalogue)
     }
 
     /// Visits that a document is made of; none where there is but one.
-    pub(super) fn visits(&self, place: usize) -> &[Visit] {
+    pub(super) fn visits(&self, place: usize) -> &[StoredVisit] {
         let from = self.visits.partition_point(|visit| (visit.document as usize) < place);
         let until = self.visits.partition_point(|visit| visit.document as usize <= place);
         &self.visits[from..until]
     }
 
-    pub fn host(&self, entry: &Entry) -> &str {
+    pub fn host(&self, entry: &CatalogueEntry) -> &str {
         self.hosts.get(entry.host as usize).map_or("", String::as_str)
     }
 
     /// ISO 639-3 code of an entry's language.
-    pub fn language(&self, entry: &Entry) -> Option<&str> {
+    pub fn language(&self, entry: &CatalogueEntry) -> Option<&str> {
         entry.language.and_then(|language| self.languages.get(usize::from(language))).map(String::as_str)
     }
 }
 
-fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived: bool) -> Entry {
+fn entry(page: &PageProcessed, host: u32, language: Option<u16>, at: Millis, archived: bool) -> CatalogueEntry {
     // A page from the future has no date.
     let today = suidao_page::model::Day::at(at);
     let canonical = page.canonical.as_ref().map_or("", |url| url.as_str());
     let particulars =
         [page.title.as_str(), page.author.as_deref().unwrap_or(""), page.language.as_deref().unwrap_or(""), canonical];
-    Entry {
+    CatalogueEntry {
         id: page.id,
         host,
         title: xxh3_64(page.title.as_bytes()) as u32,
@@ -246,8 +250,8 @@ fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived:
         foreign: page.foreign,
         archived,
         duplicate_of: None,
-        part: Part::Page,
-        seen: Seen::once(at),
+        part: PageRole::Page,
+        seen: SeenTimes::once(at),
         further: 0,
     }
 }

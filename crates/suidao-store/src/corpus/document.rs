@@ -3,7 +3,7 @@
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::Seen;
+use super::SeenTimes;
 use suidao_page::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermMatch};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Parts {
 
 /// A page of the corpus. What formats show of it, and in which order, is [`super::Fields`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Document {
+pub struct CorpusDocument {
     /// 32 hexadecimal digits made from the URL alone: the same page has the same one in every export.
     pub id: String,
     pub url: CrawlUrl,
@@ -41,7 +41,7 @@ pub struct Document {
     /// The same in milliseconds since the Unix epoch.
     pub fetched_at: Millis,
     /// The next four in milliseconds since the Unix epoch.
-    pub seen: Seen,
+    pub seen: SeenTimes,
     /// When it was fetched first, RFC 3339.
     pub first_seen: String,
     /// When it was last there, RFC 3339: visits that found it as it was are among them.
@@ -58,7 +58,7 @@ pub struct Document {
     pub terms: Vec<TermMatch>,
     /// Text of the link by which it became known; empty for seeds and redirects.
     pub anchor: String,
-    pub scores: Scores,
+    pub scores: QueueScores,
     /// Tunnel depth left on the path that led to it; none is unbounded.
     pub k: Option<u8>,
     /// Off-topic pages since the last relevant one on that path.
@@ -82,13 +82,13 @@ pub struct Document {
     /// Links as they stand on the page; empty where they were not asked for.
     pub links: Vec<OutLink>,
     /// Posts of a thread, from all its pages; empty where they were not asked for, or the page is none of a thread.
-    pub posts: Vec<Post>,
+    pub posts: Vec<ForumPost>,
     /// Where its response record lies; of a thread, that of its first page.
-    pub warc: Place,
+    pub warc: WarcLocation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Scores {
+pub struct QueueScores {
     pub priority: f32,
     pub lane: u8,
 }
@@ -104,7 +104,7 @@ pub struct OutLink {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Post {
+pub struct ForumPost {
     pub author: Option<String>,
     /// When, RFC 3339.
     pub posted: Option<String>,
@@ -114,7 +114,7 @@ pub struct Post {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct WarcLocation {
     pub file: String,
     /// First byte of the record.
     pub offset: u64,

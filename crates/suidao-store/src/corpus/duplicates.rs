@@ -3,17 +3,17 @@
 //!
 //! A group is what lies near its leader, the first page of it that was fetched; near members of members do not count.
 
-use super::catalogue::Entry;
-use super::visits::Part;
+use super::catalogue::CatalogueEntry;
+use super::visits::PageRole;
+use suidao_page::text::near_duplicates::{NEAR, NearDuplicateIndex};
 use suidao_page::text::simhash::distance;
-use suidao_page::text::twins::{NEAR, Twins};
 
 /// Bits in which a page and the one it calls its own address differ at most; more, and the claim is taken for a mistake
 /// (sites that name their home page on every page).
 const CLAIMED: u32 = 16;
 /// What a page calls its own address.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
+pub(super) struct CanonicalClaim {
     /// That page: an index into the catalogue.
     pub to: u32,
     /// The crawl took it for one of the same site.
@@ -23,8 +23,8 @@ pub(super) struct Claim {
 /// Sets [`Entry::duplicate_of`] of every page that is not the one to keep of its group. `canonical` gives for each the
 /// page it calls its own address, if that was fetched. The one to keep: an address that a member claims; else the most
 /// relevant, the longest, the first. Who claims another's address, and is believed, is no document of its own.
-pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<Claim>]) {
-    let mut leaders = Twins::default();
+pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<CanonicalClaim>]) {
+    let mut leaders = NearDuplicateIndex::default();
     // Of each page its leader, and once groups are joined the leader of leaders.
     let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
     for (place, entry) in (0..).zip(entries.iter()) {
@@ -38,7 +38,7 @@ pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<Claim>]) {
     let mut claimed = vec![false; entries.len()];
     let mut copies = Vec::new();
     for (place, claim) in (0..).zip(canonical) {
-        let Some(Claim { to: target, believed }) = claim.filter(|claim| claim.to != place) else { continue };
+        let Some(CanonicalClaim { to: target, believed }) = claim.filter(|claim| claim.to != place) else { continue };
         // Of two that name each other the crawl has believed one.
         let back = canonical.get(target as usize).copied().flatten();
         if !believed && back.is_some_and(|back| back.believed && back.to == place) {
@@ -76,8 +76,8 @@ pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<Claim>]) {
     }
     for place in copies {
         let entry = &mut entries[place as usize];
-        if let (Some(kept), Part::Page) = (entry.duplicate_of, entry.part) {
-            entry.part = Part::Copy(kept);
+        if let (Some(kept), PageRole::Page) = (entry.duplicate_of, entry.part) {
+            entry.part = PageRole::Copy(kept);
         }
     }
 }
@@ -92,8 +92,8 @@ fn root(parents: &mut [u32], mut at: u32) -> u32 {
 }
 
 /// Whether nothing can be told of a page by its text: it has none, or is no document of its own.
-fn tells_nothing(entry: &Entry) -> bool {
-    entry.sketch.chars == 0 || !matches!(entry.part, Part::Page | Part::Thread)
+fn tells_nothing(entry: &CatalogueEntry) -> bool {
+    entry.sketch.chars == 0 || !matches!(entry.part, PageRole::Page | PageRole::Thread)
 }
 
 #[cfg(test)]
@@ -103,8 +103,8 @@ mod tests {
     use super::*;
     use suidao_page::model::{Millis, Relevance, Sketch, UrlId};
 
-    fn entry(digest: u64, simhash: u64, relevance: f32, chars: u32) -> Entry {
-        Entry {
+    fn entry(digest: u64, simhash: u64, relevance: f32, chars: u32) -> CatalogueEntry {
+        CatalogueEntry {
             id: UrlId(0),
             host: 0,
             title: u32::try_from(simhash & 0xff).unwrap(),
@@ -120,16 +120,16 @@ mod tests {
             foreign: false,
             archived: true,
             duplicate_of: None,
-            part: Part::Page,
-            seen: crate::corpus::Seen::default(),
+            part: PageRole::Page,
+            seen: crate::corpus::SeenTimes::default(),
             further: 0,
         }
     }
 
-    fn marked(mut entries: Vec<Entry>, canonical: &[(usize, u32)]) -> Vec<Option<u32>> {
+    fn marked(mut entries: Vec<CatalogueEntry>, canonical: &[(usize, u32)]) -> Vec<Option<u32>> {
         let mut targets = vec![None; entries.len()];
         for &(place, target) in canonical {
-            targets[place] = Some(Claim { to: target, believed: false });
+            targets[place] = Some(CanonicalClaim { to: target, believed: false });
         }
         mark(&mut entries, &targets);
         entries.iter().map(|entry| entry.duplicate_of).collect()
@@ -171,7 +171,7 @@ mod tests {
             pages in prop::collection::vec((0..6_u64, 0..64_u64, 0..4_u8, 100..300_u32), 0..40),
             claims in prop::collection::vec((0..40_usize, 0..40_u32), 0..20),
         ) {
-            let entries: Vec<Entry> = pages
+            let entries: Vec<CatalogueEntry> = pages
                 .iter()
                 .map(|&(digest, simhash, relevance, chars)| entry(digest, simhash, f32::from(relevance) / 4.0, chars))
                 .collect();

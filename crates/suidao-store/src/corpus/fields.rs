@@ -2,11 +2,11 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::document::{Document, Parts};
+use super::document::{CorpusDocument, Parts};
 
 /// A choice of [`Fields::ALL`], in that order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fields(Vec<&'static str>);
+pub struct DocumentFields(Vec<&'static str>);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown field {0}; choose from {all}", all = Fields::ALL.join(", "))]
@@ -33,7 +33,7 @@ macro_rules! fields {
 
 /// A document with some of its fields, as it is written in JSON.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a>(pub &'a Document, pub &'a Fields);
+pub struct JsonDocument<'a>(pub &'a CorpusDocument, pub &'a DocumentFields);
 
 fields!(
     id,
@@ -71,7 +71,7 @@ fields!(
     warc,
 );
 
-impl Fields {
+impl DocumentFields {
     pub fn all() -> Self {
         Self(Self::ALL.to_vec())
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::catalogue::{Catalogue, Entry};
-use super::visits::Part;
+use super::catalogue::{Catalogue, CatalogueEntry};
+use super::visits::PageRole;
 use suidao_page::model::{Day, Relevance};
 
 /// What becomes of pages that say what another says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Duplicates {
+pub enum DuplicatePolicy {
     /// They stay.
     #[default]
     Keep,
@@ -42,7 +42,7 @@ pub struct Filter {
     pub documents: bool,
     /// No pages that ask not to be kept by search engines.
     pub no_noindex: bool,
-    pub duplicates: Duplicates,
+    pub duplicates: DuplicatePolicy,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -72,22 +72,22 @@ impl Filter {
                 *selection.left_out.entry(reason).or_insert(0) += 1;
             }
         }
-        if self.duplicates == Duplicates::Best {
+        if self.duplicates == DuplicatePolicy::Best {
             selection.keep_best(catalogue);
         }
         selection.pages = selection.chosen.iter().filter(|chosen| **chosen).count() as u64;
         selection
     }
 
-    fn fails(&self, catalogue: &Catalogue, entry: &Entry) -> Option<&'static str> {
+    fn fails(&self, catalogue: &Catalogue, entry: &CatalogueEntry) -> Option<&'static str> {
         let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
         let no_document = match entry.part {
-            Part::Page | Part::Thread => None,
-            Part::Further(_) => Some("further page of a thread, merged into the document of the thread"),
-            Part::Login => Some("login required"),
-            Part::Retired => Some("deleted or moved"),
-            Part::Copy(_) => Some("copy of its canonical URL"),
-            Part::Unread => Some("no longer recognised as a forum page"),
+            PageRole::Page | PageRole::Thread => None,
+            PageRole::Further(_) => Some("further page of a thread, merged into the document of the thread"),
+            PageRole::Login => Some("login required"),
+            PageRole::Retired => Some("deleted or moved"),
+            PageRole::Copy(_) => Some("copy of its canonical URL"),
+            PageRole::Unread => Some("no longer recognised as a forum page"),
         };
         if no_document.is_some() {
             no_document
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(chosen(Filter { fetched_from: day("2023-11-15"), ..Filter::default() }), [0_usize; 0]);
         assert_eq!(chosen(Filter { min_chars: 40, ..Filter::default() }), [2]);
         assert_eq!(chosen(Filter { no_noindex: true, ..Filter::default() }), [0, 1, 2]);
-        let best = Filter { duplicates: Duplicates::Best, ..Filter::default() };
+        let best = Filter { duplicates: DuplicatePolicy::Best, ..Filter::default() };
         assert_eq!(chosen(best.clone()), [0, 2]);
         assert_eq!(chosen(Filter { not_hosts: own("a.cn"), ..best }), [2, 3], "the best of those that pass");
     }

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Store, Work, Writer};
-use suidao_forum::forum::sight::posts_of;
+use crate::store::{ArchiveSettings, CorruptionPolicy, CrawlDirectory, Meta, Store, WarcArchive, Work, Writer};
+use suidao_forum::forum::analysis::posts_of;
 use suidao_page::model::{
-    Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Lane, Millis, Origin, PageKind, Place, Priority, Relevance,
-    Settled, Trail, Tunnel, UrlId,
+    Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Millis, PageKind, PageProcessed, PathState, Priority,
+    QueueEntry, QueueId, Relevance, TunnelBudget, UrlId, UrlOrigin,
 };
 use suidao_page::read;
 use suidao_page::topic::{Lexicon, Topic};
@@ -18,7 +18,7 @@ pub fn topic() -> Topic {
     Topic::new(Lexicon::from_terms("体育", &[("足球", 0.9), ("篮球", 0.7), ("NBA", 0.3)]))
 }
 
-pub struct Visit<'a> {
+pub struct FixtureVisit<'a> {
     /// Its URL; numbers go by the order of first visits.
     pub url: &'a str,
     pub html: &'a str,
@@ -28,12 +28,12 @@ pub struct Visit<'a> {
 /// Crawls pages, given as URL and HTML: the first is the seed, the others were found on the first; a page is relevant
 /// from 0.1 on. Page n was fetched n seconds after 2023-11-14 22:13:20.
 pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
-    let visits: Vec<Visit> = pages.iter().map(|&(url, html)| Visit { url, html, kind: None }).collect();
+    let visits: Vec<FixtureVisit> = pages.iter().map(|&(url, html)| FixtureVisit { url, html, kind: None }).collect();
     visited(root, &visits)
 }
 
 /// As [`crawl`], of pages that may be visited again, and be a forum's. Where a crawl is in this directory it goes on.
-pub fn visited(root: &Path, visits: &[Visit]) -> Store {
+pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
     let directory = CrawlDirectory::new(root);
     let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
     let store = Store::resume(&directory, &meta).unwrap();
@@ -47,7 +47,7 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
     let archive = archive(&store);
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     let topic = topic();
-    for (number, Visit { url, html, kind }) in (before..).zip(visits) {
+    for (number, FixtureVisit { url, html, kind }) in (before..).zip(visits) {
         let fetched = fetched(url, html);
         let page = read::read(&fetched, &topic);
         let at = Millis(1_700_000_000_000 + 1000 * number);
@@ -55,13 +55,14 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
         let place = known.iter().position(|url| *url == fetched.url).unwrap_or(known.len());
         let id = UrlId(u32::try_from(place).unwrap());
         if place == known.len() {
-            let origin = if place == 0 { Origin::Seed } else { Origin::Link(UrlId(0)) };
+            let origin = if place == 0 { UrlOrigin::Seed } else { UrlOrigin::Link(UrlId(0)) };
             let anchor = if place == 0 { String::new() } else { format!("链接{place}") };
             events.push(Event::Discovered(Discovered { id, url: fetched.url.clone(), origin, anchor }));
             known.push(fetched.url.clone());
         }
-        let trail = Trail { depth: u16::from(place > 0), hops: 0, k: Tunnel::Left(4), inherited: Relevance::ZERO };
-        let waited = Place { lane: Lane::MAIN, priority: Priority::new(0.25), trail };
+        let trail =
+            PathState { depth: u16::from(place > 0), hops: 0, k: TunnelBudget::Left(4), inherited: Relevance::ZERO };
+        let waited = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.25), trail };
         let relevant = page.relevance.get() >= 0.1;
         let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();
         let forum = kind.map(|kind| ForumPage {
@@ -72,9 +73,12 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
             seen: None,
             map: None,
         });
-        let settled = Settled { forum: forum.map(Box::new), ..Settled::of(id, 200, waited, relevant, page) };
-        events.push(Event::Settled(Box::new(settled)));
-        writer.submit(Work { batch: Batch { at, took: None, events }, answer: Some(Kept::Whole(fetched)) }).unwrap();
+        let settled =
+            PageProcessed { forum: forum.map(Box::new), ..PageProcessed::of(id, 200, waited, relevant, page) };
+        events.push(Event::PageFetched(Box::new(settled)));
+        writer
+            .submit(Work { batch: Batch { at, took: None, events }, answer: Some(CorruptionPolicy::Whole(fetched)) })
+            .unwrap();
     }
     writer.finish().unwrap()
 }
@@ -86,19 +90,19 @@ pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
     let archive = archive(&store);
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };
-    let answer = Some(Kept::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
-    let events = settled.events.into_iter().filter(|event| matches!(event, Event::Settled(_))).collect();
+    let answer = Some(CorruptionPolicy::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
+    let events = settled.events.into_iter().filter(|event| matches!(event, Event::PageFetched(_))).collect();
     writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), took: None, events }, answer }).unwrap();
     writer.finish().unwrap()
 }
 
-fn archive(store: &Store) -> Archive {
+fn archive(store: &Store) -> WarcArchive {
     let settings = ArchiveSettings {
         rotate_at: 1 << 30,
         user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(),
         request_headers: Vec::new(),
     };
-    Archive::resume(store.directory(), store.last_location().unwrap(), settings).unwrap()
+    WarcArchive::resume(store.directory(), store.last_location().unwrap(), settings).unwrap()
 }
 
 /// A page of a thread that has these posts: numbers and what they say, written by one of three people a minute each after

@@ -3,26 +3,26 @@
 //! The log answers all but the text ([`Catalogue`]), so pages are chosen before any is read again ([`Filter`]); then
 //! the chosen ones are read from the archive, a portion at a time and on all cores ([`stream()`]).
 
+mod boilerplate;
 mod catalogue;
 pub mod document;
 mod duplicates;
 mod fields;
 mod filter;
 mod names;
-mod repeats;
-mod story;
 mod stream;
 mod thread;
+mod url_history;
 mod visits;
 
-pub use catalogue::{Catalogue, Entry};
-pub use document::{Document, Parts};
-pub use fields::{Fields, Shown, UnknownField};
-pub use filter::{Duplicates, Filter, Selection};
-pub use names::Names;
-pub use story::Story;
-pub use stream::{Answer, Chosen, Streamed, stream};
-pub use visits::{Part, Seen};
+pub use catalogue::{Catalogue, CatalogueEntry};
+pub use document::{CorpusDocument, Parts};
+pub use fields::{DocumentFields, JsonDocument, UnknownField};
+pub use filter::{DuplicatePolicy, Filter, Selection};
+pub use names::UrlNames;
+pub use stream::{SelectedDocument, StoredResponse, Streamed, stream};
+pub use url_history::UrlHistory;
+pub use visits::{PageRole, SeenTimes};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

@@ -2,13 +2,13 @@
 //! on and the one they repeat.
 
 use crate::store::{Store, StoreError};
-use suidao_page::model::{CrawlUrl, Event, Origin, UrlId};
+use suidao_page::model::{CrawlUrl, Event, UrlId, UrlOrigin};
 
 use super::catalogue::Catalogue;
 
 /// URLs by number. Memory: 130 bytes or so a page.
 #[derive(Debug)]
-pub struct Names {
+pub struct UrlNames {
     known: Vec<Name>,
 }
 
@@ -16,11 +16,11 @@ pub struct Names {
 struct Name {
     id: UrlId,
     url: CrawlUrl,
-    origin: Origin,
+    origin: UrlOrigin,
     anchor: Box<str>,
 }
 
-impl Names {
+impl UrlNames {
     /// Reads the names of a crawl's pages, and of its redirects, on which pages are found, from its log.
     pub fn read(store: &Store, catalogue: &Catalogue) -> Result<Self, StoreError> {
         let mut known = Vec::with_capacity(catalogue.named.len());
@@ -57,8 +57,11 @@ impl Names {
     /// The page or redirect by which it became known; none for a seed.
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
         match self.find(id)?.origin {
-            Origin::Link(from) | Origin::Redirect(from) | Origin::Listed(from) | Origin::Canonical(from) => Some(from),
-            Origin::Seed | Origin::Named => None,
+            UrlOrigin::Link(from)
+            | UrlOrigin::Redirect(from)
+            | UrlOrigin::Listed(from)
+            | UrlOrigin::Canonical(from) => Some(from),
+            UrlOrigin::Seed | UrlOrigin::Named => None,
         }
     }
 }

@@ -7,18 +7,18 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::catalogue::{Catalogue, Entry};
-use super::document::{Document, OutLink, Parts, Place, Post, Scores, id};
+use super::boilerplate::Boilerplate;
+use super::catalogue::{Catalogue, CatalogueEntry};
+use super::document::{CorpusDocument, ForumPost, OutLink, Parts, QueueScores, WarcLocation, id};
 use super::filter::Selection;
-use super::names::Names;
-use super::repeats::Repeats;
+use super::names::UrlNames;
 use super::thread::{ThreadPage, merge, shown};
-use super::visits::{Part, Visit};
+use super::visits::{PageRole, StoredVisit};
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
 use crate::store::{self, Store, StoreError, date};
-use suidao_forum::forum::sight::posts_of;
-use suidao_page::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
+use suidao_forum::forum::analysis::posts_of;
+use suidao_page::model::{Batch, Event, Fetched, Millis, PageProcessed, TunnelBudget};
 use suidao_page::read;
 use suidao_page::read::language_tag;
 
@@ -29,7 +29,7 @@ const PORTION: usize = 128;
 const MAX_BODY: usize = 1 << 30;
 
 /// An answer that a document is made of, as it lies in the archive.
-pub struct Answer {
+pub struct StoredResponse {
     pub record: Vec<u8>,
     location: Location,
     path: PathBuf,
@@ -43,7 +43,7 @@ pub struct Answer {
     best: bool,
 }
 
-impl Answer {
+impl StoredResponse {
     /// The answer, unpacked.
     ///
     /// # Errors
@@ -62,24 +62,24 @@ impl Answer {
 }
 
 /// A document that was chosen, with all that is on record of it and its answers still packed.
-pub struct Chosen<'a> {
-    pub entry: &'a Entry,
+pub struct SelectedDocument<'a> {
+    pub entry: &'a CatalogueEntry,
     /// Its place in the catalogue: pages fetched before it.
     pub number: usize,
     /// What the log says of it; of a thread, of its first page.
-    pub page: &'a Settled,
+    pub page: &'a PageProcessed,
     /// What it is made of, in order of pages and time: one answer, or of a thread those of all visits of its pages.
-    pub answers: &'a [Answer],
+    pub answers: &'a [StoredResponse],
     /// Which of them is the page's own.
     own: usize,
     catalogue: &'a Catalogue,
-    names: &'a Names,
-    repeats: &'a Repeats,
+    names: &'a UrlNames,
+    repeats: &'a Boilerplate,
 }
 
-impl Chosen<'_> {
+impl SelectedDocument<'_> {
     /// As a document.
-    pub fn document(&self, parts: Parts) -> Result<Document, StoreError> {
+    pub fn document(&self, parts: Parts) -> Result<CorpusDocument, StoreError> {
         let own = &self.answers[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
         // A thread of which no post can be told is a page like others.
@@ -109,9 +109,9 @@ impl Chosen<'_> {
         let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
         let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
         let text = if parts.text { text } else { String::new() };
-        let Settled { place, .. } = *self.page;
+        let PageProcessed { place, .. } = *self.page;
         let named = |place: u32| self.catalogue.entries.get(place as usize).and_then(|entry| self.names.url(entry.id));
-        Ok(Document {
+        Ok(CorpusDocument {
             id: id(&url),
             host: url.authority().to_owned(),
             url,
@@ -133,10 +133,10 @@ impl Chosen<'_> {
             relevant: self.entry.is_relevant(),
             terms: self.page.terms.clone(),
             anchor: self.names.anchor(self.page.id).to_owned(),
-            scores: Scores { priority: place.priority.get(), lane: place.lane.0 },
+            scores: QueueScores { priority: place.priority.get(), lane: place.lane.0 },
             k: match place.trail.k {
-                Tunnel::Left(k) => Some(k),
-                Tunnel::Unbounded => None,
+                TunnelBudget::Left(k) => Some(k),
+                TunnelBudget::Unbounded => None,
             },
             hops: place.trail.hops,
             depth: place.trail.depth,
@@ -149,7 +149,7 @@ impl Chosen<'_> {
             noindex: self.entry.noindex,
             links,
             posts: posts.into_iter().filter(|_| parts.posts).collect(),
-            warc: Place {
+            warc: WarcLocation {
                 file: own.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 offset: own.location.offset,
                 length: own.location.length,
@@ -157,12 +157,12 @@ impl Chosen<'_> {
         })
     }
 
-    fn posts(&self) -> Result<Vec<Post>, StoreError> {
-        if self.entry.part != Part::Thread {
+    fn posts(&self) -> Result<Vec<ForumPost>, StoreError> {
+        if self.entry.part != PageRole::Thread {
             return Ok(Vec::new());
         }
         let offset = self.catalogue.offsets.get(&self.entry.host).copied();
-        let read = |answer: &Answer| {
+        let read = |answer: &StoredResponse| {
             let posts = posts_of(&answer.fetched()?, offset, answer.at);
             Ok(ThreadPage { page: answer.page, visit: answer.visit, posts })
         };
@@ -196,11 +196,11 @@ pub fn stream<T: Send>(
     store: &Store,
     catalogue: &Catalogue,
     selection: &Selection,
-    render: impl Fn(&Chosen) -> Result<T, WriteError> + Sync,
+    render: impl Fn(&SelectedDocument) -> Result<T, WriteError> + Sync,
     mut write: impl FnMut(T) -> Result<(), WriteError> + Send,
 ) -> Result<Streamed, WriteError> {
-    let names = Names::read(store, catalogue)?;
-    let repeats = Repeats::learn(store, catalogue, selection)?;
+    let names = UrlNames::read(store, catalogue)?;
+    let repeats = Boilerplate::learn(store, catalogue, selection)?;
     let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
     let mut streamed = Streamed::default();
     let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
@@ -209,7 +209,7 @@ pub fn stream<T: Send>(
     let mut last: Option<Location> = None;
     let mut turn = |portion: &mut Vec<Waiting>, ready: &mut Vec<T>| -> Result<(), WriteError> {
         let rendered = |waiting: &Waiting| {
-            render(&Chosen {
+            render(&SelectedDocument {
                 entry: &catalogue.entries[waiting.number],
                 number: waiting.number,
                 page: &waiting.page,
@@ -238,7 +238,7 @@ pub fn stream<T: Send>(
         let from = before.map_or(0, Location::end);
         last = record.archive.or(last);
         for event in events {
-            let Event::Settled(page) = event else { continue };
+            let Event::PageFetched(page) = event else { continue };
             // The next page's first visit; any other is taken in with the first.
             let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
             let number = next;
@@ -250,8 +250,8 @@ pub fn stream<T: Send>(
             let waiting = if visits.is_empty() {
                 let Some(location) = answered else { continue };
                 let (record, path) = archive.record(location)?;
-                let page_number = u16::from(entry.part == Part::Thread);
-                let answer = Answer { record, location, path, at, from, page: page_number, visit, best: true };
+                let page_number = u16::from(entry.part == PageRole::Thread);
+                let answer = StoredResponse { record, location, path, at, from, page: page_number, visit, best: true };
                 Some(Waiting { number, page, answers: vec![answer], own: 0 })
             } else {
                 gather(store, &mut archive, number, entry, visits)?
@@ -273,8 +273,8 @@ pub fn stream<T: Send>(
 
 struct Waiting {
     number: usize,
-    page: Box<Settled>,
-    answers: Vec<Answer>,
+    page: Box<PageProcessed>,
+    answers: Vec<StoredResponse>,
     own: usize,
 }
 
@@ -283,24 +283,24 @@ fn gather(
     store: &Store,
     archive: &mut ArchiveReader,
     number: usize,
-    entry: &Entry,
-    visits: &[Visit],
+    entry: &CatalogueEntry,
+    visits: &[StoredVisit],
 ) -> Result<Option<Waiting>, StoreError> {
     let mut answers = Vec::with_capacity(visits.len());
     let mut own = None;
-    for &Visit { page, batch, from, best, .. } in visits {
+    for &StoredVisit { page, batch, from, best, .. } in visits {
         let record = store.batch(batch)?;
         let Some(location) = record.answer() else { continue };
         let Batch { at, events, .. } = record.batch;
         let settled = events.into_iter().find_map(|event| match event {
-            Event::Settled(settled) => Some(settled),
+            Event::PageFetched(settled) => Some(settled),
             _ => None,
         });
         if let Some(settled) = settled.filter(|settled| best && settled.id == entry.id) {
             own = Some((settled, answers.len()));
         }
         let (record, path) = archive.record(location)?;
-        answers.push(Answer { record, location, path, at, from, page, visit: batch, best });
+        answers.push(StoredResponse { record, location, path, at, from, page, visit: batch, best });
     }
     Ok(own.map(|(page, own)| Waiting { number, page, answers, own }))
 }
@@ -311,10 +311,10 @@ mod tests {
     use super::super::fixture::{crawl, revisited};
     use super::*;
 
-    fn documents(store: &Store, parts: Parts) -> Result<Vec<Document>, WriteError> {
+    fn documents(store: &Store, parts: Parts) -> Result<Vec<CorpusDocument>, WriteError> {
         let catalogue = Catalogue::read(store).unwrap();
         let mut documents = Vec::new();
-        let render = |chosen: &Chosen| Ok(chosen.document(parts)?);
+        let render = |chosen: &SelectedDocument| Ok(chosen.document(parts)?);
         let streamed = stream(store, &catalogue, &Filter::default().select(&catalogue), render, |document| {
             documents.push(document);
             Ok(())

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
-use super::document::Post;
+use super::document::ForumPost;
 use suidao_page::model::PostRecord;
 
 pub(super) struct ThreadPage {
@@ -86,9 +86,9 @@ fn same_words(one: &PostRecord, other: &PostRecord) -> bool {
     one.text == other.text && one.author == other.author && agree(one, other)
 }
 
-pub(super) fn shown(post: PostRecord) -> Post {
+pub(super) fn shown(post: PostRecord) -> ForumPost {
     let posted = post.posted.and_then(|moment| Timestamp::from_second(moment.at).ok());
-    Post {
+    ForumPost {
         author: post.author,
         posted: posted.map(|posted| posted.to_string()),
         floor: post.floor.filter(|floor| *floor > 0),
@@ -100,17 +100,17 @@ pub(super) fn shown(post: PostRecord) -> Post {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::fixture::{Visit, thread, visited};
-    use super::super::{Catalogue, Chosen, Document, Filter, Part, Parts, stream};
+    use super::super::fixture::{FixtureVisit, thread, visited};
+    use super::super::{Catalogue, CorpusDocument, Filter, PageRole, Parts, SelectedDocument, stream};
     use super::*;
     use crate::store::Store;
-    use suidao_page::model::{Moment, PageKind, UrlId};
+    use suidao_page::model::{ApproxTime, PageKind, UrlId};
 
     fn post(anchor: &str, floor: u32, text: &str) -> PostRecord {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         PostRecord {
             author: Some("a".to_owned()),
-            posted: Some(Moment { at: 100, within: 60 }),
+            posted: Some(ApproxTime { at: 100, within: 60 }),
             floor: (floor > 0).then_some(floor),
             text: text.to_owned(),
             anchor: some(anchor),
@@ -164,11 +164,11 @@ mod tests {
         }
     }
 
-    fn documents(store: &Store) -> (Catalogue, Vec<(Document, usize)>) {
+    fn documents(store: &Store) -> (Catalogue, Vec<(CorpusDocument, usize)>) {
         let catalogue = Catalogue::read(store).unwrap();
         let mut documents = Vec::new();
         let parts = Parts { text: true, links: true, posts: true };
-        let render = |chosen: &Chosen| Ok((chosen.document(parts)?, chosen.answers.len()));
+        let render = |chosen: &SelectedDocument| Ok((chosen.document(parts)?, chosen.answers.len()));
         let selection = Filter::default().select(&catalogue);
         stream(store, &catalogue, &selection, render, |made| {
             documents.push(made);
@@ -193,7 +193,7 @@ mod tests {
         };
         let (one, three, five) = (page(1..=2), page(3..=3), page(3..=5));
         let (board, login) = ("<title>版块</title><a href=/t>足球</a>", "<title>登录</title><input type=password>");
-        let visit = |url, html, kind| Visit { url, html, kind };
+        let visit = |url, html, kind| FixtureVisit { url, html, kind };
         let (t, t2) = ("http://a.cn/t", "http://a.cn/t?page=2");
         let before = [
             visit("http://a.cn/", board, index),
@@ -214,8 +214,8 @@ mod tests {
         ];
         let store = visited(root.path(), &after);
         let (catalogue, made) = documents(&store);
-        let parts: Vec<Part> = catalogue.entries.iter().map(|entry| entry.part).collect();
-        assert_eq!(parts, [Part::Page, Part::Thread, Part::Further(1), Part::Page, Part::Login]);
+        let parts: Vec<PageRole> = catalogue.entries.iter().map(|entry| entry.part).collect();
+        assert_eq!(parts, [PageRole::Page, PageRole::Thread, PageRole::Further(1), PageRole::Page, PageRole::Login]);
         let of: Vec<(&str, bool, usize)> =
             made.iter().map(|(page, answers)| (page.url.path(), page.listing, *answers)).collect();
         assert_eq!(of, [("/", true, 1), ("/t", false, 3), ("/faq", false, 1)]);

@@ -7,12 +7,12 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::catalogue::Entry;
-use suidao_page::model::{ForumStep, Millis, Moment, PageKind, Role, Settled, UrlId};
+use super::catalogue::CatalogueEntry;
+use suidao_page::model::{ApproxTime, ForumRole, ForumStep, Millis, PageKind, PageProcessed, UrlId};
 
 /// What a page is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PageRole {
     Page,
     /// The first page of a thread: the document of all its pages.
     Thread,
@@ -30,7 +30,7 @@ pub enum Part {
 
 /// When a page was there, and how often it was another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenTimes {
     pub first: Millis,
     /// When it was last there; of a thread, any of its pages.
     pub last: Millis,
@@ -40,7 +40,7 @@ pub struct Seen {
     pub versions: u32,
 }
 
-impl Seen {
+impl SeenTimes {
     pub fn once(at: Millis) -> Self {
         Self { first: at, last: at, changed: at, versions: 1 }
     }
@@ -54,7 +54,7 @@ impl Seen {
 
 /// A visit that a document is made of, where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Visit {
+pub(super) struct StoredVisit {
     pub document: u32,
     /// Page of the thread, from 1; 0 where it is none.
     pub page: u16,
@@ -66,7 +66,7 @@ pub(super) struct Visit {
     pub best: bool,
 }
 
-pub(super) enum Change {
+pub(super) enum VisitChange {
     New,
     /// The page at this place is what it says from now on.
     Newer(u32),
@@ -98,15 +98,15 @@ struct Answered {
     from: u64,
 }
 
-impl Entry {
+impl CatalogueEntry {
     /// When the page was there, as another visit of it adds.
-    pub(super) fn seen_again(&self, at: Millis, text: Option<u64>) -> Seen {
+    pub(super) fn seen_again(&self, at: Millis, text: Option<u64>) -> SeenTimes {
         self.seen.again(at, text.is_some_and(|text| text != self.sketch.digest))
     }
 }
 
 impl Visits {
-    pub fn settled(&mut self, page: &Settled, batch: u64, from: u64) -> Change {
+    pub fn settled(&mut self, page: &PageProcessed, batch: u64, from: u64) -> VisitChange {
         let forum = page.forum.as_ref();
         let kind = match forum.map_or(PageKind::Other, |forum| forum.kind) {
             PageKind::Other if forum.and_then(|forum| forum.seen.as_ref()).is_some_and(|seen| seen.login) => {
@@ -124,20 +124,20 @@ impl Visits {
         self.all.push(Answered { place, page: number(kind), batch, from });
         if place == next {
             self.pages.push(Page { kind, posts, best, visits: 1, retired: false });
-            return Change::New;
+            return VisitChange::New;
         }
         let known = &mut self.pages[place as usize];
         known.visits += 1;
         known.retired = false;
         if rank(kind) < rank(known.kind) || number(kind) > 0 && posts < known.posts {
-            return Change::Less(place);
+            return VisitChange::Less(place);
         }
         (known.kind, known.posts, known.best) = (kind, posts, best);
-        Change::Newer(place)
+        VisitChange::Newer(place)
     }
 
     /// A page was visited and said what it had said.
-    pub fn unchanged(&self, id: UrlId, at: Millis, entries: &mut [Entry]) {
+    pub fn unchanged(&self, id: UrlId, at: Millis, entries: &mut [CatalogueEntry]) {
         if let Some(&place) = self.places.get(&id) {
             let seen = &mut entries[place as usize].seen;
             *seen = seen.again(at, false);
@@ -162,15 +162,15 @@ impl Visits {
     }
 
     /// A page seen before may turn out to be wanted as the next one of a thread.
-    fn wanted(&mut self, roles: &[(UrlId, Role)]) {
+    fn wanted(&mut self, roles: &[(UrlId, ForumRole)]) {
         for (id, role) in roles {
-            if let Role::Continuation { thread, page } = *role {
+            if let ForumRole::Continuation { thread, page } = *role {
                 self.turn_out(*id, PageKind::Thread { thread, page }, &[]);
             }
         }
     }
 
-    fn turn_out(&mut self, id: UrlId, kind: PageKind, posts: &[Moment]) {
+    fn turn_out(&mut self, id: UrlId, kind: PageKind, posts: &[ApproxTime]) {
         let Some(&place) = self.places.get(&id) else { return };
         let page = &mut self.pages[place as usize];
         if rank(page.kind) < rank(kind) {
@@ -181,7 +181,7 @@ impl Visits {
 
     /// Says of the entries what they are, and gives the visits of the documents that are made of more than one, in order of
     /// documents, pages and time.
-    pub fn end(self, entries: &mut [Entry]) -> Vec<Visit> {
+    pub fn end(self, entries: &mut [CatalogueEntry]) -> Vec<StoredVisit> {
         for (place, entry) in entries.iter_mut().enumerate() {
             entry.part = self.part(place as u32);
             match self.pages[place].kind {
@@ -193,7 +193,7 @@ impl Visits {
         }
         let mut further: Vec<(u32, u16, u32)> = Vec::new();
         for (place, (entry, page)) in (0..).zip(entries.iter().zip(&self.pages)) {
-            if let Part::Further(thread) = entry.part {
+            if let PageRole::Further(thread) = entry.part {
                 further.push((thread, number(page.kind), place));
             }
         }
@@ -211,35 +211,35 @@ impl Visits {
         for (at, &Answered { place, page, batch, from }) in (0..).zip(&self.all) {
             let own = &self.pages[place as usize];
             let (document, several) = match entries[place as usize].part {
-                Part::Further(thread) => (thread, true),
-                Part::Thread => (place, own.visits > 1 || entries[place as usize].further != 0),
+                PageRole::Further(thread) => (thread, true),
+                PageRole::Thread => (place, own.visits > 1 || entries[place as usize].further != 0),
                 _ => (place, own.visits > 1),
             };
             let best = own.best == at;
-            let is_thread = entries[document as usize].part == Part::Thread;
+            let is_thread = entries[document as usize].part == PageRole::Thread;
             if several && (best || is_thread && page > 0) {
-                visits.push(Visit { document, page, batch, from, best });
+                visits.push(StoredVisit { document, page, batch, from, best });
             }
         }
         visits.sort_unstable();
         visits
     }
 
-    fn part(&self, place: u32) -> Part {
+    fn part(&self, place: u32) -> PageRole {
         let thread = |id| self.places.get(&id).copied();
         if self.pages[place as usize].retired {
-            return Part::Retired;
+            return PageRole::Retired;
         }
         match self.pages[place as usize].kind {
             PageKind::Thread { thread: first, page } if page > 1 => match thread(first) {
-                Some(first) if number(self.pages[first as usize].kind) == 1 => Part::Further(first),
+                Some(first) if number(self.pages[first as usize].kind) == 1 => PageRole::Further(first),
                 // Its first page was never read.
-                _ => Part::Thread,
+                _ => PageRole::Thread,
             },
-            PageKind::Thread { .. } => Part::Thread,
-            PageKind::Login => Part::Login,
-            PageKind::Unread => Part::Unread,
-            PageKind::Index { .. } | PageKind::Other => Part::Page,
+            PageKind::Thread { .. } => PageRole::Thread,
+            PageKind::Login => PageRole::Login,
+            PageKind::Unread => PageRole::Unread,
+            PageKind::Index { .. } | PageKind::Other => PageRole::Page,
         }
     }
 }

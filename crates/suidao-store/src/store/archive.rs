@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlDirectory, Kept, StoreError, own, warc};
+use super::{CorruptionPolicy, CrawlDirectory, StoreError, own, warc};
 use suidao_page::model::{Fetched, Millis};
 
 /// Where the record of an answer lies, or one that stands for it: bytes of a WARC file, one whole gzip member, or two where a
@@ -48,7 +48,7 @@ impl ArchiveSettings {
 const PREFIX: &str = "suidao";
 
 #[derive(Debug)]
-pub struct Archive {
+pub struct WarcArchive {
     pages: PathBuf,
     /// Open all the time, for connections may take every descriptor.
     directory: Option<File>,
@@ -68,7 +68,7 @@ struct OpenFile {
     pending: Vec<u8>,
 }
 
-impl Archive {
+impl WarcArchive {
     /// Opens the archive of `dir` behind `last`, the last location that the log holds. What lies there was never
     /// acknowledged: files after the one of `last` are removed, and that one is cut.
     ///
@@ -131,7 +131,7 @@ impl Archive {
     }
 
     /// Adds a request and its answer. They are on disk after the next [`Archive::sync`].
-    pub fn add(&mut self, kept: &Kept, at: Millis) -> Result<Location, StoreError> {
+    pub fn add(&mut self, kept: &CorruptionPolicy, at: Millis) -> Result<Location, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
             self.close()?;
         }
@@ -335,17 +335,18 @@ mod tests {
     use super::*;
     use suidao_page::model::Validators;
 
-    fn add(archive: &mut Archive, pages: std::ops::Range<u32>) -> Vec<Location> {
-        let locations =
-            pages.map(|n| archive.add(&Kept::Whole(fetched(n, 2000)), Millis(u64::from(n))).unwrap()).collect();
+    fn add(archive: &mut WarcArchive, pages: std::ops::Range<u32>) -> Vec<Location> {
+        let locations = pages
+            .map(|n| archive.add(&CorruptionPolicy::Whole(fetched(n, 2000)), Millis(u64::from(n))).unwrap())
+            .collect();
         archive.sync().unwrap();
         locations
     }
 
-    fn open(root: &Path, last: Option<Location>, rotate_at: u64) -> Result<Archive, StoreError> {
+    fn open(root: &Path, last: Option<Location>, rotate_at: u64) -> Result<WarcArchive, StoreError> {
         let dir = CrawlDirectory::new(root);
         dir.make()?;
-        Archive::resume(&dir, last, settings(rotate_at))
+        WarcArchive::resume(&dir, last, settings(rotate_at))
     }
 
     fn names(root: &Path) -> Vec<String> {
@@ -373,7 +374,8 @@ mod tests {
         let mut empty = fetched(3, 0);
         empty.body = Bytes::new();
         empty.headers.clear();
-        let at = [&packed, &odd, &empty].map(|page| archive.add(&Kept::Whole(page.clone()), Millis(5)).unwrap());
+        let at =
+            [&packed, &odd, &empty].map(|page| archive.add(&CorruptionPolicy::Whole(page.clone()), Millis(5)).unwrap());
         archive.close().unwrap();
         let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 1 << 20);
         assert_eq!(reader.read_at(at[0]).unwrap(), packed);
@@ -398,7 +400,7 @@ mod tests {
         let mut noise = fetched(1, 2000);
         noise.headers.push(("x-noise".into(), "é".repeat(warc::LONGEST_HEAD)));
         let pages = [cookie, noise];
-        let at = pages.each_ref().map(|page| archive.add(&Kept::Whole(page.clone()), Millis(5)).unwrap());
+        let at = pages.each_ref().map(|page| archive.add(&CorruptionPolicy::Whole(page.clone()), Millis(5)).unwrap());
         archive.close().unwrap();
         let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 2100);
         let mut from = 0;
@@ -419,7 +421,7 @@ mod tests {
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let asked = Validators { etag: Some("\"1\"".to_owned()), modified: Some("Sun, 06 Nov 1994".to_owned()) };
         let page = Fetched { asked: Some(Box::new(asked)), ..fetched(1, 100) };
-        archive.add(&Kept::Whole(page), Millis(5)).unwrap();
+        archive.add(&CorruptionPolicy::Whole(page), Millis(5)).unwrap();
         archive.close().unwrap();
         let mut text = String::new();
         let file = File::open(root.path().join("pages").join(closed_name(0))).unwrap();
@@ -502,7 +504,7 @@ mod tests {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
         gzip.write_all(&packed.body).unwrap();
         packed.wire = Some(gzip.finish().unwrap().into());
-        archive.add(&Kept::Whole(packed), Millis(1_700_000_000_000)).unwrap();
+        archive.add(&CorruptionPolicy::Whole(packed), Millis(1_700_000_000_000)).unwrap();
         archive.close().unwrap();
         for (name, _) in archived(root.path()) {
             let path = root.path().join("pages").join(name);

@@ -26,7 +26,7 @@ const HEAD: &[u8] = b"suidao checkpoint 4\n";
 const LONGEST: u32 = 1 << 31;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct CheckpointState {
     pub batches: u64,
     /// Digest of the last of them ([`digest`]): a log that was made anew has another.
     pub last: u64,
@@ -34,7 +34,7 @@ pub struct State {
     pub settings: u64,
 }
 
-impl State {
+impl CheckpointState {
     /// Whether the log bears it out.
     fn is_of(&self, store: &Store) -> bool {
         let last = self.batches.checked_sub(1).filter(|last| *last < store.len());
@@ -51,7 +51,7 @@ pub fn digest(batch: &Batch) -> u64 {
 pub struct Checkpoint {
     file: NamedTempFile,
     path: PathBuf,
-    state: State,
+    state: CheckpointState,
 }
 
 impl Checkpoint {
@@ -61,7 +61,7 @@ impl Checkpoint {
     /// [`StoreError::Io`]; the former checkpoint then stands.
     pub fn write(
         dir: &CrawlDirectory,
-        state: State,
+        state: CheckpointState,
         pieces: impl Iterator<Item = Vec<u8>>,
     ) -> Result<Self, StoreError> {
         let path = dir.checkpoint();
@@ -90,7 +90,7 @@ impl Checkpoint {
     }
 }
 
-fn write_to(out: &mut impl Write, state: State, pieces: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
+fn write_to(out: &mut impl Write, state: CheckpointState, pieces: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
     out.write_all(HEAD)?;
     let head = postcard::to_stdvec(&state).map_err(io::Error::other)?;
     let mut count: u64 = 0;
@@ -119,7 +119,7 @@ impl Pieces {
         (state.settings == settings && state.is_of(store)).then_some((pieces, state.batches))
     }
 
-    fn begin(file: File) -> Option<(Self, State)> {
+    fn begin(file: File) -> Option<(Self, CheckpointState)> {
         let mut from = BufReader::with_capacity(1 << 18, file);
         let mut head = [0; HEAD.len()];
         from.read_exact(&mut head).ok()?;
@@ -173,8 +173,8 @@ mod tests {
         store
     }
 
-    fn state(of: u32, settings: u64) -> State {
-        State { batches: u64::from(of), last: digest(&batch(of - 1, 3)), settings }
+    fn state(of: u32, settings: u64) -> CheckpointState {
+        CheckpointState { batches: u64::from(of), last: digest(&batch(of - 1, 3)), settings }
     }
 
     #[test]
@@ -197,7 +197,9 @@ mod tests {
     fn one_that_the_log_does_not_bear_out_is_left_aside() {
         let root = tempfile::tempdir().unwrap();
         let store = store(root.path(), 5);
-        for state in [state(6, 7), State { last: 1, ..state(4, 7) }, State { batches: 0, ..state(4, 7) }] {
+        for state in
+            [state(6, 7), CheckpointState { last: 1, ..state(4, 7) }, CheckpointState { batches: 0, ..state(4, 7) }]
+        {
             Checkpoint::write(store.directory(), state, std::iter::empty()).unwrap().publish().unwrap();
             assert!(Pieces::of(&store, 7).is_none(), "{state:?}");
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::bufread::GzDecoder;
 
 use super::archive::Location;
-use super::warc::{HEAD_LIMIT, Head};
+use super::warc::{HEAD_LIMIT, RecordHeader};
 use super::{StoreError, own};
 
 /// Longest stretch between two responses that is read: a warcinfo and a request, both no longer than a head may be.
@@ -41,8 +41,8 @@ pub fn request(path: &Path, from: u64, location: Location, record: &[u8]) -> Res
     Ok(request.to_vec())
 }
 
-fn head(record: &[u8]) -> io::Result<Head> {
-    Head::read(&mut BufReader::new(GzDecoder::new(record)))?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+fn head(record: &[u8]) -> io::Result<RecordHeader> {
+    RecordHeader::read(&mut BufReader::new(GzDecoder::new(record)))?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 fn last_member(bytes: &[u8]) -> io::Result<&[u8]> {
@@ -57,7 +57,7 @@ fn last_member(bytes: &[u8]) -> io::Result<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{Archive, CrawlDirectory, Kept};
+    use super::super::{CorruptionPolicy, CrawlDirectory, WarcArchive};
     use super::*;
     use suidao_page::model::Millis;
 
@@ -66,9 +66,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());
         dir.make().unwrap();
-        let mut archive = Archive::resume(&dir, None, settings(1 << 30)).unwrap();
-        let locations: Vec<Location> =
-            (0..3).map(|n| archive.add(&Kept::Whole(fetched(n, 3000)), Millis(u64::from(n))).unwrap()).collect();
+        let mut archive = WarcArchive::resume(&dir, None, settings(1 << 30)).unwrap();
+        let locations: Vec<Location> = (0..3)
+            .map(|n| archive.add(&CorruptionPolicy::Whole(fetched(n, 3000)), Millis(u64::from(n))).unwrap())
+            .collect();
         archive.close().unwrap();
         let path = dir.pages().join("suidao-00000.warc.gz");
         let bytes = std::fs::read(&path).unwrap();

@@ -32,16 +32,16 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
 }
 
 /// As [`fetched`], and of every four answers one says that nothing has changed, and one sends the same again.
-pub(super) fn kept(n: u32, size: usize) -> Kept {
+pub(super) fn kept(n: u32, size: usize) -> CorruptionPolicy {
     let fetched = fetched(n, size);
     let (asked, of) = (Validators { etag: Some("\"1\"".to_owned()), modified: None }, Millis(u64::from(n)));
     match n % 4 {
-        1 => Kept::Revisit { fetched, of },
+        1 => CorruptionPolicy::Revisit { fetched, of },
         2 => {
             let asked = Some(Box::new(asked));
-            Kept::Revisit { fetched: Fetched { status: 304, body: Bytes::new(), asked, ..fetched }, of }
+            CorruptionPolicy::Revisit { fetched: Fetched { status: 304, body: Bytes::new(), asked, ..fetched }, of }
         }
-        _ => Kept::Whole(fetched),
+        _ => CorruptionPolicy::Whole(fetched),
     }
 }
 
@@ -52,23 +52,27 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         to: UrlId(to),
         region: Region::Content,
         path: 7,
-        evidence: Evidence { anchor: Relevance::new(0.3), ..Evidence::default() },
+        evidence: LinkScores { anchor: Relevance::new(0.3), ..LinkScores::default() },
         relevance: Relevance::new(0.15),
-        verdict: Verdict::Follow(Place { lane: Lane(0), priority: Priority::new(0.5), trail: Trail::SEED }),
+        verdict: LinkDecision::Follow(QueueEntry {
+            lane: QueueId(0),
+            priority: Priority::new(0.5),
+            trail: PathState::SEED,
+        }),
     };
     let mut events = Vec::new();
     if n == 0 {
-        events.push(discovered(0, Origin::Seed));
-        events.push(Event::Seeded(follow(0)));
+        events.push(discovered(0, UrlOrigin::Seed));
+        events.push(Event::SeedJudged(follow(0)));
     }
-    events.extend((first..first + links).map(|id| discovered(id, Origin::Link(UrlId(n)))));
-    events.push(Event::Settled(Box::new(Settled {
+    events.extend((first..first + links).map(|id| discovered(id, UrlOrigin::Link(UrlId(n)))));
+    events.push(Event::PageFetched(Box::new(PageProcessed {
         id: UrlId(n),
         status: 200,
-        place: Place {
-            lane: Lane(1),
+        place: QueueEntry {
+            lane: QueueId(1),
             priority: Priority::new(0.25),
-            trail: Trail { depth: 3, hops: 2, k: Tunnel::Left(4), inherited: Relevance::ZERO },
+            trail: PathState { depth: 3, hops: 2, k: TunnelBudget::Left(4), inherited: Relevance::ZERO },
         },
         relevance: Relevance::new(0.5),
         relevant: n.is_multiple_of(2),
@@ -94,12 +98,12 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         again: None,
         outlinks: 0,
         feeds: Vec::new(),
-        signs: suidao_page::model::Signs::default(),
+        signs: suidao_page::model::TrapSignals::default(),
     })));
     Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), took: None, events }
 }
 
-fn discovered(id: u32, origin: Origin) -> Event {
+fn discovered(id: u32, origin: UrlOrigin) -> Event {
     Event::Discovered(Discovered { id: UrlId(id), url: url(id), origin, anchor: "体育新闻 更多".into() })
 }
 
@@ -113,10 +117,10 @@ pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {
 }
 
 /// Opens or goes on with the crawl at `root`.
-pub(super) fn resume(root: &std::path::Path, rotate_at: u64) -> Result<(Store, Archive), StoreError> {
+pub(super) fn resume(root: &std::path::Path, rotate_at: u64) -> Result<(Store, WarcArchive), StoreError> {
     let dir = CrawlDirectory::new(root);
     let store = Store::resume(&dir, &meta())?;
-    let archive = Archive::resume(&dir, store.last_location()?, settings(rotate_at))?;
+    let archive = WarcArchive::resume(&dir, store.last_location()?, settings(rotate_at))?;
     Ok((store, archive))
 }
 
@@ -125,7 +129,7 @@ pub(super) fn crawl(root: &std::path::Path, pages: std::ops::Range<u32>, size: u
     let (store, archive) = resume(root, rotate_at).unwrap();
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     for n in pages {
-        writer.submit(Work { batch: batch(n, 3), answer: Some(Kept::Whole(fetched(n, size))) }).unwrap();
+        writer.submit(Work { batch: batch(n, 3), answer: Some(CorruptionPolicy::Whole(fetched(n, size))) }).unwrap();
     }
     writer.finish().unwrap()
 }
@@ -148,7 +152,7 @@ pub(super) fn answers(root: &std::path::Path) -> Vec<(String, String)> {
         let file = std::fs::File::open(root.join("pages").join(name)).unwrap();
         io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
         let mut rest = &text[..];
-        while let Some(head) = warc::Head::read(&mut rest).unwrap() {
+        while let Some(head) = warc::RecordHeader::read(&mut rest).unwrap() {
             rest = &rest[usize::try_from(head.length).unwrap()..];
             let kind = head.field("warc-type").unwrap();
             if matches!(kind, "response" | "revisit") {

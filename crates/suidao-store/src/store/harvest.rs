@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::write_own;
 use super::{CrawlDirectory, StoreError};
-use suidao_page::model::{Batch, Event, Tunnel};
+use suidao_page::model::{Batch, Event, TunnelBudget};
 
 /// Pages per line.
 const EVERY: u64 = 100;
@@ -26,7 +26,7 @@ pub struct HarvestLine {
 
 /// The curve so far. Memory: 4 bytes per known URL, some 30 per known host.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Harvest {
+pub struct HarvestCurve {
     lines: Vec<HarvestLine>,
     pages: u64,
     relevant: u64,
@@ -46,7 +46,7 @@ struct Since {
     new_hosts: u32,
 }
 
-impl Harvest {
+impl HarvestCurve {
     /// Takes a batch in; batches come in order, each once.
     pub fn observe(&mut self, batch: &Batch) {
         for event in &batch.events {
@@ -60,11 +60,11 @@ impl Harvest {
                     self.host_of.push(host);
                 }
                 // A page fetched again counts once.
-                Event::Settled(page) if page.again.is_none() => {
+                Event::PageFetched(page) if page.again.is_none() => {
                     self.pages += 1;
                     self.relevant += u64::from(page.is_relevant_document());
                     self.since.pages += 1;
-                    if let Tunnel::Left(k) = page.place.trail.k {
+                    if let TunnelBudget::Left(k) = page.place.trail.k {
                         self.since.bounded += 1;
                         self.since.k += u64::from(k);
                     }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_line_per_hundred_pages_and_one_for_the_rest() {
-        let mut harvest = Harvest::default();
+        let mut harvest = HarvestCurve::default();
         (0..250).for_each(|n| harvest.observe(&batch(n, 3)));
         let lines: Vec<_> = harvest.lines().collect();
         let line = |pages, new_hosts| HarvestLine {

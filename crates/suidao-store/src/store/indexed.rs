@@ -10,13 +10,13 @@ use rustc_hash::FxHashMap;
 
 use super::StoreError;
 use super::responses::{Counted, answer_behind, begin, broken, pass};
-use super::warc::{self, Head};
+use super::warc::{self, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched};
 
 /// The answers in WARC files, ours or another software's, by URL; of several for one URL the first. Memory: about 40
 /// bytes for each URL.
 #[derive(Debug)]
-pub struct Indexed {
+pub struct WarcIndex {
     files: Vec<PathBuf>,
     places: FxHashMap<u64, Place>,
     limit: usize,
@@ -30,7 +30,7 @@ struct Place {
     within: u64,
 }
 
-impl Indexed {
+impl WarcIndex {
     /// Reads where the answers lie in some files, in order; `seen` is told every URL. Answers larger than `limit` bytes
     /// are passed over, and bodies unpacked to at most so many. A file that breaks off, as one still being written does,
     /// has the answers up to there, and a warning tells of it.
@@ -78,7 +78,7 @@ impl Indexed {
     ) -> io::Result<()> {
         loop {
             let begins = input.at;
-            let Some(head) = Head::read(input)? else { return Ok(()) };
+            let Some(head) = RecordHeader::read(input)? else { return Ok(()) };
             let url = head.answered(self.limit);
             pass(input, &head)?;
             if let Some(url) = url {
@@ -114,13 +114,13 @@ impl Indexed {
                 let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
                 io::copy(&mut io::Read::take(&mut member, place.within), &mut io::sink())?;
                 let (mut answer, head) = self.answer(&mut member)?;
-                match Head::read(&mut member) {
+                match RecordHeader::read(&mut member) {
                     Ok(Some(next)) => self.put_rendered(&mut answer, &head, next, &mut member),
                     // The next record is the next member.
                     Ok(None) => {
                         drop(member);
                         let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
-                        if let Ok(Some(next)) = Head::read(&mut member) {
+                        if let Ok(Some(next)) = RecordHeader::read(&mut member) {
                             self.put_rendered(&mut answer, &head, next, &mut member);
                         }
                     }
@@ -129,7 +129,7 @@ impl Indexed {
                 Ok(answer)
             } else {
                 let (mut answer, head) = self.answer(&mut input)?;
-                if let Ok(Some(next)) = Head::read(&mut input) {
+                if let Ok(Some(next)) = RecordHeader::read(&mut input) {
                     self.put_rendered(&mut answer, &head, next, &mut input);
                 }
                 Ok(answer)
@@ -140,13 +140,19 @@ impl Indexed {
         Ok(fetched.filter(|fetched| fetched.url == *url))
     }
 
-    fn answer(&self, input: &mut impl BufRead) -> io::Result<(Option<Fetched>, Head)> {
-        let head = Head::read(input)?.ok_or(ErrorKind::UnexpectedEof)?;
+    fn answer(&self, input: &mut impl BufRead) -> io::Result<(Option<Fetched>, RecordHeader)> {
+        let head = RecordHeader::read(input)?.ok_or(ErrorKind::UnexpectedEof)?;
         Ok((answer_behind(input, &head, self.limit)?, head))
     }
 
     /// Adds what a browser made of an answer, where the record `next` holds that; one that is torn does not harm it.
-    fn put_rendered(&self, answer: &mut Option<Fetched>, head: &Head, next: Head, input: &mut impl BufRead) {
+    fn put_rendered(
+        &self,
+        answer: &mut Option<Fetched>,
+        head: &RecordHeader,
+        next: RecordHeader,
+        input: &mut impl BufRead,
+    ) {
         if let Some(answer) = answer {
             answer.rendered = warc::rendered(input, &next, head, self.limit).unwrap_or_default();
         }
@@ -187,7 +193,7 @@ mod tests {
             let path = dir.path().join(name);
             std::fs::write(&path, content).unwrap();
             let mut seen = Vec::new();
-            let web = Indexed::open(vec![path], 1000, |url| seen.push(url.to_string())).unwrap();
+            let web = WarcIndex::open(vec![path], 1000, |url| seen.push(url.to_string())).unwrap();
             assert_eq!(seen, ["http://example.cn/a", "http://example.cn/c"], "{name}");
             let page = web.get(&url("http://example.cn/a")).unwrap().unwrap();
             assert_eq!((page.status, &page.body[..]), (200, &b"<p>a"[..]), "{name}");
@@ -207,13 +213,13 @@ mod tests {
         for (name, content) in [("cut.warc", FOREIGN.as_bytes()[..at].to_vec()), ("cut.warc.gz", packed)] {
             let path = dir.path().join(name);
             std::fs::write(&path, content).unwrap();
-            let web = Indexed::open(vec![path], 1000, |_| ()).unwrap();
+            let web = WarcIndex::open(vec![path], 1000, |_| ()).unwrap();
             assert_eq!(web.len(), 1, "{name}");
             assert!(web.get(&url("http://example.cn/a")).unwrap().is_some(), "{name}");
         }
         let path = dir.path().join("damaged.warc");
         std::fs::write(&path, FOREIGN.replacen("WARC/1.0\n", "WORC/1.0\n", 1)).unwrap();
-        let told = Indexed::open(vec![path], 1000, |_| ()).unwrap_err().to_string();
+        let told = WarcIndex::open(vec![path], 1000, |_| ()).unwrap_err().to_string();
         assert!(told.contains("damaged.warc"), "{told}");
     }
 }

@@ -20,7 +20,7 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kept {
+pub enum CorruptionPolicy {
     Whole(Fetched),
     /// By its head alone, for what it brings is in the archive: it has the status 304, or the payload is the same to the
     /// byte, as sent ([`Fetched::wire`] where that is set).
@@ -31,7 +31,7 @@ pub enum Kept {
     },
 }
 
-impl Kept {
+impl CorruptionPolicy {
     /// Appends request and answer to `out`, as a gzip member each: `name` makes their ids, `headers` are the fields that
     /// every request carries. Also how long `out` is without what comes behind the request.
     pub(super) fn write(
@@ -126,7 +126,7 @@ mod tests {
             let (out, middle) = kept(n, 3000).write(Millis(2000), "name", &[], b"before".to_vec()).unwrap();
             assert!(out.starts_with(b"before") && out.len() < 1500, "{}", out.len());
             let mut input = BufReader::new(GzDecoder::new(&out[middle..]));
-            let head = warc::Head::read(&mut input).unwrap().unwrap();
+            let head = warc::RecordHeader::read(&mut input).unwrap().unwrap();
             let field = |name| head.field(name).unwrap_or_default();
             assert_eq!(field("warc-type"), "revisit");
             assert_eq!(field("warc-profile"), format!("http://netpreserve.org/warc/1.1/revisit/{profile}"));
@@ -152,8 +152,8 @@ mod tests {
             assert_eq!(request.contains("if-none-match: \"1\"\r\n"), n == 2, "{request}");
         }
         // A 304 tells a length only where the server did.
-        let Kept::Revisit { fetched, of } = kept(2, 10) else { panic!() };
-        let bare = Kept::Revisit { fetched: Fetched { headers: Vec::new(), ..fetched }, of };
+        let CorruptionPolicy::Revisit { fetched, of } = kept(2, 10) else { panic!() };
+        let bare = CorruptionPolicy::Revisit { fetched: Fetched { headers: Vec::new(), ..fetched }, of };
         let (out, _) = bare.write(Millis(0), "name", &[], Vec::new()).unwrap();
         let mut text = String::new();
         MultiGzDecoder::new(&out[..]).read_to_string(&mut text).unwrap();
@@ -171,7 +171,7 @@ mod tests {
             page
         };
         let at: Vec<Location> =
-            (0..6).map(|n| archive.add(&Kept::Whole(page(n)), Millis(u64::from(n))).unwrap()).collect();
+            (0..6).map(|n| archive.add(&CorruptionPolicy::Whole(page(n)), Millis(u64::from(n))).unwrap()).collect();
         archive.close().unwrap();
         let path = store.directory().pages().join("suidao-00000.warc.gz");
         let whole: Vec<_> = (0..6).map(page).collect();
@@ -190,7 +190,7 @@ mod tests {
         });
         for path in others.iter().chain([&path]) {
             assert_eq!(read(path), whole, "{}", path.display());
-            let web = Indexed::open(vec![path.clone()], 1 << 20, |_| ()).unwrap();
+            let web = WarcIndex::open(vec![path.clone()], 1 << 20, |_| ()).unwrap();
             for page in &whole {
                 assert_eq!(web.get(&page.url).unwrap().as_ref(), Some(page), "{}", path.display());
             }
@@ -203,7 +203,7 @@ mod tests {
         // A file that breaks off within the second record has the answer.
         let cut = root.path().join("cut.warc.gz");
         std::fs::write(&cut, &bytes[..at[0].end() as usize - 20]).unwrap();
-        let web = Indexed::open(vec![cut], 1 << 20, |_| ()).unwrap();
+        let web = WarcIndex::open(vec![cut], 1 << 20, |_| ()).unwrap();
         assert_eq!(web.get(&whole[0].url).unwrap(), Some(Fetched { rendered: None, ..whole[0].clone() }));
     }
 
@@ -218,7 +218,7 @@ mod tests {
         let read: Vec<_> = Responses::open(&path, 1 << 20).unwrap().map(Result::unwrap).collect();
         assert_eq!(read, whole);
         let mut seen = Vec::new();
-        let web = Indexed::open(vec![path.clone()], 1 << 20, |url| seen.push(url.clone())).unwrap();
+        let web = WarcIndex::open(vec![path.clone()], 1 << 20, |url| seen.push(url.clone())).unwrap();
         assert!(seen.iter().eq(whole.iter().map(|page| &page.url)));
         assert_eq!(web.get(&url(1)).unwrap(), None);
         assert_eq!(web.get(&url(4)).unwrap(), Some(fetched(4, 2000)));

@@ -135,7 +135,7 @@ pub struct Store {
 #[derive(Debug)]
 enum Hold {
     /// To be written.
-    Whole(Mark, #[expect(dead_code, reason = "held")] Lock),
+    Whole(CommitMarker, #[expect(dead_code, reason = "held")] Lock),
     /// It cannot be written, and the engine works on a copy.
     Copy(#[expect(dead_code, reason = "held")] LogCopy),
 }
@@ -210,7 +210,7 @@ impl Store {
 
     fn open_copy(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         let store = Self::of_copy(dir, Meta::read(dir)?, LogCopy::of(dir)?)?;
-        let mark = Mark::open(dir, File::options().read(true))?;
+        let mark = CommitMarker::open(dir, File::options().read(true))?;
         check_mark(dir, &mark, store.next)?;
         Ok(store)
     }
@@ -239,7 +239,7 @@ impl Store {
         dir.clear_parts();
         let log = dir.log();
         let (db, next) = engine(&log, &log)?;
-        let mark = Mark::open(dir, File::options().read(true).write(true).create(true).truncate(false))?;
+        let mark = CommitMarker::open(dir, File::options().read(true).write(true).create(true).truncate(false))?;
         if check_mark(dir, &mark, next)?.is_none() {
             mark.write(0)?;
         }
@@ -319,8 +319,8 @@ impl Store {
     }
 
     /// What reads the log beside the one that writes it, in the same process.
-    pub fn reader(&self) -> Reader {
-        Reader { db: Arc::new(RwLock::new(Some(self.db.clone()))), log: self.log.clone() }
+    pub fn reader(&self) -> LogReader {
+        LogReader { db: Arc::new(RwLock::new(Some(self.db.clone()))), log: self.log.clone() }
     }
 
     /// One batch.
@@ -359,13 +359,13 @@ impl Store {
 
 /// Reads the log of a crawl that is running. Cheap to clone; all clones are closed together.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct LogReader {
     /// None once it is closed, so that nobody keeps the engine open.
     db: Arc<RwLock<Option<sled::Db>>>,
     log: PathBuf,
 }
 
-impl Reader {
+impl LogReader {
     /// The batches that are in the log by now, in order, unpacked one after the other by whoever asks: a crawl needs the other
     /// cores. Ends early when it is closed.
     pub fn batches(&self) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
@@ -397,12 +397,12 @@ impl Reader {
 
 /// How many batches were acknowledged, as 20 digits in a file beside the log.
 #[derive(Debug)]
-struct Mark {
+struct CommitMarker {
     file: File,
     path: PathBuf,
 }
 
-impl Mark {
+impl CommitMarker {
     fn open(dir: &CrawlDirectory, options: &mut fs::OpenOptions) -> Result<Self, StoreError> {
         let path = dir.acknowledged();
         let file = own::open(&path, options)?;
@@ -464,7 +464,7 @@ fn engine(place: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
 }
 
 /// That a log of so many batches has lost none; what the mark says, if anything.
-fn check_mark(dir: &CrawlDirectory, mark: &Mark, next: u64) -> Result<Option<u64>, StoreError> {
+fn check_mark(dir: &CrawlDirectory, mark: &CommitMarker, next: u64) -> Result<Option<u64>, StoreError> {
     match mark.read()? {
         // Whoever went on would cut the archive to a log of which nobody knows that it is whole.
         None if next > 0 || dir.pages().is_dir() && !warc_files(&dir.pages())?.is_empty() => {

@@ -26,17 +26,17 @@ mod writer;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location};
+pub use archive::{ArchiveReader, ArchiveSettings, Location, WarcArchive};
 pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use exchange::request;
-pub use indexed::Indexed;
-pub use kept::Kept;
-pub use log::{Meta, Reader, Record, Store};
+pub use indexed::WarcIndex;
+pub use kept::CorruptionPolicy;
+pub use log::{LogReader, Meta, Record, Store};
 pub use part::PartDirectory;
 pub use responses::Responses;
 pub use warc::{date, info as warcinfo};
-pub use writer::{Notice, Stopped, Work, Writer};
+pub use writer::{Notice, Work, Writer, WriterStopped};
 
 /// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.
 #[derive(Debug, thiserror::Error)]

@@ -2,11 +2,11 @@
 
 use super::directory::write_own;
 use super::{Store, StoreError, date};
-use suidao_crawl::revisit::tally::{Round, Rounds};
+use suidao_crawl::revisit::tally::{RoundTally, Rounds};
 use suidao_page::model::Budget;
 
 /// The rounds of a crawl.
-pub fn rounds(store: &Store) -> Result<Vec<Round>, StoreError> {
+pub fn rounds(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
     let mut rounds = Rounds::default();
     for record in store.batches() {
         rounds.observe(&record?.batch);
@@ -15,7 +15,7 @@ pub fn rounds(store: &Store) -> Result<Vec<Round>, StoreError> {
 }
 
 /// Writes the file.
-pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
+pub fn write(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
     let rounds = rounds(store)?;
     write_own(&store.directory().refresh_csv(), |out| {
         let counts = "ended,due,requests,visits,changed,relinked,rewritten,same,not_modified,missing,retired,sources,signals,\

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::StoreError;
-use super::warc::{self, Head};
+use super::warc::{self, RecordHeader};
 use suidao_page::model::Fetched;
 
 /// The answers over HTTP in a WARC file, ours or another software's, gzip or not, in order. Records of other kinds,
@@ -17,7 +17,7 @@ pub struct Responses {
     path: PathBuf,
     limit: usize,
     /// What was read to see whether it belongs to the answer before.
-    ahead: Option<io::Result<Head>>,
+    ahead: Option<io::Result<RecordHeader>>,
     ended: bool,
 }
 
@@ -38,11 +38,11 @@ impl Responses {
 
     fn read(&mut self) -> io::Result<Option<Fetched>> {
         loop {
-            let next = self.ahead.take().map_or_else(|| Head::read(&mut self.input), |ahead| ahead.map(Some));
+            let next = self.ahead.take().map_or_else(|| RecordHeader::read(&mut self.input), |ahead| ahead.map(Some));
             let Some(head) = next? else { return Ok(None) };
             let Some(mut fetched) = answer_behind(&mut self.input, &head, self.limit)? else { continue };
             // What a browser made of it stands right behind it. The answer stands, whatever comes there.
-            self.ahead = match Head::read(&mut self.input) {
+            self.ahead = match RecordHeader::read(&mut self.input) {
                 Ok(Some(next)) => match warc::rendered(&mut self.input, &next, &head, self.limit) {
                     Ok(None) => Some(Ok(next)),
                     Ok(rendered) => {
@@ -72,7 +72,11 @@ pub(super) fn begin(path: &Path) -> Result<(Counted<BufReader<File>>, bool), Sto
 }
 
 /// The answer in the block behind a head; passed over where the record is of another kind or the answer too large.
-pub(super) fn answer_behind(input: &mut impl BufRead, head: &Head, limit: usize) -> io::Result<Option<Fetched>> {
+pub(super) fn answer_behind(
+    input: &mut impl BufRead,
+    head: &RecordHeader,
+    limit: usize,
+) -> io::Result<Option<Fetched>> {
     let Some(url) = head.answered(limit) else {
         pass(input, head)?;
         return Ok(None);
@@ -84,7 +88,7 @@ pub(super) fn answer_behind(input: &mut impl BufRead, head: &Head, limit: usize)
     Ok(warc::answer(url, &Bytes::from(block), limit))
 }
 
-pub(super) fn pass(input: &mut impl BufRead, head: &Head) -> io::Result<()> {
+pub(super) fn pass(input: &mut impl BufRead, head: &RecordHeader) -> io::Result<()> {
     let passed = io::copy(&mut input.take(head.length), &mut io::sink())?;
     if passed < head.length { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }

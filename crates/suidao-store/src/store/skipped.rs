@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::directory::write_own;
 use super::{Store, StoreError};
-use suidao_page::model::{Event, Failure, Link, Refusal, UrlId, Verdict};
+use suidao_page::model::{Event, Failure, Link, LinkDecision, SkipReason, UrlId};
 use suidao_page::visible::Visible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum Standing {
     /// Fetched, redirected, or taken under the other scheme.
     Done,
     /// Not queued so far; a later link may do better.
-    Dropped(Refusal),
-    Refused(Refusal),
+    Dropped(SkipReason),
+    Refused(SkipReason),
     /// Given up; the log says why where it says that.
     Failed,
 }
@@ -38,19 +38,19 @@ impl Standings {
     pub fn observe(&mut self, event: &Event) {
         match event {
             Event::Discovered(_) => self.of.push(Standing::New),
-            Event::Seeded(link) => {
+            Event::SeedJudged(link) => {
                 // A seed is taken up again where its failure may be mended.
                 if let Some(now @ Standing::Failed) = self.of.get_mut(link.to.0 as usize) {
                     *now = Standing::New;
                 }
             }
-            Event::Redirected { id, .. } | Event::Moved { id, .. } | Event::Hinted { id, .. } => {
+            Event::Redirected { id, .. } | Event::SchemeRewritten { id, .. } | Event::SitemapRead { id, .. } => {
                 self.set(*id, Standing::Done);
             }
-            Event::Settled(page) => self.set(page.id, Standing::Done),
-            Event::Refused { id, reason } => self.set(*id, Standing::Refused(*reason)),
-            Event::Failed { id, .. } => self.set(*id, Standing::Failed),
-            Event::Skipped { url, .. } => {
+            Event::PageFetched(page) => self.set(page.id, Standing::Done),
+            Event::UrlExcluded { id, reason } => self.set(*id, Standing::Refused(*reason)),
+            Event::FetchFailed { id, .. } => self.set(*id, Standing::Failed),
+            Event::LinkRejected { url, .. } => {
                 self.without_number.insert(url.fingerprint());
             }
             _ => {}
@@ -66,9 +66,9 @@ impl Standings {
         let Some(now) = self.of.get_mut(link.to.0 as usize) else { return };
         match (link.verdict, *now) {
             (_, Standing::Refused(_) | Standing::Failed | Standing::Done) => {}
-            (Verdict::Follow(_), _) => *now = Standing::Waiting,
-            (Verdict::Drop(_), Standing::Waiting) => {}
-            (Verdict::Drop(reason), _) => *now = Standing::Dropped(reason),
+            (LinkDecision::Follow(_), _) => *now = Standing::Waiting,
+            (LinkDecision::Drop(_), Standing::Waiting) => {}
+            (LinkDecision::Drop(reason), _) => *now = Standing::Dropped(reason),
         }
     }
 
@@ -110,7 +110,7 @@ impl Causes {
                     None => drop(self.of.remove(host)),
                 }
             }
-            Event::Retried { id, failure } | Event::Failed { id, failure } => {
+            Event::FetchRetried { id, failure } | Event::FetchFailed { id, failure } => {
                 self.of_urls.insert(*id, failure.clone());
             }
             _ => {}
@@ -118,7 +118,7 @@ impl Causes {
     }
 
     /// A reason as it is listed: of a host that could not be had with the cause.
-    fn named(&self, reason: Refusal, host: &str) -> String {
+    fn named(&self, reason: SkipReason, host: &str) -> String {
         let name = serde_json::to_value(reason).ok();
         let name = name.as_ref().and_then(|name| name.as_str()).unwrap_or_default();
         match self.of.get(host).filter(|_| reason.is_hosts()) {
@@ -146,7 +146,7 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
         });
     }
     let of_urls = std::mem::take(&mut causes.of_urls);
-    if standings.of.contains(&Standing::Refused(Refusal::HostFailing)) {
+    if standings.of.contains(&Standing::Refused(SkipReason::HostFailing)) {
         for record in store.batches() {
             for event in record?.batch.events {
                 if let Event::Discovered(found) = event
@@ -181,7 +181,7 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
                             _ => {}
                         }
                     }
-                    Event::Failed { id, failure } => {
+                    Event::FetchFailed { id, failure } => {
                         if let Some(url) = failing.remove(&id) {
                             table.write_record([url.as_str(), &format!("failed: {failure}")])?;
                             *skipped.failures.entry(failure.kind.name()).or_default() += 1;
@@ -194,7 +194,7 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
         }
         for record in store.batches() {
             for event in record?.batch.events {
-                if let Event::Skipped { url, reason, .. } = event
+                if let Event::LinkRejected { url, reason, .. } = event
                     && without_number.remove(&url.fingerprint())
                 {
                     table.serialize((url.as_str(), reason))?;
@@ -218,37 +218,37 @@ mod tests {
     fn the_last_word_on_each_url_is_listed_once() {
         let root = tempfile::tempdir().unwrap();
         let mut store = Store::resume(&CrawlDirectory::new(root.path()), &meta()).unwrap();
-        let dropping = |n, drops: &[(u32, Refusal)]| {
+        let dropping = |n, drops: &[(u32, SkipReason)]| {
             let mut batch = batch(n, 3);
             for event in &mut batch.events {
-                if let Event::Settled(page) = event {
+                if let Event::PageFetched(page) = event {
                     let link = page.links[0];
                     page.links.retain(|link| drops.iter().all(|(to, _)| link.to.0 != *to));
                     page.links.extend(drops.iter().map(|&(to, reason)| Link {
                         to: UrlId(to),
-                        verdict: Verdict::Drop(reason),
+                        verdict: LinkDecision::Drop(reason),
                         ..link
                     }));
                 }
             }
             batch
         };
-        let skipped = |n| Event::Skipped { url: url(n), from: None, reason: Refusal::Extension };
+        let skipped = |n| Event::LinkRejected { url: url(n), from: None, reason: SkipReason::Extension };
         let batches = [
             // 1 is dropped and stays so; 2 is dropped here, followed by page 1; 3 is followed here, dropped by page 1.
-            dropping(0, &[(1, Refusal::TunnelEnd), (2, Refusal::TunnelEnd)]),
-            dropping(1, &[(3, Refusal::NoFollow)]),
+            dropping(0, &[(1, SkipReason::TunnelEnd), (2, SkipReason::TunnelEnd)]),
+            dropping(1, &[(3, SkipReason::NoFollow)]),
             Batch {
                 at: Millis(1),
                 took: None,
                 events: vec![
                     skipped(900),
-                    Event::Refused { id: UrlId(4), reason: Refusal::Robots },
+                    Event::UrlExcluded { id: UrlId(4), reason: SkipReason::Robots },
                     skipped(901),
                     skipped(900),
                     // Refused on one link, known by another.
                     skipped(2),
-                    Event::Failed {
+                    Event::FetchFailed {
                         id: UrlId(5),
                         failure: Failure { kind: FailureKind::Status(404), retry_after: None },
                     },
@@ -256,7 +256,7 @@ mod tests {
             },
         ];
         let mut batches = batches;
-        if let Some(Event::Settled(page)) = batches[1].events.last_mut() {
+        if let Some(Event::PageFetched(page)) = batches[1].events.last_mut() {
             let link = page.links[0];
             page.links.push(Link { to: UrlId(2), ..link });
         }

@@ -10,11 +10,11 @@ use data_encoding::BASE32;
 use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
-use super::warc::{GZIP, Head};
+use super::warc::{GZIP, RecordHeader};
 use super::{StoreError, own};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct RecordSpan {
     pub offset: u64,
     pub length: u64,
     /// Whether it is a whole record, or what is wrong with it.
@@ -27,12 +27,12 @@ pub struct Stretch {
 ///
 /// # Errors
 /// [`StoreError::Io`] if the file cannot be read; no damage is an error.
-pub fn survey(path: &Path, mut tell: impl FnMut(Stretch)) -> Result<(), StoreError> {
+pub fn survey(path: &Path, mut tell: impl FnMut(RecordSpan)) -> Result<(), StoreError> {
     let fail = || StoreError::io(path, "read it");
     let mut input = BufReader::with_capacity(1 << 16, own::open_linked(path)?);
     let end = input.seek(SeekFrom::End(0)).map_err(fail())?;
     let mut at = 0;
-    let mut damaged: Option<Stretch> = None;
+    let mut damaged: Option<RecordSpan> = None;
     while at < end {
         input.seek(SeekFrom::Start(at)).map_err(fail())?;
         let (read, uri) = member(&mut input);
@@ -40,7 +40,7 @@ pub fn survey(path: &Path, mut tell: impl FnMut(Stretch)) -> Result<(), StoreErr
             Ok(()) => {
                 damaged.take().into_iter().for_each(&mut tell);
                 let next = input.stream_position().map_err(fail())?;
-                tell(Stretch { offset: at, length: next - at, content: Ok(()), uri });
+                tell(RecordSpan { offset: at, length: next - at, content: Ok(()), uri });
                 at = next;
             }
             Err(error) if !is_damage(&error) => return Err(fail()(error)),
@@ -51,7 +51,8 @@ pub fn survey(path: &Path, mut tell: impl FnMut(Stretch)) -> Result<(), StoreErr
                     _ => error.to_string(),
                 };
                 // Damage behind damage is one: the first word on it stands.
-                let stretch = damaged.get_or_insert(Stretch { offset: at, length: 0, content: Err(what), uri: None });
+                let stretch =
+                    damaged.get_or_insert(RecordSpan { offset: at, length: 0, content: Err(what), uri: None });
                 stretch.length = next - stretch.offset;
                 stretch.uri = stretch.uri.take().or(uri);
                 at = next;
@@ -72,7 +73,7 @@ fn member(input: &mut BufReader<File>) -> (io::Result<()>, Option<String>) {
         return (Err(io::Error::new(ErrorKind::InvalidData, "no record starts here")), None);
     }
     let mut content = BufReader::with_capacity(1 << 14, GzDecoder::new(input));
-    let head = match Head::read(&mut content) {
+    let head = match RecordHeader::read(&mut content) {
         Ok(Some(head)) => head,
         Ok(None) => return (Err(ErrorKind::UnexpectedEof.into()), None),
         Err(error) => return (Err(error), None),
@@ -81,7 +82,7 @@ fn member(input: &mut BufReader<File>) -> (io::Result<()>, Option<String>) {
     (block(&mut content, &head), uri)
 }
 
-fn block(content: &mut impl Read, head: &Head) -> io::Result<()> {
+fn block(content: &mut impl Read, head: &RecordHeader) -> io::Result<()> {
     let mut sha = Sha1::new();
     let mut left = head.length;
     let mut part = vec![0; 1 << 14];
@@ -123,7 +124,8 @@ fn next_member(input: &mut BufReader<File>, from: u64, end: u64) -> io::Result<u
                 let begins = input.read_exact(&mut start).is_ok() && start == [GZIP[0], GZIP[1], 8];
                 input.seek(SeekFrom::Start(at))?;
                 if begins
-                    && Head::read(&mut BufReader::new(GzDecoder::new(&mut *input))).is_ok_and(|head| head.is_some())
+                    && RecordHeader::read(&mut BufReader::new(GzDecoder::new(&mut *input)))
+                        .is_ok_and(|head| head.is_some())
                 {
                     return Ok(at);
                 }
@@ -137,21 +139,22 @@ fn next_member(input: &mut BufReader<File>, from: u64, end: u64) -> io::Result<u
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{Archive, CrawlDirectory, Kept, Location};
+    use super::super::{CorruptionPolicy, CrawlDirectory, Location, WarcArchive};
     use super::*;
     use suidao_page::model::Millis;
 
     fn archive(root: &Path) -> (std::path::PathBuf, Vec<Location>) {
         let dir = CrawlDirectory::new(root);
         dir.make().unwrap();
-        let mut archive = Archive::resume(&dir, None, settings(1 << 30)).unwrap();
-        let at =
-            (0..6).map(|n| archive.add(&Kept::Whole(fetched(n, 3000)), Millis(u64::from(n) * 1000)).unwrap()).collect();
+        let mut archive = WarcArchive::resume(&dir, None, settings(1 << 30)).unwrap();
+        let at = (0..6)
+            .map(|n| archive.add(&CorruptionPolicy::Whole(fetched(n, 3000)), Millis(u64::from(n) * 1000)).unwrap())
+            .collect();
         archive.close().unwrap();
         (dir.pages().join("suidao-00000.warc.gz"), at)
     }
 
-    fn stretches(path: &Path) -> Vec<Stretch> {
+    fn stretches(path: &Path) -> Vec<RecordSpan> {
         let mut found = Vec::new();
         survey(path, |stretch| found.push(stretch)).unwrap();
         let mut at = 0;

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::archive::{Archive, ArchiveSettings, Location, warc_files};
+use super::archive::{ArchiveSettings, Location, WarcArchive, warc_files};
 use super::directory::{CrawlDirectory, sync_directory, write_own};
 use super::log_copy::{LogCopy, attempt};
-use super::survey::{Stretch, survey};
+use super::survey::{RecordSpan, survey};
 use super::{Meta, PartDirectory, Record, Store, StoreError, own};
 use suidao_page::model::Event;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Checked {
+pub struct CrawlCheck {
     /// Batches that are whole, from the first one on.
     pub batches: u64,
     /// Pages that they settle.
@@ -34,7 +34,7 @@ pub struct Checked {
 ///
 /// # Errors
 /// [`StoreError`] if there is no crawl, one runs there, or the disk fails; damage is no error.
-pub fn check(dir: &CrawlDirectory) -> Result<Checked, StoreError> {
+pub fn check(dir: &CrawlDirectory) -> Result<CrawlCheck, StoreError> {
     let meta = Meta::read(dir)?;
     Ok(look(dir, meta, LogCopy::of(dir)?)?.0)
 }
@@ -43,7 +43,7 @@ pub fn check(dir: &CrawlDirectory) -> Result<Checked, StoreError> {
 ///
 /// # Errors
 /// As [`check`]. A repair that failed or was killed may be run again.
-pub fn repair(dir: &CrawlDirectory) -> Result<(Checked, Option<PathBuf>), StoreError> {
+pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), StoreError> {
     let meta = Meta::read(dir)?;
     // Until the end: nobody goes on with a crawl that is being cut.
     let _lock = dir.lock()?;
@@ -63,15 +63,15 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(Checked, Option<PathBuf>), StoreE
     sync_directory(&dir.state())?;
     write_own(&dir.acknowledged(), |out| Ok(writeln!(out, "{:020}", checked.batches)?))?;
     let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
-    Archive::resume(dir, checked.last, settings)?;
+    WarcArchive::resume(dir, checked.last, settings)?;
     Ok((checked, Some(aside)))
 }
 
-fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(Checked, Option<Store>), StoreError> {
+fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, Option<Store>), StoreError> {
     let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
     files.sort();
     let kept = mark(dir)?;
-    let mut checked = Checked { files: files.len(), ..Checked::default() };
+    let mut checked = CrawlCheck { files: files.len(), ..CrawlCheck::default() };
     let store = match attempt(|| Store::of_copy(dir, meta, copy))? {
         Ok(store) => store,
         Err(what) => {
@@ -121,7 +121,7 @@ struct Walk<'a> {
     waiting: Option<(Record, Location)>,
     /// Its first record was passed; a second is of what a browser made of the page.
     begun: bool,
-    checked: Checked,
+    checked: CrawlCheck,
 }
 
 impl Walk<'_> {
@@ -144,17 +144,17 @@ impl Walk<'_> {
     }
 
     fn take(&mut self, record: &Record) {
-        let is_page = |event: &&Event| matches!(event, Event::Settled(page) if page.again.is_none());
+        let is_page = |event: &&Event| matches!(event, Event::PageFetched(page) if page.again.is_none());
         self.checked.pages += record.batch.events.iter().filter(is_page).count() as u64;
         self.checked.batches += 1;
     }
 
     /// Passes a stretch of the archive. Nothing behind the first damage, or behind the last batch, matters.
-    fn pass(&mut self, file: u32, path: &Path, stretch: &Stretch) -> Result<(), StoreError> {
+    fn pass(&mut self, file: u32, path: &Path, stretch: &RecordSpan) -> Result<(), StoreError> {
         let Some((record, location)) = self.waiting.take_if(|_| self.checked.damage.is_none()) else { return Ok(()) };
         if let Err(what) = &stretch.content {
             let of = stretch.uri.as_ref().map(|uri| format!(" of {uri}")).unwrap_or_default();
-            let (path, Stretch { offset, length, .. }) = (path.display(), stretch);
+            let (path, RecordSpan { offset, length, .. }) = (path.display(), stretch);
             let what = format!("{path}: {length} bytes at byte {offset} are not a complete record{of}: {what}");
             self.checked.damage = Some(what);
             return Ok(());
@@ -231,7 +231,7 @@ fn exchange(part: PartDirectory, path: &Path, former: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{Kept, Work, Writer};
+    use super::super::{CorruptionPolicy, Work, Writer};
     use super::*;
 
     /// A crawl of `batches` steps, each with a page in the archive, in files of a few pages.
@@ -240,9 +240,11 @@ mod tests {
         let store = Store::resume(&dir, &meta()).unwrap();
         let last = store.last_location().unwrap();
         let first = u32::try_from(store.len()).unwrap();
-        let writer = Writer::spawn(store, Archive::resume(&dir, last, settings(20_000)).unwrap(), |_| {}).unwrap();
+        let writer = Writer::spawn(store, WarcArchive::resume(&dir, last, settings(20_000)).unwrap(), |_| {}).unwrap();
         for n in first..batches {
-            writer.submit(Work { batch: batch(n, 3), answer: Some(Kept::Whole(fetched(n, 3000))) }).unwrap();
+            writer
+                .submit(Work { batch: batch(n, 3), answer: Some(CorruptionPolicy::Whole(fetched(n, 3000))) })
+                .unwrap();
         }
         writer.finish().unwrap();
         dir

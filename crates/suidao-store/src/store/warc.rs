@@ -177,13 +177,13 @@ fn push_field(head: &mut String, name: &str, value: &str) {
 /// Header fields in order, names in lower case.
 type Fields = Vec<(String, String)>;
 
-pub(super) struct Head {
+pub(super) struct RecordHeader {
     fields: Fields,
     /// Bytes of its block.
     pub length: u64,
 }
 
-impl Head {
+impl RecordHeader {
     /// Reads up to the block; `None` where the input ends before a record begins.
     pub fn read(input: &mut impl BufRead) -> io::Result<Option<Self>> {
         let mut left = HEAD_LIMIT;
@@ -265,7 +265,12 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
 
 /// What a browser made of the answer in the record `of`, if the record whose head is `head`, and whose block comes next,
 /// holds that; nothing is read of others, and of one with more than `limit` bytes.
-pub(super) fn rendered(input: &mut impl BufRead, head: &Head, of: &Head, limit: usize) -> io::Result<Option<Bytes>> {
+pub(super) fn rendered(
+    input: &mut impl BufRead,
+    head: &RecordHeader,
+    of: &RecordHeader,
+    limit: usize,
+) -> io::Result<Option<Bytes>> {
     if !head.renders(of) || head.length > limit as u64 {
         return Ok(None);
     }
@@ -308,14 +313,14 @@ pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched
     } else {
         record
     };
-    let Some(head) = Head::read(&mut input)? else { return Ok(None) };
+    let Some(head) = RecordHeader::read(&mut input)? else { return Ok(None) };
     let Some(url) = head.response_url() else { return Ok(None) };
     let length = usize::try_from(head.length).ok().filter(|&length| length <= input.len());
     let block = &input[..length.ok_or(io::ErrorKind::UnexpectedEof)?];
     let mut answer = answer(url, &Bytes::copy_from_slice(block), limit);
     if let Some(answer) = answer.as_mut().filter(|_| !behind.is_empty()) {
         let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(behind));
-        if let Some(next) = Head::read(&mut member)? {
+        if let Some(next) = RecordHeader::read(&mut member)? {
             answer.rendered = rendered(&mut member, &next, &head, limit)?;
         }
     }

@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use super::{Archive, Kept, Record, Store, StoreError};
+use super::{CorruptionPolicy, Record, Store, StoreError, WarcArchive};
 use suidao_page::model::Batch;
 
 /// How many works may wait, and so the most that one group holds; whoever submits more waits.
@@ -14,7 +14,7 @@ const QUEUE: usize = 256;
 pub struct Work {
     pub batch: Batch,
     /// The answer it was made of, if that is to be archived.
-    pub answer: Option<Kept>,
+    pub answer: Option<CorruptionPolicy>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Notice {
 /// The writer has stopped at an error: call [`Writer::finish`] for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the writing thread has stopped")]
-pub struct Stopped;
+pub struct WriterStopped;
 
 /// A store and its archive, written by a thread of their own.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Writer {
     /// [`StoreError::Io`] if the system gives no thread.
     pub fn spawn(
         store: Store,
-        archive: Archive,
+        archive: WarcArchive,
         notify: impl FnMut(Notice) + Send + 'static,
     ) -> Result<Self, StoreError> {
         let root = store.directory().root().to_owned();
@@ -60,8 +60,8 @@ impl Writer {
     ///
     /// # Errors
     /// [`Stopped`] after an error of the thread.
-    pub fn submit(&self, work: Work) -> Result<(), Stopped> {
-        self.queue.send(work).map_err(|_| Stopped)
+    pub fn submit(&self, work: Work) -> Result<(), WriterStopped> {
+        self.queue.send(work).map_err(|_| WriterStopped)
     }
 
     /// Waits until all is written, closes the archive, and gives the store back.
@@ -79,7 +79,7 @@ impl Writer {
 
 fn write(
     mut store: Store,
-    mut archive: Archive,
+    mut archive: WarcArchive,
     waiting: &Receiver<Work>,
     mut notify: impl FnMut(Notice),
 ) -> Result<Store, StoreError> {
@@ -97,7 +97,7 @@ fn write(
         let group = std::iter::once(first).chain(waiting.try_iter().take(QUEUE - 1));
         let mut records = Vec::new();
         for Work { batch, answer } in group {
-            let revisit = answer.as_ref().is_some_and(Kept::is_revisit);
+            let revisit = answer.as_ref().is_some_and(CorruptionPolicy::is_revisit);
             let archive = answer.map(|answer| archive.add(&answer, batch.at)).transpose()?;
             records.push(Record { batch, archive, revisit });
         }

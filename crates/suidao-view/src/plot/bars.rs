@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Style, n, svg, word};
+use super::{LineStyle, n, svg, word};
 
 /// What is longer shares the last bar.
 const LONGEST: usize = 13;
 
 /// Bars for `counts[1..]`, as shares of their sum, to a scale that ends at `largest`; `note` stands under the name.
-pub fn bars(name: &str, style: Style, counts: &[u32], largest: f64, note: &str) -> String {
+pub fn bars(name: &str, style: LineStyle, counts: &[u32], largest: f64, note: &str) -> String {
     let (left, right, top, bottom) = (38.0, 216.0, 40.0, 136.0);
     // Ends at the highest bar: at the next round share, half of the plot was mostly empty.
     let y = Scale::new(bottom, top, largest, 2.0, true, false);
@@ -71,7 +71,7 @@ mod tests {
         let shares = shares(&counts);
         assert_eq!((shares[0], shares[1], shares[12]), (0.25, 0.125, 0.625));
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        let svg = bars("dth", Style::Nth(1), &counts, 0.7, "mean 4");
+        let svg = bars("dth", LineStyle::Nth(1), &counts, 0.7, "mean 4");
         assert_eq!(svg.matches("<rect").count(), 3);
         assert_eq!(super::shares(&[]), [0.0; LONGEST]);
     }

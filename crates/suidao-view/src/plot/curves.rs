@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Interval, Style, n, svg, width, word};
+use super::{Interval, LineStyle, n, svg, width, word};
 
 /// What a measure is taken along: the horizontal axis.
 #[derive(Clone, Copy)]
@@ -20,16 +20,16 @@ impl Along<'static> {
     }
 }
 
-pub struct Line<'a> {
+pub struct CurveLine<'a> {
     pub name: &'a str,
-    pub style: Style,
+    pub style: LineStyle,
     /// (pages, median and interval), pages rising.
     pub points: Vec<(usize, Interval)>,
     /// It is the best, and stands out: thicker, above the others, its name bold.
     pub ahead: bool,
 }
 
-impl Line<'_> {
+impl CurveLine<'_> {
     fn class(&self) -> String {
         self.style.class() + if self.ahead { " ahead" } else { "" }
     }
@@ -40,9 +40,13 @@ impl Line<'_> {
 }
 
 /// The largest value that is to be seen: the oracle's only where it does not press all others to the ground.
-fn largest(lines: &[Line]) -> f64 {
+fn largest(lines: &[CurveLine]) -> f64 {
     let of = |oracle: bool| {
-        lines.iter().filter(|line| (line.style == Style::Oracle) == oracle).map(Line::largest).fold(0.0, f64::max)
+        lines
+            .iter()
+            .filter(|line| (line.style == LineStyle::Oracle) == oracle)
+            .map(CurveLine::largest)
+            .fold(0.0, f64::max)
     };
     let (others, oracle) = (of(false), of(true));
     if others > 0.0 && oracle > 2.5 * others { others } else { others.max(oracle) }
@@ -51,7 +55,7 @@ fn largest(lines: &[Line]) -> f64 {
 /// Height of a label's line.
 const LABEL: f64 = 14.0;
 
-pub fn curves(lines: &[Line], title: &str, share: bool, along: Along) -> String {
+pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> String {
     let last = along.last;
     let widest = lines.iter().map(|line| width(line.name)).fold(0.0, f64::max);
     let (left, top, bottom) = (48.0, 26.0, 300.0_f64.max(26.0 + LABEL * lines.len() as f64));
@@ -100,7 +104,14 @@ pub fn curves(lines: &[Line], title: &str, share: bool, along: Along) -> String 
 }
 
 /// A small plot for each line; `id` must be the page's only one.
-pub fn panels(lines: &[Line], title: &str, share: bool, last: usize, id: &str, show: impl Fn(f64) -> String) -> String {
+pub fn panels(
+    lines: &[CurveLine],
+    title: &str,
+    share: bool,
+    last: usize,
+    id: &str,
+    show: impl Fn(f64) -> String,
+) -> String {
     let (left, right, top, bottom) = (38.0, 208.0, 40.0, 136.0);
     let x = Scale::new(left, right, last as f64, 2.0, false, false);
     let y = Scale::new(bottom, top, largest(lines), 2.0, share, true);
@@ -143,7 +154,7 @@ fn grid(x: &Scale, y: &Scale, class: &str) -> String {
     out
 }
 
-fn path(line: &Line, x: &Scale, y: &Scale) -> String {
+fn path(line: &CurveLine, x: &Scale, y: &Scale) -> String {
     let mut out = String::new();
     for (at, (pages, interval)) in line.points.iter().enumerate() {
         let letter = if at == 0 { 'M' } else { 'L' };
@@ -153,7 +164,7 @@ fn path(line: &Line, x: &Scale, y: &Scale) -> String {
 }
 
 /// The interval as an area; nothing where there is none.
-fn band(line: &Line, x: &Scale, y: &Scale) -> String {
+fn band(line: &CurveLine, x: &Scale, y: &Scale) -> String {
     let ranges: Vec<(f64, (f64, f64))> =
         line.points.iter().filter_map(|(pages, at)| Some((*pages as f64, at.range?))).collect();
     if ranges.is_empty() {
@@ -196,16 +207,16 @@ mod tests {
 
     #[test]
     fn the_oracle_does_not_press_the_others_to_the_ground() {
-        let line = |style, value| Line {
+        let line = |style, value| CurveLine {
             name: "x",
             style,
             points: vec![(100, Interval { median: value, range: None })],
             ahead: false,
         };
-        let lines = [line(Style::Nth(0), 0.1), line(Style::Oracle, 1.0)];
+        let lines = [line(LineStyle::Nth(0), 0.1), line(LineStyle::Oracle, 1.0)];
         assert!((largest(&lines) - 0.1).abs() < 1e-12);
         assert!(curves(&lines, "h", true, Along::pages(100)).contains("x ↑"));
-        assert!((largest(&[line(Style::Nth(0), 0.8), line(Style::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
-        assert!((largest(&[line(Style::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
+        assert!((largest(&[line(LineStyle::Nth(0), 0.8), line(LineStyle::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
+        assert!((largest(&[line(LineStyle::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Style, n, svg, word};
+use super::{LineStyle, n, svg, word};
 
 /// A small plot. `slots`: shares of the hours; `largest`: the share at the upper end; `instants` in hours, from 0 to 24;
 /// `note` stands under the name.
@@ -23,7 +23,7 @@ pub fn day(name: &str, note: &str, slots: &[f64; 24], largest: f64, instants: &[
         let _ = write!(
             out,
             "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-            Style::Nth(0).class(),
+            LineStyle::Nth(0).class(),
             n(x),
             n(y),
             n(pitch - 1.0),
@@ -32,7 +32,7 @@ pub fn day(name: &str, note: &str, slots: &[f64; 24], largest: f64, instants: &[
     }
     for instant in instants {
         let (at, from, to) = (n(x.at(*instant)), n(bottom + 2.0), n(bottom + 12.0));
-        let class = Style::Nth(1).class();
+        let class = LineStyle::Nth(1).class();
         let _ = write!(out, "<line class=\"line {class}\" x1=\"{at}\" y1=\"{from}\" x2=\"{at}\" y2=\"{to}\"/>");
     }
     for hour in [0.0, 6.0, 12.0, 18.0, 24.0] {

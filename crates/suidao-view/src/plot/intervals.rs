@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Interval, Style, n, svg, width, word};
+use super::{Interval, LineStyle, n, svg, width, word};
 
-pub struct Row<'a> {
+pub struct IntervalRow<'a> {
     pub name: &'a str,
-    pub style: Style,
+    pub style: LineStyle,
     pub at: Interval,
     pub text: String,
     /// It is the best, and stands out.
@@ -20,7 +20,7 @@ const WIDTH: f64 = 460.0;
 /// Height of a row.
 const ROW: f64 = 20.0;
 
-pub fn intervals(rows: &[Row], title: &str, share: bool) -> String {
+pub fn intervals(rows: &[IntervalRow], title: &str, share: bool) -> String {
     let widest = rows.iter().map(|row| width(row.name)).fold(0.0, f64::max);
     let words = rows.iter().map(|row| width(&row.text)).fold(0.0, f64::max);
     let (left, top) = (widest + 12.0, 22.0);

@@ -11,10 +11,10 @@ mod intervals;
 mod scale;
 
 pub use bars::{bars, shares as tunnel_shares};
-pub use curves::{Along, Line, curves, panels};
+pub use curves::{Along, CurveLine, curves, panels};
 pub use day::day;
 pub use histogram::{Bar, histogram};
-pub use intervals::{Row, intervals};
+pub use intervals::{IntervalRow, intervals};
 
 use crate::html::{COLOURS as FRAME, escape};
 
@@ -41,12 +41,12 @@ const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
 
 /// How a strategy is drawn, wherever it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum LineStyle {
     Nth(usize),
     Oracle,
 }
 
-impl Style {
+impl LineStyle {
     fn class(self) -> String {
         match self {
             Self::Nth(n) => format!("c{}", n % COLOURS),

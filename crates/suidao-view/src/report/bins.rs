@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::facts::{Bin, Histogram};
 use suidao_page::model::Day;
-use suidao_store::corpus::Entry;
+use suidao_store::corpus::CatalogueEntry;
 
 /// Bins are made wider until there are no more than this.
 const MOST: i64 = 60;
@@ -13,7 +13,7 @@ const MOST: i64 = 60;
 const MONTHS: i64 = 48;
 
 /// Pages by year of publication, or month where that are few.
-pub(super) fn published(entries: &[Entry]) -> Histogram {
+pub(super) fn published(entries: &[CatalogueEntry]) -> Histogram {
     let months = |day: Day| {
         let text = day.to_string();
         let mut parts = text.splitn(3, '-').map(|part| part.parse::<i64>().unwrap_or(0));
@@ -41,7 +41,7 @@ pub(super) fn published(entries: &[Entry]) -> Histogram {
 }
 
 /// Pages by characters of main text: 0, then bins that begin at 1, 2 and 5 times powers of ten.
-pub(super) fn lengths(entries: &[Entry]) -> Histogram {
+pub(super) fn lengths(entries: &[CatalogueEntry]) -> Histogram {
     let begin = |bin: i64| -> u64 {
         if bin == 0 { 0 } else { [1, 2, 5][((bin - 1) % 3) as usize] * 10_u64.pow(((bin - 1) / 3) as u32) }
     };
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use suidao_page::model::{Millis, Relevance, Sketch, UrlId};
 
-    fn entry(chars: u32, published: Option<&str>, seconds: u64) -> Entry {
-        Entry {
+    fn entry(chars: u32, published: Option<&str>, seconds: u64) -> CatalogueEntry {
+        CatalogueEntry {
             title: 0,
             particulars: 0,
             id: UrlId(0),
@@ -99,8 +99,8 @@ mod tests {
             foreign: false,
             archived: true,
             duplicate_of: None,
-            part: suidao_store::corpus::Part::Page,
-            seen: suidao_store::corpus::Seen::default(),
+            part: suidao_store::corpus::PageRole::Page,
+            seen: suidao_store::corpus::SeenTimes::default(),
             further: 0,
         }
     }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn lengths_lie_in_bins_of_one_two_five() {
-        let entries: Vec<Entry> = [12, 19, 20, 150, 99].map(|chars| entry(chars, None, 0)).to_vec();
+        let entries: Vec<CatalogueEntry> = [12, 19, 20, 150, 99].map(|chars| entry(chars, None, 0)).to_vec();
         assert_eq!(names(&lengths(&entries)), [("10", 2, 0), ("20", 1, 0), ("50", 1, 0), ("100", 1, 1)]);
         assert_eq!(names(&lengths(&[entry(0, None, 0), entry(4_000_000, None, 0)])).last().unwrap().0, "2M");
         assert!(lengths(&[]).bins.is_empty());

@@ -5,18 +5,18 @@ use serde::Serialize;
 use suidao_page::model::{CrawlUrl, Relevance};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Facts {
-    pub crawl: Crawl,
-    pub counts: Counts,
-    pub harvest: Harvest,
-    pub hosts: Hosts,
+pub struct ReportFacts {
+    pub crawl: CrawlFacts,
+    pub counts: ReportCounts,
+    pub harvest: HarvestFacts,
+    pub hosts: HostFacts,
     /// Pages by language (ISO 639-3), the most frequent first; `?` where it could not be told.
     pub languages: Vec<Bin>,
     /// Pages by date of publication.
     pub published: Histogram,
     /// Pages by characters of main text.
     pub lengths: Histogram,
-    pub duplicates: Duplicates,
+    pub duplicates: DuplicateFacts,
     pub tunnels: Tunnels,
     /// Terms found, by pages in which they are among the 12 most telling, the most frequent first.
     pub terms: Vec<Bin>,
@@ -24,11 +24,11 @@ pub struct Facts {
     pub failed: Vec<Reason>,
     /// URLs that were known and not fetched by the crawl's own will, the most frequent reason first.
     pub refused: Vec<Reason>,
-    pub queue: Queue,
+    pub queue: QueueFacts,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Crawl {
+pub struct CrawlFacts {
     pub topic: String,
     pub lexicon: String,
     pub strategy: String,
@@ -46,7 +46,7 @@ pub struct Crawl {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Counts {
+pub struct ReportCounts {
     pub pages: u64,
     pub relevant: u64,
     pub known: u64,
@@ -61,7 +61,7 @@ pub struct Counts {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Harvest {
+pub struct HarvestFacts {
     pub window: u64,
     pub points: Vec<HarvestPoint>,
 }
@@ -76,7 +76,7 @@ pub struct HarvestPoint {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Hosts {
+pub struct HostFacts {
     pub known: u64,
     pub visited: u64,
     pub relevant: u64,
@@ -115,7 +115,7 @@ pub struct Histogram {
 
 /// A page, as it is named.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Named {
+pub struct NamedPage {
     pub url: CrawlUrl,
     /// Its title; empty if it has none.
     pub title: String,
@@ -125,18 +125,18 @@ pub struct Named {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Duplicates {
+pub struct DuplicateFacts {
     pub groups: u64,
     /// Pages that are not the one to keep of their group.
     pub repeated: u64,
-    pub largest: Vec<Group>,
+    pub largest: Vec<HostGroup>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Group {
+pub struct HostGroup {
     pub pages: u64,
-    pub kept: Named,
-    pub others: Vec<Named>,
+    pub kept: NamedPage,
+    pub others: Vec<NamedPage>,
 }
 
 /// Off-topic pages crossed on the paths by which relevant pages became known.
@@ -145,25 +145,25 @@ pub struct Tunnels {
     /// Relevant pages by the off-topic pages in a row before them; `[0]`: found on a relevant page, or seeds.
     pub by_hops: Vec<u64>,
     /// The longest, one for each mouth (the first off-topic page behind the last relevant one).
-    pub longest: Vec<Tunnel>,
+    pub longest: Vec<TunnelFacts>,
     /// Hosts opened: the first relevant page lies behind off-topic pages that begin on another host, or behind a seed's.
     pub opened: u64,
     /// Of these the ones with the most relevant pages.
-    pub hosts: Vec<Opened>,
+    pub hosts: Vec<TunnelledHost>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Tunnel {
+pub struct TunnelFacts {
     pub hops: u32,
     /// Relevant pages found through the one at its end, itself included.
     pub paid: u64,
     /// From the last relevant page before it (or a seed) to the relevant page at its end.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PathStep>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
-    pub page: Named,
+pub struct PathStep {
+    pub page: NamedPage,
     /// Text of the link that led to it; empty for seeds, redirects, and links without text.
     pub anchor: String,
     pub number: u64,
@@ -171,14 +171,14 @@ pub struct Step {
 
 /// A host opened by a tunnel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Opened {
+pub struct TunnelledHost {
     pub host: String,
     pub relevant: u64,
     pub hops: u32,
     /// The first of them was the n-th page of the crawl.
     pub first: u64,
     /// The last relevant page before; none where the path begins with an off-topic seed.
-    pub from: Option<Named>,
+    pub from: Option<NamedPage>,
 }
 
 /// Why URLs were not fetched.
@@ -190,7 +190,7 @@ pub struct Reason {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Queue {
+pub struct QueueFacts {
     pub waiting: u64,
     pub hosts: u64,
 }

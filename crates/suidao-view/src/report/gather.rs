@@ -8,11 +8,11 @@ use rustc_hash::FxHashSet;
 
 use super::bins;
 use super::facts::{
-    Bin, Counts, Crawl, Duplicates, Facts, Group, Harvest, HarvestPoint, HostRow, Hosts, Opened, Queue, Reason, Step,
-    Tunnel, Tunnels,
+    Bin, CrawlFacts, DuplicateFacts, HarvestFacts, HarvestPoint, HostFacts, HostGroup, HostRow, PathStep, QueueFacts,
+    Reason, ReportCounts, ReportFacts, TunnelFacts, TunnelledHost, Tunnels,
 };
-use super::ledger::Ledger;
-use super::names::{Names, examples, reasons};
+use super::ledger::ReportAccumulator;
+use super::names::{PageNames, examples, reasons};
 use super::tunnels::{Traced, trace};
 use suidao_page::model::UrlId;
 use suidao_store::corpus::Catalogue;
@@ -33,8 +33,12 @@ const LANGUAGES: usize = 12;
 ///
 /// # Errors
 /// [`StoreError`] if the log does not read.
-pub fn gather(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Value>) -> Result<Facts, StoreError> {
-    let mut ledger = Ledger::new(catalogue);
+pub fn gather(
+    store: &Store,
+    catalogue: &Catalogue,
+    summary: Option<&serde_json::Value>,
+) -> Result<ReportFacts, StoreError> {
+    let mut ledger = ReportAccumulator::new(catalogue);
     for record in store.batches() {
         ledger.observe(&record?);
     }
@@ -47,7 +51,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json:
     let mut wanted: FxHashSet<UrlId> = told.map(|place| catalogue.entries[place as usize].id).collect();
     let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
     wanted.extend(urls);
-    let names = Names::read(store, &wanted, &mut ledger.skipped)?;
+    let names = PageNames::read(store, &wanted, &mut ledger.skipped)?;
     let named = |place: u32| names.page(catalogue, place);
 
     let mut refused: Vec<Reason> = reasons(refused, &names, |reason| reason.why().to_owned());
@@ -56,7 +60,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json:
         reasons(failed, &names, |&reason| ledger.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
     let total = |reasons: &[Reason]| reasons.iter().map(|reason| reason.urls).sum();
     let entries = &catalogue.entries;
-    let counts = Counts {
+    let counts = ReportCounts {
         pages: entries.len() as u64,
         relevant: entries.iter().filter(|entry| entry.is_relevant()).count() as u64,
         known: ledger.host_of.len() as u64,
@@ -69,9 +73,9 @@ pub fn gather(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json:
     };
     let group = |(kept, others): &(u32, Vec<u32>)| {
         let others_named = others.iter().take(MEMBERS).filter_map(|&place| named(place)).collect();
-        Some(Group { pages: others.len() as u64 + 1, kept: named(*kept)?, others: others_named })
+        Some(HostGroup { pages: others.len() as u64 + 1, kept: named(*kept)?, others: others_named })
     };
-    Ok(Facts {
+    Ok(ReportFacts {
         crawl: crawl(store, catalogue, summary),
         counts,
         harvest: harvest(catalogue),
@@ -79,7 +83,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json:
         languages: languages(catalogue),
         published: bins::published(entries),
         lengths: bins::lengths(entries),
-        duplicates: Duplicates {
+        duplicates: DuplicateFacts {
             groups: groups.len() as u64,
             repeated: groups.iter().map(|(_, others)| others.len() as u64).sum(),
             largest: groups.iter().take(GROUPS).filter_map(group).collect(),
@@ -92,7 +96,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json:
     })
 }
 
-fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Value>) -> Crawl {
+fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Value>) -> CrawlFacts {
     let meta = store.meta();
     let times = || catalogue.entries.iter().map(|entry| entry.at);
     let mut settings = Vec::new();
@@ -104,7 +108,7 @@ fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Valu
     }
     // Not set is the default, and says nothing.
     settings.retain(|(_, value)| value != "null");
-    Crawl {
+    CrawlFacts {
         topic: meta.topic.clone(),
         lexicon: meta.lexicon.clone(),
         strategy: meta.strategy.clone(),
@@ -121,7 +125,7 @@ fn shown(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn harvest(catalogue: &Catalogue) -> Harvest {
+fn harvest(catalogue: &Catalogue) -> HarvestFacts {
     let pages = catalogue.entries.len();
     let window = (pages / 20).clamp(1, 1000);
     let every = pages.div_ceil(POINTS).max(1);
@@ -137,10 +141,10 @@ fn harvest(catalogue: &Catalogue) -> Harvest {
             points.push(HarvestPoint { pages: at as u64, relevant: u64::from(relevant), moving });
         }
     }
-    Harvest { window: window as u64, points }
+    HarvestFacts { window: window as u64, points }
 }
 
-fn hosts(catalogue: &Catalogue, ledger: &Ledger) -> Hosts {
+fn hosts(catalogue: &Catalogue, ledger: &ReportAccumulator) -> HostFacts {
     let row = |host: &String| HostRow { host: host.clone(), ..HostRow::default() };
     let mut rows: Vec<HostRow> = catalogue.hosts.iter().map(row).collect();
     for (number, entry) in (1..).zip(&catalogue.entries) {
@@ -163,7 +167,7 @@ fn hosts(catalogue: &Catalogue, ledger: &Ledger) -> Hosts {
     rows.retain(|row| row.pages > 0);
     rows.sort_by_key(|row| (Reverse(row.pages), row.first));
     let share = |row: &HostRow| row.pages as f64 / catalogue.entries.len().max(1) as f64;
-    Hosts {
+    HostFacts {
         known,
         visited: rows.len() as u64,
         relevant: rows.iter().filter(|row| row.relevant > 0).count() as u64,
@@ -206,18 +210,18 @@ fn groups(catalogue: &Catalogue) -> Vec<(u32, Vec<u32>)> {
     groups
 }
 
-fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &Names) -> Tunnels {
+fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &PageNames) -> Tunnels {
     let step = |&place: &u32| {
         let id = catalogue.entries.get(place as usize)?.id;
         let anchor = names.urls.get(&id).map(|(_, anchor)| anchor.clone()).unwrap_or_default();
-        Some(Step { page: names.page(catalogue, place)?, anchor, number: u64::from(place) + 1 })
+        Some(PathStep { page: names.page(catalogue, place)?, anchor, number: u64::from(place) + 1 })
     };
-    let longest = traced.longest.iter().map(|path| Tunnel {
+    let longest = traced.longest.iter().map(|path| TunnelFacts {
         hops: path.hops,
         paid: path.paid,
         steps: path.places.iter().filter_map(step).collect(),
     });
-    let hosts = traced.hosts.iter().map(|opening| Opened {
+    let hosts = traced.hosts.iter().map(|opening| TunnelledHost {
         host: catalogue.hosts.get(opening.host as usize).cloned().unwrap_or_default(),
         relevant: opening.relevant,
         hops: opening.hops,
@@ -227,17 +231,17 @@ fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &Names) -> Tunnels {
     Tunnels { longest: longest.collect(), hosts: hosts.collect(), ..traced.counts() }
 }
 
-fn terms(ledger: &Ledger) -> Vec<Bin> {
+fn terms(ledger: &ReportAccumulator) -> Vec<Bin> {
     let mut found: Vec<Bin> =
         ledger.terms.iter().map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant }).collect();
     found.sort_by(|one, other| other.pages.cmp(&one.pages).then_with(|| one.name.cmp(&other.name)));
     found
 }
 
-fn queue(ledger: &Ledger) -> Queue {
+fn queue(ledger: &ReportAccumulator) -> QueueFacts {
     let all = ledger.standings.of.iter().zip(&ledger.host_of);
     let waiting: Vec<u32> =
         all.filter(|(standing, _)| **standing == Standing::Waiting).map(|(_, host)| *host).collect();
     let hosts: FxHashSet<u32> = waiting.iter().copied().collect();
-    Queue { waiting: waiting.len() as u64, hosts: hosts.len() as u64 }
+    QueueFacts { waiting: waiting.len() as u64, hosts: hosts.len() as u64 }
 }

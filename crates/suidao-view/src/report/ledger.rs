@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::tunnels::{Found, NONE};
-use suidao_page::model::{Event, Origin, Refusal, UrlId};
+use super::tunnels::{NONE, TreePage};
+use suidao_page::model::{Event, SkipReason, UrlId, UrlOrigin};
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::Record;
 use suidao_store::store::skipped::Standings;
 
-pub(super) struct Ledger<'a> {
+pub(super) struct ReportAccumulator<'a> {
     catalogue: &'a Catalogue,
     hosts: FxHashMap<&'a str, u32>,
     /// Where each URL stands.
@@ -23,19 +23,19 @@ pub(super) struct Ledger<'a> {
     origins: Vec<u32>,
     /// Place of each URL's page, or [`NONE`].
     places: Vec<u32>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<TreePage>,
     /// By term: pages, and relevant ones.
     pub(super) terms: FxHashMap<String, (u64, u64)>,
     /// Reason of each URL that was given up, in words.
     pub(super) failures: BTreeMap<UrlId, u16>,
     pub(super) reasons: Vec<String>,
     /// Reasons of URLs refused without a number, by fingerprint.
-    pub(super) skipped: FxHashMap<u64, Refusal>,
+    pub(super) skipped: FxHashMap<u64, SkipReason>,
     /// Bytes of the pages' records.
     pub(super) archived: u64,
 }
 
-impl<'a> Ledger<'a> {
+impl<'a> ReportAccumulator<'a> {
     /// Counts nothing yet.
     pub(super) fn new(catalogue: &'a Catalogue) -> Self {
         Self {
@@ -63,20 +63,20 @@ impl<'a> Ledger<'a> {
                     self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NONE));
                     self.places.push(NONE);
                     self.origins.push(match found.origin {
-                        Origin::Seed | Origin::Named => NONE,
-                        Origin::Link(from)
-                        | Origin::Redirect(from)
-                        | Origin::Listed(from)
-                        | Origin::Canonical(from) => from.0,
+                        UrlOrigin::Seed | UrlOrigin::Named => NONE,
+                        UrlOrigin::Link(from)
+                        | UrlOrigin::Redirect(from)
+                        | UrlOrigin::Listed(from)
+                        | UrlOrigin::Canonical(from) => from.0,
                     });
                 }
-                Event::Settled(page) => {
+                Event::PageFetched(page) => {
                     self.archived += record.archive.map_or(0, |location| location.length);
                     let place = self.found.len() as u32;
                     // Any other visit of a page than the first says nothing new of how it was found.
                     let entry = self.catalogue.entries.get(place as usize).filter(|entry| entry.id == page.id);
                     let Some(entry) = entry else { continue };
-                    self.found.push(Found {
+                    self.found.push(TreePage {
                         parent: self.parent(page.id),
                         host: entry.host,
                         relevant: entry.is_relevant(),
@@ -94,7 +94,7 @@ impl<'a> Ledger<'a> {
                         }
                     }
                 }
-                Event::Failed { id, failure } => {
+                Event::FetchFailed { id, failure } => {
                     let why = failure.to_string();
                     let known = self.reasons.iter().position(|reason| *reason == why);
                     let reason = known.unwrap_or_else(|| {
@@ -103,7 +103,7 @@ impl<'a> Ledger<'a> {
                     });
                     self.failures.insert(*id, u16::try_from(reason).unwrap_or(u16::MAX));
                 }
-                Event::Skipped { url, reason, .. } => {
+                Event::LinkRejected { url, reason, .. } => {
                     self.skipped.entry(url.fingerprint()).or_insert(*reason);
                 }
                 _ => {}

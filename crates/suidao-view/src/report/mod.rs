@@ -12,7 +12,7 @@ mod page;
 mod timetable;
 mod tunnels;
 
-pub use facts::Facts;
+pub use facts::ReportFacts;
 pub use gather::gather;
 pub use page::page;
-pub use timetable::{BoardPlan, Timetable, Wish, clock, timetable};
+pub use timetable::{BoardPlan, Timetable, TimetableOptions, clock, timetable};

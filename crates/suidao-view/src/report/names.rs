@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::facts::{Named, Reason};
-use super::ledger::Ledger;
+use super::facts::{NamedPage, Reason};
+use super::ledger::ReportAccumulator;
 use super::tunnels::NONE;
-use suidao_page::model::{CrawlUrl, Event, Refusal, UrlId};
+use suidao_page::model::{CrawlUrl, Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::Standing;
 use suidao_store::store::{Store, StoreError};
@@ -23,7 +23,7 @@ const CANDIDATES: usize = 64;
 pub(super) type ByReason<R> = BTreeMap<R, (u64, Vec<UrlId>)>;
 
 /// Failed and refused URLs with a number, by reason.
-pub(super) fn examples(ledger: &Ledger) -> (ByReason<u16>, ByReason<Refusal>) {
+pub(super) fn examples(ledger: &ReportAccumulator) -> (ByReason<u16>, ByReason<SkipReason>) {
     fn add<R: Ord>(reasons: &mut ByReason<R>, reason: R, id: UrlId) {
         let (urls, examples) = reasons.entry(reason).or_default();
         *urls += 1;
@@ -45,7 +45,7 @@ pub(super) fn examples(ledger: &Ledger) -> (ByReason<u16>, ByReason<Refusal>) {
     (failed, refused)
 }
 
-pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &Names, why: impl Fn(&R) -> String) -> Vec<Reason> {
+pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &PageNames, why: impl Fn(&R) -> String) -> Vec<Reason> {
     let reason = |(reason, (urls, examples)): (R, (u64, Vec<UrlId>))| Reason {
         why: why(&reason),
         urls,
@@ -57,21 +57,21 @@ pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &Names, why: impl Fn(&R)
 }
 
 /// What the few pages are called that are told by name.
-pub(super) struct Names {
+pub(super) struct PageNames {
     pub(super) urls: FxHashMap<UrlId, (CrawlUrl, String)>,
     titles: FxHashMap<UrlId, String>,
     skipped: Vec<CrawlUrl>,
 }
 
-impl Names {
+impl PageNames {
     /// Reads the names of these; takes out of `skipped` what has a number after all.
     pub(super) fn read(
         store: &Store,
         wanted: &FxHashSet<UrlId>,
-        skipped: &mut FxHashMap<u64, Refusal>,
+        skipped: &mut FxHashMap<u64, SkipReason>,
     ) -> Result<Self, StoreError> {
         let mut names = Self { urls: FxHashMap::default(), titles: FxHashMap::default(), skipped: Vec::new() };
-        let mut candidates: BTreeMap<Refusal, Vec<CrawlUrl>> = BTreeMap::new();
+        let mut candidates: BTreeMap<SkipReason, Vec<CrawlUrl>> = BTreeMap::new();
         for record in store.batches() {
             for event in record?.batch.events {
                 match event {
@@ -81,10 +81,10 @@ impl Names {
                             names.urls.insert(found.id, (found.url, found.anchor));
                         }
                     }
-                    Event::Settled(page) if wanted.contains(&page.id) => {
+                    Event::PageFetched(page) if wanted.contains(&page.id) => {
                         names.titles.insert(page.id, page.title);
                     }
-                    Event::Skipped { url, .. } => {
+                    Event::LinkRejected { url, .. } => {
                         let Some(reason) = skipped.get(&url.fingerprint()) else { continue };
                         let urls = candidates.entry(*reason).or_default();
                         if urls.len() < CANDIDATES && !urls.contains(&url) {
@@ -99,9 +99,9 @@ impl Names {
         Ok(names)
     }
 
-    pub(super) fn page(&self, catalogue: &Catalogue, place: u32) -> Option<Named> {
+    pub(super) fn page(&self, catalogue: &Catalogue, place: u32) -> Option<NamedPage> {
         let entry = catalogue.entries.get(place as usize).filter(|_| place != NONE)?;
-        Some(Named {
+        Some(NamedPage {
             url: self.urls.get(&entry.id)?.0.clone(),
             title: self.titles.get(&entry.id).cloned().unwrap_or_default(),
             relevance: entry.relevance,
@@ -110,8 +110,8 @@ impl Names {
     }
 
     /// Adds the URLs refused without a number to those with one.
-    pub(super) fn add_skipped(&self, refused: &mut Vec<Reason>, skipped: &FxHashMap<u64, Refusal>) {
-        let mut counted: BTreeMap<Refusal, u64> = BTreeMap::new();
+    pub(super) fn add_skipped(&self, refused: &mut Vec<Reason>, skipped: &FxHashMap<u64, SkipReason>) {
+        let mut counted: BTreeMap<SkipReason, u64> = BTreeMap::new();
         for reason in skipped.values() {
             *counted.entry(*reason).or_default() += 1;
         }

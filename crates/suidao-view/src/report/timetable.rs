@@ -9,14 +9,14 @@ use crate::html::{self, count, fill, html};
 use crate::plot;
 use suidao_crawl::crawl::VISITS_A_DAY;
 use suidao_forum::forum::map::offset;
-use suidao_forum::forum::schedule::{History, Horizon, Importance, Method, Planner, cycle, mean_delay};
+use suidao_forum::forum::schedule::{History, Horizon, Importance, Planner, ScheduleMethod, cycle, mean_delay};
 use suidao_page::model::{Event, ForumMap, UrlId};
 use suidao_store::store::{Store, StoreError};
 
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct TimetableOptions {
     /// By which schedule.
-    pub method: Method,
+    pub method: ScheduleMethod,
     /// Visits a day, all boards together; none: eight for each.
     pub per_day: Option<u32>,
     pub horizon: Horizon,
@@ -26,7 +26,7 @@ pub struct Wish {
 #[derive(Clone, Debug, Serialize)]
 pub struct Timetable {
     /// By which schedule.
-    pub method: Method,
+    pub method: ScheduleMethod,
     pub horizon: Horizon,
     pub importance: Importance,
     /// Visits a day, all boards together.
@@ -61,7 +61,11 @@ pub struct BoardPlan {
 ///
 /// # Errors
 /// [`StoreError`] if the log does not read.
-pub fn timetable(store: &Store, map: Option<ForumMap>, wish: Wish) -> Result<Option<Timetable>, StoreError> {
+pub fn timetable(
+    store: &Store,
+    map: Option<ForumMap>,
+    wish: TimetableOptions,
+) -> Result<Option<Timetable>, StoreError> {
     let map = match map {
         Some(map) => map,
         None => last_map(store)?.unwrap_or_default(),
@@ -121,7 +125,7 @@ fn last_map(store: &Store) -> Result<Option<ForumMap>, StoreError> {
     for record in store.batches() {
         for event in record?.batch.events {
             let map = match event {
-                Event::Settled(settled) => settled.forum.and_then(|page| page.map),
+                Event::PageFetched(settled) => settled.forum.and_then(|page| page.map),
                 Event::Forum(step) => step.map,
                 _ => None,
             };
@@ -201,12 +205,16 @@ impl Timetable {
 mod tests {
     use super::*;
     use suidao_page::model::{
-        Batch, BoardEntry, CrawlUrl, Discovered, ForumStep, IndexPage, Listed, Millis, Moment, Origin, PageKind,
+        ApproxTime, Batch, BoardEntry, CrawlUrl, Discovered, ForumStep, IndexPage, Listed, Millis, PageKind, UrlOrigin,
     };
     use suidao_store::store::{CrawlDirectory, Meta, Record};
 
-    const WISH: Wish =
-        Wish { method: Method::Sqrt, per_day: None, horizon: Horizon::Periodic, importance: Importance::Equal };
+    const WISH: TimetableOptions = TimetableOptions {
+        method: ScheduleMethod::Sqrt,
+        per_day: None,
+        horizon: Horizon::Periodic,
+        importance: Importance::Equal,
+    };
     const DAY: i64 = 86_400;
 
     /// A crawl of two boards, of which one is busy at nine in the morning, and of one thread of it by so many replies a day.
@@ -215,10 +223,10 @@ mod tests {
             Store::resume(&CrawlDirectory::new(root), &Meta::new("forum", "x", "boards", Millis(0))).unwrap();
         let discovered = |id: u32| {
             let url = CrawlUrl::parse(&format!("http://bbs.example.cn/{id}")).unwrap();
-            Event::Discovered(Discovered { id: UrlId(id), url, origin: Origin::Seed, anchor: String::new() })
+            Event::Discovered(Discovered { id: UrlId(id), url, origin: UrlOrigin::Seed, anchor: String::new() })
         };
         let listed = Listed { last_reply: None, replies: None, sticky: false };
-        let posts = (0..20).map(|day| Moment { at: (14_000 + day) * DAY + 3_600, within: 60 }).collect();
+        let posts = (0..20).map(|day| ApproxTime { at: (14_000 + day) * DAY + 3_600, within: 60 }).collect();
         let step = ForumStep {
             map: map.map(Box::new),
             lists: vec![

@@ -14,7 +14,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// A page in the tree of discovery. Pages are told by their places: pages fetched before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct TreePage {
     /// Place of the page it was found on (redirects between are left out), or [`NONE`].
     pub(super) parent: u32,
     pub(super) host: u32,
@@ -47,7 +47,7 @@ pub(super) struct Traced {
 }
 
 /// Traces all relevant pages back. Parents come before their children. Memory: 8 bytes a page.
-pub(super) fn trace(pages: &[Found], hosts: usize) -> Traced {
+pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
     let at = |place: u32| pages.get(place as usize);
     let mut hops: Vec<u32> = Vec::with_capacity(pages.len());
     for page in pages {
@@ -134,8 +134,8 @@ mod tests {
     use super::*;
 
     /// A page a letter: capitals are relevant; the letter's alphabet number is of no account, the digits give parent and host.
-    fn pages(told: &[(i64, u32, bool)]) -> Vec<Found> {
-        let found = |&(parent, host, relevant): &(i64, u32, bool)| Found {
+    fn pages(told: &[(i64, u32, bool)]) -> Vec<TreePage> {
+        let found = |&(parent, host, relevant): &(i64, u32, bool)| TreePage {
             parent: u32::try_from(parent).unwrap_or(NONE),
             host,
             relevant,

@@ -2,10 +2,10 @@
 
 use url::form_urlencoded;
 
-use super::look::Tongue;
+use super::look::Lang;
 use suidao_export::index::Request;
 use suidao_page::model::Day;
-use suidao_store::corpus::{Duplicates, Filter};
+use suidao_store::corpus::{DuplicatePolicy, Filter};
 
 /// Hits of a page of results.
 pub(super) const PER_PAGE: usize = 10;
@@ -17,8 +17,8 @@ const LONGEST: usize = 500;
 const MOST_HITS: usize = 100;
 
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
-    pub tongue: Tongue,
+pub(super) struct SearchParams {
+    pub tongue: Lang,
     /// It was chosen by a link, and is kept by the others.
     chosen: bool,
     /// The query, as typed.
@@ -42,7 +42,7 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    pub(super) fn told(self, tongue: Tongue) -> &'static str {
+    pub(super) fn told(self, tongue: Lang) -> &'static str {
         match self {
             Self::TooLong => {
                 tongue.pick("The query is too long; the limit is 500 characters.", "查询太长：最多 500 个字符。")
@@ -56,9 +56,9 @@ impl Refused {
     }
 }
 
-impl Asked {
+impl SearchParams {
     /// Nothing in particular.
-    pub(super) fn nothing(tongue: Tongue) -> Self {
+    pub(super) fn nothing(tongue: Lang) -> Self {
         Self {
             tongue,
             chosen: false,
@@ -74,14 +74,14 @@ impl Asked {
         }
     }
 
-    pub(super) fn read(query: &str, preferred: Tongue) -> Result<Self, Refused> {
+    pub(super) fn read(query: &str, preferred: Lang) -> Result<Self, Refused> {
         let mut asked = Self::nothing(preferred);
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let value = value.trim();
             let number = || value.parse::<usize>().map_err(|_| Refused::Value);
             match &*name {
                 "lang" => {
-                    asked.tongue = Tongue::named(value).ok_or(Refused::Value)?;
+                    asked.tongue = Lang::named(value).ok_or(Refused::Value)?;
                     asked.chosen = true;
                 }
                 "q" => asked.q = value.to_owned(),
@@ -125,7 +125,7 @@ impl Asked {
             published_from: self.year.and_then(|year| Day::of(year, 1, 1)),
             published_until: self.year.and_then(|year| Day::of(year, 12, 31)),
             no_noindex: true,
-            duplicates: if self.all { Duplicates::Keep } else { Duplicates::Best },
+            duplicates: if self.all { DuplicatePolicy::Keep } else { DuplicatePolicy::Best },
             ..Filter::default()
         };
         Request { query, filter, offset, limit, explain: false }
@@ -149,7 +149,7 @@ impl Asked {
     }
 
     /// The same, in the other language.
-    pub(super) fn in_tongue(&self, tongue: Tongue) -> Self {
+    pub(super) fn in_tongue(&self, tongue: Lang) -> Self {
         Self { tongue, chosen: true, ..self.clone() }
     }
 

@@ -2,15 +2,15 @@
 
 use minijinja::context;
 
-use super::ask::Asked;
-use super::{Reply, Site, look};
+use super::ask::SearchParams;
+use super::{HttpReply, SearchSite, look};
 use crate::html::thousands;
 use suidao_export::index::{IndexError, Request};
 
 /// Terms, hosts and years that are shown.
 const MOST: usize = 24;
 
-pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
+pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
     let tongue = asked.tongue;
     let all = site.index.search(&Request::default())?;
     let facets = &all.facets;
@@ -31,7 +31,7 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
     };
     let share = 100.0 * facets.relevant as f64 / (all.pages as f64).max(1.0);
     let title = tongue.pick(format!("A corpus on {topic}"), format!("{topic} 语料库"));
-    let way = |name: String, asked: Asked, pages: u64| (name, asked.link("/search"), pages);
+    let way = |name: String, asked: SearchParams, pages: u64| (name, asked.link("/search"), pages);
     let terms = site.index.terms(MOST)?.into_iter();
     let terms = terms.map(|(term, pages)| way(term.clone(), asked.with(|asked| asked.q = quoted(&term)), pages));
     let hosts = facets.hosts.iter().take(MOST);
@@ -53,7 +53,7 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
             (tongue.pick("Years", "年份"), years.collect()),
         ],
     };
-    Ok(Reply::html(200, look::frame(site, asked, &title, include_str!("home.html"), context)))
+    Ok(HttpReply::html(200, look::frame(site, asked, &title, include_str!("home.html"), context)))
 }
 
 fn quoted(term: &str) -> String {

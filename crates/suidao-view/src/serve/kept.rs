@@ -3,19 +3,19 @@
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
-use super::ask::Asked;
-use super::{Reply, Site, look};
-use suidao_export::index::{IndexError, Step};
+use super::ask::SearchParams;
+use super::{HttpReply, SearchSite, look};
+use suidao_export::index::{ExplainedStep, IndexError};
 
 /// Characters of text that are shown.
 const MOST: usize = 100_000;
 
-pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
+pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
     let Some(page) = site.index.page(&asked.id)? else {
-        return Ok(site.missing(&Asked::nothing(asked.tongue).kept(asked)));
+        return Ok(site.missing(&SearchParams::nothing(asked.tongue).kept(asked)));
     };
     let title = look::title(&page);
-    let step = |step: &Step| {
+    let step = |step: &ExplainedStep| {
         let known = step.page.as_ref();
         let link = known
             .filter(|page| page.id != asked.id)
@@ -35,7 +35,7 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
         is_cut => end < page.text.len(),
     };
     let headed = format!("{title} · {}", site.index.origin().topic);
-    Ok(Reply::html(200, look::frame(site, asked, &headed, include_str!("kept.html"), context)))
+    Ok(HttpReply::html(200, look::frame(site, asked, &headed, include_str!("kept.html"), context)))
 }
 
 fn shell(word: &str) -> String {

@@ -2,18 +2,18 @@
 
 use minijinja::{Value, context};
 
-use super::ask::Asked;
-use super::{Reply, Site};
+use super::ask::SearchParams;
+use super::{HttpReply, SearchSite};
 use crate::html::{self, escape, fill, html, thousands};
 use suidao_export::index::{Marked, Stored};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tongue {
+pub(super) enum Lang {
     English,
     Chinese,
 }
 
-impl Tongue {
+impl Lang {
     /// By its name in a URL.
     pub(super) fn named(code: &str) -> Option<Self> {
         match code {
@@ -58,13 +58,13 @@ impl Tongue {
 }
 
 /// What all templates of the site see: `pick` has two texts, one in each language.
-pub(super) fn shared(tongue: Tongue) -> Value {
+pub(super) fn shared(tongue: Lang) -> Value {
     let pick = move |english: Value, chinese: Value| tongue.pick(english, chinese);
     context! { lang => tongue.html(), pick => Value::from_function(pick) }
 }
 
 /// A whole page: head with the search box, what the template writes, foot.
-pub(super) fn frame(site: &Site, asked: &Asked, title: &str, template: &str, context: Value) -> String {
+pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, template: &str, context: Value) -> String {
     let shared = shared(asked.tongue);
     let main = fill(template, context! { ..context, ..shared.clone() });
     let path = if !asked.id.is_empty() {
@@ -77,7 +77,7 @@ pub(super) fn frame(site: &Site, asked: &Asked, title: &str, template: &str, con
     let (origin, other) = (site.index.origin(), asked.tongue.other());
     let kept: Vec<_> = asked.pairs().into_iter().filter(|(name, _)| !matches!(*name, "q" | "p" | "id")).collect();
     let head = context! {
-        home => Asked::nothing(asked.tongue).kept(asked).link("/"),
+        home => SearchParams::nothing(asked.tongue).kept(asked).link("/"),
         topic => &origin.topic,
         q => &asked.q,
         kept,
@@ -93,9 +93,9 @@ pub(super) fn frame(site: &Site, asked: &Asked, title: &str, template: &str, con
 }
 
 /// A page that says why there is none.
-pub(super) fn notice(site: &Site, asked: &Asked, status: u16, title: &str, told: &str) -> Reply {
+pub(super) fn notice(site: &SearchSite, asked: &SearchParams, status: u16, title: &str, told: &str) -> HttpReply {
     let main = "<h1>{{ title }}</h1>\n<p>{{ told }}</p>\n";
-    Reply::html(status, frame(site, asked, title, main, context! { title, told }))
+    HttpReply::html(status, frame(site, asked, title, main, context! { title, told }))
 }
 
 pub(super) fn marked(text: &Marked) -> Value {
@@ -117,7 +117,7 @@ pub(super) fn lang(page: &Stored) -> Option<&str> {
 }
 
 /// How a page was found, in a line.
-pub(super) fn trail(tongue: Tongue, page: &Stored) -> String {
+pub(super) fn trail(tongue: Lang, page: &Stored) -> String {
     let k = page.k.map_or_else(|| "∞".to_owned(), |k| k.to_string());
     let (number, depth, hops) = (thousands(page.page + 1), page.depth, page.hops);
     tongue.pick(

@@ -18,8 +18,8 @@ use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use ask::{Asked, Refused};
-use look::Tongue;
+use ask::{Refused, SearchParams};
+use look::Lang;
 
 use crate::listen::{is_ours, listen};
 use suidao_export::index::{Index, IndexError};
@@ -32,35 +32,35 @@ const SEARCHES: usize = 4;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; \
     base-uri 'none'; frame-ancestors 'none'";
 
-pub struct Site {
+pub struct SearchSite {
     index: Index,
     /// The crawl directory, as the user named it.
     directory: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct HttpReply {
     pub status: u16,
     pub media_type: &'static str,
     pub body: String,
 }
 
-impl Reply {
+impl HttpReply {
     fn html(status: u16, body: String) -> Self {
         Self { status, media_type: "text/html; charset=utf-8", body }
     }
 }
 
-impl Site {
+impl SearchSite {
     /// A site for the index of the crawl in `directory`.
     pub fn new(index: Index, directory: &str) -> Self {
         Self { index, directory: directory.to_owned() }
     }
 
     /// Answers a GET request: path, query as it stands in the URL, and the languages the browser prefers.
-    pub fn get(&self, path: &str, query: &str, accept_language: &str) -> Reply {
-        let preferred = Tongue::preferred(accept_language);
-        let asked = match Asked::read(query, preferred) {
+    pub fn get(&self, path: &str, query: &str, accept_language: &str) -> HttpReply {
+        let preferred = Lang::preferred(accept_language);
+        let asked = match SearchParams::read(query, preferred) {
             Ok(asked) => asked,
             Err(refused) => return self.refuse(path, preferred, refused),
         };
@@ -83,14 +83,14 @@ impl Site {
         })
     }
 
-    fn json(&self, asked: &Asked) -> Result<Reply, IndexError> {
+    fn json(&self, asked: &SearchParams) -> Result<HttpReply, IndexError> {
         let answer = self.index.search(&asked.request(asked.offset, asked.limit))?;
         // The same JSON; who asks may do so from a terminal.
         let body = visible::text(&serde_json::to_string_pretty(&answer).unwrap_or_default()).into_owned() + "\n";
-        Ok(Reply { status: 200, media_type: "application/json; charset=utf-8", body })
+        Ok(HttpReply { status: 200, media_type: "application/json; charset=utf-8", body })
     }
 
-    fn missing(&self, asked: &Asked) -> Reply {
+    fn missing(&self, asked: &SearchParams) -> HttpReply {
         let (title, told) = asked.tongue.pick(
             ("Page not found", "Search here, or go to the home page."),
             ("没有这个页面", "可以在上面搜索，或回到首页。"),
@@ -98,14 +98,14 @@ impl Site {
         look::notice(self, asked, 404, title, told)
     }
 
-    fn refuse(&self, path: &str, tongue: Tongue, refused: Refused) -> Reply {
+    fn refuse(&self, path: &str, tongue: Lang, refused: Refused) -> HttpReply {
         let told = refused.told(tongue);
         if path.starts_with("/api/") {
             let body = visible::text(&serde_json::json!({ "error": told }).to_string()).into_owned() + "\n";
-            return Reply { status: 400, media_type: "application/json; charset=utf-8", body };
+            return HttpReply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
         let title = tongue.pick("Invalid request", "无法这样查询");
-        look::notice(self, &Asked::nothing(tongue), 400, title, told)
+        look::notice(self, &SearchParams::nothing(tongue), 400, title, told)
     }
 }
 
@@ -113,7 +113,7 @@ impl Site {
 ///
 /// A site that listens at an address of this machine alone is shown under addresses, `localhost` and `names` (in lower
 /// case) only.
-pub async fn serve(listener: TcpListener, site: Site, names: Vec<String>, stop: impl Future<Output = ()>) {
+pub async fn serve(listener: TcpListener, site: SearchSite, names: Vec<String>, stop: impl Future<Output = ()>) {
     let is_own = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
     let names = is_own.then(|| Arc::new(names));
     let (site, turns) = (Arc::new(site), Arc::new(Semaphore::new(SEARCHES)));
@@ -126,7 +126,7 @@ pub async fn serve(listener: TcpListener, site: Site, names: Vec<String>, stop: 
 }
 
 /// `site`: none where the request asks for somebody else.
-async fn respond(site: Option<Arc<Site>>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
+async fn respond(site: Option<Arc<SearchSite>>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let read = head.method == Method::GET || head.method == Method::HEAD;
     let reply = if let Some(site) = site.filter(|_| read) {
@@ -138,12 +138,12 @@ async fn respond(site: Option<Arc<Site>>, turns: Arc<Semaphore>, head: Parts) ->
             site.get(head.uri.path(), head.uri.query().unwrap_or_default(), languages.unwrap_or_default())
         });
         let made = made.await;
-        made.unwrap_or_else(|_| Reply::html(500, "<!DOCTYPE html><title>500</title>500".to_owned()))
+        made.unwrap_or_else(|_| HttpReply::html(500, "<!DOCTYPE html><title>500</title>500".to_owned()))
     } else if read {
         let told = "unknown host name; use the address, localhost, or a name given by --name\n";
-        Reply { status: 421, media_type: PLAIN, body: told.to_owned() }
+        HttpReply { status: 421, media_type: PLAIN, body: told.to_owned() }
     } else {
-        Reply { status: 405, media_type: PLAIN, body: "only GET\n".to_owned() }
+        HttpReply { status: 405, media_type: PLAIN, body: "only GET\n".to_owned() }
     };
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -172,7 +172,7 @@ mod tests {
     const HOSTILE: &str = "<title>&lt;script&gt;alert(1)&lt;/script&gt; 足球</title><p>足球 \"&gt;&lt;img src=x onerror=alert(1)&gt; \
         &lt;b&gt;篮球&lt;/b&gt;</p><p>发布于 2021-03-05</p>";
 
-    fn site(root: &std::path::Path) -> Site {
+    fn site(root: &std::path::Path) -> SearchSite {
         let store = crawl(
             &root.join("crawl"),
             &[
@@ -184,7 +184,7 @@ mod tests {
         let catalogue = Catalogue::read(&store).unwrap();
         let chosen = Filter::default().select(&catalogue);
         suidao_export::index::build(&store, &catalogue, &chosen, &root.join("index"), &|| {}).unwrap();
-        Site::new(Index::open(&root.join("index")).unwrap(), "it's <here>")
+        SearchSite::new(Index::open(&root.join("index")).unwrap(), "it's <here>")
     }
 
     #[test]
@@ -239,13 +239,13 @@ mod tests {
     #[test]
     fn the_language_is_the_browser_s() {
         for (field, tongue) in [
-            ("", Tongue::English),
-            ("zh", Tongue::Chinese),
-            ("en-GB,zh;q=0.9", Tongue::English),
-            ("zh-Hant;q=0.9,en;q=0.8,*;q=0.1", Tongue::Chinese),
-            ("de;q=1,x,;;q=,é", Tongue::English),
+            ("", Lang::English),
+            ("zh", Lang::Chinese),
+            ("en-GB,zh;q=0.9", Lang::English),
+            ("zh-Hant;q=0.9,en;q=0.8,*;q=0.1", Lang::Chinese),
+            ("de;q=1,x,;;q=,é", Lang::English),
         ] {
-            assert_eq!(Tongue::preferred(field), tongue, "{field}");
+            assert_eq!(Lang::preferred(field), tongue, "{field}");
         }
     }
 }

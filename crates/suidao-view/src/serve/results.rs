@@ -3,15 +3,15 @@
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
-use super::ask::{Asked, MOST_PAGES, PER_PAGE};
-use super::{Reply, Site, look};
+use super::ask::{MOST_PAGES, PER_PAGE, SearchParams};
+use super::{HttpReply, SearchSite, look};
 use crate::html::thousands;
-use suidao_export::index::{Answer, Hit, IndexError, Request, Share, TextField};
+use suidao_export::index::{FacetCount, Hit, IndexError, Request, SearchAnswer, TextField};
 
 /// Values of a facet that are shown.
 const MOST: usize = 12;
 
-pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
+pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
     let tongue = asked.tongue;
     let offset = (asked.page - 1) * PER_PAGE;
     let answer = site.index.search(&Request { explain: true, ..asked.request(offset, PER_PAGE) })?;
@@ -30,12 +30,12 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
             tongue.pick(format!("{number} pages for “{}”", asked.q), format!("“{}”：{number} 个网页", asked.q))
         }
     };
-    let link = |change: &dyn Fn(&mut Asked)| asked.with(change).link("/search");
+    let link = |change: &dyn Fn(&mut SearchParams)| asked.with(change).link("/search");
     let mut chosen: Vec<(String, String)> = Vec::new();
     chosen.extend(asked.host.clone().map(|host| (host, link(&|asked| asked.host = None))));
     chosen.extend(asked.year.map(|year| (year.to_string(), link(&|asked| asked.year = None))));
     chosen.extend(asked.relevant.map(|it| (worth(asked, it).to_owned(), link(&|asked| asked.relevant = None))));
-    let free = |asked: &mut Asked| (asked.host, asked.year, asked.relevant) = (None, None, None);
+    let free = |asked: &mut SearchParams| (asked.host, asked.year, asked.relevant) = (None, None, None);
     let context = context! {
         what => &what,
         chosen,
@@ -49,10 +49,10 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
         facets => facets(asked, &answer),
     };
     let title = if asked.page > 1 { format!("{what} ({})", asked.page) } else { what };
-    Ok(Reply::html(200, look::frame(site, asked, &title, include_str!("results.html"), context)))
+    Ok(HttpReply::html(200, look::frame(site, asked, &title, include_str!("results.html"), context)))
 }
 
-fn worth(asked: &Asked, relevant: bool) -> &'static str {
+fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
     if relevant {
         asked.tongue.pick("Relevant", "与主题相关")
     } else {
@@ -60,10 +60,10 @@ fn worth(asked: &Asked, relevant: bool) -> &'static str {
     }
 }
 
-fn shown(asked: &Asked, hit: &Hit) -> Value {
+fn shown(asked: &SearchParams, hit: &Hit) -> Value {
     let (tongue, page) = (asked.tongue, &hit.page);
-    let kept = Asked::nothing(tongue).kept(asked).with(|asked| asked.id = page.id.clone());
-    let said = |share: &Share| {
+    let kept = SearchParams::nothing(tongue).kept(asked).with(|asked| asked.id = page.id.clone());
+    let said = |share: &FacetCount| {
         let field = match share.field {
             TextField::Title => tongue.pick("title", "标题"),
             TextField::Anchors => tongue.pick("links to it", "链接文字"),
@@ -87,9 +87,9 @@ fn shown(asked: &Asked, hit: &Hit) -> Value {
 /// What else can be chosen: headings, and below each names, a link where it is not chosen already, and pages.
 type Group = (&'static str, Vec<(String, Option<String>, u64)>);
 
-fn facets(asked: &Asked, answer: &Answer) -> [Group; 3] {
+fn facets(asked: &SearchParams, answer: &SearchAnswer) -> [Group; 3] {
     let (tongue, facets) = (asked.tongue, &answer.facets);
-    let link = |chosen: bool, change: &dyn Fn(&mut Asked)| (!chosen).then(|| asked.with(change).link("/search"));
+    let link = |chosen: bool, change: &dyn Fn(&mut SearchParams)| (!chosen).then(|| asked.with(change).link("/search"));
     let relevance = [(true, facets.relevant), (false, facets.off_topic)].into_iter().filter(|(_, pages)| *pages > 0);
     let relevance = relevance.map(|(relevant, pages)| {
         let link = link(asked.relevant.is_some(), &|asked| asked.relevant = Some(relevant));

@@ -9,7 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
-use suidao_live::live::{Glance, View, resident_memory};
+use suidao_live::live::{CrawlMonitor, StatusSnapshot, resident_memory};
 
 /// What the text is.
 pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -17,7 +17,7 @@ pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0
 type Labels = Vec<(&'static str, String)>;
 
 /// The whole text; without a glance only what does not need the machine.
-pub(super) fn text(view: &View, glance: Option<&Glance>) -> Result<String, Error> {
+pub(super) fn text(view: &CrawlMonitor, glance: Option<&StatusSnapshot>) -> Result<String, Error> {
     let tally = view.tally();
     let mut all = Registry::with_prefix("suidao");
     all.register("up_to_date", "Whether the figures are from the current run", gauge(u64::from(glance.is_some())));
@@ -50,7 +50,7 @@ pub(super) fn text(view: &View, glance: Option<&Glance>) -> Result<String, Error
         view.fetching.clone(),
     );
     all.register_with_unit("read_duration", "Time to parse and score a response", Unit::Seconds, view.reading.clone());
-    if let Some(Glance { overview, unwritten, .. }) = glance {
+    if let Some(StatusSnapshot { overview, unwritten, .. }) = glance {
         let progress = overview.progress;
         for (name, help, count) in [
             ("pages", "Pages fetched, earlier runs included", progress.pages),
@@ -122,7 +122,7 @@ fn gauges(label: &'static str, values: impl Iterator<Item = (String, u64)>) -> F
     family
 }
 
-pub(super) fn reason_name(reason: suidao_page::model::Refusal) -> String {
+pub(super) fn reason_name(reason: suidao_page::model::SkipReason) -> String {
     serde_json::to_value(reason).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_name_has_help_and_type_and_the_text_ends() {
-        let text = text(&View::default(), Some(&Glance::default())).unwrap();
+        let text = text(&CrawlMonitor::default(), Some(&StatusSnapshot::default())).unwrap();
         assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1, "{text}");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let name = line.split(['{', ' ']).next().unwrap();

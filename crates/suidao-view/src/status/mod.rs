@@ -17,9 +17,9 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use crate::listen::{is_ours, listen};
-use suidao_live::live::{Glance, View};
+use suidao_live::live::{CrawlMonitor, StatusSnapshot};
 use suidao_page::model::CrawlUrl;
-use suidao_store::corpus::Story;
+use suidao_store::corpus::UrlHistory;
 
 /// What a browser may do with a page: show it, and send the form back.
 const POLICY: &str =
@@ -35,19 +35,19 @@ const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A status page that is being served; ends when it is dropped.
 #[derive(Debug)]
-pub struct Server {
+pub struct StatusServer {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
 }
 
-impl Server {
+impl StatusServer {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-impl Drop for Server {
+impl Drop for StatusServer {
     fn drop(&mut self) {
         // Dropped, it resolves.
         self.stop.take();
@@ -55,7 +55,7 @@ impl Drop for Server {
 }
 
 struct Site {
-    view: Arc<View>,
+    view: Arc<CrawlMonitor>,
     /// The crawl directory, as the user named it.
     directory: String,
     /// Names under which we may be asked, in lower case.
@@ -69,7 +69,7 @@ struct Site {
 struct Last {
     /// When it was last asked, whether it answered or not.
     asked: Option<Instant>,
-    glance: Option<Glance>,
+    glance: Option<StatusSnapshot>,
 }
 
 struct Reply {
@@ -92,10 +92,10 @@ impl Reply {
 /// The system's, if there is no thread or the socket cannot be used.
 pub fn serve(
     listener: std::net::TcpListener,
-    view: Arc<View>,
+    view: Arc<CrawlMonitor>,
     directory: &str,
     names: &[String],
-) -> std::io::Result<Server> {
+) -> std::io::Result<StatusServer> {
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -122,7 +122,7 @@ pub fn serve(
         // A story that is being read is not waited for.
         runtime.shutdown_background();
     })?;
-    Ok(Server { address, stop: Some(stop) })
+    Ok(StatusServer { address, stop: Some(stop) })
 }
 
 async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
@@ -195,7 +195,7 @@ impl Site {
     }
 
     /// Where the crawl stands, as it was said at most a second ago, or as long as it is busy when it was said last.
-    async fn glance(&self) -> Option<Glance> {
+    async fn glance(&self) -> Option<StatusSnapshot> {
         // Who comes while another waits for the machine waits for the same answer, or for the same silence.
         let mut last = self.last.lock().await;
         if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
@@ -222,7 +222,7 @@ impl Site {
             return page(503, Err("The crawl is not running; use suidao why."));
         };
         let told = in_turn(&self.reading, move |is_waited_for| {
-            let story = Story::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
+            let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
             Ok::<_, suidao_store::store::StoreError>(story.map(|story| story.to_string()))
         });
         let Some(told) = told.await else {

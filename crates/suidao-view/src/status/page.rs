@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::{Value, context};
 
 use crate::html::{self, count, fill, html, per_cent, thousands};
-use crate::plot::{self, Along, Interval, Line, Style, curves};
+use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview};
-use suidao_live::live::{Glance, RecentFailure, RecentPage, Tally, resident_memory};
-use suidao_page::model::{CrawlUrl, Millis, Place, Tunnel, span};
+use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
+use suidao_page::model::{CrawlUrl, Millis, QueueEntry, TunnelBudget, span};
 use suidao_store::store::date;
 use suidao_store::store::harvest::HarvestLine;
 
@@ -21,7 +21,7 @@ const LATEST: usize = 10;
 const ROWS: usize = 12;
 
 /// The whole page; without a glance the crawl has not begun.
-pub(super) fn page(directory: &str, tally: &Tally, glance: Option<&Glance>, paused: bool) -> String {
+pub(super) fn page(directory: &str, tally: &RunCounts, glance: Option<&StatusSnapshot>, paused: bool) -> String {
     let glance = glance.filter(|_| tally.ready.is_some());
     let told = glance.map_or_else(
         || context! {},
@@ -55,7 +55,7 @@ fn form(typed: &str) -> Value {
     html(fill(include_str!("form.html"), context! { typed }))
 }
 
-fn seen(tally: &Tally, glance: &Glance) -> Value {
+fn seen(tally: &RunCounts, glance: &StatusSnapshot) -> Value {
     let Overview { progress, hosts, in_flight, lanes, refusals, goals, largest, failing, .. } = &glance.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = glance.at.since(since) as f64 / 1000.0;
@@ -112,9 +112,9 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
     let last = lines.last()?;
     let zero = (0, Interval { median: 0.0, range: None });
     let points = lines.iter().map(|line| (line.pages as usize, Interval { median: line.relevant as f64, range: None }));
-    let found = Line {
+    let found = CurveLine {
         name: "relevant pages",
-        style: Style::Nth(0),
+        style: LineStyle::Nth(0),
         points: std::iter::once(zero).chain(points).collect(),
         ahead: true,
     };
@@ -130,10 +130,10 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
     Some(context! { told, plot => html(plot) })
 }
 
-fn queued(url: &CrawlUrl, place: Place) -> Value {
+fn queued(url: &CrawlUrl, place: QueueEntry) -> Value {
     let k = match place.trail.k {
-        Tunnel::Unbounded => "∞".to_owned(),
-        Tunnel::Left(left) => left.to_string(),
+        TunnelBudget::Unbounded => "∞".to_owned(),
+        TunnelBudget::Left(left) => left.to_string(),
     };
     context! { url => url.as_str(), score => place.priority.get(), k, depth => place.trail.depth }
 }
@@ -149,7 +149,7 @@ fn failure(failed: &RecentFailure) -> Value {
 }
 
 /// Kinds of failures, with how many were given up and how many tried again.
-fn failed(tally: &Tally) -> Value {
+fn failed(tally: &RunCounts) -> Value {
     let kinds: BTreeSet<&String> = tally.failed.keys().chain(tally.retried.keys()).collect();
     let number = |of: &BTreeMap<String, u64>, kind| of.get(kind).copied().unwrap_or_default();
     kinds.into_iter().map(|kind| (kind.as_str(), number(&tally.failed, kind), number(&tally.retried, kind))).collect()
@@ -178,13 +178,13 @@ fn clock(at: Millis) -> String {
 mod tests {
     use super::*;
     use suidao_crawl::crawl::LaneView;
-    use suidao_page::model::{Failure, FailureKind, Lane, Priority, Refusal, Trail};
+    use suidao_page::model::{Failure, FailureKind, PathState, Priority, QueueId, SkipReason};
 
     #[test]
     fn what_pages_say_stays_text_and_nothing_comes_from_elsewhere() {
         let url = CrawlUrl::parse("http://a.cn/'\"<script>alert(1)</script>?a=1&b=2").unwrap();
-        let place = Place { lane: Lane(0), priority: Priority::new(0.5), trail: Trail::SEED };
-        let mut tally = Tally::default();
+        let place = QueueEntry { lane: QueueId(0), priority: Priority::new(0.5), trail: PathState::SEED };
+        let mut tally = RunCounts::default();
         tally.ready = Some((Millis(0), true));
         tally.pages.push_front(RecentPage {
             at: Millis(5),
@@ -198,12 +198,12 @@ mod tests {
         tally.failures.push_front(RecentFailure { at: Millis(5), url: url.clone(), failure, again: true });
         tally.failed.insert("<i>".to_owned(), 1);
         let overview = Overview {
-            lanes: vec![LaneView { lane: Lane(0), heads: vec![(url, place)] }],
-            refusals: vec![(Refusal::Robots, 3)],
+            lanes: vec![LaneView { lane: QueueId(0), heads: vec![(url, place)] }],
+            refusals: vec![(SkipReason::Robots, 3)],
             ..Overview::default()
         };
         let line = HarvestLine { pages: 100, relevant: 50, harvest_rate: 0.5, mean_k: None, new_hosts: 1 };
-        let glance = Glance { at: Millis(90_000), overview, harvest: vec![line], unwritten: 0 };
+        let glance = StatusSnapshot { at: Millis(90_000), overview, harvest: vec![line], unwritten: 0 };
         for text in [
             page("<dir>", &tally, Some(&glance), false),
             page("<dir>", &tally, None, true),

@@ -1,10 +1,10 @@
 //! The order in which URLs leave.
 
 use super::*;
-use suidao_page::model::Trail;
+use suidao_page::model::PathState;
 
-fn place(lane: u8, priority: f32) -> Place {
-    Place { lane: Lane(lane), priority: Priority::new(priority), trail: Trail::SEED }
+fn place(lane: u8, priority: f32) -> QueueEntry {
+    QueueEntry { lane: QueueId(lane), priority: Priority::new(priority), trail: PathState::SEED }
 }
 
 /// Takes everything, each host ready again at once; what was taken no longer waits.
@@ -17,7 +17,7 @@ fn drain(frontier: &mut Frontier, from_turn: u64) -> Vec<u32> {
     taken
 }
 
-fn frontier(discipline: Discipline, entries: &[(u32, u32, u8, f32)]) -> Frontier {
+fn frontier(discipline: QueuePolicy, entries: &[(u32, u32, u8, f32)]) -> Frontier {
     let mut frontier = Frontier::new(discipline, 7);
     for &(host, id, lane, priority) in entries {
         frontier.make_ready(HostId(host));
@@ -29,7 +29,7 @@ fn frontier(discipline: Discipline, entries: &[(u32, u32, u8, f32)]) -> Frontier
 #[test]
 fn best_first_across_hosts_and_ties_by_discovery() {
     let mut frontier = frontier(
-        Discipline::BestFirst,
+        QueuePolicy::BestFirst,
         &[(0, 0, 0, 0.1), (1, 1, 0, 0.9), (0, 2, 0, 0.5), (1, 3, 0, 0.5), (0, 4, 0, -1.0), (1, 5, 0, 0.0)],
     );
     assert_eq!(drain(&mut frontier, 0), [1, 2, 3, 0, 5, 4]);
@@ -37,7 +37,7 @@ fn best_first_across_hosts_and_ties_by_discovery() {
 
 #[test]
 fn a_host_that_is_not_ready_waits_and_others_go_first() {
-    let mut frontier = frontier(Discipline::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.8), (1, 2, 0, 0.1)]);
+    let mut frontier = frontier(QueuePolicy::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.8), (1, 2, 0, 0.1)]);
     assert_eq!(frontier.pop(0, |_, _| true).unwrap().id, UrlId(0));
     assert_eq!(frontier.pop(1, |_, _| true).unwrap().id, UrlId(2));
     assert_eq!(frontier.pop(2, |_, _| true), None);
@@ -47,14 +47,14 @@ fn a_host_that_is_not_ready_waits_and_others_go_first() {
 
 #[test]
 fn a_better_place_wins_and_the_old_entry_is_forgotten() {
-    let mut frontier = frontier(Discipline::BestFirst, &[(0, 0, 0, 0.1), (0, 1, 0, 0.5), (0, 0, 0, 0.9)]);
+    let mut frontier = frontier(QueuePolicy::BestFirst, &[(0, 0, 0, 0.1), (0, 1, 0, 0.5), (0, 0, 0, 0.9)]);
     assert_eq!(drain(&mut frontier, 0), [0, 1]);
 }
 
 #[test]
 fn an_entry_whose_url_waits_elsewhere_is_forgotten() {
     let mut frontier =
-        frontier(Discipline::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5), (0, 0, 0, 0.2), (0, 2, 0, 0.3)]);
+        frontier(QueuePolicy::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5), (0, 0, 0, 0.2), (0, 2, 0, 0.3)]);
     let places = [place(0, 0.2), place(0, 0.5), place(0, 0.3)];
     let mut order = Vec::new();
     while let Some(head) = frontier.pop(0, |id, claim| !order.contains(&id.0) && claim.is_of(places[id.0 as usize])) {
@@ -66,9 +66,9 @@ fn an_entry_whose_url_waits_elsewhere_is_forgotten() {
 
 #[test]
 fn a_head_given_back_stands_where_it_stood() {
-    let mut frontier = frontier(Discipline::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5)]);
+    let mut frontier = frontier(QueuePolicy::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5)]);
     let head = frontier.pop(0, |_, _| true).unwrap();
-    frontier.put_back(head);
+    frontier.requeue(head);
     frontier.make_ready(HostId(0));
     assert_eq!(drain(&mut frontier, 0), [0, 1]);
 }
@@ -76,13 +76,13 @@ fn a_head_given_back_stands_where_it_stood() {
 #[test]
 fn the_lowest_lane_is_emptied_first() {
     let mut frontier =
-        frontier(Discipline::LowestFirst, &[(0, 0, 5, 0.9), (0, 1, 1, 0.1), (1, 2, 0, 0.2), (0, 3, 1, 0.3)]);
+        frontier(QueuePolicy::LowestFirst, &[(0, 0, 5, 0.9), (0, 1, 1, 0.1), (1, 2, 0, 0.2), (0, 3, 1, 0.3)]);
     assert_eq!(drain(&mut frontier, 0), [2, 3, 1, 0]);
 }
 
 #[test]
 fn the_stack_is_last_in_first_out_and_the_best_child_leaves_first() {
-    let mut frontier = Frontier::new(Discipline::Preempt, 7);
+    let mut frontier = Frontier::new(QueuePolicy::Preempt, 7);
     frontier.make_ready(HostId(0));
     let link = |id, lane, priority| (HostId(0), UrlId(id), place(lane, priority));
     frontier.push_all(vec![link(0, 1, 0.2), link(1, 1, 0.8), link(2, 0, 1.0), link(3, 1, 0.8)]);
@@ -94,14 +94,14 @@ fn the_stack_is_last_in_first_out_and_the_best_child_leaves_first() {
 fn interleave_gives_the_stack_one_turn_after_q() {
     let entries: Vec<(u32, u32, u8, f32)> =
         (0..8).map(|id| (0, id, u8::from(id >= 5), 1.0 / (1.0 + id as f32))).collect();
-    let mut frontier = frontier(Discipline::Interleave(2), &entries);
+    let mut frontier = frontier(QueuePolicy::Interleave(2), &entries);
     assert_eq!(drain(&mut frontier, 0), [0, 1, 7, 2, 3, 6, 4, 5]);
 }
 
 #[test]
 fn weights_take_turns_with_chance() {
     let entries: Vec<(u32, u32, u8, f32)> = (0..11).map(|id| (id, id, u8::try_from(id).unwrap(), 0.0)).collect();
-    let discipline = Discipline::WeightThenRandom { by_weight: 3, at_random: 1 };
+    let discipline = QueuePolicy::WeightThenRandom { by_weight: 3, at_random: 1 };
     let order = drain(&mut frontier(discipline, &entries), 0);
     assert_eq!(order[..3], [10, 9, 8]);
     assert_eq!(order.len(), 11);
@@ -116,6 +116,6 @@ proptest::proptest! {
         let mut expected: Vec<(u32, u32)> = entries.iter().map(|e| (e.1, links[e.1 as usize].1)).collect();
         expected.sort_by_key(|&(id, p)| (Reverse(p), id));
         let expected: Vec<u32> = expected.into_iter().map(|(id, _)| id).collect();
-        proptest::prop_assert_eq!(drain(&mut frontier(Discipline::BestFirst, &entries), 0), expected);
+        proptest::prop_assert_eq!(drain(&mut frontier(QueuePolicy::BestFirst, &entries), 0), expected);
     }
 }

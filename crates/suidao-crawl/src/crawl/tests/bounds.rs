@@ -2,18 +2,23 @@
 
 use super::*;
 
-fn drive_from(conditions: Conditions, seeds: &[&str], web: &BTreeMap<String, Outcome>, in_flight: usize) -> Run {
+fn drive_from(
+    conditions: CrawlSettings,
+    seeds: &[&str],
+    web: &BTreeMap<String, FetchOutcome>,
+    in_flight: usize,
+) -> Run {
     let (crawl, batch) = seeded(conditions, BreadthFirst, seeds);
     drive(crawl, batch, web, in_flight)
 }
 
-fn connect() -> Outcome {
-    Outcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None })
+fn connect() -> FetchOutcome {
+    FetchOutcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None })
 }
 
-fn at_once() -> Conditions {
+fn at_once() -> CrawlSettings {
     let politeness = Politeness { delay: 0.0, backoff: 0.0, robots_retry: 0.0, robots: false, ..Politeness::default() };
-    Conditions { politeness, ..conditions() }
+    CrawlSettings { politeness, ..conditions() }
 }
 
 #[test]
@@ -28,7 +33,7 @@ fn an_https_seed_is_not_crawled_in_the_clear_because_its_port_refuses() {
     for refused in ["https://t.cn/", "https://t.cn/a", "https://t.cn/b", "https://u.cn/"] {
         web.insert(refused.into(), connect());
     }
-    let asked = |conditions: Conditions, seeds: &[&str]| {
+    let asked = |conditions: CrawlSettings, seeds: &[&str]| {
         let run = drive_from(conditions, seeds, &web, 1);
         // The log tells of it: a machine restored from it holds the host to https too.
         let mut again = Crawl::new(at_once(), Box::new(BreadthFirst));
@@ -83,7 +88,7 @@ fn ports_of_other_services_are_refused_by_name_wherever_they_come_from() {
     ");
     let run = drive_from(at_once(), &["http://s.cn/", "http://t.cn:22/"], &web, 1);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/r", "s.cn:8080/"]);
-    assert_eq!(run.crawl.refusals()[&Refusal::Port], 3);
+    assert_eq!(run.crawl.refusals()[&SkipReason::Port], 3);
     let mut open = at_once();
     open.scope.allow_ports = vec![22, 25];
     let run = drive_from(open.clone(), &["http://s.cn/", "http://t.cn:22/"], &web, 1);
@@ -93,11 +98,11 @@ fn ports_of_other_services_are_refused_by_name_wherever_they_come_from() {
     let mut closed = Crawl::new(at_once(), Box::new(BreadthFirst));
     closed.restore(&batch);
     assert!(matches!(closed.next(Millis(0)), Next::Done(Stop::FrontierEmpty)));
-    assert_eq!(closed.refusals()[&Refusal::Port], 1);
+    assert_eq!(closed.refusals()[&SkipReason::Port], 1);
 }
 
 /// A page with links to 600 that are not there, and one that is.
-fn dead_ends(status: &str) -> BTreeMap<String, Outcome> {
+fn dead_ends(status: &str) -> BTreeMap<String, FetchOutcome> {
     let links: Vec<String> = (0..600).map(|n| format!("http://s.cn/{n} 0")).collect();
     let dead: String = (0..600).map(|n| format!("http://s.cn/{n} {status}!\n")).collect();
     web(&format!("http://s.cn/ 0.9 -> {}\n{dead}", links.join(", ")))
@@ -106,11 +111,11 @@ fn dead_ends(status: &str) -> BTreeMap<String, Outcome> {
 #[test]
 fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
     let web = dead_ends("404");
-    let limited = |limits: Limits| Conditions { limits, ..at_once() };
+    let limited = |limits: CrawlLimits| CrawlSettings { limits, ..at_once() };
     for (limits, most) in [
-        (Limits { requests: Some(70), ..Limits::default() }, Some(70)),
-        (Limits { requests: Some(70), pages: Some(5), ..Limits::default() }, Some(70)),
-        (Limits::default(), None),
+        (CrawlLimits { requests: Some(70), ..CrawlLimits::default() }, Some(70)),
+        (CrawlLimits { requests: Some(70), pages: Some(5), ..CrawlLimits::default() }, Some(70)),
+        (CrawlLimits::default(), None),
     ] {
         for in_flight in [1, 7] {
             let run = drive_from(limited(limits.clone()), &["http://s.cn/"], &web, in_flight);
@@ -126,13 +131,13 @@ fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
     }
     // What is held against a host counts only towards a limit that was set: tries and waits bound it.
     let down = dead_ends("500");
-    let of = |limits: Limits| drive_from(limited(limits), &["http://s.cn/"], &down, 1);
-    let run = of(Limits { pages: Some(5), host_failures: 10_000, ..Limits::default() });
+    let of = |limits: CrawlLimits| drive_from(limited(limits), &["http://s.cn/"], &down, 1);
+    let run = of(CrawlLimits { pages: Some(5), host_failures: 10_000, ..CrawlLimits::default() });
     assert_eq!((run.fetched.len(), run.stop), (1 + 3 * 600, Stop::FrontierEmpty));
-    let run = of(Limits { requests: Some(70), host_failures: 10_000, ..Limits::default() });
+    let run = of(CrawlLimits { requests: Some(70), host_failures: 10_000, ..CrawlLimits::default() });
     assert_eq!((run.fetched.len(), run.stop), (70, Stop::RequestLimit));
     // Who was not there to be asked was not asked.
-    let down: BTreeMap<String, Outcome> = [("http://s.cn/".to_owned(), connect())].into();
+    let down: BTreeMap<String, FetchOutcome> = [("http://s.cn/".to_owned(), connect())].into();
     let run = drive_from(at_once(), &["http://s.cn/"], &down, 1);
     assert_eq!((run.fetched.len(), run.crawl.progress().requests), (3, 0));
 }
@@ -145,7 +150,7 @@ fn a_page_that_is_as_it_was_ends_a_row_of_soft_404s() {
     let (page, gone) = (id(""), id("a"));
     let missing = |crawl: &Crawl| crawl.hosts.get(crawl.urls.get(page).host()).missing;
     let failure = Failure { kind: FailureKind::NoSuchPage, retry_after: None };
-    let events = vec![Event::Failed { id: gone, failure }];
+    let events = vec![Event::FetchFailed { id: gone, failure }];
     run.crawl.restore(&Batch { at: run.at, took: None, events });
     assert_eq!(missing(&run.crawl), 1);
     let events = vec![Event::Unchanged { id: page, status: 304, since: Millis(0), validators: None }];
@@ -155,7 +160,7 @@ fn a_page_that_is_as_it_was_ends_a_row_of_soft_404s() {
 
 #[test]
 fn pages_set_a_limit_of_requests_where_none_is_given() {
-    let most = |pages, requests, asked| Limits { pages, requests, ..Limits::default() }.most_requests(asked);
+    let most = |pages, requests, asked| CrawlLimits { pages, requests, ..CrawlLimits::default() }.most_requests(asked);
     assert_eq!(most(Some(40), None, Some(40)), Some(1_400));
     assert_eq!(most(Some(40), Some(9), Some(40)), Some(9));
     assert_eq!(most(None, None, None), None);

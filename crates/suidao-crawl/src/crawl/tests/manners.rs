@@ -24,7 +24,7 @@ impl Asked {
 }
 
 /// What a web answers at a time, how long that takes, and from where.
-type Answer<'a> = &'a dyn Fn(&str, u64) -> (Outcome, u64, Option<IpAddr>);
+type Answer<'a> = &'a dyn Fn(&str, u64) -> (FetchOutcome, u64, Option<IpAddr>);
 
 struct Course {
     asked: Vec<Asked>,
@@ -46,13 +46,13 @@ impl Course {
 }
 
 /// Drives to the end, and kills and restores the machine at each of these times.
-fn course(conditions: &Conditions, seeds: &[&str], in_flight: usize, kills: &[u64], answer: Answer) -> Course {
+fn course(conditions: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &[u64], answer: Answer) -> Course {
     course_of(&|| Box::new(BreadthFirst), conditions, seeds, in_flight, kills, answer)
 }
 
 fn course_of(
     strategy: &dyn Fn() -> Box<dyn crate::strategy::Strategy>,
-    conditions: &Conditions,
+    conditions: &CrawlSettings,
     seeds: &[&str],
     in_flight: usize,
     kills: &[u64],
@@ -65,7 +65,7 @@ fn course_of(
     let mut kills = kills.to_vec();
     kills.sort_unstable_by(|a, b| b.cmp(a));
     let mut asked: Vec<Asked> = Vec::new();
-    let mut under_way: BTreeMap<(u64, usize), (Ticket, Outcome, Delivery)> = BTreeMap::new();
+    let mut under_way: BTreeMap<(u64, usize), (Ticket, FetchOutcome, ResponseMeta)> = BTreeMap::new();
     let mut at = 0;
     loop {
         if kills.last().is_some_and(|kill| *kill <= at) {
@@ -88,7 +88,8 @@ fn course_of(
                     let known = crawl.hosts.of(&ticket.url).is_some_and(|host| host.address.is_some());
                     let number = asked.len();
                     asked.push(Asked { out: at, back: at + took, url, known });
-                    under_way.insert((at + took, number), (ticket, outcome, Delivery { took: Some(took), from }));
+                    under_way
+                        .insert((at + took, number), (ticket, outcome, ResponseMeta { latency: Some(took), from }));
                 }
                 Next::Wait(until) => {
                     wake = until;
@@ -110,19 +111,19 @@ fn course_of(
     }
 }
 
-fn polite(robots: bool) -> Conditions {
+fn polite(robots: bool) -> CrawlSettings {
     let politeness = Politeness { robots, patience: 1e6, ..Politeness::default() };
-    Conditions { politeness, ..conditions() }
+    CrawlSettings { politeness, ..conditions() }
 }
 
-fn failed(kind: FailureKind) -> Outcome {
-    Outcome::Failed(Failure { kind, retry_after: None })
+fn failed(kind: FailureKind) -> FetchOutcome {
+    FetchOutcome::Failed(Failure { kind, retry_after: None })
 }
 
 /// The web's page, 404 where it has none; robots.txt allows all.
-fn page(web: &BTreeMap<String, Outcome>, url: &str) -> Outcome {
+fn page(web: &BTreeMap<String, FetchOutcome>, url: &str) -> FetchOutcome {
     let missing = if url.ends_with("/robots.txt") {
-        Outcome::Robots(RobotsRules::AllowAll)
+        FetchOutcome::Robots(RobotsRules::AllowAll)
     } else {
         failed(FailureKind::Status(404))
     };
@@ -130,14 +131,14 @@ fn page(web: &BTreeMap<String, Outcome>, url: &str) -> Outcome {
 }
 
 /// A page that links to all of these, which are pages.
-fn star(pages: &[String]) -> BTreeMap<String, Outcome> {
+fn star(pages: &[String]) -> BTreeMap<String, FetchOutcome> {
     let links: Vec<String> = pages.iter().map(|page| format!("{page} 0")).collect();
     let all: String = pages.iter().map(|page| format!("{page} 0\n")).collect();
     web(&format!("http://s.cn/ 0.9 -> {}\n{all}", links.join(", ")))
 }
 
 fn fetched(course: &Course) -> usize {
-    course.events().filter(|event| matches!(event, Event::Settled(_))).count()
+    course.events().filter(|event| matches!(event, Event::PageFetched(_))).count()
 }
 
 #[test]
@@ -197,14 +198,14 @@ fn one_page_that_fails_is_given_up_and_its_host_is_not() {
 fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
     let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
-    for (robots, reason) in [(true, Refusal::RobotsUnreachable), (false, Refusal::HostFailing)] {
+    for (robots, reason) in [(true, SkipReason::RobotsUnreachable), (false, SkipReason::HostFailing)] {
         let answer = |url: &str, _: u64| {
             (if url.contains("t.cn") { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
         };
         let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
         assert_eq!((course.to("t.cn").len(), course.stop), (10, Stop::FrontierEmpty));
         let refused =
-            course.events().filter(|event| matches!(event, Event::Refused { reason: why, .. } if *why == reason));
+            course.events().filter(|event| matches!(event, Event::UrlExcluded { reason: why, .. } if *why == reason));
         assert_eq!(refused.count(), 20);
     }
     let answer = |url: &str, at: u64| {
@@ -215,8 +216,8 @@ fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
     assert_eq!(course.stop, Stop::FrontierEmpty);
     let requests = course.to("t.cn").len();
     assert!(requests < 45 && course.at > 86_400_000, "{requests} requests in {} ms", course.at);
-    let refused = Refusal::HostFailing;
-    assert!(course.events().any(|event| matches!(event, Event::Refused { reason, .. } if *reason == refused)));
+    let refused = SkipReason::HostFailing;
+    assert!(course.events().any(|event| matches!(event, Event::UrlExcluded { reason, .. } if *reason == refused)));
 }
 
 #[test]
@@ -255,7 +256,7 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
             match crawl.next(now) {
                 Next::Fetch(ticket) => {
                     let (outcome, ..) = answer(ticket.url.as_str(), now.0);
-                    crawl.settle(ticket, outcome, Delivery::default(), now);
+                    crawl.settle(ticket, outcome, ResponseMeta::default(), now);
                 }
                 Next::Wait(until) => now = until.unwrap(),
                 Next::Done(stop) => {
@@ -314,7 +315,7 @@ fn a_host_that_cannot_be_given_up_now_keeps_nobody_turning() {
     let busy = Failure { kind: FailureKind::Status(503), retry_after: Some(80_000_000) };
     let answer = |url: &str, _: u64| match url {
         _ if url.contains("t.cn") => (failed(FailureKind::Dns), 100, None),
-        "http://u.cn/" => (Outcome::Failed(busy.clone()), 100, None),
+        "http://u.cn/" => (FetchOutcome::Failed(busy.clone()), 100, None),
         _ => (page(&web, url), 100, None),
     };
     let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
@@ -325,7 +326,7 @@ fn a_host_that_cannot_be_given_up_now_keeps_nobody_turning() {
 #[test]
 fn who_asks_for_patience_gets_it_whatever_else_the_host_has() {
     let web = star(&["http://t.cn/a".to_owned()]);
-    let busy = |kind, retry_after| Outcome::Failed(Failure { kind, retry_after });
+    let busy = |kind, retry_after| FetchOutcome::Failed(Failure { kind, retry_after });
     for (outcome, pages) in [
         (busy(FailureKind::Status(429), None), 2),
         (busy(FailureKind::Status(503), Some(1_000)), 2),
@@ -348,7 +349,7 @@ fn retry_after_is_obeyed_for_pages_and_robots_and_after_a_crash() {
         for kill in [None, Some(60_000)] {
             let answer = |url: &str, at: u64| {
                 let failure = Failure { kind: FailureKind::Status(429), retry_after: Some(600_000) };
-                (if url == busy && at < 60_000 { Outcome::Failed(failure) } else { page(&web, url) }, 100, None)
+                (if url == busy && at < 60_000 { FetchOutcome::Failed(failure) } else { page(&web, url) }, 100, None)
             };
             let kills: Vec<u64> = kill.into_iter().collect();
             let course = course(&polite(true), &["http://s.cn/"], 4, &kills, &answer);
@@ -395,7 +396,7 @@ fn a_redirect_of_one_origins_robots_is_not_the_others() {
         http://t.cn/a 0.9
         https://t.cn/b 0.9
     ");
-    let to = |url: &str| Outcome::Redirect { to: CrawlUrl::parse(url).unwrap(), permanent: false };
+    let to = |url: &str| FetchOutcome::Redirect { to: CrawlUrl::parse(url).unwrap(), permanent: false };
     web.insert("http://t.cn/robots.txt".into(), to("http://t.cn/of-http.txt"));
     web.insert("http://t.cn/of-http.txt".into(), robots("User-agent: *\nDisallow: /b"));
     web.insert("https://t.cn/robots.txt".into(), to("https://t.cn/of-https.txt"));
@@ -416,7 +417,7 @@ fn a_slow_host_is_asked_less_often_and_a_quick_one_as_often_as_told() {
     let web = star(&pages);
     let answer = |url: &str, _: u64| (page(&web, url), if url.contains("slow") { 4_000 } else { 50 }, None);
     let gaps = |politeness: Politeness, host: &str| -> Vec<u64> {
-        let conditions = Conditions { politeness, ..conditions() };
+        let conditions = CrawlSettings { politeness, ..conditions() };
         let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
         course.to(host).windows(2).map(|pair| pair[1].out - pair[0].back).collect()
     };
@@ -476,7 +477,7 @@ proptest! {
         let strategy = || -> Box<dyn crate::strategy::Strategy> {
             match which {
                 0 => Box::new(BreadthFirst),
-                1 => Box::new(Dth { reading: Reading::Preempt, kdepth: 9, ..Dth::default() }),
+                1 => Box::new(Dth { reading: DthVariant::Preempt, kdepth: 9, ..Dth::default() }),
                 _ => Box::new(UrlWeight::default()),
             }
         };
@@ -500,7 +501,7 @@ proptest! {
             };
             (outcome, 10 + chance % 900, Some(address))
         };
-        let conditions = Conditions { politeness, ..conditions() };
+        let conditions = CrawlSettings { politeness, ..conditions() };
         let course = course_of(&strategy, &conditions, &["http://s.cn/"], in_flight, &kills, &answer);
         prop_assert_eq!(course.stop, Stop::FrontierEmpty);
         let failed = usize::try_from(course.crawl.progress().failed).unwrap();

@@ -5,11 +5,11 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHasher;
 
 use suidao_page::model::CrawlUrl;
-use suidao_page::read::address::{Kind, bare, decoded, kind, segments, without_paging};
+use suidao_page::read::address::{UrlKind, decoded, kind, segments, strip_extension, without_paging};
 
 /// What is read off a URL.
-pub(super) struct Form {
-    pub kind: Kind,
+pub(super) struct UrlFeatures {
+    pub kind: UrlKind,
     /// Hash of host and path without the number of the page: the pages of one listing share it. Of a document, in case it is
     /// a listing after all, without its last number.
     pub family: u64,
@@ -17,14 +17,14 @@ pub(super) struct Form {
     pub template: u64,
 }
 
-pub(super) fn form(url: &CrawlUrl) -> Form {
+pub(super) fn form(url: &CrawlUrl) -> UrlFeatures {
     let decoded = decoded(url);
     let segments = segments(&decoded);
     let kind = kind(url);
     let (base, _) = without_paging(&segments);
     let mut family = FxHasher::default();
     url.host().hash(&mut family);
-    if kind == Kind::Document {
+    if kind == UrlKind::Document {
         let query = url.query().unwrap_or_default();
         let whole = format!("{decoded}?{query}");
         let end = whole.rfind(|c: char| c.is_ascii_digit()).map_or(whole.len(), |at| at + 1);
@@ -44,12 +44,12 @@ pub(super) fn form(url: &CrawlUrl) -> Form {
             pair.split('=').next().hash(&mut template);
         }
     }
-    Form { kind, family: family.finish(), template: template.finish() }
+    UrlFeatures { kind, family: family.finish(), template: template.finish() }
 }
 
 /// The shape of one segment: what a rule leaves the same.
 fn shape(segment: &str, last: bool) -> u64 {
-    let word = bare(segment);
+    let word = strip_extension(segment);
     let mut hasher = FxHasher::default();
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     if digits == word.len() {

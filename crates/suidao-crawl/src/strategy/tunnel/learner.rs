@@ -8,9 +8,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::TunnelSettings;
 use super::kind;
-use super::sums::{Block, Family, Host, Members, Strangers, Table, Tally, Template, Yield};
-use suidao_page::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Rows, Settled, UrlId, Verdict};
-use suidao_page::read::address::Kind;
+use super::sums::{
+    BlockYield, DiscoveredHosts, HostYield, ListingSeries, Members, Template, WeightedSum, Yield, YieldTable,
+};
+use suidao_page::model::{
+    CrawlUrl, Digest, Event, Link, LinkDecision, NestedVec, PageProcessed, Region, Relevance, UrlId,
+};
+use suidao_page::read::address::UrlKind;
 
 /// Blocks that a URL takes part in, at most.
 const BLOCKS: usize = 4;
@@ -31,7 +35,7 @@ const FRIENDS_PRIOR: f32 = 2.0;
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Known {
-    kind: Kind,
+    kind: UrlKind,
     seed: bool,
     /// A sitemap or a feed that is asked for what it names.
     source: bool,
@@ -62,22 +66,22 @@ type BlockKey = (bool, u32, u32);
 pub(super) struct Learner {
     settings: TunnelSettings,
     threshold: Relevance,
-    known: Rows<Known>,
+    known: NestedVec<Known>,
     /// By the hashes of their names.
-    hosts: Table<u64, Host>,
-    families: Table<FamilyKey, Family>,
-    templates: Table<u64, Template>,
-    blocks: Table<BlockKey, Block>,
+    hosts: YieldTable<u64, HostYield>,
+    families: YieldTable<FamilyKey, ListingSeries>,
+    templates: YieldTable<u64, Template>,
+    blocks: YieldTable<BlockKey, BlockYield>,
     /// All documents.
     all: Yield,
     /// By place in the tag tree, of whatever host: themes are shared.
-    places: Table<u32, Yield>,
+    places: YieldTable<u32, Yield>,
     /// Bodies of the documents fetched: the same once more is worth nothing.
     bodies: FxHashSet<Digest>,
     /// Hosts that the crawl discovered, by what their first documents were worth.
-    strangers: Strangers,
+    strangers: DiscoveredHosts,
     /// Pages of recommended sites: whether they opened a host.
-    friends: Tally,
+    friends: WeightedSum,
 }
 
 impl Learner {
@@ -85,16 +89,16 @@ impl Learner {
         Self {
             settings,
             threshold,
-            known: Rows::default(),
-            hosts: Table::default(),
-            families: Table::default(),
-            templates: Table::default(),
-            blocks: Table::default(),
+            known: NestedVec::default(),
+            hosts: YieldTable::default(),
+            families: YieldTable::default(),
+            templates: YieldTable::default(),
+            blocks: YieldTable::default(),
             all: Yield::default(),
-            places: Table::default(),
+            places: YieldTable::default(),
             bodies: FxHashSet::default(),
-            strangers: Strangers::default(),
-            friends: Tally::default(),
+            strangers: DiscoveredHosts::default(),
+            friends: WeightedSum::default(),
         }
     }
 
@@ -105,21 +109,21 @@ impl Learner {
     pub fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
         match event {
             Event::Discovered(found) => self.discover(found.id, &found.url, &found.anchor),
-            Event::Seeded(link) => {
+            Event::SeedJudged(link) => {
                 let known = self.get_mut(link.to);
                 known.seed = true;
                 let host = known.host();
                 self.hosts[host].seeded = true;
                 self.hosts[host].met = true;
             }
-            Event::Settled(settled) => {
+            Event::PageFetched(settled) => {
                 self.settle(settled, risen);
                 if let Some(of) = settled.copy_of {
                     self.inherit(settled.id, of);
                 }
             }
-            Event::Sources { links, .. } => links.iter().for_each(|link| self.get_mut(link.to).source = true),
-            Event::Hinted { id, sources, links, .. } => {
+            Event::SitemapsQueued { links, .. } => links.iter().for_each(|link| self.get_mut(link.to).source = true),
+            Event::SitemapRead { id, sources, links, .. } => {
                 self.get_mut(*id).gone = true;
                 for source in links.iter().filter(|link| sources.contains(&link.to)) {
                     self.get_mut(source.to).source = true;
@@ -127,11 +131,11 @@ impl Learner {
                 // What a sitemap names is a listing's: of those whose likes pay more is expected.
                 self.follow(*id, links, true);
             }
-            Event::Expanded { id, links, .. } => {
+            Event::Rejudged { id, links, .. } => {
                 let listing = self.get(*id).kind.is_listing();
                 self.follow(*id, links, listing);
             }
-            Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
+            Event::Redirected { id, link, .. } | Event::SchemeRewritten { id, link } => {
                 let from = self.get_mut(*id);
                 // A redirect may lead back to the spelling it moved from.
                 from.gone = matches!(event, Event::Redirected { .. });
@@ -139,7 +143,7 @@ impl Learner {
                     self.inherit(*id, link.to);
                 }
             }
-            Event::Failed { id, .. } | Event::Refused { id, .. } => self.get_mut(*id).gone = true,
+            Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => self.get_mut(*id).gone = true,
             _ => {}
         }
     }
@@ -159,7 +163,7 @@ impl Learner {
     fn follow(&mut self, from: UrlId, links: &[Link], listing: bool) {
         let &Known { kind, family, template, .. } = self.get(from);
         for link in links {
-            let Verdict::Follow(place) = link.verdict else { continue };
+            let LinkDecision::Follow(place) = link.verdict else { continue };
             let target = self.get_mut(link.to);
             if !target.gone {
                 target.prior = target.prior.max(place.priority.get());
@@ -183,7 +187,7 @@ impl Learner {
         };
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
-            Kind::Friends => self.settings.bridge * self.friends.mean(1.0, FRIENDS_PRIOR),
+            UrlKind::Friends => self.settings.bridge * self.friends.mean(1.0, FRIENDS_PRIOR),
             _ if self.leads_on(known) => self.settings.listing * self.value(known),
             _ => self.document(known),
         };
@@ -213,9 +217,9 @@ impl Learner {
     fn value(&self, known: &Known) -> f32 {
         let family = self.families.get(&known.family).map(|number| &self.families[number as usize]);
         if known.kind.is_listing() {
-            family.map_or(0.0, Family::value)
+            family.map_or(0.0, ListingSeries::value)
         } else {
-            let nothing = Family::default();
+            let nothing = ListingSeries::default();
             family.unwrap_or(&nothing).value_or(self.templates[known.template as usize].hub_value())
         }
     }
@@ -236,7 +240,7 @@ impl Learner {
     fn discover(&mut self, id: UrlId, url: &CrawlUrl, anchor: &str) {
         debug_assert_eq!(self.known.len(), id.0 as usize, "numbers are given without gaps");
         let form = kind::form(url);
-        let host = self.hosts.of(xxh3_64(url.authority().as_bytes()), Host::default);
+        let host = self.hosts.of(xxh3_64(url.authority().as_bytes()), HostYield::default);
         let family = (host, form.family as u32);
         if form.kind.is_listing() {
             self.family(family).members.add(id);
@@ -254,7 +258,7 @@ impl Learner {
         });
     }
 
-    fn settle(&mut self, settled: &Settled, risen: &mut Vec<UrlId>) {
+    fn settle(&mut self, settled: &PageProcessed, risen: &mut Vec<UrlId>) {
         let page = self.get_mut(settled.id);
         page.gone = true;
         let &mut Known { kind, seed, family, template, .. } = page;
@@ -277,13 +281,13 @@ impl Learner {
         }
         let mut opened = 0;
         for link in &settled.links {
-            let Verdict::Follow(place) = link.verdict else { continue };
+            let LinkDecision::Follow(place) = link.verdict else { continue };
             let target = &self.known[link.to.0 as usize];
             let (gone, elsewhere) = (target.gone, target.host() != host);
             let (kind_of_target, its_family) = (target.kind, target.family);
             let met = std::mem::replace(&mut self.hosts[its_family.0 as usize].met, true);
             opened += u32::from(!met);
-            if is_document && kind_of_target == Kind::Tag && link.region != Region::Navigation {
+            if is_document && kind_of_target == UrlKind::Tag && link.region != Region::Navigation {
                 self.family(its_family).vote(worth);
             }
             if gone {
@@ -291,7 +295,7 @@ impl Learner {
             }
             let target = &mut self.known[link.to.0 as usize];
             if target.called_friends && !elsewhere && link.region != Region::Content {
-                target.kind = Kind::Friends;
+                target.kind = UrlKind::Friends;
             }
             target.prior = target.prior.max(place.priority.get());
             self.promise(link, kind, family);
@@ -301,13 +305,13 @@ impl Learner {
             return;
         }
         self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
-        if kind == Kind::Friends {
+        if kind == UrlKind::Friends {
             self.friends.add(if opened > 0 { 1.0 } else { 0.0 });
         }
     }
 
     /// y: what a page is worth as a document.
-    fn worth_of(&mut self, settled: &Settled) -> f32 {
+    fn worth_of(&mut self, settled: &PageProcessed) -> f32 {
         if !self.bodies.insert(settled.digest) || settled.foreign {
             return 0.0;
         }
@@ -340,23 +344,23 @@ impl Learner {
         }
     }
 
-    fn family(&mut self, key: FamilyKey) -> &mut Family {
-        let number = self.families.of(key, Family::default);
+    fn family(&mut self, key: FamilyKey) -> &mut ListingSeries {
+        let number = self.families.of(key, ListingSeries::default);
         &mut self.families[number as usize]
     }
 
     /// What a link promises of the listing it leads to.
-    fn promise(&mut self, link: &Link, from: Kind, from_family: FamilyKey) {
+    fn promise(&mut self, link: &Link, from: UrlKind, from_family: FamilyKey) {
         let target = &self.known[link.to.0 as usize];
         let family = target.family;
         let promise = match target.kind {
-            Kind::Document | Kind::Friends => return,
-            Kind::Tag => (link.evidence.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
-            Kind::Paging if from != Kind::Home && from_family == family => self.family(family).promise(),
-            Kind::Paging | Kind::Home => 0.1,
-            Kind::TagIndex => 0.2,
-            Kind::Archive => 0.03,
-            Kind::Misc => 0.01,
+            UrlKind::Document | UrlKind::Friends => return,
+            UrlKind::Tag => (link.evidence.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
+            UrlKind::Paging if from != UrlKind::Home && from_family == family => self.family(family).promise(),
+            UrlKind::Paging | UrlKind::Home => 0.1,
+            UrlKind::TagIndex => 0.2,
+            UrlKind::Archive => 0.03,
+            UrlKind::Misc => 0.01,
         };
         self.family(family).be_promised(promise);
     }
@@ -364,8 +368,8 @@ impl Learner {
     /// A link makes its target a member of its block: of a listing with its later pages, or of a template's documents.
     fn join(&mut self, link: &Link, listing: bool, family: FamilyKey, template: u32) {
         let path = self.places.of(link.path, Yield::default);
-        let family = listing.then(|| self.families.of(family, Family::default));
-        let new = || Block {
+        let family = listing.then(|| self.families.of(family, ListingSeries::default));
+        let new = || BlockYield {
             path,
             listing: family.map(|family| (family, template)),
             documents: Yield::default(),

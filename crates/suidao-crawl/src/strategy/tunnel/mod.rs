@@ -21,9 +21,11 @@ mod sums;
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{CrawlUrl, Event, Lane, Place, Priority, Relevance, Trail, Tunnel, UrlId, Verdict};
+use suidao_page::model::{
+    CrawlUrl, Event, LinkDecision, PathState, Priority, QueueEntry, QueueId, Relevance, TunnelBudget, UrlId,
+};
 
-use super::{Candidate, Strategy, Visit, merge_trails};
+use super::{LinkCandidate, PageVisit, Strategy, merge_trails};
 use learner::Learner;
 
 /// Length of a tunnel none of whose links promises anything; for the record only.
@@ -71,36 +73,36 @@ impl TunnelSearch {
 }
 
 impl Strategy for TunnelSearch {
-    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let handed_on = if visit.relevant { visit.relevance.get() } else { visit.place.trail.inherited.get() };
         let hub = self.settings.inherit * self.learner.hub_value(visit.id);
         let inherited = Relevance::new((DELTA * handed_on).max(hub));
-        let place = |link: &Candidate| {
+        let place = |link: &LinkCandidate| {
             let anchor = link.evidence.anchor.get();
             let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
             let score = GAMMA * inherited.get() + (1.0 - GAMMA) * (BETA * anchor + (1.0 - BETA) * context);
             let k = match visit.place.trail.k {
-                _ if visit.relevant => Tunnel::Unbounded,
-                Tunnel::Unbounded => Tunnel::Left(K - 1),
-                Tunnel::Left(left) if link.relevance >= visit.link_threshold => Tunnel::Left(left),
-                Tunnel::Left(left) => Tunnel::Left(left.saturating_sub(1)),
+                _ if visit.relevant => TunnelBudget::Unbounded,
+                TunnelBudget::Unbounded => TunnelBudget::Left(K - 1),
+                TunnelBudget::Left(left) if link.relevance >= visit.link_threshold => TunnelBudget::Left(left),
+                TunnelBudget::Left(left) => TunnelBudget::Left(left.saturating_sub(1)),
             };
-            let trail = Trail { inherited, ..visit.trail(k) };
+            let trail = PathState { inherited, ..visit.trail(k) };
             // The prior s; the learner takes it from the event and makes of it what the link is worth.
-            Place { lane: Lane::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), trail }
+            QueueEntry { lane: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), trail }
         };
-        visit.links.iter().map(|link| Verdict::Follow(place(link))).collect()
+        visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
     }
 
-    fn merge(&self, old: Place, new: Place) -> Place {
+    fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         let inherited = old.trail.inherited.max(new.trail.inherited);
-        Place { trail: merge_trails(old.trail, new.trail, inherited), ..old }
+        QueueEntry { trail: merge_trails(old.trail, new.trail, inherited), ..old }
     }
 
-    fn seed(&self, _url: &CrawlUrl) -> Place {
+    fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         // What an off-topic seed hands on is what a page at the threshold would.
-        let trail = Trail { inherited: self.learner.threshold(), ..Trail::SEED };
-        Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail }
+        let trail = PathState { inherited: self.learner.threshold(), ..PathState::SEED };
+        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
     }
 
     fn learns(&self) -> bool {
@@ -111,20 +113,20 @@ impl Strategy for TunnelSearch {
         self.learner.observe(event, risen);
     }
 
-    fn appraise(&self, id: UrlId) -> Option<Priority> {
+    fn current_score(&self, id: UrlId) -> Option<Priority> {
         Some(Priority::new(self.learner.worth(id)))
     }
 
-    fn learnt(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
+    fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
         Box::new(self.learner.pieces())
     }
 
-    fn recall(&mut self, piece: &[u8]) -> bool {
-        self.learner.recall(piece)
+    fn restore(&mut self, piece: &[u8]) -> bool {
+        self.learner.restore(piece)
     }
 
-    fn knows(&self, urls: usize) -> bool {
-        self.learner.knows(urls)
+    fn is_complete(&self, urls: usize) -> bool {
+        self.learner.is_complete(urls)
     }
 }
 

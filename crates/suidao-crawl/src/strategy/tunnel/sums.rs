@@ -39,12 +39,12 @@ impl Yield {
 
 /// A number of things and what they were worth in all.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Tally {
+pub(super) struct WeightedSum {
     worth: f32,
     count: f32,
 }
 
-impl Tally {
+impl WeightedSum {
     pub fn add(&mut self, worth: f32) {
         self.worth += worth;
         self.count += 1.0;
@@ -80,7 +80,7 @@ pub(super) struct Template {
     fetched: u32,
     listings: u32,
     /// The documents that the links of its listings led to.
-    hub: Tally,
+    hub: WeightedSum,
     /// Its pages that opened hosts.
     bridges: u32,
 }
@@ -115,7 +115,7 @@ impl Template {
 /// The links of one block of a template: what stands in one place of the tag tree on all pages of a listing, or on all
 /// documents of a template.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Block {
+pub(super) struct BlockYield {
     pub path: u32,
     /// The listing, and the template of its pages.
     pub listing: Option<(u32, u32)>,
@@ -125,17 +125,17 @@ pub(super) struct Block {
 
 /// A listing with its later pages.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(super) struct Family {
+pub(super) struct ListingSeries {
     /// The documents that its links led to.
-    out: Tally,
+    out: WeightedSum,
     /// The documents that file themselves under it.
-    own: Tally,
+    own: WeightedSum,
     /// What links promised of it.
     promise: f32,
     pub members: Members,
 }
 
-impl Family {
+impl ListingSeries {
     pub fn brought(&mut self, worth: f32) {
         self.out.add(worth);
     }
@@ -165,7 +165,7 @@ impl Family {
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Host {
+pub(super) struct HostYield {
     /// Pages fetched from it.
     pub pages: u32,
     /// A seed lies on it.
@@ -184,14 +184,14 @@ const LOOK: u8 = 3;
 
 /// What a first look at hosts that nobody named brought.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Strangers {
+pub(super) struct DiscoveredHosts {
     best: f32,
     count: f32,
 }
 
-impl Strangers {
+impl DiscoveredHosts {
     /// A document of a host was fetched.
-    pub fn meet(&mut self, host: &mut Host, worth: f32) {
+    pub fn meet(&mut self, host: &mut HostYield, worth: f32) {
         if host.documents < LOOK {
             self.count += f32::from(u8::from(host.documents == 0));
             self.best += (worth - host.best).max(0.0);
@@ -212,18 +212,18 @@ impl Strangers {
     serialize = "K: Serialize, T: Serialize",
     deserialize = "K: Deserialize<'de> + Hash + Eq, T: Deserialize<'de>"
 ))]
-pub(super) struct Table<K, T> {
+pub(super) struct YieldTable<K, T> {
     records: Vec<T>,
     numbers: FxHashMap<K, u32>,
 }
 
-impl<K, T> Default for Table<K, T> {
+impl<K, T> Default for YieldTable<K, T> {
     fn default() -> Self {
         Self { records: Vec::new(), numbers: FxHashMap::default() }
     }
 }
 
-impl<K: Hash + Eq, T> Table<K, T> {
+impl<K: Hash + Eq, T> YieldTable<K, T> {
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -242,7 +242,7 @@ impl<K: Hash + Eq, T> Table<K, T> {
     }
 }
 
-impl<K, T> Index<usize> for Table<K, T> {
+impl<K, T> Index<usize> for YieldTable<K, T> {
     type Output = T;
 
     fn index(&self, number: usize) -> &T {
@@ -250,7 +250,7 @@ impl<K, T> Index<usize> for Table<K, T> {
     }
 }
 
-impl<K, T> IndexMut<usize> for Table<K, T> {
+impl<K, T> IndexMut<usize> for YieldTable<K, T> {
     fn index_mut(&mut self, number: usize) -> &mut T {
         &mut self.records[number]
     }
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_listing_is_worth_what_it_promised_then_what_files_under_it_then_what_it_brought() {
-        let mut family = Family::default();
+        let mut family = ListingSeries::default();
         family.be_promised(0.6);
         family.be_promised(0.2);
         assert!((family.value() - 0.6).abs() < 1e-6);
@@ -296,16 +296,16 @@ mod tests {
 
     #[test]
     fn strangers_promise_less_where_few_of_them_pay() {
-        let mut strangers = Strangers::default();
+        let mut strangers = DiscoveredHosts::default();
         assert!((strangers.promise() - 1.0).abs() < 1e-6);
         let mut generous = strangers;
         for _ in 0..50 {
-            strangers.meet(&mut Host::default(), 0.02);
-            let mut host = Host::default();
+            strangers.meet(&mut HostYield::default(), 0.02);
+            let mut host = HostYield::default();
             [0.0, 0.9, 0.1].into_iter().for_each(|worth| generous.meet(&mut host, worth));
         }
         assert!(strangers.promise() < 0.05 && generous.promise() > 0.99);
-        let mut known = Host::default();
+        let mut known = HostYield::default();
         (0..3).for_each(|_| strangers.meet(&mut known, 0.0));
         let before = strangers.promise();
         strangers.meet(&mut known, 1.0);

@@ -1,5 +1,5 @@
 use super::*;
-use suidao_page::model::{Digest, Discovered, Evidence, Link, Origin, Region, Settled, Sketch};
+use suidao_page::model::{Digest, Discovered, Link, LinkScores, PageProcessed, Region, Sketch, UrlOrigin};
 
 /// A crawl told to the strategy by hand.
 struct Told {
@@ -22,8 +22,8 @@ impl Told {
         let strategy = TunnelSearch::new(TunnelSettings::default(), Relevance::new(0.1));
         let mut told = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
         let seed = told.id("http://seed.cn/", "");
-        let verdict = Verdict::Follow(told.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
-        told.tell(Event::Seeded(Link::bare(seed, Relevance::ONE, verdict)));
+        let verdict = LinkDecision::Follow(told.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
+        told.tell(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
         told
     }
 
@@ -41,7 +41,7 @@ impl Told {
         let id = UrlId(self.urls.len() as u32);
         self.urls.push(url.to_owned());
         let (url, anchor) = (CrawlUrl::parse(url).unwrap(), anchor.to_owned());
-        self.tell(Event::Discovered(Discovered { id, url, origin: Origin::Seed, anchor }));
+        self.tell(Event::Discovered(Discovered { id, url, origin: UrlOrigin::Seed, anchor }));
         id
     }
 
@@ -49,21 +49,21 @@ impl Told {
     fn page(&mut self, url: &str, relevance: f32, listing: bool, links: &[Said]) -> Vec<String> {
         let id = self.id(url, "");
         let ids: Vec<UrlId> = links.iter().map(|(to, ..)| self.id(to, "")).collect();
-        let candidates: Vec<Candidate> = links
+        let candidates: Vec<LinkCandidate> = links
             .iter()
-            .map(|&(to, anchor, region, path)| Candidate {
+            .map(|&(to, anchor, region, path)| LinkCandidate {
                 url: CrawlUrl::parse(to).unwrap(),
-                evidence: Evidence { anchor: Relevance::new(anchor), ..Evidence::default() },
+                evidence: LinkScores { anchor: Relevance::new(anchor), ..LinkScores::default() },
                 relevance: Relevance::new(anchor * 0.5),
                 region,
                 path,
                 role: None,
             })
             .collect();
-        let trail = Trail { depth: 2, inherited: Relevance::new(0.05), ..Trail::SEED };
-        let place = Place { lane: Lane::MAIN, priority: Priority::new(0.5), trail };
+        let trail = PathState { depth: 2, inherited: Relevance::new(0.05), ..PathState::SEED };
+        let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.5), trail };
         let relevant = relevance >= 0.1;
-        let visit = Visit {
+        let visit = PageVisit {
             id,
             relevance: Relevance::new(relevance),
             relevant,
@@ -73,7 +73,7 @@ impl Told {
             links: &candidates,
         };
         let verdicts = self.strategy.judge(&visit);
-        let link = |((&to, candidate), verdict): ((&UrlId, &Candidate), Verdict)| Link {
+        let link = |((&to, candidate), verdict): ((&UrlId, &LinkCandidate), LinkDecision)| Link {
             to,
             region: candidate.region,
             path: candidate.path,
@@ -83,7 +83,7 @@ impl Told {
         };
         let links = ids.iter().zip(&candidates).zip(verdicts).map(link).collect();
         self.bodies += 1;
-        let settled = Settled {
+        let settled = PageProcessed {
             id,
             status: 200,
             place,
@@ -111,15 +111,15 @@ impl Told {
             again: None,
             outlinks: 0,
             feeds: Vec::new(),
-            signs: suidao_page::model::Signs::default(),
+            signs: suidao_page::model::TrapSignals::default(),
         };
-        let risen = self.tell(Event::Settled(Box::new(settled)));
+        let risen = self.tell(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
     }
 
     fn worth(&mut self, url: &str) -> f32 {
         let id = self.id(url, "");
-        self.strategy.appraise(id).unwrap().get()
+        self.strategy.current_score(id).unwrap().get()
     }
 }
 
@@ -238,7 +238,7 @@ fn the_log_alone_rebuilds_what_was_learnt() {
         again.observe(event, &mut Vec::new());
     }
     for id in (0..told.urls.len() as u32).map(UrlId) {
-        assert_eq!(again.appraise(id), told.strategy.appraise(id), "{}", told.urls[id.0 as usize]);
+        assert_eq!(again.current_score(id), told.strategy.current_score(id), "{}", told.urls[id.0 as usize]);
     }
 }
 
@@ -248,9 +248,9 @@ fn k_is_on_record_and_drops_nothing() {
     let links = super::super::tests::links(&[0.0, 0.15]);
     told.id("http://h.cn/", "");
     for (k, expected) in [
-        (Tunnel::Unbounded, [Tunnel::Left(11); 2]),
-        (Tunnel::Left(5), [Tunnel::Left(4), Tunnel::Left(5)]),
-        (Tunnel::Left(0), [Tunnel::Left(0); 2]),
+        (TunnelBudget::Unbounded, [TunnelBudget::Left(11); 2]),
+        (TunnelBudget::Left(5), [TunnelBudget::Left(4), TunnelBudget::Left(5)]),
+        (TunnelBudget::Left(0), [TunnelBudget::Left(0); 2]),
     ] {
         let visit = super::super::tests::visit(0.1, k, &links);
         let verdicts = told.strategy.judge(&visit);

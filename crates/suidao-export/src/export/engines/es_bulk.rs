@@ -8,16 +8,16 @@
 
 use serde_json::{Value, json};
 
-use suidao_store::corpus::{Document, Fields, Shown};
+use suidao_store::corpus::{CorpusDocument, DocumentFields, JsonDocument};
 
 /// A row that puts a document into the index `name`, under its id: action and source, each with its line end.
 ///
 /// # Errors
 /// As `serde_json`.
-pub fn put(name: &str, document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> {
+pub fn put(name: &str, document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Result<Vec<u8>> {
     let mut row = serde_json::to_vec(&json!({ "index": { "_index": name, "_id": document.id } }))?;
     row.push(b'\n');
-    serde_json::to_writer(&mut row, &Shown(document, fields))?;
+    serde_json::to_writer(&mut row, &JsonDocument(document, fields))?;
     row.push(b'\n');
     Ok(row)
 }
@@ -66,7 +66,7 @@ mod tests {
     fn every_field_of_a_document_has_a_mapping() {
         let template = template("ml");
         let mapped = template["template"]["mappings"]["properties"].as_object().unwrap();
-        for field in Fields::ALL.iter().filter(|field| **field != "warc") {
+        for field in DocumentFields::ALL.iter().filter(|field| **field != "warc") {
             assert!(mapped.contains_key(*field), "{field}");
         }
         assert_eq!(template["index_patterns"], json!(["ml"]), "not other indices that begin alike");

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use suidao_store::corpus::{Document, Fields, Shown};
+use suidao_store::corpus::{CorpusDocument, DocumentFields, JsonDocument};
 
 /// A document's line. Dates that can be filtered and sorted by are numbers there (seconds since 1970), so `published_at`
 /// and `fetched_at` come with `published` and `fetched`.
 ///
 /// # Errors
 /// As `serde_json`.
-pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> {
-    let mut row = serde_json::to_vec(&Shown(document, fields))?;
+pub fn row(document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Result<Vec<u8>> {
+    let mut row = serde_json::to_vec(&JsonDocument(document, fields))?;
     // Behind the last field, and not by way of a value, which would write single numbers as double ones.
     row.pop();
     if fields.holds("published") {

@@ -8,7 +8,7 @@ pub mod quickwit;
 
 use serde_json::Value;
 
-use suidao_store::corpus::Fields;
+use suidao_store::corpus::DocumentFields;
 
 /// The fields that searching asks for: what is told, filtered, sorted or shown, and nothing of the crawl's inner life.
 const SEARCHED: [&str; 18] = [
@@ -33,8 +33,8 @@ const SEARCHED: [&str; 18] = [
 ];
 
 /// The fields that go to search servers unless others are asked for.
-pub fn searched() -> Fields {
-    Fields::named(SEARCHED).unwrap_or_else(|_| Fields::all())
+pub fn searched() -> DocumentFields {
+    DocumentFields::named(SEARCHED).unwrap_or_else(|_| DocumentFields::all())
 }
 
 /// A file of settings that is built in.

@@ -28,13 +28,13 @@ use PushError::{Away, Refused};
 
 /// Where rows go: `http://host:9200/INDEX`, perhaps behind a path.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct PushTarget {
     base: Url,
     index: String,
     authorization: Option<HeaderValue>,
 }
 
-impl Target {
+impl PushTarget {
     /// The index at an address; name and password in it become a header, and so does `authorization`, which goes first.
     pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
         let wrong = || {
@@ -85,7 +85,7 @@ impl Target {
 }
 
 pub struct Push {
-    target: Target,
+    target: PushTarget,
     client: Client,
     runtime: tokio::runtime::Runtime,
     /// Most rows of a request.
@@ -104,7 +104,7 @@ impl Push {
     ///
     /// # Errors
     /// [`PushError::Away`] if the machine has no network.
-    pub fn open(target: Target, rows: usize, patience: Duration) -> Result<Self, PushError> {
+    pub fn open(target: PushTarget, rows: usize, patience: Duration) -> Result<Self, PushError> {
         let away = |error: &dyn std::error::Error| Away(format!("cannot start the HTTP client: {error}"));
         // Fails where a provider is installed already, which then serves.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -285,18 +285,18 @@ mod tests {
 
     #[test]
     fn an_address_names_an_index_and_shows_no_password() {
-        let target = Target::parse("https://me:s%40cret@search.example.cn:9200/es/ml/", None).unwrap();
+        let target = PushTarget::parse("https://me:s%40cret@search.example.cn:9200/es/ml/", None).unwrap();
         assert_eq!((target.index(), target.shown().as_str()), ("ml", "https://search.example.cn:9200/es/ml"));
         assert_eq!(target.authorization.as_ref().unwrap(), "Basic bWU6c0BjcmV0");
         assert!(!format!("{target:?}").contains("bWU6"));
-        let keyed = Target::parse("http://localhost:9200/机器学习", Some("ApiKey x")).unwrap();
+        let keyed = PushTarget::parse("http://localhost:9200/机器学习", Some("ApiKey x")).unwrap();
         assert_eq!((keyed.index(), keyed.authorization.as_ref().unwrap().to_str().unwrap()), ("机器学习", "ApiKey x"));
         for bad in ["ml", "http://h:9200", "http://h:9200/", "ftp://h/ml", "http://h/ml?x=1", "http://me:geheim@h/"] {
-            let message = Target::parse(bad, None).unwrap_err().to_string();
+            let message = PushTarget::parse(bad, None).unwrap_err().to_string();
             assert!(message.contains("http://host:9200/INDEX") && !message.contains("geheim"), "{message}");
         }
-        assert!(Target::parse("http://h/ML", None).unwrap_err().to_string().contains("lower case"));
-        assert!(Target::parse("http://h/ml", Some("a\nb")).unwrap_err().to_string().contains("AUTHORIZATION"));
+        assert!(PushTarget::parse("http://h/ML", None).unwrap_err().to_string().contains("lower case"));
+        assert!(PushTarget::parse("http://h/ml", Some("a\nb")).unwrap_err().to_string().contains("AUTHORIZATION"));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 
 use serde_json::{Value, json};
 
-use suidao_store::corpus::{Document, Fields, Shown};
+use suidao_store::corpus::{CorpusDocument, DocumentFields, JsonDocument};
 
 /// A document's line.
 ///
 /// # Errors
 /// As `serde_json`.
-pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> {
-    let mut row = serde_json::to_vec(&Shown(document, fields))?;
+pub fn row(document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Result<Vec<u8>> {
+    let mut row = serde_json::to_vec(&JsonDocument(document, fields))?;
     row.push(b'\n');
     Ok(row)
 }

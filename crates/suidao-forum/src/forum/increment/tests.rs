@@ -12,41 +12,45 @@ const DAY: u32 = 86_400;
 /// A full minute and a full quarter of an hour.
 const NOON: i64 = 1_243_224_000;
 
-fn at(at: i64, within: u32) -> Option<Moment> {
-    Some(Moment { at, within })
+fn at(at: i64, within: u32) -> Option<ApproxTime> {
+    Some(ApproxTime { at, within })
 }
 
-fn listed(last_reply: Option<Moment>, replies: Option<u32>) -> Listed {
+fn listed(last_reply: Option<ApproxTime>, replies: Option<u32>) -> Listed {
     Listed { last_reply, replies, sticky: false }
 }
 
-fn known(last_reply: Option<Moment>, replies: Option<u32>) -> Option<Known> {
-    Some(Known { last_reply, replies })
+fn known(last_reply: Option<ApproxTime>, replies: Option<u32>) -> Option<KnownThread> {
+    Some(KnownThread { last_reply, replies })
 }
 
 #[test]
 fn times_that_can_be_compared_decide() {
     let then = known(at(NOON, MINUTE), None);
     let against = |now: Listed| change(&now, then.as_ref());
-    assert_eq!(change(&listed(None, None), None), Change::New);
-    assert_eq!(against(listed(at(NOON, MINUTE), None)), Change::Same);
-    assert_eq!(against(listed(at(NOON + 60, MINUTE), None)), Change::Replied, "the minute after is another one");
-    assert_eq!(against(listed(at(NOON + 60, MINUTE), Some(3))), Change::Replied);
-    assert_eq!(against(listed(at(NOON - 3_600, MINUTE), None)), Change::Same, "a reply was deleted");
-    assert_eq!(against(listed(None, None)), Change::Same, "nothing says that there is anything new");
-    assert_eq!(change(&listed(at(NOON, MINUTE), None), known(None, Some(3)).as_ref()), Change::Same);
+    assert_eq!(change(&listed(None, None), None), ThreadChange::New);
+    assert_eq!(against(listed(at(NOON, MINUTE), None)), ThreadChange::Same);
+    assert_eq!(against(listed(at(NOON + 60, MINUTE), None)), ThreadChange::Replied, "the minute after is another one");
+    assert_eq!(against(listed(at(NOON + 60, MINUTE), Some(3))), ThreadChange::Replied);
+    assert_eq!(against(listed(at(NOON - 3_600, MINUTE), None)), ThreadChange::Same, "a reply was deleted");
+    assert_eq!(against(listed(None, None)), ThreadChange::Same, "nothing says that there is anything new");
+    assert_eq!(change(&listed(at(NOON, MINUTE), None), known(None, Some(3)).as_ref()), ThreadChange::Same);
 }
 
 #[test]
 fn numbers_decide_where_times_do_not() {
     let then = known(at(NOON, MINUTE), Some(5));
     let against = |last_reply, replies| change(&listed(last_reply, Some(replies)), then.as_ref());
-    assert_eq!(against(at(NOON, MINUTE), 5), Change::Same);
-    assert_eq!(against(at(NOON, MINUTE), 6), Change::Replied, "two replies in a minute");
-    assert_eq!(against(None, 5), Change::Same);
-    assert_eq!(against(None, 6), Change::Replied);
-    assert_eq!(against(at(NOON - 600, MINUTE), 4), Change::Same, "the last reply was deleted");
-    assert_eq!(against(at(NOON - 600, MINUTE), 6), Change::Replied, "times are shown otherwise, but there is more");
+    assert_eq!(against(at(NOON, MINUTE), 5), ThreadChange::Same);
+    assert_eq!(against(at(NOON, MINUTE), 6), ThreadChange::Replied, "two replies in a minute");
+    assert_eq!(against(None, 5), ThreadChange::Same);
+    assert_eq!(against(None, 6), ThreadChange::Replied);
+    assert_eq!(against(at(NOON - 600, MINUTE), 4), ThreadChange::Same, "the last reply was deleted");
+    assert_eq!(
+        against(at(NOON - 600, MINUTE), 6),
+        ThreadChange::Replied,
+        "times are shown otherwise, but there is more"
+    );
 }
 
 #[test]
@@ -54,13 +58,16 @@ fn rough_times_agree_where_they_touch() {
     // Seen as 12:00:20, shown now as "yesterday", as "3 hours ago", and as "12:00" by a clock half a minute ahead.
     let exact = known(at(NOON + 20, 1), None);
     let against = |last_reply| change(&listed(last_reply, None), exact.as_ref());
-    assert_eq!(against(at(NOON - 43_200, DAY)), Change::Same);
-    assert_eq!(against(at(NOON - 3_111, 3_600)), Change::Same);
-    assert_eq!(against(at(NOON + 50, MINUTE)), Change::Same);
-    assert_eq!(against(at(NOON + 3_611, 3_600)), Change::Replied);
+    assert_eq!(against(at(NOON - 43_200, DAY)), ThreadChange::Same);
+    assert_eq!(against(at(NOON - 3_111, 3_600)), ThreadChange::Same);
+    assert_eq!(against(at(NOON + 50, MINUTE)), ThreadChange::Same);
+    assert_eq!(against(at(NOON + 3_611, 3_600)), ThreadChange::Replied);
     // Yesterday is not today, though they touch.
     let yesterday = known(at(NOON - 57_600, DAY), None);
-    assert_eq!(change(&listed(at(NOON - 57_600 + i64::from(DAY), DAY), None), yesterday.as_ref()), Change::Replied);
+    assert_eq!(
+        change(&listed(at(NOON - 57_600 + i64::from(DAY), DAY), None), yesterday.as_ref()),
+        ThreadChange::Replied
+    );
 }
 
 fn page(times: &[i64]) -> Vec<Listed> {
@@ -86,7 +93,7 @@ fn records(threads: impl IntoIterator<Item = (u32, i64)>) -> Vec<(u32, Listed)> 
     threads.into_iter().map(|(key, time)| (key, listed(at(time, 1), None))).collect()
 }
 
-fn on_record(key: u32) -> Option<Known> {
+fn on_record(key: u32) -> Option<KnownThread> {
     known(at(-i64::from(key), 1), None)
 }
 
@@ -97,17 +104,17 @@ fn unchanged(keys: std::ops::Range<u32>) -> Vec<(u32, Listed)> {
 
 #[test]
 fn a_full_page_without_a_change_ends_a_pass_and_small_ones_need_two() {
-    let mut pass = Pass::default();
+    let mut pass = BoardScan::default();
     let mut first = unchanged(1..20);
     first.insert(0, (0, listed(at(9, 1), None)));
-    assert_eq!(pass.page(&first, on_record), PageVerdict { changed: vec![(0, Change::Replied)], more: true });
+    assert_eq!(pass.page(&first, on_record), ScanResult { changed: vec![(0, ThreadChange::Replied)], more: true });
     assert!(!pass.page(&unchanged(20..40), on_record).more);
 
-    let mut pass = Pass::default();
+    let mut pass = BoardScan::default();
     assert!(pass.page(&unchanged(0..4), on_record).more, "four threads prove little");
     assert!(!pass.page(&unchanged(4..8), on_record).more);
-    assert!(!Pass::<u32>::default().page(&[], on_record).more, "an empty page");
-    let mut pass = Pass::new(2);
+    assert!(!BoardScan::<u32>::default().page(&[], on_record).more, "an empty page");
+    let mut pass = BoardScan::new(2);
     assert!(pass.page(&unchanged(0..20), |_| None).more);
     assert!(!pass.page(&unchanged(20..40), |_| None).more, "no more pages than allowed");
 }
@@ -116,26 +123,26 @@ fn a_full_page_without_a_change_ends_a_pass_and_small_ones_need_two() {
 fn stickies_neither_stop_a_pass_nor_keep_it_up() {
     let sticky = |key, time| (key, Listed { sticky: true, ..listed(at(time, 1), None) });
     let stickies: Vec<_> = (90..99).map(|key| sticky(key, -i64::from(key))).collect();
-    let mut pass = Pass::default();
+    let mut pass = BoardScan::default();
     let first = [stickies.clone(), unchanged(0..2)].concat();
     assert!(pass.page(&first, on_record).more, "nine stickies and two threads are a small page");
-    let mut pass = Pass::default();
+    let mut pass = BoardScan::default();
     let second = [vec![sticky(99, 5)], unchanged(0..20)].concat();
     let verdict = pass.page(&second, on_record);
-    assert_eq!(verdict, PageVerdict { changed: vec![(99, Change::Replied)], more: false });
+    assert_eq!(verdict, ScanResult { changed: vec![(99, ThreadChange::Replied)], more: false });
 }
 
 #[test]
 fn what_moved_down_is_fetched_once_and_a_repeated_page_ends_the_pass() {
-    let mut pass = Pass::default();
+    let mut pass = BoardScan::default();
     let busy = records((0..10).map(|key| (key, 100 - i64::from(key))));
     assert_eq!(pass.page(&busy, on_record).changed.len(), 10);
     // Eight of ten again: the two others are what the page tells of.
     let second = [busy[2..].to_vec(), unchanged(10..12)].concat();
-    assert_eq!(pass.page(&second, on_record), PageVerdict { changed: vec![], more: true });
+    assert_eq!(pass.page(&second, on_record), ScanResult { changed: vec![], more: true });
     assert!(!pass.page(&unchanged(12..22), on_record).more);
 
-    let mut pass = Pass::default();
+    let mut pass = BoardScan::default();
     let all = |_| None;
     assert!(pass.page(&busy, all).more);
     assert!(pass.page(&busy, all).more, "this may be drift");
@@ -148,7 +155,7 @@ fn a_list_by_publication_is_read_as_far_as_allowed() {
     let time = |key: u32| if key == 45 { 999 } else { i64::from(key * 7_919 % 101) - 200 };
     let board = records((0..60).map(|key| (key, time(key))));
     let known_of = |key: u32| known(at(if key == 45 { -50 } else { time(key) }, 1), None);
-    let mut pass = Pass::default();
+    let mut pass = BoardScan::default();
     let mut changed = Vec::new();
     let mut pages = 0;
     for page in board.chunks(20).chain(std::iter::repeat(&board[40..])) {
@@ -159,7 +166,7 @@ fn a_list_by_publication_is_read_as_far_as_allowed() {
             break;
         }
     }
-    assert_eq!((changed, pages), (vec![(45, Change::Replied)], 5), "the last page twice again ends it");
+    assert_eq!((changed, pages), (vec![(45, ThreadChange::Replied)], 5), "the last page twice again ends it");
 }
 
 /// A board ordered by last reply: (thread, number of its last post), the latest first. Posts are numbered through.
@@ -215,14 +222,14 @@ proptest! {
         since.iter().for_each(|&thread| board.post(thread));
         let start = board.last();
 
-        let (mut pass, mut found, mut pages) = (Pass::new(1_000), BTreeMap::new(), 0);
+        let (mut pass, mut found, mut pages) = (BoardScan::new(1_000), BTreeMap::new(), 0);
         loop {
             let shown = board.page(pages, size);
             let verdict = pass.page(&shown, |thread| known(at(*then.get(&thread)?, 1), None));
             let now = board.last();
             for (thread, change) in verdict.changed {
                 prop_assert!(found.insert(thread, change).is_none(), "{} twice", thread);
-                let is = if then.contains_key(&thread) { Change::Replied } else { Change::New };
+                let is = if then.contains_key(&thread) { ThreadChange::Replied } else { ThreadChange::New };
                 prop_assert_eq!(change, is);
                 prop_assert_ne!(then.get(&thread), now.get(&thread), "{} has not changed", thread);
             }
@@ -247,15 +254,15 @@ proptest! {
         pages in prop::collection::vec(prop::collection::vec(
             (0_u32..30, prop::option::of((any::<i32>(), any::<u32>())), prop::option::of(any::<u32>()), any::<bool>()), 0..30), 40),
     ) {
-        let mut pass = Pass::default();
+        let mut pass = BoardScan::default();
         let mut read = 0;
         for page in pages {
             let records: Vec<(u32, Listed)> = page.into_iter().map(|(key, time, replies, sticky)| {
-                let last_reply = time.map(|(at, within)| Moment { at: i64::from(at), within });
+                let last_reply = time.map(|(at, within)| ApproxTime { at: i64::from(at), within });
                 (key, Listed { last_reply, replies, sticky })
             }).collect();
             read += 1;
-            if !pass.page(&records, |key| (key % 2 == 0).then_some(Known { last_reply: None, replies: Some(key) })).more {
+            if !pass.page(&records, |key| (key % 2 == 0).then_some(KnownThread { last_reply: None, replies: Some(key) })).more {
                 break;
             }
         }

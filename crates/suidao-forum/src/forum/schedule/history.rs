@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{BoardStatistics, Statistics};
-use suidao_page::model::{Event, IndexPage, Moment, PageKind, UrlId};
+use suidao_page::model::{ApproxTime, Event, IndexPage, PageKind, UrlId};
 
 /// Posts of a forum's boards, as they came to be known.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ impl History {
     /// Takes what happened.
     pub fn observe(&mut self, event: &Event) {
         match event {
-            Event::Settled(settled) => {
+            Event::PageFetched(settled) => {
                 let Some(page) = &settled.forum else { return };
                 self.list(&page.lists);
                 self.posts(settled.id, page.kind, &page.posts);
@@ -53,7 +53,7 @@ impl History {
         }
     }
 
-    fn posts(&mut self, id: UrlId, kind: PageKind, posts: &[Moment]) {
+    fn posts(&mut self, id: UrlId, kind: PageKind, posts: &[ApproxTime]) {
         let PageKind::Thread { thread, page } = kind else { return };
         // A thread that no list shows belongs to no board.
         let Some(&board) = self.boards.get(&thread) else { return };

@@ -46,7 +46,7 @@ pub const THETA: f64 = 0.5;
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Method {
+pub enum ScheduleMethod {
     /// Equal number of visits per board, evenly spaced
     Era,
     /// Visits in proportion to board weight, evenly spaced
@@ -59,7 +59,7 @@ pub enum Method {
     Sqrt,
 }
 
-impl Method {
+impl ScheduleMethod {
     /// All of them, in the order in which they are told.
     pub const ALL: [Self; 5] = [Self::Era, Self::Wra, Self::Lra, Self::Bra, Self::Sqrt];
 }
@@ -130,7 +130,7 @@ impl Importance {
 
 /// What a schedule is made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Objective {
+pub struct ScheduleObjective {
     /// What comes after the last visit of a day.
     pub horizon: Horizon,
     /// What a board counts.
@@ -168,7 +168,12 @@ pub fn cycle(boards: usize, per_day: u32) -> u32 {
 }
 
 /// [`Planner::plan`] of these boards.
-pub fn plan(statistics: &[BoardStatistics], per_day: u32, method: Method, objective: Objective) -> Vec<Vec<f64>> {
+pub fn plan(
+    statistics: &[BoardStatistics],
+    per_day: u32,
+    method: ScheduleMethod,
+    objective: ScheduleObjective,
+) -> Vec<Vec<f64>> {
     Planner::new(statistics, objective.horizon).plan(per_day, method, objective.importance)
 }
 
@@ -195,7 +200,7 @@ impl Planner {
     ///
     /// Where there are fewer visits than boards, a cycle has as many days as it takes: the most active boards are visited
     /// every day, as many as can be, and the others in turn, each once in a cycle.
-    pub fn plan(&self, per_day: u32, method: Method, importance: Importance) -> Vec<Vec<f64>> {
+    pub fn plan(&self, per_day: u32, method: ScheduleMethod, importance: Importance) -> Vec<Vec<f64>> {
         if per_day == 0 {
             return vec![Vec::new(); self.boards.len()];
         }
@@ -207,7 +212,7 @@ impl Planner {
         self.boards.iter().zip(counts).map(|(board, count)| self.place(board, count as usize, method)).collect()
     }
 
-    fn counts(&self, per_day: u32, method: Method, importance: Importance) -> Vec<u32> {
+    fn counts(&self, per_day: u32, method: ScheduleMethod, importance: Importance) -> Vec<u32> {
         // Of boards without any weight none is worth more than another.
         let known = self.boards.iter().any(|board| board.weight > 0.0);
         let worth = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
@@ -215,21 +220,21 @@ impl Planner {
             allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day, free)
         };
         match method {
-            Method::Era | Method::Lra => by(&|_| 1.0, 0),
-            Method::Wra | Method::Bra => by(&|board| board.weight, 0),
+            ScheduleMethod::Era | ScheduleMethod::Lra => by(&|_| 1.0, 0),
+            ScheduleMethod::Wra | ScheduleMethod::Bra => by(&|board| board.weight, 0),
             // The visit at midnight that ends a day is one of the board's.
-            Method::Sqrt => {
+            ScheduleMethod::Sqrt => {
                 by(&|board| worth(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
             }
         }
     }
 
     /// Instants of one board.
-    fn place(&self, board: &Board, visits: usize, method: Method) -> Vec<f64> {
+    fn place(&self, board: &Board, visits: usize, method: ScheduleMethod) -> Vec<f64> {
         match method {
-            Method::Era | Method::Wra => instants::even(visits, self.horizon),
-            Method::Lra | Method::Bra => instants::equal_areas(&board.profile, visits),
-            Method::Sqrt => match self.horizon {
+            ScheduleMethod::Era | ScheduleMethod::Wra => instants::even(visits, self.horizon),
+            ScheduleMethod::Lra | ScheduleMethod::Bra => instants::equal_areas(&board.profile, visits),
+            ScheduleMethod::Sqrt => match self.horizon {
                 Horizon::Periodic => instants::middles(&board.profile.root().0, visits),
                 // The day begins and ends with a visit: these are the borders of visits + 1 steps.
                 Horizon::Day => instants::equal_areas(&board.profile.root().0, visits),
@@ -238,7 +243,7 @@ impl Planner {
     }
 
     /// More boards than visits: some daily, the others in turn.
-    fn in_turn(&self, days: usize, per_day: usize, method: Method) -> Vec<Vec<f64>> {
+    fn in_turn(&self, days: usize, per_day: usize, method: ScheduleMethod) -> Vec<Vec<f64>> {
         // daily + (boards - daily) / days <= per_day.
         let daily = (days * per_day - self.boards.len()) / (days - 1);
         let mut order: Vec<usize> = (0..self.boards.len()).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::BoardStatistics;
-use suidao_page::model::Moment;
+use suidao_page::model::ApproxTime;
 
 /// Days that are kept: the paper found weights and profiles settled from 20 on, and four weeks hold all weekdays alike.
 const WINDOW: i64 = 28;
@@ -37,7 +37,7 @@ impl<B: Ord + Copy> Statistics<B> {
 
     /// A post was seen for the first time; `new`: it opened its thread. One of which only the day is known counts for all
     /// hours of it in equal parts, one of which less is known not at all.
-    pub fn observe(&mut self, board: B, posted: Moment, new: bool) {
+    pub fn observe(&mut self, board: B, posted: ApproxTime, new: bool) {
         let days = self.boards.entry(board).or_default();
         if posted.within > ROUGH {
             return;

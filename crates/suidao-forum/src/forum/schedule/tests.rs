@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use suidao_page::model::{Batch, Event, ForumStep, IndexPage, Listed, Millis, Moment, PageKind, UrlId};
+use suidao_page::model::{ApproxTime, Batch, Event, ForumStep, IndexPage, Listed, Millis, PageKind, UrlId};
 
 const HORIZONS: [Horizon; 2] = [Horizon::Day, Horizon::Periodic];
 
@@ -78,8 +78,8 @@ fn with_more_boards_than_visits_they_take_turns() {
     let statistics: Vec<BoardStatistics> = (1..=7).map(|by| scaled(f64::from(by))).collect();
     for per_day in 1..7 {
         let days = cycle(7, per_day);
-        for method in Method::ALL {
-            let plan = plan(&statistics, per_day, method, Objective::default());
+        for method in ScheduleMethod::ALL {
+            let plan = plan(&statistics, per_day, method, ScheduleObjective::default());
             for day in 0..days {
                 let from = 24.0 * f64::from(day);
                 let visits = plan.iter().flatten().filter(|hour| (from..from + 24.0).contains(*hour)).count();
@@ -91,16 +91,16 @@ fn with_more_boards_than_visits_they_take_turns() {
         }
     }
     assert_eq!(cycle(7, 4), 2);
-    let four = plan(&statistics, 4, Method::Sqrt, Objective::default());
+    let four = plan(&statistics, 4, ScheduleMethod::Sqrt, ScheduleObjective::default());
     assert_eq!(four.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 1, 2]);
-    assert_eq!(plan(&statistics, 0, Method::Bra, Objective::default()), vec![Vec::<f64>::new(); 7]);
-    assert!(plan(&[], 10, Method::Sqrt, Objective::default()).is_empty());
+    assert_eq!(plan(&statistics, 0, ScheduleMethod::Bra, ScheduleObjective::default()), vec![Vec::<f64>::new(); 7]);
+    assert!(plan(&[], 10, ScheduleMethod::Sqrt, ScheduleObjective::default()).is_empty());
 }
 
 #[test]
 fn a_board_of_which_nothing_is_known_is_looked_at_evenly() {
-    for method in Method::ALL {
-        let plan = plan(&[BoardStatistics::default(); 2], 6, method, Objective::default());
+    for method in ScheduleMethod::ALL {
+        let plan = plan(&[BoardStatistics::default(); 2], 6, method, ScheduleObjective::default());
         let gaps = |visits: &[f64]| visits.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>();
         for visits in plan {
             let gap = gaps(&visits);
@@ -146,17 +146,17 @@ proptest! {
     }
 }
 
-fn exact(at: i64) -> Moment {
-    Moment { at, within: 1 }
+fn exact(at: i64) -> ApproxTime {
+    ApproxTime { at, within: 1 }
 }
 
 #[test]
 fn rough_times_count_for_all_hours_they_may_be_of() {
     let mut statistics = Statistics::new(0);
     let day = 14_000 * 86_400;
-    statistics.observe("board", Moment { at: day, within: 86_400 }, false);
-    statistics.observe("board", Moment { at: day + 9 * 3_600 + 1_800, within: 7_200 }, true);
-    statistics.observe("board", Moment { at: day, within: 30 * 86_400 }, false);
+    statistics.observe("board", ApproxTime { at: day, within: 86_400 }, false);
+    statistics.observe("board", ApproxTime { at: day + 9 * 3_600 + 1_800, within: 7_200 }, true);
+    statistics.observe("board", ApproxTime { at: day, within: 30 * 86_400 }, false);
     let means = statistics.means(day + 86_400)[0].1;
     assert!(means.replied.iter().all(|hour| (hour - 1.0 / 24.0).abs() < 1e-6), "{means:?}");
     assert!((means.new[9] - 0.5).abs() < 1e-6 && (means.new[10] - 0.5).abs() < 1e-6, "{means:?}");
@@ -236,7 +236,7 @@ proptest! {
         let per_day = statistics.len() as u32 + more;
         for horizon in HORIZONS {
             let planner = Planner::new(&statistics, horizon);
-            for method in Method::ALL {
+            for method in ScheduleMethod::ALL {
                 let plan = planner.plan(per_day, method, Importance::Equal);
                 prop_assert_eq!(plan.iter().map(Vec::len).sum::<usize>(), per_day as usize, "{}", method);
                 for visits in &plan {

@@ -1,8 +1,8 @@
 //! Times by how long ago they are: "3分钟前", "2 hours ago", "上周".
 
-use super::super::cursor::Cursor;
+use super::super::cursor::TextCursor;
 use super::{DAY, HOUR, MINUTE, now};
-use suidao_page::model::{Clock, Moment};
+use suidao_page::model::{ApproxTime, TimeContext};
 
 /// What units of a relative time are called, and their seconds; longer names first.
 const UNITS: [(i64, &[&str]); 8] = [
@@ -45,7 +45,7 @@ pub(super) const JUST_NOW: [&str; 13] = [
 ];
 const AGO: [&str; 8] = ["前", "之前", "以前", "ago", " ago", "earlier", " earlier", " 前"];
 
-pub(super) fn ago(cursor: &mut Cursor, clock: Clock) -> Option<Moment> {
+pub(super) fn ago(cursor: &mut TextCursor, clock: TimeContext) -> Option<ApproxTime> {
     if cursor.any(&JUST_NOW).is_some() {
         return Some(elapsed(0, MINUTE, clock));
     }
@@ -90,7 +90,7 @@ pub(super) const LAST: [(i64, &[&str]); 3] = [
     (731 * DAY, &["去年", "last year"]),
 ];
 
-fn count_and_unit(cursor: &mut Cursor) -> Option<(i64, i64)> {
+fn count_and_unit(cursor: &mut TextCursor) -> Option<(i64, i64)> {
     let number = cursor.number(1..=4);
     let count = match number {
         Some(count) => count,
@@ -102,7 +102,7 @@ fn count_and_unit(cursor: &mut Cursor) -> Option<(i64, i64)> {
 }
 
 /// `seconds` and up to `within` more ago.
-fn elapsed(seconds: i64, within: i64, clock: Clock) -> Moment {
+fn elapsed(seconds: i64, within: i64, clock: TimeContext) -> ApproxTime {
     let at = now(clock).saturating_sub(seconds).saturating_sub(within) + 1;
-    Moment { at, within: u32::try_from(within).unwrap_or(u32::MAX) }
+    ApproxTime { at, within: u32::try_from(within).unwrap_or(u32::MAX) }
 }

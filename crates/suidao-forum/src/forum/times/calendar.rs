@@ -1,9 +1,9 @@
 //! Days of the calendar: dates in figures and in words, and days by name.
 
-use super::super::cursor::Cursor;
+use super::super::cursor::TextCursor;
 use super::hours::{TimeOfDay, joined_time};
 use super::{DAY, MINUTE, now, on_day, today};
-use suidao_page::model::{Clock, Day, Moment};
+use suidao_page::model::{ApproxTime, Day, TimeContext};
 
 /// Days named by how long ago they are.
 pub(super) const NEAR: [(i64, &[&str]); 4] = [
@@ -23,7 +23,7 @@ pub(super) const WEEKDAYS: [&[&str]; 7] = [
     &["wednesday", "wed", "星期三", "周三", "水曜日"],
 ];
 
-pub(super) fn near_day(cursor: &mut Cursor, clock: Clock) -> Option<Moment> {
+pub(super) fn near_day(cursor: &mut TextCursor, clock: TimeContext) -> Option<ApproxTime> {
     if let Some((back, _)) = NEAR.into_iter().find(|(_, names)| cursor.words(names).is_some()) {
         let time = cursor.or(joined_time);
         // "今天天气" is no time.
@@ -34,11 +34,11 @@ pub(super) fn near_day(cursor: &mut Cursor, clock: Clock) -> Option<Moment> {
     let time = cursor.or(joined_time)?;
     let back = (today(clock) - day as i64).rem_euclid(7);
     let moment = on_day(today(clock) - back, Some(time), clock);
-    Some(if moment.at > now(clock) + MINUTE { Moment { at: moment.at - 7 * DAY, ..moment } } else { moment })
+    Some(if moment.at > now(clock) + MINUTE { ApproxTime { at: moment.at - 7 * DAY, ..moment } } else { moment })
 }
 
 /// A day of the week, from Thursday.
-fn weekday(cursor: &mut Cursor) -> Option<usize> {
+fn weekday(cursor: &mut TextCursor) -> Option<usize> {
     WEEKDAYS.iter().position(|names| cursor.words(names).is_some())
 }
 pub(super) const MONTHS: [&[&str]; 12] = [
@@ -66,7 +66,7 @@ struct Date {
     plain: bool,
 }
 
-pub(super) fn dated(cursor: &mut Cursor, whole: usize, clock: Clock) -> Option<Moment> {
+pub(super) fn dated(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -> Option<ApproxTime> {
     let before = cursor.rest().len();
     let named = cursor.or(|cursor| {
         if weekday(cursor).is_some() {
@@ -107,7 +107,7 @@ fn century(year: i64) -> i64 {
     if year < 70 { 2000 + year } else { 1900 + year }
 }
 
-fn numeric(cursor: &mut Cursor) -> Option<Date> {
+fn numeric(cursor: &mut TextCursor) -> Option<Date> {
     let (first, digits) = cursor.digits(1..=4)?;
     cursor.spaces();
     let separator = cursor.any(&["-", "/", ".", "年", "月"])?;
@@ -173,12 +173,12 @@ fn numeric(cursor: &mut Cursor) -> Option<Date> {
     }
 }
 
-fn time_follows(cursor: &Cursor) -> Option<TimeOfDay> {
+fn time_follows(cursor: &TextCursor) -> Option<TimeOfDay> {
     joined_time(&mut cursor.clone())
 }
 
 /// "25-May-2009" from the month on.
-fn month_after_day(cursor: &mut Cursor, day: i64) -> Option<Date> {
+fn month_after_day(cursor: &mut TextCursor, day: i64) -> Option<Date> {
     let month = month(cursor)?;
     cursor.any(&["-", "/", "."])?;
     let (year, digits) = cursor.digits(2..=4)?;
@@ -186,15 +186,15 @@ fn month_after_day(cursor: &mut Cursor, day: i64) -> Option<Date> {
     Some(Date { year: Some(year), month, day, plain: true })
 }
 
-fn month(cursor: &mut Cursor) -> Option<i64> {
+fn month(cursor: &mut TextCursor) -> Option<i64> {
     let at = MONTHS.iter().position(|names| cursor.words(names).is_some())?;
     let _ = cursor.any(&["."]);
     Some(at as i64 + 1)
 }
 
 /// "25 May 2009", "25th of May", "May 25, 2009", "May 25 '09", "May 25".
-fn worded(cursor: &mut Cursor) -> Option<Date> {
-    let day = |cursor: &mut Cursor| {
+fn worded(cursor: &mut TextCursor) -> Option<Date> {
+    let day = |cursor: &mut TextCursor| {
         let day = cursor.number(1..=2)?;
         let _ = cursor.or(|cursor| ["st", "nd", "rd", "th"].iter().find_map(|end| cursor.word(end)));
         Some(day)
@@ -224,7 +224,7 @@ fn worded(cursor: &mut Cursor) -> Option<Date> {
 }
 
 /// "(月)", "星期一", ", Mon".
-fn weekday_mark(cursor: &mut Cursor) -> Option<()> {
+fn weekday_mark(cursor: &mut TextCursor) -> Option<()> {
     cursor.spaces();
     if cursor.any(&["(", "（"]).is_some() {
         let _ = cursor.any(&["星期", "周"]);

@@ -1,6 +1,6 @@
 //! The time of day, with the zone that may be written beside it.
 
-use super::super::cursor::Cursor;
+use super::super::cursor::TextCursor;
 use super::{HOUR, MINUTE};
 
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub(super) struct TimeOfDay {
 }
 
 /// A time of day behind a date: white space, "at", a comma, a "T" between.
-pub(super) fn joined_time(cursor: &mut Cursor) -> Option<TimeOfDay> {
+pub(super) fn joined_time(cursor: &mut TextCursor) -> Option<TimeOfDay> {
     cursor.spaces();
     let joint = cursor.any(&["T", ",", "at ", "@", "|", "-", "–", "—", "»", "・", ":", "の", "um ", "à "]);
     cursor.spaces();
@@ -40,9 +40,10 @@ pub(super) const HALVES: [(Half, &[&str]); 4] = [
     (Half::Noon, &["中午"]),
 ];
 
-pub(super) fn time_of_day(cursor: &mut Cursor) -> Option<TimeOfDay> {
-    let half =
-        |cursor: &mut Cursor| HALVES.into_iter().find(|(_, names)| cursor.words(names).is_some()).map(|(half, _)| half);
+pub(super) fn time_of_day(cursor: &mut TextCursor) -> Option<TimeOfDay> {
+    let half = |cursor: &mut TextCursor| {
+        HALVES.into_iter().find(|(_, names)| cursor.words(names).is_some()).map(|(half, _)| half)
+    };
     let prefix = half(cursor);
     cursor.spaces();
     let mut hour = cursor.number(1..=2)?;
@@ -87,7 +88,7 @@ pub(super) fn time_of_day(cursor: &mut Cursor) -> Option<TimeOfDay> {
 }
 
 /// "Z", "+08:00", "+0800", "GMT", "UTC+8", "JST".
-fn zone(cursor: &mut Cursor) -> Option<i32> {
+fn zone(cursor: &mut TextCursor) -> Option<i32> {
     let spaced = cursor.spaces();
     if !spaced && cursor.or(|cursor| cursor.word("z")).is_some() {
         return Some(0);

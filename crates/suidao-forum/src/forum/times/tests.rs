@@ -8,8 +8,8 @@ use suidao_page::model::{Day, Millis};
 /// 2009-06-03 10:00:00 in China, a Wednesday.
 const NOW: i64 = 1_243_994_400;
 
-fn clock() -> Clock {
-    Clock { now: Millis(NOW as u64 * 1000), offset: 8 * 3600 }
+fn clock() -> TimeContext {
+    TimeContext { now: Millis(NOW as u64 * 1000), offset: 8 * 3600 }
 }
 
 /// Seconds since 1970 of a time in China.
@@ -57,13 +57,13 @@ fn absolute_times_are_read_in_every_usual_form() {
     ] {
         let moment = first(text, clock()).unwrap_or_else(|| panic!("{text}"));
         let within = if text.contains(":01:00") { 1 } else { 60 };
-        assert_eq!(moment, Moment { at: at("2009-05-25 12:01"), within }, "{text}");
+        assert_eq!(moment, ApproxTime { at: at("2009-05-25 12:01"), within }, "{text}");
     }
     let seconds = first("2009-5-25 12:01:33", clock()).unwrap();
-    assert_eq!(seconds, Moment { at: at("2009-05-25 12:01:33"), within: 1 });
+    assert_eq!(seconds, ApproxTime { at: at("2009-05-25 12:01:33"), within: 1 });
     for text in ["2009-05-25", "May 25, 2009", "25.5.2009", "5-25", "5月25日", "Mon 25 May 2009", "May 25 '09"] {
         let moment = first(text, clock()).unwrap_or_else(|| panic!("{text}"));
-        assert_eq!(moment, Moment { at: at("2009-05-25 00:00"), within: 86_400 }, "{text}");
+        assert_eq!(moment, ApproxTime { at: at("2009-05-25 00:00"), within: 86_400 }, "{text}");
     }
     let year_missing = first("12-25 12:01", clock()).unwrap();
     assert_eq!(year_missing.at, at("2008-12-25 12:01"), "the latest past one");
@@ -127,9 +127,9 @@ fn relative_times_count_from_the_fetch() {
         ("Monday at 12:01 PM", "2009-06-01 12:01"),
         ("昨天\u{a0}12:01", "2009-06-02 12:01"),
     ] {
-        assert_eq!(first(text, clock()), Some(Moment { at: at(time), within: 60 }), "{text}");
+        assert_eq!(first(text, clock()), Some(ApproxTime { at: at(time), within: 60 }), "{text}");
     }
-    assert_eq!(first("昨天", clock()), Some(Moment { at: at("2009-06-02 00:00"), within: 86_400 }));
+    assert_eq!(first("昨天", clock()), Some(ApproxTime { at: at("2009-06-02 00:00"), within: 86_400 }));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn what_is_no_time_is_none() {
 
 #[test]
 fn attributes_hold_exact_times() {
-    let exact = Some(Moment { at: at("2009-05-25 12:01:33"), within: 1 });
+    let exact = Some(ApproxTime { at: at("2009-05-25 12:01:33"), within: 1 });
     for value in
         ["2009-5-25 12:01:33", "2009-05-25T12:01:33+08:00", "2009-05-25T04:01:33.000Z", "1243224093", "1243224093000"]
     {

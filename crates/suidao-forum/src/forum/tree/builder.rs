@@ -10,7 +10,7 @@ use suidao_page::read::hint::is_hidden;
 use suidao_page::read::markup::{attribute, fold_into};
 use suidao_page::read::names::{is_block, is_fallback, is_skipped};
 use suidao_page::read::references::References;
-use suidao_page::read::tree::{DEPTH, Step, walk};
+use suidao_page::read::tree::{DEPTH, TreeStep, walk};
 
 /// Elements and texts of one page.
 pub(super) const NODES: usize = 200_000;
@@ -53,9 +53,9 @@ pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) ->
     let mut builder = Builder::new(base, encoding);
     // What is shown without scripts is read: some forums show nothing else.
     walk(html, false, |step| match step {
-        Step::Open(tag, ns) => builder.start(tag, ns),
-        Step::Close(_) => builder.close(),
-        Step::Text(text) => builder.text(text),
+        TreeStep::Open(tag, ns) => builder.start(tag, ns),
+        TreeStep::Close(_) => builder.close(),
+        TreeStep::Text(text) => builder.text(text),
     });
     builder.finish()
 }

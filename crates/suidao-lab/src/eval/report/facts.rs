@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// What a comparison was made with, for the foot of its report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Facts {
+pub struct ComparisonFacts {
     pub version: String,
     pub in_flight: usize,
     /// The command, without the place of its output.

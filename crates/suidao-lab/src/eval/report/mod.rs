@@ -9,38 +9,40 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use super::bootstrap::RESAMPLES;
-use super::comparison::{Comparison, Scope};
-use super::measure::Measure;
+use super::comparison::{Comparison, ComparisonScope};
+use super::measure::RunMeasure;
 use super::tables::{headline, sentence_case};
 use facts::ranges;
-pub use facts::{Facts, TaskFacts};
+pub use facts::{ComparisonFacts, TaskFacts};
 use suidao_view::html::{self, fill, html, thousands};
-use suidao_view::plot::{self, Along, Interval, Line, Row, Style, bars, curves, intervals, panels, tunnel_shares};
+use suidao_view::plot::{
+    self, Along, CurveLine, Interval, IntervalRow, LineStyle, bars, curves, intervals, panels, tunnel_shares,
+};
 
 /// The whole page. The same comparison and facts give the same bytes.
-pub fn report(comparison: &Comparison, facts: &Facts) -> String {
+pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
     let page = Page { comparison, order: order(comparison) };
     let several = comparison.tasks().len() > 1;
-    let second = if several { Measure::Recall } else { Measure::Relevant };
-    let shown = if comparison.knows(Scope::All, second) { second } else { Measure::Harvest };
+    let second = if several { RunMeasure::Recall } else { RunMeasure::Relevant };
+    let shown = if comparison.knows(ComparisonScope::All, second) { second } else { RunMeasure::Harvest };
     let pages = comparison.pages();
     let task = |(task, name): (usize, &String)| {
-        let scope = Scope::Task(task);
-        let (curves, marks) = (page.curves(scope, Measure::Relevant), page.at_marks(scope, Measure::Relevant));
+        let scope = ComparisonScope::Task(task);
+        let (curves, marks) = (page.curves(scope, RunMeasure::Relevant), page.at_marks(scope, RunMeasure::Relevant));
         context! { name, curves, marks, all => page.all_measures(scope) }
     };
     let context = context! {
         several,
         strategies => comparison.strategies().len(),
         tasks => comparison.tasks().iter().enumerate().map(task).collect::<Value>(),
-        cases => comparison.cases(Scope::All),
+        cases => comparison.cases(ComparisonScope::All),
         pages => thousands(pages as u64),
         ahead => page.ahead(),
-        marks => page.at_marks(Scope::All, headline(comparison)),
+        marks => page.at_marks(ComparisonScope::All, headline(comparison)),
         intervals => page.intervals(),
-        curves => page.curves(Scope::All, second),
+        curves => page.curves(ComparisonScope::All, second),
         panels_title => sentence_case(shown.title()),
-        panels => html(panels(&page.lines(Scope::All, shown), shown.title(), shown.is_share(), pages, "ghosts", |value| {
+        panels => html(panels(&page.lines(ComparisonScope::All, shown), shown.title(), shown.is_share(), pages, "ghosts", |value| {
             shown.show(value)
         })),
         tunnels => page.tunnels().map(html),
@@ -58,12 +60,13 @@ pub fn report(comparison: &Comparison, facts: &Facts) -> String {
 /// because in the end all come near it; else by what the report is headed by, at the last mark.
 fn order(comparison: &Comparison) -> Vec<usize> {
     let last = [comparison.pages()];
-    let (measure, marks) = match shares(comparison, Scope::All) {
-        true => (Measure::Oracle, comparison.marks()),
+    let (measure, marks) = match shares(comparison, ComparisonScope::All) {
+        true => (RunMeasure::Oracle, comparison.marks()),
         false => (headline(comparison), &last[..]),
     };
     let sum = |&strategy: &usize| -> f64 {
-        let at = |&mark: &usize| comparison.at(Scope::All, strategy, measure, mark).map_or(-1.0, |at| at.median);
+        let at =
+            |&mark: &usize| comparison.at(ComparisonScope::All, strategy, measure, mark).map_or(-1.0, |at| at.median);
         marks.iter().map(at).sum()
     };
     let mut order: Vec<usize> = (0..comparison.strategies().len()).collect();
@@ -72,8 +75,8 @@ fn order(comparison: &Comparison) -> Vec<usize> {
 }
 
 /// Whether there are shares of the oracle to tell.
-fn shares(comparison: &Comparison, scope: Scope) -> bool {
-    comparison.oracle().is_some() && comparison.knows(scope, Measure::Oracle)
+fn shares(comparison: &Comparison, scope: ComparisonScope) -> bool {
+    comparison.oracle().is_some() && comparison.knows(scope, RunMeasure::Oracle)
 }
 
 /// What the sections of the page share.
@@ -88,11 +91,11 @@ impl Page<'_> {
         &self.comparison.strategies()[strategy]
     }
 
-    fn style(&self, strategy: usize) -> Style {
+    fn style(&self, strategy: usize) -> LineStyle {
         match self.comparison.oracle() {
-            Some(oracle) if oracle == strategy => Style::Oracle,
-            Some(oracle) if oracle < strategy => Style::Nth(strategy - 1),
-            _ => Style::Nth(strategy),
+            Some(oracle) if oracle == strategy => LineStyle::Oracle,
+            Some(oracle) if oracle < strategy => LineStyle::Nth(strategy - 1),
+            _ => LineStyle::Nth(strategy),
         }
     }
 
@@ -103,8 +106,8 @@ impl Page<'_> {
     }
 
     /// Those that a measure says something of: the oracle's share of itself says nothing.
-    fn of(&self, measure: Measure) -> Vec<usize> {
-        if measure == Measure::Oracle { self.rivals() } else { self.order.clone() }
+    fn of(&self, measure: RunMeasure) -> Vec<usize> {
+        if measure == RunMeasure::Oracle { self.rivals() } else { self.order.clone() }
     }
 
     /// Whether it is the best of those that do not know the truth.
@@ -116,19 +119,20 @@ impl Page<'_> {
     fn ahead(&self) -> Option<Value> {
         let (comparison, rivals, pages) = (self.comparison, self.rivals(), self.comparison.pages());
         let &first = rivals.first()?;
-        let at = |measure: Measure, mark: usize| {
-            comparison.at(Scope::All, first, measure, mark).map(|at| in_words(measure, at))
+        let at = |measure: RunMeasure, mark: usize| {
+            comparison.at(ComparisonScope::All, first, measure, mark).map(|at| in_words(measure, at))
         };
-        let told = if shares(comparison, Scope::All) {
+        let told = if shares(comparison, ComparisonScope::All) {
             let marks = comparison.marks().iter();
-            let part = |&mark: &usize| Some(format!("{} after {}", at(Measure::Oracle, mark)?, thousands(mark as u64)));
+            let part =
+                |&mark: &usize| Some(format!("{} after {}", at(RunMeasure::Oracle, mark)?, thousands(mark as u64)));
             format!("share of the oracle: {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
         } else {
             let measure = headline(comparison);
             format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
         };
         let second = rivals.get(1).map(|&second| {
-            let duel = comparison.duel(Scope::All, first, second, pages);
+            let duel = comparison.duel(ComparisonScope::All, first, second, pages);
             context! { second => self.name(second), wins => duel.wins, ties => duel.ties }
         });
         Some(context! { name => self.name(first), told, ..second.unwrap_or_else(|| context! {}) })
@@ -137,34 +141,34 @@ impl Page<'_> {
     /// Plots of the share of the oracle at every mark (at the last it says little), of the headline and of island recall.
     fn intervals(&self) -> Value {
         let comparison = self.comparison;
-        let shares = comparison.marks().iter().map(|&mark| (Measure::Oracle, mark));
-        let last = [headline(comparison), Measure::Islands].map(|measure| (measure, comparison.pages()));
-        let plot = |(measure, mark): (Measure, usize)| {
+        let shares = comparison.marks().iter().map(|&mark| (RunMeasure::Oracle, mark));
+        let last = [headline(comparison), RunMeasure::Islands].map(|measure| (measure, comparison.pages()));
+        let plot = |(measure, mark): (RunMeasure, usize)| {
             let known = |&strategy: &usize| {
-                let at = comparison.at(Scope::All, strategy, measure, mark)?;
+                let at = comparison.at(ComparisonScope::All, strategy, measure, mark)?;
                 let (name, style) = (self.name(strategy), self.style(strategy));
-                Some(Row { name, style, at, text: in_words(measure, at), ahead: self.is_ahead(strategy) })
+                Some(IntervalRow { name, style, at, text: in_words(measure, at), ahead: self.is_ahead(strategy) })
             };
-            let mut rows: Vec<Row> = self.of(measure).iter().filter_map(known).collect();
+            let mut rows: Vec<IntervalRow> = self.of(measure).iter().filter_map(known).collect();
             rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
             let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(mark as u64));
-            let known = comparison.knows(Scope::All, measure) && !rows.is_empty();
+            let known = comparison.knows(ComparisonScope::All, measure) && !rows.is_empty();
             known.then(|| (html(intervals(&rows, &title, measure.is_share())), ""))
         };
         shares.chain(last).filter_map(plot).collect()
     }
 
     /// Two plots, the harvest rate and another measure: figures 6 and 7 of paper 001.
-    fn curves(&self, scope: Scope, second: Measure) -> Value {
-        let known = [Measure::Harvest, second].into_iter().filter(|&measure| self.comparison.knows(scope, measure));
-        let plot = |measure: Measure| {
+    fn curves(&self, scope: ComparisonScope, second: RunMeasure) -> Value {
+        let known = [RunMeasure::Harvest, second].into_iter().filter(|&measure| self.comparison.knows(scope, measure));
+        let plot = |measure: RunMeasure| {
             let title = sentence_case(measure.title());
             let along = Along::pages(self.comparison.pages());
             let caption = match measure {
-                Measure::Harvest => {
+                RunMeasure::Harvest => {
                     "Relevant pages per fetched page (Fig. 6 of Jiang, Zhu, Wang 2020). A dot marks the end of a run, an arrow a value above the plot."
                 }
-                Measure::Relevant => "Relevant pages found (Fig. 7). A dot marks the end of a run.",
+                RunMeasure::Relevant => "Relevant pages found (Fig. 7). A dot marks the end of a run.",
                 _ => {
                     "Share of all relevant pages found (Fig. 7, comparable between tasks). A dot marks the end of a run."
                 }
@@ -174,21 +178,24 @@ impl Page<'_> {
         known.map(plot).collect()
     }
 
-    fn lines(&self, scope: Scope, measure: Measure) -> Vec<Line<'_>> {
+    fn lines(&self, scope: ComparisonScope, measure: RunMeasure) -> Vec<CurveLine<'_>> {
         let line = |&strategy: &usize| {
             let mut points = self.comparison.curve(scope, strategy, measure);
-            if measure != Measure::Harvest && !points.is_empty() {
+            if measure != RunMeasure::Harvest && !points.is_empty() {
                 points.insert(0, (0, Interval { median: 0.0, range: points[0].1.range.map(|_| (0.0, 0.0)) }));
             }
-            Line { name: self.name(strategy), style: self.style(strategy), points, ahead: self.is_ahead(strategy) }
+            CurveLine { name: self.name(strategy), style: self.style(strategy), points, ahead: self.is_ahead(strategy) }
         };
         self.order.iter().map(line).collect()
     }
 
     /// Figure 5 of paper 001; none where nothing was found behind an off-topic page.
     fn tunnels(&self) -> Option<String> {
-        let counts: Vec<(usize, Vec<u32>)> =
-            self.order.iter().map(|&strategy| (strategy, self.comparison.tunnels(Scope::All, strategy))).collect();
+        let counts: Vec<(usize, Vec<u32>)> = self
+            .order
+            .iter()
+            .map(|&strategy| (strategy, self.comparison.tunnels(ComparisonScope::All, strategy)))
+            .collect();
         // A few pages make a high bar: strategies with less than a tenth of the most do not set the scale.
         let behind = |counts: &[u32]| counts.iter().skip(1).sum::<u32>();
         let most = counts.iter().map(|(_, counts)| behind(counts)).max().unwrap_or(0);
@@ -201,7 +208,7 @@ impl Page<'_> {
     }
 }
 
-fn in_words(measure: Measure, at: Interval) -> String {
+fn in_words(measure: RunMeasure, at: Interval) -> String {
     let median = measure.show(at.median);
     match at.range {
         Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
@@ -227,7 +234,7 @@ mod tests {
     use super::*;
     use scraper::{Html, Selector};
 
-    fn facts() -> Facts {
+    fn facts() -> ComparisonFacts {
         let task = TaskFacts {
             name: "sports & games".into(),
             web: "world:<a>.toml".into(),
@@ -238,7 +245,12 @@ mod tests {
             link_threshold: [0.15; 2],
             truth: "what the world knows".into(),
         };
-        Facts { version: "9.9.9".into(), in_flight: 64, command: "suidao compare x.toml".into(), tasks: vec![task] }
+        ComparisonFacts {
+            version: "9.9.9".into(),
+            in_flight: 64,
+            command: "suidao compare x.toml".into(),
+            tasks: vec![task],
+        }
     }
 
     fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
@@ -322,10 +334,10 @@ mod tests {
         let mut run = by_hand("t", 1, "breadth-first", "----");
         run.targets = 0;
         run.islands = None;
-        let text = report(&Comparison::new(&[10], vec![run]), &Facts::default());
+        let text = report(&Comparison::new(&[10], vec![run]), &ComparisonFacts::default());
         assert!(!text.contains("oracle") && !text.contains("island recall") && !text.contains("NaN"), "{text}");
         assert!(text.contains("One run each has no interval"));
-        let empty = report(&Comparison::new(&[], vec![]), &Facts::default());
+        let empty = report(&Comparison::new(&[], vec![]), &ComparisonFacts::default());
         assert!(Html::parse_document(&empty).errors.is_empty());
     }
 }

@@ -2,8 +2,8 @@
 
 use minijinja::{Value, context};
 
-use super::super::comparison::Scope;
-use super::super::measure::Measure;
+use super::super::comparison::ComparisonScope;
+use super::super::measure::RunMeasure;
 use super::super::tables::sentence_case;
 use super::{Page, shares};
 use suidao_view::html::{html, thousands};
@@ -11,9 +11,9 @@ use suidao_view::html::{html, thousands};
 impl Page<'_> {
     /// Tables with strategies down and marks across: the share of the oracle, then the measure. One beside the other
     /// would be wider than the page.
-    pub(super) fn at_marks(&self, scope: Scope, measure: Measure) -> Value {
+    pub(super) fn at_marks(&self, scope: ComparisonScope, measure: RunMeasure) -> Value {
         let marks = self.comparison.marks();
-        let of_measure = |measure: Measure| {
+        let of_measure = |measure: RunMeasure| {
             let heads: Value = marks.iter().map(|&mark| format!("{} pages", thousands(mark as u64))).collect();
             let row = |strategy: usize| {
                 let cells: Value = marks.iter().map(|&mark| self.cell(scope, strategy, measure, mark)).collect();
@@ -23,18 +23,23 @@ impl Page<'_> {
             let heading = sentence_case(&title);
             (title, heading, heads, self.of(measure).into_iter().map(row).collect::<Value>())
         };
-        shares(self.comparison, scope).then_some(Measure::Oracle).into_iter().chain([measure]).map(of_measure).collect()
+        shares(self.comparison, scope)
+            .then_some(RunMeasure::Oracle)
+            .into_iter()
+            .chain([measure])
+            .map(of_measure)
+            .collect()
     }
 
     /// Who has found more, in how many cases, for every pair.
     pub(super) fn duels(&self) -> Value {
         let comparison = self.comparison;
-        let (cases, pages) = (comparison.cases(Scope::All), comparison.pages());
+        let (cases, pages) = (comparison.cases(ComparisonScope::All), comparison.pages());
         let cell = |one: usize, other: usize| {
             if one == other {
                 return Value::from("");
             }
-            let duel = comparison.duel(Scope::All, one, other, pages);
+            let duel = comparison.duel(ComparisonScope::All, one, other, pages);
             let lead = duel.wins as f64 - duel.losses as f64;
             let share = 0.45 * lead.abs() / cases.max(1) as f64;
             let class = if lead > 0.0 { "won" } else { "lost" };
@@ -50,10 +55,10 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn all_measures(&self, scope: Scope) -> Value {
+    pub(super) fn all_measures(&self, scope: ComparisonScope) -> Value {
         let pages = self.comparison.pages();
-        let known: Vec<Measure> =
-            Measure::ALL.into_iter().filter(|&measure| self.comparison.knows(scope, measure)).collect();
+        let known: Vec<RunMeasure> =
+            RunMeasure::ALL.into_iter().filter(|&measure| self.comparison.knows(scope, measure)).collect();
         let row = |&strategy: &usize| {
             let cells: Value = known.iter().map(|&measure| self.cell(scope, strategy, measure, pages)).collect();
             context! { name => self.name(strategy), cells }
@@ -64,7 +69,7 @@ impl Page<'_> {
         }
     }
 
-    fn cell(&self, scope: Scope, strategy: usize, measure: Measure, mark: usize) -> Value {
+    fn cell(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, mark: usize) -> Value {
         let Some(at) = self.comparison.at(scope, strategy, measure, mark) else { return Value::from("–") };
         let median = measure.show(at.median);
         match at.range {

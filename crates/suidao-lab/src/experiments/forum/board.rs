@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use crate::world::forum::BoardActivity;
+use suidao_page::model::ApproxTime;
 use suidao_page::model::Listed;
-use suidao_page::model::Moment;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
@@ -27,26 +27,26 @@ pub enum Times {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Skin {
+pub struct BoardSkin {
     pub times: Times,
     pub counts: bool,
     /// Threads are listed by last reply; else by when they were opened.
     pub by_reply: bool,
 }
 
-impl Default for Skin {
+impl Default for BoardSkin {
     fn default() -> Self {
         Self { times: Times::Minutes, counts: true, by_reply: true }
     }
 }
 
 /// What is read off a page at `now` (by the forum's clock) for the time `at`.
-fn shown(times: Times, at: i64, now: i64) -> Option<Moment> {
-    let absolute = |unit: i64| Moment { at: (at + OFFSET).div_euclid(unit) * unit - OFFSET, within: unit as u32 };
+fn shown(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
+    let absolute = |unit: i64| ApproxTime { at: (at + OFFSET).div_euclid(unit) * unit - OFFSET, within: unit as u32 };
     // So many whole units ago.
     let ago = |unit: i64| {
         let units = (now - at).div_euclid(unit);
-        Moment { at: now + AHEAD - (units + 1) * unit + 1, within: unit as u32 }
+        ApproxTime { at: now + AHEAD - (units + 1) * unit + 1, within: unit as u32 }
     };
     let midnight = absolute(DAY).at;
     match times {
@@ -65,12 +65,12 @@ fn shown(times: Times, at: i64, now: i64) -> Option<Moment> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Board<'a> {
+pub(super) struct SimulatedBoard<'a> {
     pub activity: &'a BoardActivity,
-    pub skin: &'a Skin,
+    pub skin: &'a BoardSkin,
 }
 
-impl Board<'_> {
+impl SimulatedBoard<'_> {
     /// Posts of a thread so far.
     pub fn posts(self, thread: usize, now: i64) -> usize {
         self.activity.threads[thread].posts.partition_point(|post| post.at <= now)

@@ -2,13 +2,13 @@
 
 use crate::world::forum::{Activity, BoardActivity};
 use suidao_forum::forum::schedule::{BoardStatistics, Horizon, Statistics, THETA};
-use suidao_page::model::Moment;
+use suidao_page::model::ApproxTime;
 
 const DAY: i64 = 86_400;
 
 /// Days of a forum: from a local midnight (seconds since 1970, UTC), so many.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct ForumDays {
     pub start: i64,
     /// How many days.
     pub days: u32,
@@ -16,21 +16,21 @@ pub struct Window {
     pub offset: i32,
 }
 
-impl Window {
+impl ForumDays {
     fn end(&self) -> i64 {
         self.start + i64::from(self.days) * DAY
     }
 }
 
 /// What there is to know of the boards after these days.
-pub fn statistics(activity: &Activity, window: &Window) -> Vec<BoardStatistics> {
+pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardStatistics> {
     let mut statistics = Statistics::new(window.offset);
     for (place, board) in activity.boards.iter().enumerate() {
         statistics.board(place);
         for thread in &board.threads {
             for (post, posting) in thread.posts.iter().enumerate() {
                 if (window.start..window.end()).contains(&posting.at) {
-                    statistics.observe(place, Moment { at: posting.at, within: 1 }, post == 0);
+                    statistics.observe(place, ApproxTime { at: posting.at, within: 1 }, post == 0);
                 }
             }
         }
@@ -39,14 +39,14 @@ pub fn statistics(activity: &Activity, window: &Window) -> Vec<BoardStatistics> 
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Waits {
+pub struct Delays {
     /// Eq. (4): hours, a reply counted by [`THETA`], a board by its importance.
     pub total: f64,
     /// What was said, counted the same way.
     pub said: f64,
 }
 
-impl Waits {
+impl Delays {
     /// Mean delay of a post, in hours.
     pub fn mean(&self) -> f64 {
         self.total / self.said
@@ -54,10 +54,10 @@ impl Waits {
 }
 
 /// What was said in a window: for each board its posts as (hour of the day, what it counts).
-pub struct Said(Vec<Vec<(f64, f64)>>);
+pub struct BoardPosts(Vec<Vec<(f64, f64)>>);
 
-impl Said {
-    pub fn of(activity: &Activity, window: &Window) -> Self {
+impl BoardPosts {
+    pub fn of(activity: &Activity, window: &ForumDays) -> Self {
         let board = |board: &BoardActivity| {
             let posts = board.threads.iter().flat_map(|thread| thread.posts.iter().enumerate());
             let posts = posts.filter(|(_, posting)| (window.start..window.end()).contains(&posting.at));
@@ -70,8 +70,8 @@ impl Said {
     /// Delays by a plan of one day (hours after midnight, rising, for each board). `importance`: W_i of each board. Round
     /// the clock, what is said after the last visit waits for the first of the next day, on the last day too; within the
     /// day, for midnight.
-    pub fn waits(&self, plan: &[Vec<f64>], importance: &[f64], horizon: Horizon) -> Waits {
-        let mut waits = Waits::default();
+    pub fn waits(&self, plan: &[Vec<f64>], importance: &[f64], horizon: Horizon) -> Delays {
+        let mut waits = Delays::default();
         for ((posts, instants), importance) in self.0.iter().zip(plan).zip(importance) {
             let first = instants.first().map_or(f64::INFINITY, |first| first + 24.0);
             let after = if horizon == Horizon::Day { 24.0 } else { first };
@@ -89,7 +89,7 @@ impl Said {
 mod tests {
     use super::*;
     use crate::world::forum::{ActivitySpec, Posting, ThreadActivity};
-    use suidao_forum::forum::schedule::{Importance, Method, Objective, plan};
+    use suidao_forum::forum::schedule::{Importance, ScheduleMethod, ScheduleObjective, plan};
 
     fn board(hours: &[f64]) -> Activity {
         let posts = hours.iter().map(|hour| Posting { at: (hour * 3_600.0) as i64, user: 0 }).collect();
@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     fn delays_are_those_of_the_equations() {
-        let window = Window { start: 0, days: 2, offset: 0 };
+        let window = ForumDays { start: 0, days: 2, offset: 0 };
         // An opening at 5, replies at 6 and 20 of the first day, at 23 of the second.
         let activity = board(&[5.0, 6.0, 20.0, 47.0]);
-        let of = |horizon| Said::of(&activity, &window).waits(&[vec![6.0, 12.0]], &[2.0], horizon);
+        let of = |horizon| BoardPosts::of(&activity, &window).waits(&[vec![6.0, 12.0]], &[2.0], horizon);
         // A visit at the very instant sees it.
         let day = of(Horizon::Day);
         assert!((day.total - 2.0 * (1.0 + 0.5 * (0.0 + 4.0 + 1.0))).abs() < 1e-9, "{day:?}");
@@ -114,15 +114,15 @@ mod tests {
     fn better_plans_wait_less_on_what_they_were_not_made_from() {
         let spec = ActivitySpec { days: 30, threads_per_day: 200.0, ..ActivitySpec::default() };
         let activity = Activity::generate(&spec);
-        let before = Window { start: spec.start, days: 20, offset: spec.offset };
-        let window = Window { start: before.end(), days: 10, ..before };
+        let before = ForumDays { start: spec.start, days: 20, offset: spec.offset };
+        let window = ForumDays { start: before.end(), days: 10, ..before };
         let statistics = statistics(&activity, &before);
-        let said = Said::of(&activity, &window);
+        let said = BoardPosts::of(&activity, &window);
         let importance: Vec<f64> = statistics.iter().map(BoardStatistics::weight).collect();
-        let objective = Objective { horizon: Horizon::Periodic, importance: Importance::Weight };
+        let objective = ScheduleObjective { horizon: Horizon::Periodic, importance: Importance::Weight };
         let mean =
             |method| said.waits(&plan(&statistics, 96, method, objective), &importance, Horizon::Periodic).mean();
-        let [era, bra, sqrt] = [Method::Era, Method::Bra, Method::Sqrt].map(mean);
+        let [era, bra, sqrt] = [ScheduleMethod::Era, ScheduleMethod::Bra, ScheduleMethod::Sqrt].map(mean);
         assert!(sqrt < bra && bra < era, "{era} {bra} {sqrt}");
     }
 }

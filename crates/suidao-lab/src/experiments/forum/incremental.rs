@@ -1,8 +1,8 @@
 //! Recall and precision of following a forum in cycles: what changed and was fetched, what was fetched and had changed
 //! (Du, Ma 2010, fig. 5).
 
-use super::board::{Board, Skin};
-use super::reader::Reader;
+use super::board::{BoardSkin, SimulatedBoard};
+use super::reader::BoardFollower;
 use crate::world::forum::Activity;
 
 const DAY: i64 = 86_400;
@@ -10,7 +10,7 @@ const DAY: i64 = 86_400;
 const EVERY: i64 = 6 * 3_600;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finder {
+pub enum ChangeDetector {
     /// By what the lists show: [`Pass`](suidao_forum::forum::increment::Pass).
     Bic,
     /// By mean intervals.
@@ -18,7 +18,7 @@ pub enum Finder {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Day {
+pub struct CrawlDay {
     /// Threads that had changed since the cycle before, and those of them that were fetched.
     pub changed: usize,
     /// See `changed`.
@@ -32,7 +32,7 @@ pub struct Day {
     pub posts: usize,
 }
 
-impl Day {
+impl CrawlDay {
     /// Share of what changed that was fetched in its cycle; 1 if nothing changed.
     pub fn recall(&self) -> f64 {
         share(self.found, self.changed)
@@ -62,10 +62,10 @@ fn share(part: usize, whole: usize) -> f64 {
 
 /// Follows all boards of a forum for so many days, one after another in each cycle. Everything before `start` (seconds since 1970,
 /// UTC) is on record.
-pub fn cycles(activity: &Activity, skin: &Skin, start: i64, count: u32, finder: Finder) -> Vec<Day> {
-    let reader = |activity| (Reader::new(Board { activity, skin }, start), start);
-    let mut readers: Vec<(Reader, i64)> = activity.boards.iter().map(reader).collect();
-    let mut days = vec![Day::default(); count as usize];
+pub fn cycles(activity: &Activity, skin: &BoardSkin, start: i64, count: u32, finder: ChangeDetector) -> Vec<CrawlDay> {
+    let reader = |activity| (BoardFollower::new(SimulatedBoard { activity, skin }, start), start);
+    let mut readers: Vec<(BoardFollower, i64)> = activity.boards.iter().map(reader).collect();
+    let mut days = vec![CrawlDay::default(); count as usize];
     let mut clock = start;
     for cycle in 1..=i64::from(count) * DAY / EVERY {
         clock = clock.max(start + cycle * EVERY);
@@ -74,8 +74,8 @@ pub fn cycles(activity: &Activity, skin: &Skin, start: i64, count: u32, finder: 
             let (begun, former) = (clock, std::mem::replace(before, clock));
             let changed = reader.changed(former, begun);
             match finder {
-                Finder::Bic => reader.visit(&mut clock, day),
-                Finder::Eic => reader.visit_by_intervals(&mut clock, day),
+                ChangeDetector::Bic => reader.visit(&mut clock, day),
+                ChangeDetector::Eic => reader.visit_by_intervals(&mut clock, day),
             }
             day.changed += changed.len();
             day.found += changed.iter().filter(|&&thread| reader.fetched_since(thread, begun)).count();
@@ -91,32 +91,32 @@ mod tests {
     use crate::world::forum::ActivitySpec;
 
     /// Six days after ten on record.
-    fn follow(skin: &Skin, finder: Finder) -> Day {
+    fn follow(skin: &BoardSkin, finder: ChangeDetector) -> CrawlDay {
         let spec = ActivitySpec { days: 16, threads_per_day: 150.0, ..ActivitySpec::default() };
-        Day::sum(&cycles(&Activity::generate(&spec), skin, spec.start + 10 * DAY, 6, finder))
+        CrawlDay::sum(&cycles(&Activity::generate(&spec), skin, spec.start + 10 * DAY, 6, finder))
     }
 
     #[test]
     fn bic_finds_what_changed_and_nothing_else_and_eic_does_not() {
-        let bic = follow(&Skin::default(), Finder::Bic);
+        let bic = follow(&BoardSkin::default(), ChangeDetector::Bic);
         assert!(bic.changed > 500, "{bic:?}");
         assert!(bic.recall() >= 0.99 && bic.precision() >= 0.99, "{bic:?}");
-        let eic = follow(&Skin::default(), Finder::Eic);
+        let eic = follow(&BoardSkin::default(), ChangeDetector::Eic);
         assert!(eic.recall() < bic.recall() && eic.precision() < bic.precision(), "{eic:?}");
     }
 
     #[test]
     fn bic_holds_where_times_are_rough_or_missing() {
         for (times, counts) in [(Times::Minutes, false), (Times::Relative, true), (Times::Missing, true)] {
-            let day = follow(&Skin { times, counts, ..Skin::default() }, Finder::Bic);
+            let day = follow(&BoardSkin { times, counts, ..BoardSkin::default() }, ChangeDetector::Bic);
             assert!(day.recall() >= 0.99 && day.precision() >= 0.99, "{times:?}, counts {counts}: {day:?}");
         }
     }
 
     #[test]
     fn a_list_by_publication_costs_requests_and_not_recall() {
-        let by_reply = follow(&Skin::default(), Finder::Bic);
-        let day = follow(&Skin { by_reply: false, ..Skin::default() }, Finder::Bic);
+        let by_reply = follow(&BoardSkin::default(), ChangeDetector::Bic);
+        let day = follow(&BoardSkin { by_reply: false, ..BoardSkin::default() }, ChangeDetector::Bic);
         assert!(day.recall() >= 0.97 && day.precision() >= 0.99, "{day:?}");
         assert!(day.requests > by_reply.requests, "{day:?}, {by_reply:?}");
     }

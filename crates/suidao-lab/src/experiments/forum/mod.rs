@@ -7,6 +7,6 @@ mod delays;
 mod incremental;
 mod reader;
 
-pub use board::{Skin, Times};
-pub use delays::{Said, Waits, Window, statistics};
-pub use incremental::{Day, Finder, cycles};
+pub use board::{BoardSkin, Times};
+pub use delays::{BoardPosts, Delays, ForumDays, statistics};
+pub use incremental::{ChangeDetector, CrawlDay, cycles};

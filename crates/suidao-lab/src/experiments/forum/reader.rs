@@ -1,8 +1,8 @@
 //! Somebody who follows a board: what is on record of it, and what a request costs.
 
-use super::board::{Board, THREADS};
-use super::incremental::Day;
-use suidao_forum::forum::increment::{Known, Pass};
+use super::board::{SimulatedBoard, THREADS};
+use super::incremental::CrawlDay;
+use suidao_forum::forum::increment::{BoardScan, KnownThread};
 use suidao_page::model::Listed;
 
 /// Posts on a thread's page.
@@ -14,20 +14,20 @@ const PACE: i64 = 2;
 struct OnRecord {
     posts: usize,
     fetched: i64,
-    known: Known,
+    known: KnownThread,
 }
 
-pub(super) struct Reader<'a> {
-    pub board: Board<'a>,
+pub(super) struct BoardFollower<'a> {
+    pub board: SimulatedBoard<'a>,
     record: Vec<Option<OnRecord>>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> BoardFollower<'a> {
     /// Everything that is there at `now` is on record, whatever it cost.
-    pub fn new(board: Board<'a>, now: i64) -> Self {
+    pub fn new(board: SimulatedBoard<'a>, now: i64) -> Self {
         let mut reader = Self { board, record: vec![None; board.activity.threads.len()] };
         for thread in 0..board.threads(now) {
-            reader.fetch(thread, &mut now.clone(), &mut Day::default());
+            reader.fetch(thread, &mut now.clone(), &mut CrawlDay::default());
         }
         reader
     }
@@ -52,8 +52,8 @@ impl<'a> Reader<'a> {
 
     /// A visit by BIC, which begins at `clock` and leaves it where it ends: what changed on a page is fetched before the
     /// next page is, so that the list moves meanwhile.
-    pub fn visit(&mut self, clock: &mut i64, day: &mut Day) {
-        let mut pass = Pass::default();
+    pub fn visit(&mut self, clock: &mut i64, day: &mut CrawlDay) {
+        let mut pass = BoardScan::default();
         for page in 0.. {
             let listed = self.page(page, clock, day);
             let verdict = pass.page(&listed, |thread| Some(self.record[thread]?.known));
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
     /// against (Du, Ma 2010, section 5.2.1, in one sentence: mean intervals of threads and boards tell when a thread changes
     /// next, and when a new one comes). The interval is read as the mean over all the time that a thread was watched,
     /// silence since its last post too.
-    pub fn visit_by_intervals(&mut self, clock: &mut i64, day: &mut Day) {
+    pub fn visit_by_intervals(&mut self, clock: &mut i64, day: &mut CrawlDay) {
         let (now, board) = (*clock, self.board);
         let known = || self.record.iter().enumerate().filter_map(|(thread, record)| Some((thread, (*record)?)));
         let is_due = |(thread, record): &(usize, OnRecord)| {
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         due.into_iter().for_each(|thread| self.fetch(thread, clock, day));
     }
 
-    fn page(&self, page: u32, clock: &mut i64, day: &mut Day) -> Vec<(usize, Listed)> {
+    fn page(&self, page: u32, clock: &mut i64, day: &mut CrawlDay) -> Vec<(usize, Listed)> {
         let listed = self.board.page(page, *clock);
         *clock += PACE;
         day.requests += 1;
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Requests a thread's pages, from that of the last post on record on.
-    fn fetch(&mut self, thread: usize, clock: &mut i64, day: &mut Day) {
+    fn fetch(&mut self, thread: usize, clock: &mut i64, day: &mut CrawlDay) {
         let begun = *clock;
         let (before, now) = (self.posts(thread), self.board.posts(thread, begun));
         let pages = (now - 1) / POSTS - before.saturating_sub(1) / POSTS + 1;
@@ -113,7 +113,8 @@ impl<'a> Reader<'a> {
         day.fetched += 1;
         day.right += usize::from(now > before);
         // The posts themselves are counted, whatever the list shows.
-        let known = Known { last_reply: self.board.listed(thread, begun).last_reply, replies: Some(now as u32 - 1) };
+        let known =
+            KnownThread { last_reply: self.board.listed(thread, begun).last_reply, replies: Some(now as u32 - 1) };
         self.record[thread] = Some(OnRecord { posts: now, fetched: begun, known });
     }
 }

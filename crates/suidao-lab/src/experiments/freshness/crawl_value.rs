@@ -1,30 +1,30 @@
 //! The crawl value at work: the histories and the agenda of `suidao refresh`, told what simulated visits saw.
 
 use super::Running;
-use super::ledger::Sight;
-use super::pages::{Pages, RELEVANT};
-use suidao_crawl::revisit::Agenda;
+use super::ledger::PageSighting;
+use super::pages::{RELEVANT, SimulatedPages};
+use suidao_crawl::revisit::RevisitQueue;
 use suidao_crawl::revisit::history::{DAY, Tracked};
 use suidao_crawl::revisit::settings::RefreshSettings;
-use suidao_page::model::{Found, HostId, Millis, UrlId};
+use suidao_page::model::{HostId, Millis, PageChanges, UrlId};
 
 pub(super) struct CrawlValue {
     settings: RefreshSettings,
-    agenda: Agenda,
+    agenda: RevisitQueue,
     pages: Vec<(HostId, Tracked)>,
 }
 
 impl CrawlValue {
-    pub fn new(pages: &Pages) -> Self {
+    pub fn new(pages: &SimulatedPages) -> Self {
         let settings = RefreshSettings::default();
-        let known = |page: &super::pages::Page| {
+        let known = |page: &super::pages::SimulatedPage| {
             let mut known =
                 Tracked::first(page.relevance, page.relevance >= RELEVANT, page.listing.is_some(), &settings);
             known.inlinks = page.links;
             (HostId(page.host), known)
         };
         let pages = pages.pages.iter().map(known).collect();
-        let mut running = Self { settings, agenda: Agenda::new(None), pages };
+        let mut running = Self { settings, agenda: RevisitQueue::new(None), pages };
         (0..running.pages.len() as u32).for_each(|page| running.put(page, 0.0));
         running
     }
@@ -42,13 +42,13 @@ impl Running for CrawlValue {
         self.agenda.take(now).map(|(page, _)| page.0)
     }
 
-    fn saw(&mut self, sight: &Sight) {
+    fn saw(&mut self, sight: &PageSighting) {
         if sight.gone {
             return;
         }
         let (_, page) = &mut self.pages[sight.page as usize];
         page.new_links += sight.new_links;
-        page.visited(Found { text: sight.changed, links: false }, Millis((sight.now * DAY) as u64));
+        page.visited(PageChanges { text: sight.changed, links: false }, Millis((sight.now * DAY) as u64));
         self.put(sight.page, sight.now);
     }
 }

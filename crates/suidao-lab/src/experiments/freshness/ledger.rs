@@ -1,9 +1,9 @@
 //! The visits of every page, and what is fresh and what is not between them, exact to the instant.
 
-use super::pages::{Page, Pages, RELEVANT};
+use super::pages::{RELEVANT, SimulatedPage, SimulatedPages};
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sight {
+pub(super) struct PageSighting {
     pub page: u32,
     pub now: f64,
     pub changed: bool,
@@ -16,24 +16,24 @@ pub(super) struct Sight {
 }
 
 /// When each page was visited. On day 0 all pages are held as they are.
-pub(super) struct Ledger<'a> {
-    pages: &'a Pages,
+pub(super) struct VisitLedger<'a> {
+    pages: &'a SimulatedPages,
     visits: Vec<Vec<f64>>,
 }
 
-impl<'a> Ledger<'a> {
-    pub fn new(pages: &'a Pages) -> Self {
+impl<'a> VisitLedger<'a> {
+    pub fn new(pages: &'a SimulatedPages) -> Self {
         Self { pages, visits: vec![Vec::new(); pages.pages.len()] }
     }
 
-    pub fn visit(&mut self, page: u32, now: f64) -> Sight {
+    pub fn visit(&mut self, page: u32, now: f64) -> PageSighting {
         let at = page as usize;
         let facts = &self.pages.pages[at];
         let last = self.visits[at].last().copied().unwrap_or(0.0);
         let (seen, so_far) = (self.pages.changed(at, last), self.pages.changed(at, now));
         let shown = facts.listing.map(|listing| (so_far.saturating_sub(listing.shown), so_far));
         self.visits[at].push(now);
-        Sight {
+        PageSighting {
             page,
             now,
             changed: so_far > seen,
@@ -43,9 +43,9 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    pub fn close(self) -> Outcome {
+    pub fn close(self) -> FreshnessOutcome {
         let Self { pages, visits } = self;
-        let mut outcome = Outcome {
+        let mut outcome = FreshnessOutcome {
             importance: pages.pages.iter().map(|page| page.importance).sum(),
             pages: pages.pages.len(),
             days: vec![Day::default(); pages.days as usize],
@@ -85,7 +85,7 @@ struct Day {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct FreshnessOutcome {
     pages: usize,
     importance: f64,
     days: Vec<Day>,
@@ -97,7 +97,7 @@ pub struct Outcome {
 
 /// Means over some days.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Window {
+pub struct MeasuredDays {
     /// Share of pages that are held as they are, 0 to 1.
     pub freshness: f64,
     /// The same, pages counted by importance.
@@ -113,9 +113,9 @@ pub struct Window {
     pub requests: f64,
 }
 
-impl Outcome {
+impl FreshnessOutcome {
     /// Books the days of a page between its visits: fresh until its first change, then ageing.
-    fn stays(&mut self, page: &Page, changes: &[f64], visits: &[f64]) {
+    fn stays(&mut self, page: &SimulatedPage, changes: &[f64], visits: &[f64]) {
         let (mut last, mut gap) = (0.0, 0.0_f64);
         for &now in visits.iter().chain([&(self.days.len() as f64)]) {
             if page.gone.is_none_or(|gone| gone > last) {
@@ -142,7 +142,7 @@ impl Outcome {
 
     /// Books the items of a listing: caught if a visit comes while they are shown, else fallen off when as many have come
     /// after as are shown.
-    fn items(&mut self, page: &Page, changes: &[f64], visits: &[f64]) {
+    fn items(&mut self, page: &SimulatedPage, changes: &[f64], visits: &[f64]) {
         let Some(listing) = page.listing else { return };
         let end = self.days.len() as f64;
         for (item, &appeared) in changes.iter().enumerate() {
@@ -166,7 +166,7 @@ impl Outcome {
     }
 
     /// Means over the days from one (counted from 0) to before another.
-    pub fn window(&self, from: usize, to: usize) -> Window {
+    pub fn window(&self, from: usize, to: usize) -> MeasuredDays {
         let days = &self.days[from..to];
         let sum = |of: fn(&Day) -> f64| days.iter().map(of).sum::<f64>();
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
@@ -174,7 +174,7 @@ impl Outcome {
         let weighted_days = self.importance * days.len() as f64;
         let caught = sum(|day| f64::from(day.caught));
         let worth = sum(|day| day.caught_worth);
-        Window {
+        MeasuredDays {
             freshness: sum(|day| day.fresh) / page_days,
             weighted_freshness: sum(|day| day.fresh_weighted) / weighted_days,
             weighted_age: sum(|day| day.age_weighted) / weighted_days,
@@ -199,7 +199,7 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pages::Listing;
+    use super::super::pages::ListedItems;
     use super::*;
 
     fn close(a: f64, b: f64) {
@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn freshness_and_age_are_booked_to_the_instant() {
-        let pages = Pages::of(4, &[0.25, 0.75, 2.5], None, None);
-        let mut ledger = Ledger::new(&pages);
+        let pages = SimulatedPages::of(4, &[0.25, 0.75, 2.5], None, None);
+        let mut ledger = VisitLedger::new(&pages);
         assert!(ledger.visit(0, 1.5).changed);
         let again = ledger.visit(0, 2.0);
         assert!(!again.changed);
@@ -228,8 +228,8 @@ mod tests {
 
     #[test]
     fn what_is_found_gone_is_known_as_it_is() {
-        let pages = Pages::of(4, &[1.0], Some(1.0), None);
-        let mut ledger = Ledger::new(&pages);
+        let pages = SimulatedPages::of(4, &[1.0], Some(1.0), None);
+        let mut ledger = VisitLedger::new(&pages);
         assert!(!ledger.visit(0, 0.5).gone);
         let sight = ledger.visit(0, 2.0);
         assert!(sight.gone && sight.changed);
@@ -240,9 +240,9 @@ mod tests {
 
     #[test]
     fn items_are_caught_wait_or_fall_off() {
-        let listing = Listing { shown: 2, worth: 1.0 };
-        let pages = Pages::of(4, &[0.5, 1.0, 1.5, 3.0], None, Some(listing));
-        let mut ledger = Ledger::new(&pages);
+        let listing = ListedItems { shown: 2, worth: 1.0 };
+        let pages = SimulatedPages::of(4, &[0.5, 1.0, 1.5, 3.0], None, Some(listing));
+        let mut ledger = VisitLedger::new(&pages);
         // The first of three has fallen off.
         assert_eq!(ledger.visit(0, 2.0).new_links, 2);
         assert_eq!(ledger.visit(0, 2.5).new_links, 0);

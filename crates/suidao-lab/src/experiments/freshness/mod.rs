@@ -8,22 +8,22 @@ mod pages;
 mod planned;
 mod strides;
 
-pub use ledger::{Outcome, Window};
-pub use pages::Pages;
+pub use ledger::{FreshnessOutcome, MeasuredDays};
+pub use pages::SimulatedPages;
 
-use crate::experiments::plans::Method;
-use ledger::{Ledger, Sight};
+use crate::experiments::plans::SnapshotPlan;
+use ledger::{PageSighting, VisitLedger};
 
 /// Which page is visited next. All start with the interval that the budget allows for all pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
+pub enum VisitPolicy {
     Uniform,
     /// As often as a page changes, by its true rate.
     Proportional,
     /// An interval for each page, as Apache Nutch keeps it; of what is due the most important.
     Nutch,
     /// Listing pages by a plan of 5 visits in 14 days, all others in turn.
-    Plan(Method),
+    Plan(SnapshotPlan),
     /// Azar et al. 2018, by the true rates.
     Azar,
     /// What `suidao refresh` does, by what it learns from its visits.
@@ -34,20 +34,20 @@ pub enum Policy {
 trait Running {
     /// The page to visit now; none if none is worth it.
     fn next(&mut self, now: f64) -> Option<u32>;
-    fn saw(&mut self, sight: &Sight);
+    fn saw(&mut self, sight: &PageSighting);
 }
 
 /// Spends `budget` requests a day on the pages, to the end of their days; `learning` days are for plans to learn in.
-pub fn simulate(pages: &Pages, policy: Policy, budget: f64, learning: f64) -> Outcome {
+pub fn simulate(pages: &SimulatedPages, policy: VisitPolicy, budget: f64, learning: f64) -> FreshnessOutcome {
     let mut running: Box<dyn Running> = match policy {
-        Policy::Uniform => Box::new(strides::by(pages, |_| 1.0)),
-        Policy::Proportional => Box::new(strides::by(pages, |page| page.rate)),
-        Policy::Azar => Box::new(strides::azar(pages, budget)),
-        Policy::Nutch => Box::new(strides::Nutch::new(pages, budget)),
-        Policy::Plan(method) => Box::new(planned::Planned::new(pages, method, learning)),
-        Policy::CrawlValue => Box::new(crawl_value::CrawlValue::new(pages)),
+        VisitPolicy::Uniform => Box::new(strides::by(pages, |_| 1.0)),
+        VisitPolicy::Proportional => Box::new(strides::by(pages, |page| page.rate)),
+        VisitPolicy::Azar => Box::new(strides::azar(pages, budget)),
+        VisitPolicy::Nutch => Box::new(strides::NutchSchedule::new(pages, budget)),
+        VisitPolicy::Plan(method) => Box::new(planned::SnapshotPlanned::new(pages, method, learning)),
+        VisitPolicy::CrawlValue => Box::new(crawl_value::CrawlValue::new(pages)),
     };
-    let mut ledger = Ledger::new(pages);
+    let mut ledger = VisitLedger::new(pages);
     for slot in 0..(budget * f64::from(pages.days)) as u64 {
         let now = (slot as f64 + 0.5) / budget;
         if let Some(page) = running.next(now) {
@@ -61,11 +61,11 @@ pub fn simulate(pages: &Pages, policy: Policy, budget: f64, learning: f64) -> Ou
 mod tests {
     use super::*;
 
-    fn pages(seed: u64) -> Pages {
-        Pages::generate(seed, 1_000, 60)
+    fn pages(seed: u64) -> SimulatedPages {
+        SimulatedPages::generate(seed, 1_000, 60)
     }
 
-    fn told(pages: &Pages, policy: Policy) -> Window {
+    fn told(pages: &SimulatedPages, policy: VisitPolicy) -> MeasuredDays {
         simulate(pages, policy, 100.0, 28.0).window(28, 60)
     }
 
@@ -73,12 +73,12 @@ mod tests {
     fn crawl_value_beats_what_knows_nothing() {
         for seed in 1..=3 {
             let pages = pages(seed);
-            let value = told(&pages, Policy::CrawlValue);
-            for policy in [Policy::Uniform, Policy::Proportional] {
+            let value = told(&pages, VisitPolicy::CrawlValue);
+            for policy in [VisitPolicy::Uniform, VisitPolicy::Proportional] {
                 let other = told(&pages, policy);
                 assert!(value.weighted_freshness > other.weighted_freshness, "{policy:?}: {value:?}, {other:?}");
             }
-            let azar = told(&pages, Policy::Azar);
+            let azar = told(&pages, VisitPolicy::Azar);
             assert!(azar.weighted_freshness > value.weighted_freshness, "{value:?}, {azar:?}");
             assert!(value.weighted_accuracy > azar.weighted_accuracy + 0.2, "{value:?}, {azar:?}");
         }
@@ -87,23 +87,23 @@ mod tests {
     #[test]
     fn no_relevant_page_starves() {
         let pages = pages(1);
-        let outcome = |policy: Policy| simulate(&pages, policy, 100.0, 28.0);
-        let (value, azar) = (outcome(Policy::CrawlValue), outcome(Policy::Azar));
+        let outcome = |policy: VisitPolicy| simulate(&pages, policy, 100.0, 28.0);
+        let (value, azar) = (outcome(VisitPolicy::CrawlValue), outcome(VisitPolicy::Azar));
         assert!(value.starved() == 0.0 && value.gap(1.0) < 50.0, "{} {}", value.starved(), value.gap(1.0));
         assert!(azar.starved() > 0.1 && azar.gap(1.0) == 60.0, "{} {}", azar.starved(), azar.gap(1.0));
-        assert!((outcome(Policy::Uniform).gap(1.0) - 10.0).abs() < 0.2);
+        assert!((outcome(VisitPolicy::Uniform).gap(1.0) - 10.0).abs() < 0.2);
     }
 
     #[test]
     fn all_spend_the_budget_and_do_the_same_again() {
         let pages = pages(2);
         for policy in [
-            Policy::Uniform,
-            Policy::Nutch,
-            Policy::Plan(Method::Miqp),
-            Policy::Plan(Method::Dynamic),
-            Policy::Azar,
-            Policy::CrawlValue,
+            VisitPolicy::Uniform,
+            VisitPolicy::Nutch,
+            VisitPolicy::Plan(SnapshotPlan::Miqp),
+            VisitPolicy::Plan(SnapshotPlan::Dynamic),
+            VisitPolicy::Azar,
+            VisitPolicy::CrawlValue,
         ] {
             let outcome = simulate(&pages, policy, 100.0, 28.0);
             assert!((outcome.window(0, 60).requests - 100.0).abs() < 0.1, "{policy:?}");

@@ -1,6 +1,6 @@
 //! Pages that change, as facts: hosts, relevance, links to them, instants of change, and what listing pages list.
 
-use crate::world::{Life, Pattern};
+use crate::world::{ChangeHistory, Pattern};
 use suidao_page::draw::Draw;
 
 /// Salts of [`Draw`].
@@ -35,7 +35,7 @@ fn week(draw: &mut Draw) -> [f64; 7] {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Page {
+pub(super) struct SimulatedPage {
     pub host: u32,
     /// To the topic, 0 to 1.
     pub relevance: f64,
@@ -46,12 +46,12 @@ pub(super) struct Page {
     changes: (u32, u32),
     /// When it vanishes, if it does.
     pub gone: Option<f64>,
-    pub listing: Option<Listing>,
+    pub listing: Option<ListedItems>,
 }
 
 /// What a page lists: each of its changes is a new item.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Listing {
+pub(super) struct ListedItems {
     /// Items shown, the newest.
     pub shown: u32,
     /// What a page behind it is worth: relevance times the one link to it.
@@ -60,13 +60,13 @@ pub(super) struct Listing {
 
 /// All pages, and what is true of them.
 #[derive(Clone, Debug)]
-pub struct Pages {
+pub struct SimulatedPages {
     pub(super) days: u32,
-    pub(super) pages: Vec<Page>,
+    pub(super) pages: Vec<SimulatedPage>,
     instants: Vec<f64>,
 }
 
-impl Pages {
+impl SimulatedPages {
     /// Draws so many pages and what becomes of them in so many days: a function of `seed` and both.
     pub fn generate(seed: u64, count: u32, days: u32) -> Self {
         let mut all = Self { days, pages: Vec::with_capacity(count as usize), instants: Vec::new() };
@@ -96,10 +96,10 @@ impl Pages {
             let shown = draw.pick(&SHOWN);
             let week = week(&mut draw);
             self.items(seed, number, rate, week, draw.below(7));
-            (rate, None, Some(Listing { shown, worth: relevance }))
+            (rate, None, Some(ListedItems { shown, worth: relevance }))
         } else {
             // Lives are drawn to the last day that is simulated.
-            let life = Life::drawn(seed, u64::from(number), days);
+            let life = ChangeHistory::drawn(seed, u64::from(number), days);
             self.instants.extend(life.instants().iter().filter(|instant| **instant < days));
             let gone = match *life.pattern() {
                 Pattern::Vanishing { at, .. } if at < days => Some(at),
@@ -112,7 +112,16 @@ impl Pages {
         let links = links.min(MOST_LINKS);
         let importance = relevance * links;
         let changes = (first, self.instants.len() as u32);
-        self.pages.push(Page { host, relevance, links: links as u32, importance, rate, changes, gone, listing });
+        self.pages.push(SimulatedPage {
+            host,
+            relevance,
+            links: links as u32,
+            importance,
+            rate,
+            changes,
+            gone,
+            listing,
+        });
     }
 
     fn items(&mut self, seed: u64, number: u32, rate: f64, week: [f64; 7], shift: u64) {
@@ -141,18 +150,24 @@ impl Pages {
 mod tests {
     use super::*;
 
-    impl Pages {
+    impl SimulatedPages {
         /// One page of importance 1.
-        pub(in super::super) fn of(days: u32, changes: &[f64], gone: Option<f64>, listing: Option<Listing>) -> Self {
+        pub(in super::super) fn of(
+            days: u32,
+            changes: &[f64],
+            gone: Option<f64>,
+            listing: Option<ListedItems>,
+        ) -> Self {
             let (instants, changes) = (changes.to_vec(), (0, changes.len() as u32));
-            let page = Page { host: 0, relevance: 1.0, links: 1, importance: 1.0, rate: 1.0, changes, gone, listing };
+            let page =
+                SimulatedPage { host: 0, relevance: 1.0, links: 1, importance: 1.0, rate: 1.0, changes, gone, listing };
             Self { days, pages: vec![page], instants }
         }
     }
 
     #[test]
     fn pages_are_as_asked_for() {
-        let pages = Pages::generate(1, 20_000, 60);
+        let pages = SimulatedPages::generate(1, 20_000, 60);
         assert_eq!((pages.pages.len(), pages.pages[19_999].host), (20_000, 99));
         assert!(pages.pages.is_sorted_by_key(|page| page.host));
         assert!(pages.pages[3_000].host == 0);

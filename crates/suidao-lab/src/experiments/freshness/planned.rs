@@ -7,10 +7,10 @@ use std::collections::BinaryHeap;
 use ordered_float::OrderedFloat;
 
 use super::Running;
-use super::ledger::Sight;
-use super::pages::Pages;
+use super::ledger::PageSighting;
+use super::pages::SimulatedPages;
 use super::strides::{Strides, by, phase};
-use crate::experiments::plans::{Method, Series, plan};
+use crate::experiments::plans::{SnapshotPlan, SnapshotSeries, plan};
 
 /// Stamps of a plan, a day apart: two weeks.
 const STAMPS: usize = 14;
@@ -26,8 +26,8 @@ struct Listing {
     plan: Vec<usize>,
 }
 
-pub(super) struct Planned {
-    method: Method,
+pub(super) struct SnapshotPlanned {
+    method: SnapshotPlan,
     /// Days of learning, whole plans long.
     learning: usize,
     /// By page.
@@ -38,9 +38,9 @@ pub(super) struct Planned {
     others: Strides,
 }
 
-impl Planned {
+impl SnapshotPlanned {
     /// Daily visits for `learning` days, rounded down to whole plans, and at least one.
-    pub fn new(pages: &Pages, method: Method, learning: f64) -> Self {
+    pub fn new(pages: &SimulatedPages, method: SnapshotPlan, learning: f64) -> Self {
         let listings = pages.pages.iter().enumerate().filter(|(_, page)| page.listing.is_some());
         Self {
             method,
@@ -53,7 +53,7 @@ impl Planned {
     }
 }
 
-impl Running for Planned {
+impl Running for SnapshotPlanned {
     fn next(&mut self, now: f64) -> Option<u32> {
         let first = self.due.peek().filter(|Reverse((at, _, _))| at.0 <= now);
         let Some(Reverse((_, page, stamp))) = first.copied() else { return self.others.next(now) };
@@ -62,7 +62,7 @@ impl Running for Planned {
         Some(page)
     }
 
-    fn saw(&mut self, sight: &Sight) {
+    fn saw(&mut self, sight: &PageSighting) {
         let Some((first, end)) = sight.shown else { return self.others.saw(sight) };
         let listing = &mut self.listings[sight.page as usize];
         if self.stamp < self.learning {
@@ -70,7 +70,8 @@ impl Running for Planned {
         }
         if listing.snapshots.len() == self.learning {
             let periods = std::mem::take(&mut listing.snapshots);
-            let training: Vec<Series> = periods.chunks(STAMPS).map(|period| Series::new(period.to_vec())).collect();
+            let training: Vec<SnapshotSeries> =
+                periods.chunks(STAMPS).map(|period| SnapshotSeries::new(period.to_vec())).collect();
             listing.plan = plan(&training, VISITS, self.method, u64::from(sight.page));
         }
         let next = match listing.plan.as_slice() {

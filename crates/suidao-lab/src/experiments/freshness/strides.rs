@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 use ordered_float::OrderedFloat;
 
 use super::Running;
-use super::ledger::Sight;
-use super::pages::{Page, Pages};
+use super::ledger::PageSighting;
+use super::pages::{SimulatedPage, SimulatedPages};
 use suidao_crawl::revisit::adaptive;
 
 pub(super) struct Strides {
@@ -26,7 +26,7 @@ pub(super) fn phase(page: usize) -> f64 {
 }
 
 /// By how often each page is to be visited; pages of rate 0 are not.
-pub(super) fn by(pages: &Pages, rate: impl Fn(&Page) -> f64) -> Strides {
+pub(super) fn by(pages: &SimulatedPages, rate: impl Fn(&SimulatedPage) -> f64) -> Strides {
     let rates: Vec<f64> = pages.pages.iter().map(rate).collect();
     let visited = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
     let queue = visited.map(|(page, rate)| Reverse((OrderedFloat(phase(page) / rate), page as u32))).collect();
@@ -35,7 +35,7 @@ pub(super) fn by(pages: &Pages, rate: impl Fn(&Page) -> f64) -> Strides {
 
 /// The most freshness by visits at random times (Azar et al. 2018): ρ = max(0, √(μΔ/λ) - Δ), Σ ρ = the budget, for
 /// importance μ, changes a day Δ and the price λ of a visit.
-pub(super) fn azar(pages: &Pages, budget: f64) -> Strides {
+pub(super) fn azar(pages: &SimulatedPages, budget: f64) -> Strides {
     let mut moving: Vec<(f64, f64)> =
         pages.pages.iter().map(|page| (page.importance, page.rate)).filter(|(_, rate)| *rate > 0.0).collect();
     moving.sort_unstable_by(|a, b| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
@@ -59,7 +59,7 @@ impl Running for Strides {
         Some(page)
     }
 
-    fn saw(&mut self, sight: &Sight) {
+    fn saw(&mut self, sight: &PageSighting) {
         if !sight.gone {
             let due = self.due + 1.0 / self.rates[sight.page as usize];
             self.queue.push(Reverse((OrderedFloat(due), sight.page)));
@@ -68,15 +68,15 @@ impl Running for Strides {
 }
 
 /// Apache Nutch's adaptive schedule. Where less is due than the budget pays for, the page due next is taken early.
-pub(super) struct Nutch {
+pub(super) struct NutchSchedule {
     waiting: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
     due: BinaryHeap<(OrderedFloat<f64>, Reverse<u32>)>,
     /// Interval and day of the last change known, and importance.
     pages: Vec<(f64, f64, f64)>,
 }
 
-impl Nutch {
-    pub fn new(pages: &Pages, budget: f64) -> Self {
+impl NutchSchedule {
+    pub fn new(pages: &SimulatedPages, budget: f64) -> Self {
         let interval = pages.pages.len() as f64 / budget;
         let first = |page: usize| Reverse((OrderedFloat(phase(page) * interval), page as u32));
         Self {
@@ -87,7 +87,7 @@ impl Nutch {
     }
 }
 
-impl Running for Nutch {
+impl Running for NutchSchedule {
     fn next(&mut self, now: f64) -> Option<u32> {
         while let Some(Reverse((due, page))) = self.waiting.peek().copied()
             && due.0 <= now
@@ -99,12 +99,12 @@ impl Running for Nutch {
         due.or_else(|| self.waiting.pop().map(|Reverse((_, page))| page))
     }
 
-    fn saw(&mut self, sight: &Sight) {
+    fn saw(&mut self, sight: &PageSighting) {
         if sight.gone {
             return;
         }
         let (interval, changed, _) = &mut self.pages[sight.page as usize];
-        let (next, wait) = adaptive::Nutch::default().next(*interval, sight.changed, sight.now - *changed);
+        let (next, wait) = adaptive::AdaptiveSchedule::default().next(*interval, sight.changed, sight.now - *changed);
         *interval = next;
         if sight.changed {
             *changed = sight.now;

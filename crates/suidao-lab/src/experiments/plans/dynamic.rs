@@ -4,10 +4,10 @@
 //! what a plan finds is the sum of `|P_j \ P_i|` over its visits `j` and the visits `i` before them: a longest path, found in
 //! O(f n²). Where items come back the sum counts them again, and is a bound from above.
 
-use super::series::Series;
+use super::series::SnapshotSeries;
 
 /// The plan of so many visits that finds the most; of equal ones the one whose first differing visit is earlier.
-pub fn plan(training: &[Series], stamps: usize, visits: usize) -> Vec<usize> {
+pub fn plan(training: &[SnapshotSeries], stamps: usize, visits: usize) -> Vec<usize> {
     // What a visit adds, by the visit before it: visits are numbered from 1, 0 is none.
     let gain = |before: usize, stamp: usize| -> usize {
         training.iter().map(|period| period.gain(before.checked_sub(1), stamp - 1)).sum()

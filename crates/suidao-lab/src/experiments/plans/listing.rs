@@ -1,6 +1,6 @@
 //! What a generated listing page shows on each day: items appear by a pattern, stay for some days, and go.
 
-use super::Series;
+use super::SnapshotSeries;
 use suidao_page::draw::Draw;
 
 /// How many items a visit a day found new in the month that Liu, Zhang and Li 2018 print (section 3.1.3, Newnum). The first
@@ -25,7 +25,7 @@ pub enum Arrivals {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listing {
+pub struct SimulatedListing {
     /// Everything is a function of it and of the rest.
     pub seed: u64,
     pub arrivals: Arrivals,
@@ -38,16 +38,16 @@ pub struct Listing {
     pub days: usize,
 }
 
-impl Default for Listing {
+impl Default for SimulatedListing {
     /// The month that the paper prints; items stay for four days.
     fn default() -> Self {
         Self { seed: 1, arrivals: Arrivals::Printed, life: 4.0, returning: 0.0, days: 30 }
     }
 }
 
-impl Listing {
+impl SimulatedListing {
     /// So many periods one after the other. The first begins with a page that is as full as any other day's.
-    pub fn periods(&self, count: usize) -> Vec<Series> {
+    pub fn periods(&self, count: usize) -> Vec<SnapshotSeries> {
         let days = (count * self.days) as i64;
         // What appeared earlier is gone, but for one in millions.
         let before = 28 + (8.0 * self.life) as i64;
@@ -72,7 +72,7 @@ impl Listing {
             }
         }
         let mut shown = shown.into_iter();
-        (0..count).map(|_| Series::new(shown.by_ref().take(self.days).collect())).collect()
+        (0..count).map(|_| SnapshotSeries::new(shown.by_ref().take(self.days).collect())).collect()
     }
 
     /// How many items appear on a day, in the mean; the first day of the first period is 0.
@@ -99,7 +99,9 @@ mod tests {
     #[test]
     fn items_appear_as_printed_and_by_the_calendar() {
         let sum = |arrivals: Arrivals, day: usize| -> usize {
-            let of = |seed| new_items(&Listing { seed, arrivals, ..Listing::default() }.periods(2)[1])[day];
+            let of = |seed| {
+                new_items(&SimulatedListing { seed, arrivals, ..SimulatedListing::default() }.periods(2)[1])[day]
+            };
             (0..50).map(of).sum()
         };
         assert_eq!(sum(Arrivals::Printed, 6) + sum(Arrivals::Printed, 28), 0);
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn items_stay_as_long_as_they_should_and_come_back_if_they_should() {
-        let stays = |listing: &Listing| {
+        let stays = |listing: &SimulatedListing| {
             let period = &listing.periods(1)[0];
             let gains: usize = (0..30).map(|day: usize| period.gain(day.checked_sub(1), day)).sum();
             let shown: usize = (0..30).map(|day| period.shown(day).len()).sum();
@@ -121,11 +123,11 @@ mod tests {
         };
         let mut held = 0.0;
         for seed in 0..20 {
-            let once = Listing { seed, arrivals: Arrivals::Smooth, ..Listing::default() };
+            let once = SimulatedListing { seed, arrivals: Arrivals::Smooth, ..SimulatedListing::default() };
             let (gains, items, of_a_day) = stays(&once);
             assert_eq!(gains, items);
             held += of_a_day / 20.0;
-            let (gains, items, _) = stays(&Listing { returning: 0.5, ..once });
+            let (gains, items, _) = stays(&SimulatedListing { returning: 0.5, ..once });
             assert!(gains > items);
         }
         // Little's law: 8 a day for 4 days.
@@ -134,13 +136,13 @@ mod tests {
 
     #[test]
     fn a_seed_gives_one_page_and_periods_go_on() {
-        let listing = Listing::default();
+        let listing = SimulatedListing::default();
         let three = listing.periods(3);
         assert_eq!(three, listing.periods(3));
-        assert_ne!(three, Listing { seed: 2, ..listing.clone() }.periods(3));
+        assert_ne!(three, SimulatedListing { seed: 2, ..listing.clone() }.periods(3));
         assert!(three.iter().all(|period| period.stamps() == 30));
         let [last, next] = [three[0].shown(29), three[1].shown(0)];
         assert!(next.iter().any(|item| last.contains(item)), "what is shown stays over the period's end");
-        assert_eq!(Listing { days: 0, ..listing }.periods(2).len(), 2);
+        assert_eq!(SimulatedListing { days: 0, ..listing }.periods(2).len(), 2);
     }
 }

@@ -1,10 +1,10 @@
 //! How good a plan is on a period: Liu, Zhang and Li 2018, definitions 7 and 8, and table 7. Plans are stamps in ascending
 //! order; what a period does not have is a visit that finds nothing.
 
-use super::series::Series;
+use super::series::SnapshotSeries;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measure {
+pub struct PlanMeasure {
     /// Eq. (1): items found, as a share of those that a visit at every stamp finds; 0 to 1, and 1 if there are none.
     pub accuracy: f64,
     /// Eq. (2): items found on the stamp at which they were first shown, as a share of the same.
@@ -15,9 +15,9 @@ pub struct Measure {
     pub redundancy: f64,
 }
 
-impl Measure {
+impl PlanMeasure {
     /// Measures `plan` on `period`.
-    pub fn of(period: &Series, plan: &[usize]) -> Self {
+    pub fn of(period: &SnapshotSeries, plan: &[usize]) -> Self {
         let (mut items, mut found, mut same_day, mut two_days, mut read) = (0, 0, 0, 0, 0);
         let sightings = period.sightings();
         for sightings in sightings.chunk_by(|(a, _), (b, _)| a == b) {
@@ -56,7 +56,7 @@ mod tests {
         let month = contiguous(&NEWNUM, 4);
         assert_eq!(new_items(&month), NEWNUM);
         assert_eq!(NEWNUM.iter().sum::<usize>(), 295);
-        let measure = Measure::of(&month, &PLAN);
+        let measure = PlanMeasure::of(&month, &PLAN);
         assert!(
             (measure.freshness - 143.0 / 295.0).abs() < 1e-12,
             "48.5 %, printed: 46 in training and 42 in the test"
@@ -68,27 +68,27 @@ mod tests {
     fn an_item_missed_on_its_first_day_is_accurate_but_not_fresh() {
         let month = contiguous(&[2, 1, 1, 0], 3);
         // Stamps 1 and 3: shown are {0, 1, 2} and {2, 3}.
-        let measure = Measure::of(&month, &[1, 3]);
+        let measure = PlanMeasure::of(&month, &[1, 3]);
         assert_eq!(measure.accuracy, 1.0);
         assert_eq!(measure.freshness, 0.25);
         assert_eq!(measure.two_day_freshness, 1.0);
         assert_eq!(measure.redundancy, 1.0 / 5.0);
-        assert_eq!(Measure::of(&month, &[3]).accuracy, 0.5);
+        assert_eq!(PlanMeasure::of(&month, &[3]).accuracy, 0.5);
     }
 
     #[test]
     fn a_period_without_items_and_a_plan_without_visits_are_measured_too() {
-        let nothing = Measure { accuracy: 1.0, freshness: 1.0, two_day_freshness: 1.0, redundancy: 0.0 };
-        assert_eq!(Measure::of(&Series::default(), &[]), nothing);
-        assert_eq!(Measure::of(&contiguous(&[1], 1), &[]).accuracy, 0.0);
-        assert_eq!(Measure::of(&contiguous(&[1], 1), &[0, 7]).accuracy, 1.0);
+        let nothing = PlanMeasure { accuracy: 1.0, freshness: 1.0, two_day_freshness: 1.0, redundancy: 0.0 };
+        assert_eq!(PlanMeasure::of(&SnapshotSeries::default(), &[]), nothing);
+        assert_eq!(PlanMeasure::of(&contiguous(&[1], 1), &[]).accuracy, 0.0);
+        assert_eq!(PlanMeasure::of(&contiguous(&[1], 1), &[0, 7]).accuracy, 1.0);
     }
 
     #[test]
     fn what_comes_back_is_found_once() {
-        let month = Series::new(vec![vec![1], vec![], vec![1]]);
-        let measure = Measure::of(&month, &[0, 2]);
+        let month = SnapshotSeries::new(vec![vec![1], vec![], vec![1]]);
+        let measure = PlanMeasure::of(&month, &[0, 2]);
         assert_eq!((measure.accuracy, measure.redundancy), (1.0, 0.5));
-        assert_eq!(Measure::of(&month, &[2]).freshness, 0.0);
+        assert_eq!(PlanMeasure::of(&month, &[2]).freshness, 0.0);
     }
 }

@@ -4,7 +4,7 @@
 //! The best of 60 local searches from random plans, one visit exchanged at a time. A branch and bound that was exact up to 30
 //! stamps found nothing better on 440 of 440 pages and numbers of visits.
 
-use super::series::Series;
+use super::series::SnapshotSeries;
 use super::similarity::{Matrix, similarity_series};
 use suidao_page::draw::Draw;
 
@@ -21,7 +21,7 @@ const START: u64 = 0x6d69_7170;
 /// As printed the matrix is chained from the similarities that were kept, so what changes on stamps left out is forgotten,
 /// and a page with fewer stamps left than visits is never visited again. Here it is that of all stamps, rows and columns of
 /// those left, and such a page is visited at all of them.
-pub fn increment(training: &[Series], f: usize, most_similar: f64, seed: u64) -> Vec<usize> {
+pub fn increment(training: &[SnapshotSeries], f: usize, most_similar: f64, seed: u64) -> Vec<usize> {
     let left = retained(training, most_similar);
     let matrix = Matrix::chained(&periods(training)).among(&left);
     solve(&matrix, f, seed).into_iter().map(|place| left[place]).collect()
@@ -29,7 +29,7 @@ pub fn increment(training: &[Series], f: usize, most_similar: f64, seed: u64) ->
 
 /// The stamps that are left: the first, and those whose similarity to the one before, mean of the periods, is below
 /// `most_similar`, δ; above 1 none is left out.
-pub fn retained(training: &[Series], most_similar: f64) -> Vec<usize> {
+pub fn retained(training: &[SnapshotSeries], most_similar: f64) -> Vec<usize> {
     let periods = periods(training);
     let Some(stamps) = periods.iter().map(|period| period.len() + 1).min() else { return Vec::new() };
     let mean = |stamp: usize| periods.iter().map(|period| period[stamp - 1]).sum::<f64>() / periods.len() as f64;
@@ -37,7 +37,7 @@ pub fn retained(training: &[Series], most_similar: f64) -> Vec<usize> {
 }
 
 /// The similarity series of each period; of none, if there is a period without stamps.
-fn periods(training: &[Series]) -> Vec<Vec<f64>> {
+fn periods(training: &[SnapshotSeries]) -> Vec<Vec<f64>> {
     if training.iter().any(|period| period.stamps() == 0) {
         return Vec::new();
     }
@@ -88,21 +88,21 @@ fn improve(matrix: &Matrix, plan: &mut [usize]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::Measure;
+    use super::super::measure::PlanMeasure;
     use super::super::series::tests::contiguous;
     use super::*;
 
     const PRINTED: f64 = 0.65;
 
     /// Eight items, of which so many are replaced at each stamp.
-    fn replaced(counts: &[u32]) -> Series {
+    fn replaced(counts: &[u32]) -> SnapshotSeries {
         let mut first = 0;
         let mut shown = vec![(0..8).collect::<Vec<u32>>()];
         for count in counts {
             first += count;
             shown.push((first..first + 8).collect());
         }
-        Series::new(shown)
+        SnapshotSeries::new(shown)
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(retained(&months, PRINTED), (0..30).step_by(3).collect::<Vec<_>>());
         let plan = increment(&months, 11, PRINTED, 1);
         assert_eq!(plan, retained(&months, PRINTED));
-        assert_eq!(Measure::of(&months[0], &plan).accuracy, 1.0);
+        assert_eq!(PlanMeasure::of(&months[0], &plan).accuracy, 1.0);
     }
 
     #[test]
@@ -122,6 +122,6 @@ mod tests {
         assert_eq!(retained(&months, PRINTED), [0, 3], "means 0.73, 0.73, 0.45");
         assert_eq!(retained(&months, 1.0), [0, 1, 2, 3]);
         assert_eq!(increment(&[], 11, PRINTED, 1), Vec::<usize>::new());
-        assert_eq!(increment(&[Series::default()], 11, PRINTED, 1), Vec::<usize>::new());
+        assert_eq!(increment(&[SnapshotSeries::default()], 11, PRINTED, 1), Vec::<usize>::new());
     }
 }

@@ -8,13 +8,13 @@ mod miqp;
 mod series;
 mod similarity;
 
-pub use listing::{Arrivals, Listing};
-pub use measure::Measure;
+pub use listing::{Arrivals, SimulatedListing};
+pub use measure::PlanMeasure;
 pub use miqp::{increment, retained};
-pub use series::Series;
+pub use series::SnapshotSeries;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum SnapshotPlan {
     /// The least sum of similarities between visits, eqs. (7) to (10).
     Miqp,
     /// The most items found in training; exact where items are shown at stamps in a row.
@@ -26,15 +26,15 @@ pub enum Method {
 /// The stamps (from 0, ascending) at which to visit a page `f` times in a period, learnt from periods with a visit at every
 /// stamp. With no more stamps than visits, all stamps. Periods of different lengths are planned by the stamps that all of them
 /// have; no periods give no stamps. `seed` is for [`Method::Miqp`].
-pub fn plan(training: &[Series], f: usize, method: Method, seed: u64) -> Vec<usize> {
-    let stamps = training.iter().map(Series::stamps).min().unwrap_or(0);
+pub fn plan(training: &[SnapshotSeries], f: usize, method: SnapshotPlan, seed: u64) -> Vec<usize> {
+    let stamps = training.iter().map(SnapshotSeries::stamps).min().unwrap_or(0);
     if f == 0 || f >= stamps {
         return (0..f.min(stamps)).collect();
     }
     match method {
-        Method::Miqp => increment(training, f, f64::INFINITY, seed),
-        Method::Dynamic => dynamic::plan(training, stamps, f),
-        Method::Uniform => (0..f).map(|visit| visit * stamps / f).collect(),
+        SnapshotPlan::Miqp => increment(training, f, f64::INFINITY, seed),
+        SnapshotPlan::Dynamic => dynamic::plan(training, stamps, f),
+        SnapshotPlan::Uniform => (0..f).map(|visit| visit * stamps / f).collect(),
     }
 }
 

@@ -4,11 +4,11 @@
 ///
 /// Items are told apart within a period only; another period may use the same numbers for other items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Series {
+pub struct SnapshotSeries {
     shown: Vec<Vec<u32>>,
 }
 
-impl Series {
+impl SnapshotSeries {
     /// From the snapshots in order of time, the items of each in any order, repeated or not.
     pub fn new(mut snapshots: Vec<Vec<u32>>) -> Self {
         for items in &mut snapshots {
@@ -62,7 +62,7 @@ pub(super) mod tests {
 
     /// How many items each stamp shows for the first time: the Newnum of the paper's section 3.1.3. Its sum is what a visit
     /// at every stamp finds, `|N_T|`.
-    pub fn new_items(period: &Series) -> Vec<usize> {
+    pub fn new_items(period: &SnapshotSeries) -> Vec<usize> {
         let mut first = period.sightings();
         first.dedup_by_key(|(item, _)| *item);
         let mut count = vec![0; period.stamps()];
@@ -73,7 +73,7 @@ pub(super) mod tests {
     }
 
     /// So many new items at each stamp, each shown at `life` stamps in a row.
-    pub fn contiguous(new_items: &[usize], life: usize) -> Series {
+    pub fn contiguous(new_items: &[usize], life: usize) -> SnapshotSeries {
         let mut shown = vec![Vec::new(); new_items.len()];
         let mut next = 0;
         for (stamp, &count) in new_items.iter().enumerate() {
@@ -84,13 +84,13 @@ pub(super) mod tests {
             }
             next += count as u32;
         }
-        Series::new(shown)
+        SnapshotSeries::new(shown)
     }
 
     /// Periods of so many stamps in which every item is shown at stamps in a row.
     pub fn intervals(
         stamps: std::ops::RangeInclusive<usize>,
-    ) -> impl proptest::strategy::Strategy<Value = Vec<Series>> {
+    ) -> impl proptest::strategy::Strategy<Value = Vec<SnapshotSeries>> {
         stamps.prop_flat_map(|stamps| {
             let item = (0..stamps, 1..6_usize);
             let period = proptest::collection::vec(item, 0..60).prop_map(move |items| {
@@ -102,7 +102,7 @@ pub(super) mod tests {
                         .take(life)
                         .for_each(|of_stamp: &mut Vec<u32>| of_stamp.push(item as u32));
                 }
-                Series::new(shown)
+                SnapshotSeries::new(shown)
             });
             proptest::collection::vec(period, 1..4)
         })
@@ -110,7 +110,7 @@ pub(super) mod tests {
 
     #[test]
     fn an_item_is_new_once() {
-        let series = Series::new(vec![vec![3, 1, 3], vec![1], vec![3, 4], vec![]]);
+        let series = SnapshotSeries::new(vec![vec![3, 1, 3], vec![1], vec![3, 4], vec![]]);
         assert_eq!(series.shown(0), [1, 3]);
         assert_eq!(new_items(&series), [2, 0, 1, 0]);
         // What has come back is a gain after a visit that missed it.

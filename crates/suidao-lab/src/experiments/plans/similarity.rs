@@ -1,6 +1,6 @@
 //! How alike a page is to itself over time: Liu, Zhang and Li 2018, eqs. (3) to (7).
 
-use super::series::{Series, in_both};
+use super::series::{SnapshotSeries, in_both};
 
 /// Eq. (3): the share of the items of either snapshot that both show. Two snapshots without items are the same: 1.
 fn similarity(a: &[u32], b: &[u32]) -> f64 {
@@ -10,7 +10,7 @@ fn similarity(a: &[u32], b: &[u32]) -> f64 {
 }
 
 /// Eq. (4): the similarity of every stamp but the first to the one before it.
-pub(super) fn similarity_series(series: &Series) -> Vec<f64> {
+pub(super) fn similarity_series(series: &SnapshotSeries) -> Vec<f64> {
     (1..series.stamps()).map(|stamp| similarity(series.shown(stamp - 1), series.shown(stamp))).collect()
 }
 
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(similarity(&[], &[1]), 0.0);
         assert_eq!(similarity(&[], &[]), 1.0);
         // Table 3: 2017-11-03 to 2017-11-05.
-        let table = Series::new(vec![(4..=8).collect(), (4..=9).collect(), (4..=9).collect()]);
+        let table = SnapshotSeries::new(vec![(4..=8).collect(), (4..=9).collect(), (4..=9).collect()]);
         assert_eq!(similarity_series(&table), [5.0 / 6.0, 1.0]);
     }
 

@@ -7,7 +7,7 @@ use super::series::tests::{contiguous, intervals, new_items};
 use super::similarity::Matrix;
 use super::*;
 
-const METHODS: [Method; 3] = [Method::Miqp, Method::Dynamic, Method::Uniform];
+const METHODS: [SnapshotPlan; 3] = [SnapshotPlan::Miqp, SnapshotPlan::Dynamic, SnapshotPlan::Uniform];
 
 /// All plans of `f` visits, in lexicographic order.
 fn plans(stamps: usize, f: usize) -> Vec<Vec<usize>> {
@@ -23,9 +23,9 @@ fn plans(stamps: usize, f: usize) -> Vec<Vec<usize>> {
 }
 
 /// Items found.
-fn found(training: &[Series], plan: &[usize]) -> f64 {
-    let items = |period: &Series| new_items(period).iter().sum::<usize>() as f64;
-    training.iter().map(|period| items(period) * Measure::of(period, plan).accuracy).sum()
+fn found(training: &[SnapshotSeries], plan: &[usize]) -> f64 {
+    let items = |period: &SnapshotSeries| new_items(period).iter().sum::<usize>() as f64;
+    training.iter().map(|period| items(period) * PlanMeasure::of(period, plan).accuracy).sum()
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn degenerate_requests_are_answered() {
     let longer = contiguous(&[3, 0, 2, 1, 5, 5], 2);
     for method in METHODS {
         assert_eq!(plan(&[], 3, method, 1), [0; 0]);
-        assert_eq!(plan(&[Series::default()], 3, method, 1), [0; 0]);
+        assert_eq!(plan(&[SnapshotSeries::default()], 3, method, 1), [0; 0]);
         assert_eq!(plan(&month, 0, method, 1), [0; 0]);
         assert_eq!(plan(&month, 9, method, 1), [0, 1, 2, 3]);
         assert_eq!(plan(&month, 1, method, 1).len(), 1);
@@ -46,7 +46,7 @@ fn degenerate_requests_are_answered() {
 
 #[test]
 fn uniform_is_the_papers() {
-    assert_eq!(plan(&[contiguous(&[1; 30], 3)], 5, Method::Uniform, 1), [0, 6, 12, 18, 24]);
+    assert_eq!(plan(&[contiguous(&[1; 30], 3)], 5, SnapshotPlan::Uniform, 1), [0, 6, 12, 18, 24]);
 }
 
 proptest! {
@@ -59,7 +59,7 @@ proptest! {
         let stamps = training[0].stamps();
         let f = f.min(stamps);
         let best = plans(stamps, f).iter().map(|plan| found(&training, plan)).fold(0.0, f64::max);
-        let programme = plan(&training, f, Method::Dynamic, 1);
+        let programme = plan(&training, f, SnapshotPlan::Dynamic, 1);
         prop_assert!((found(&training, &programme) - best).abs() < 1e-6, "{programme:?}, not {best}");
     }
 

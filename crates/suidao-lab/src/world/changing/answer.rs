@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use super::sites::{Resource, Sites, manner};
+use super::sites::{Resource, Sites, profile};
 use super::validation::{Version, not_modified};
 use crate::world::answer::{answer, failure, missing, moved};
 use crate::world::change::Gone;
-use crate::world::forum::times::Style;
+use crate::world::forum::times::TimeFormat;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
 impl Sites {
@@ -28,7 +28,7 @@ impl Sites {
         };
         for (name, value) in &mut answer.headers {
             if name == "date" {
-                *value = self.written(day, Style::Http);
+                *value = self.written(day, TimeFormat::Http);
             }
         }
         Ok(answer)
@@ -50,9 +50,9 @@ impl Sites {
             None => ("text/html; charset=utf-8", self.html(resource, day).into_bytes()),
         };
         let changed = self.instant(self.changed(resource, day));
-        let marking = manner(host).marking;
+        let marking = profile(host).marking;
         let marks = Version { body: &body, number, changed, nonce }.marks(marking);
-        let modified = marks.modified.map(|_| self.written(self.changed(resource, day), Style::Http));
+        let modified = marks.modified.map(|_| self.written(self.changed(resource, day), TimeFormat::Http));
         let sent = [("etag", marks.etag.clone()), ("last-modified", modified)];
         let sent: Vec<(&str, String)> = sent.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         if not_modified(&marks, marking, fields) {

@@ -16,5 +16,5 @@ mod validation;
 mod web;
 
 pub use sites::ArticleTruth;
-pub use spec::{ChangingSpec, Dating, Feeds, Manner, Marking};
-pub use web::{Asked, ChangingWeb};
+pub use spec::{ChangingSpec, Dating, Feeds, HostProfile, ValidatorPolicy};
+pub use web::{ChangingWeb, RequestCount};

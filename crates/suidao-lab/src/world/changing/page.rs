@@ -3,9 +3,9 @@
 
 use super::sites::{Article, Resource, Sites, salt};
 use super::spec::Feeds;
-use crate::world::forum::times::{self, Style};
+use crate::world::forum::times::{self, TimeFormat};
 use crate::world::html::{Anchor, Sheet};
-use crate::world::links::Slot;
+use crate::world::links::TemplateBlock;
 use crate::world::words::WORDS;
 use crate::world::write;
 use suidao_page::draw::Draw;
@@ -19,7 +19,7 @@ const RELATED: u32 = 3;
 /// Advertisements of a furnished page.
 const ADVERTISEMENTS: u64 = 3;
 
-fn link(href: String, slot: Slot, text: impl Into<String>) -> Anchor {
+fn link(href: String, slot: TemplateBlock, text: impl Into<String>) -> Anchor {
     Anchor { href, slot, text: text.into(), context: String::new() }
 }
 
@@ -29,7 +29,7 @@ impl Sites {
         self.spec.start + (day * 86_400.0) as i64
     }
 
-    pub fn written(&self, day: f64, style: Style) -> String {
+    pub fn written(&self, day: f64, style: TimeFormat) -> String {
         let at = self.instant(day);
         times::write(style, at, at, OFFSET)
     }
@@ -76,15 +76,15 @@ impl Sites {
         let mut links = Vec::new();
         for section in self.of_host(host) {
             let newest = self.newest(section, day, AT_HOME);
-            links.extend(newest.map(|article| link(self.path(article, false), Slot::Entry, self.title(article))));
+            links.extend(
+                newest.map(|article| link(self.path(article, false), TemplateBlock::Entry, self.title(article))),
+            );
         }
         // So that all hosts are found from one.
         let others = (0..self.spec.hosts).filter(|other| *other != host).take(20);
-        links.extend(
-            others.map(|other| {
-                link(self.url(other, "/").to_string(), Slot::Foot, WORDS.sites[other % WORDS.sites.len()])
-            }),
-        );
+        links.extend(others.map(|other| {
+            link(self.url(other, "/").to_string(), TemplateBlock::Foot, WORDS.sites[other % WORDS.sites.len()])
+        }));
         self.sheet(host, WORDS.sites[host % WORDS.sites.len()], &[], links, self.furniture(host as u64, day))
     }
 
@@ -92,9 +92,9 @@ impl Sites {
         let host = self.host_of(section);
         let entry = |article: Article| Anchor {
             href: self.path(article, false),
-            slot: Slot::Entry,
+            slot: TemplateBlock::Entry,
             text: self.title(article),
-            context: self.written(self.born(article), Style::Padded),
+            context: self.written(self.born(article), TimeFormat::Padded),
         };
         let links = self.newest(section, day, self.spec.listed).map(entry).collect();
         let title = WORDS.topics[self.sections[section].topic].nouns[0];
@@ -111,11 +111,11 @@ impl Sites {
         related.dedup();
         let links = related.into_iter().map(|number| {
             let other = Article { number, ..article };
-            link(self.path(other, false), Slot::Related, self.title(other))
+            link(self.path(other, false), TemplateBlock::Related, self.title(other))
         });
         let mut links: Vec<Anchor> = links.collect();
-        let published = self.written(self.born(article), Style::Padded);
-        links.push(Anchor { context: published, ..link("/".to_owned(), Slot::Top, "发布时间") });
+        let published = self.written(self.born(article), TimeFormat::Padded);
+        links.push(Anchor { context: published, ..link("/".to_owned(), TemplateBlock::Top, "发布时间") });
         let furniture = self.furniture(1 << 49 | self.id(article), day);
         self.sheet(host, &self.title(article), &self.paragraphs(article, version), links, furniture)
     }
@@ -132,11 +132,14 @@ impl Sites {
             .map(|_| {
                 let topic = draw.below(WORDS.topics.len() as u64) as usize;
                 let text = write::title(topic, &mut draw);
-                link(format!("http://ads.changing.test/{}", draw.below(1_000)), Slot::Side, text)
+                link(format!("http://ads.changing.test/{}", draw.below(1_000)), TemplateBlock::Side, text)
             })
             .collect();
-        let clock = format!("{} 今日访问 {} 次", self.written(hour / 24.0, Style::Padded), draw.within([100, 99_999]));
-        links.push(Anchor { context: clock, ..link("/maintenance.html".to_owned(), Slot::Foot, "访问统计") });
+        let clock =
+            format!("{} 今日访问 {} 次", self.written(hour / 24.0, TimeFormat::Padded), draw.within([100, 99_999]));
+        links.push(Anchor {
+            context: clock, ..link("/maintenance.html".to_owned(), TemplateBlock::Foot, "访问统计")
+        });
         Some(links)
     }
 
@@ -149,11 +152,11 @@ impl Sites {
         furniture: Option<Vec<Anchor>>,
     ) -> String {
         let sections = self.of_host(host).map(|section| {
-            link(self.listing_path(section), Slot::Top, WORDS.topics[self.sections[section].topic].nouns[0])
+            link(self.listing_path(section), TemplateBlock::Top, WORDS.topics[self.sections[section].topic].nouns[0])
         });
-        links.extend(std::iter::once(link("/".to_owned(), Slot::Top, "首页")).chain(sections));
+        links.extend(std::iter::once(link("/".to_owned(), TemplateBlock::Top, "首页")).chain(sections));
         links.extend(furniture.into_iter().flatten());
-        let head = match super::sites::manner(host).feeds {
+        let head = match super::sites::profile(host).feeds {
             Feeds::None => "",
             Feeds::Rss => "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/rss.xml\">\n",
             Feeds::Atom => "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/atom.xml\">\n",

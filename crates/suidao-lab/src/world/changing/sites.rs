@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::spec::{ChangingSpec, MANNERS, Manner};
-use crate::world::change::{Gone, Life, Pattern};
+use super::spec::{ChangingSpec, HostProfile, MANNERS};
+use crate::world::change::{ChangeHistory, Gone, Pattern};
 use crate::world::words::{THEMES, WORDS};
 use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
@@ -26,17 +26,17 @@ const SECTION_ARTICLES: u64 = 1 << 32;
 const VANISHING_DAYS: f64 = 60.0;
 
 /// Part of a site: a listing page and its articles.
-pub(super) struct Section {
+pub(super) struct SiteSection {
     pub topic: usize,
     /// Days on which its articles were published, the oldest first; below 0 for those that were there before.
-    pub births: Vec<f64>,
+    pub published_at: Vec<f64>,
 }
 
 pub(super) struct Sites {
     pub spec: ChangingSpec,
     pub seed: u64,
     /// By host, [`ChangingSpec::sections`] each.
-    pub sections: Vec<Section>,
+    pub sections: Vec<SiteSection>,
     hosts: BTreeMap<String, usize>,
 }
 
@@ -76,12 +76,12 @@ pub struct ArticleTruth {
     pub rate: f64,
 }
 
-pub(super) fn manner(host: usize) -> &'static Manner {
+pub(super) fn profile(host: usize) -> &'static HostProfile {
     &MANNERS[host % MANNERS.len()]
 }
 
 fn host_name(host: usize) -> String {
-    let name = manner(host).name;
+    let name = profile(host).name;
     match host / MANNERS.len() {
         0 => format!("{name}.changing.test"),
         turn => format!("{name}{}.changing.test", turn + 1),
@@ -104,9 +104,9 @@ impl Sites {
                 births.push(before);
             }
             births.reverse();
-            let life = Life::new(Pattern::Poisson { rate }, seed ^ salt::SECTION, section as u64, spec.days);
+            let life = ChangeHistory::new(Pattern::Poisson { rate }, seed ^ salt::SECTION, section as u64, spec.days);
             births.extend_from_slice(life.instants());
-            Section { topic, births }
+            SiteSection { topic, published_at: births }
         });
         let hosts = (0..spec.hosts).map(|host| (host_name(host), host)).collect();
         Self { spec, seed, sections: sections.collect(), hosts }
@@ -126,7 +126,7 @@ impl Sites {
 
     /// How many articles of a section are published.
     pub fn published(&self, section: usize, day: f64) -> u32 {
-        self.sections[section].births.partition_point(|birth| *birth <= day) as u32
+        self.sections[section].published_at.partition_point(|birth| *birth <= day) as u32
     }
 
     /// The articles a section has published, the oldest first.
@@ -145,14 +145,14 @@ impl Sites {
     }
 
     pub fn born(&self, article: Article) -> f64 {
-        self.sections[article.section].births[article.number as usize]
+        self.sections[article.section].published_at[article.number as usize]
     }
 
     /// An article's life up to a day of the web, in days since its publication. It is drawn when it is asked for: kept,
     /// those of many articles would be many millions of instants.
-    pub fn life(&self, article: Article, day: f64) -> Life {
+    pub fn life(&self, article: Article, day: f64) -> ChangeHistory {
         let id = self.id(article);
-        Life::new(Pattern::drawn(self.seed, id, VANISHING_DAYS), self.seed, id, day - self.born(article))
+        ChangeHistory::new(Pattern::drawn(self.seed, id, VANISHING_DAYS), self.seed, id, day - self.born(article))
     }
 
     /// Path of an article, and of where it moves to.
@@ -176,7 +176,7 @@ impl Sites {
     /// What a URL leads to, whether it is there yet or not.
     pub fn find(&self, url: &CrawlUrl) -> Option<Resource> {
         let host = self.find_host(url.authority())?;
-        let manner = manner(host);
+        let manner = profile(host);
         if url.query().is_some() {
             return None;
         }
@@ -199,7 +199,7 @@ impl Sites {
                 let digits = name.strip_suffix(".html")?;
                 let number: u32 = digits.parse().ok().filter(|number: &u32| number.to_string() == digits)?;
                 let article = Article { section, number };
-                ((number as usize) < self.sections[section].births.len()).then_some(if moved {
+                ((number as usize) < self.sections[section].published_at.len()).then_some(if moved {
                     Resource::Moved(article)
                 } else {
                     Resource::Article(article)

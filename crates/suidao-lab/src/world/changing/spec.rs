@@ -2,7 +2,7 @@
 
 /// What a server marks the versions of its pages with, and what it makes of a conditional request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marking {
+pub enum ValidatorPolicy {
     /// A strong `ETag`, another for every other body, and `Last-Modified`.
     Strong,
     /// A weak `ETag`, the same while the main text is.
@@ -10,11 +10,11 @@ pub enum Marking {
     /// `Last-Modified` alone: of the main text.
     Dated,
     /// Nothing, and conditions are ignored.
-    Bare,
+    NoValidators,
     /// An `ETag` that is another one in every answer.
-    Restless,
+    UnstableEtag,
     /// An `ETag` that never changes: 304 to whatever is conditional.
-    Liar,
+    Always304,
 }
 
 /// What a sitemap says of when its pages changed.
@@ -38,10 +38,10 @@ pub enum Feeds {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
+pub struct HostProfile {
     pub name: &'static str,
     /// By what its answers can be validated.
-    pub marking: Marking,
+    pub marking: ValidatorPolicy,
     /// Its sitemap, named in robots.txt; none has neither.
     pub sitemap: Option<Dating>,
     /// The sitemap is an index of two parts, the second of them in gzip.
@@ -51,25 +51,43 @@ pub struct Manner {
 }
 
 /// The manners of hosts, in turn.
-pub(super) const MANNERS: [Manner; 6] = [
-    Manner {
+pub(super) const MANNERS: [HostProfile; 6] = [
+    HostProfile {
         name: "strong",
-        marking: Marking::Strong,
+        marking: ValidatorPolicy::Strong,
         sitemap: Some(Dating::Truthful),
         index: true,
         feeds: Feeds::Rss,
     },
-    Manner { name: "weak", marking: Marking::Weak, sitemap: Some(Dating::Now), index: false, feeds: Feeds::Atom },
-    Manner { name: "dated", marking: Marking::Dated, sitemap: Some(Dating::Missing), index: false, feeds: Feeds::Rss },
-    Manner { name: "bare", marking: Marking::Bare, sitemap: None, index: false, feeds: Feeds::None },
-    Manner {
+    HostProfile {
+        name: "weak",
+        marking: ValidatorPolicy::Weak,
+        sitemap: Some(Dating::Now),
+        index: false,
+        feeds: Feeds::Atom,
+    },
+    HostProfile {
+        name: "dated",
+        marking: ValidatorPolicy::Dated,
+        sitemap: Some(Dating::Missing),
+        index: false,
+        feeds: Feeds::Rss,
+    },
+    HostProfile {
+        name: "bare",
+        marking: ValidatorPolicy::NoValidators,
+        sitemap: None,
+        index: false,
+        feeds: Feeds::None,
+    },
+    HostProfile {
         name: "restless",
-        marking: Marking::Restless,
+        marking: ValidatorPolicy::UnstableEtag,
         sitemap: Some(Dating::Truthful),
         index: false,
         feeds: Feeds::Atom,
     },
-    Manner { name: "liar", marking: Marking::Liar, sitemap: None, index: false, feeds: Feeds::None },
+    HostProfile { name: "liar", marking: ValidatorPolicy::Always304, sitemap: None, index: false, feeds: Feeds::None },
 ];
 
 /// The parameters of a [`super::ChangingWeb`]. With one seed, two equal specs give the same web to the byte. At least

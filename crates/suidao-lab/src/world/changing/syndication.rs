@@ -7,11 +7,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use minijinja::{Value, context};
 
-use super::sites::{Article, Resource, Sites, manner};
+use super::sites::{Article, Resource, Sites, profile};
 use super::spec::Dating;
 use crate::world::change::Gone;
 use crate::world::forum::skin::fill;
-use crate::world::forum::times::Style;
+use crate::world::forum::times::TimeFormat;
 use crate::world::words::WORDS;
 
 /// Entries of a feed.
@@ -26,7 +26,7 @@ impl Sites {
                 let sitemap = self.url(host, "/sitemap.xml");
                 ("text/plain; charset=utf-8", format!("User-agent: *\nDisallow:\nSitemap: {sitemap}\n").into_bytes())
             }
-            Resource::Sitemap(host) if manner(host).index => {
+            Resource::Sitemap(host) if profile(host).index => {
                 let part = |(part, path)| self.entry(host, path, Resource::SitemapPart(host, part), day);
                 let pages: Vec<Value> = [(1, "/sitemap-1.xml"), (2, "/sitemap-2.xml.gz")].map(part).into();
                 (XML, fill("sitemaps", context! { pages }).into_bytes())
@@ -43,10 +43,10 @@ impl Sites {
                 }
             }
             Resource::Rss(host) => {
-                ("application/rss+xml; charset=utf-8", self.feed("rss", host, Style::Http, day).into_bytes())
+                ("application/rss+xml; charset=utf-8", self.feed("rss", host, TimeFormat::Http, day).into_bytes())
             }
             Resource::Atom(host) => {
-                ("application/atom+xml; charset=utf-8", self.feed("atom", host, Style::Iso, day).into_bytes())
+                ("application/atom+xml; charset=utf-8", self.feed("atom", host, TimeFormat::Iso, day).into_bytes())
             }
             _ => return None,
         })
@@ -70,12 +70,12 @@ impl Sites {
 
     /// A page in a sitemap, with its `lastmod`, as the host has it.
     fn entry(&self, host: usize, path: &str, resource: Resource, day: f64) -> Value {
-        let changed = match manner(host).sitemap {
+        let changed = match profile(host).sitemap {
             Some(Dating::Truthful) => Some(self.changed(resource, day)),
             Some(Dating::Now) => Some(day),
             Some(Dating::Missing) | None => None,
         };
-        context! { url => self.url(host, path).as_str(), changed => changed.map(|at| self.written(at, Style::Iso)) }
+        context! { url => self.url(host, path).as_str(), changed => changed.map(|at| self.written(at, TimeFormat::Iso)) }
     }
 
     /// The host's newest articles, the newest first.
@@ -87,7 +87,7 @@ impl Sites {
         newest
     }
 
-    fn feed(&self, template: &str, host: usize, style: Style, day: f64) -> String {
+    fn feed(&self, template: &str, host: usize, style: TimeFormat, day: f64) -> String {
         let item = |article: Article| {
             context! {
                 title => self.title(article),

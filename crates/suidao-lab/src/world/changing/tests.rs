@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::world::change::Gone;
-use crate::world::{Server, ServerOptions};
+use crate::world::{ServerOptions, WebServer};
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Fetched};
 use suidao_page::read::{Parsed, parse};
@@ -44,7 +44,7 @@ fn one_seed_gives_one_web() {
     assert_eq!(one.articles(40.0), same.articles(40.0));
     assert_ne!(one.articles(40.0), other.articles(40.0));
     for url in one.listings().iter().chain(&one.seeds()) {
-        if one.manner(url).unwrap().marking != Marking::Restless {
+        if one.profile(url).unwrap().marking != ValidatorPolicy::UnstableEtag {
             assert_eq!(get(&one, url, 12.3), get(&same, url, 12.3));
         }
     }
@@ -120,7 +120,7 @@ fn hosts_answer_conditions_in_their_manner() {
     let spec = ChangingSpec { furnished: 1.0, ..ChangingSpec::default() };
     let web = ChangingWeb::new(spec, 1);
     for home in web.seeds() {
-        let manner = web.manner(&home).unwrap();
+        let manner = web.profile(&home).unwrap();
         let same_host = |article: &&ArticleTruth| article.url.authority() == home.authority();
         // One that changes between days 30 and 31, and one that does not.
         let of_host: Vec<ArticleTruth> = web.articles(20.0).iter().filter(same_host).cloned().collect();
@@ -143,10 +143,10 @@ fn hosts_answer_conditions_in_their_manner() {
         });
         // At once, a day later with other furniture, and a day later with another text.
         let want = match manner.marking {
-            Marking::Strong => [304, 200, 200],
-            Marking::Weak | Marking::Dated => [304, 304, 200],
-            Marking::Bare | Marking::Restless => [200, 200, 200],
-            Marking::Liar => [304, 304, 304],
+            ValidatorPolicy::Strong => [304, 200, 200],
+            ValidatorPolicy::Weak | ValidatorPolicy::Dated => [304, 304, 200],
+            ValidatorPolicy::NoValidators | ValidatorPolicy::UnstableEtag => [200, 200, 200],
+            ValidatorPolicy::Always304 => [304, 304, 304],
         };
         assert_eq!(statuses, want, "{}", manner.name);
     }
@@ -156,7 +156,7 @@ fn hosts_answer_conditions_in_their_manner() {
 fn sitemaps_name_what_is_there_and_date_it_in_the_hosts_manner() {
     let web = web();
     for home in web.seeds() {
-        let manner = web.manner(&home).unwrap();
+        let manner = web.profile(&home).unwrap();
         let at = |path: &str| home.join(path).unwrap().to_string();
         let robots = get(&web, &home.join("/robots.txt").unwrap(), 9.0);
         let Some(dating) = manner.sitemap else {
@@ -190,7 +190,7 @@ fn sitemaps_name_what_is_there_and_date_it_in_the_hosts_manner() {
 fn feeds_are_linked_and_name_the_newest_articles() {
     let web = web();
     for home in web.seeds() {
-        let (media, path) = match web.manner(&home).unwrap().feeds {
+        let (media, path) = match web.profile(&home).unwrap().feeds {
             Feeds::None => {
                 assert!(!text(&web, home.as_str(), 9.0).contains("rel=\"alternate\""));
                 continue;
@@ -233,7 +233,7 @@ fn topical_sections_speak_of_sports() {
 #[test]
 fn conditions_and_304_go_through_http_and_are_counted() {
     let web = Arc::new(web());
-    let server: Server = web.serve(ServerOptions::default()).unwrap();
+    let server: WebServer = web.serve(ServerOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let proxy = reqwest::Proxy::http(server.proxy()).unwrap();
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -251,7 +251,7 @@ fn conditions_and_304_go_through_http_and_are_counted() {
     assert_eq!(ask(&etag), (304, etag.clone(), 0));
     web.set(10.0);
     assert_eq!(ask(&etag).0, 200);
-    assert_eq!(web.asked()[&home], Asked { requests: 3, not_modified: 1 });
+    assert_eq!(web.asked()[&home], RequestCount { requests: 3, not_modified: 1 });
     assert_eq!(web.asked_in_all().requests, 3);
     let nowhere = CrawlUrl::parse("http://nowhere.test/").unwrap();
     assert!(web.get(&nowhere).is_err());

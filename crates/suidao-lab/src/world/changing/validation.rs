@@ -2,7 +2,7 @@
 
 use jiff::fmt::rfc2822;
 
-use super::spec::Marking;
+use super::spec::ValidatorPolicy;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
@@ -23,28 +23,30 @@ pub(super) struct Version<'a> {
 }
 
 impl Version<'_> {
-    pub fn marks(&self, marking: Marking) -> Marks {
+    pub fn marks(&self, marking: ValidatorPolicy) -> Marks {
         let body = xxhash_rust::xxh3::xxh3_64(self.body);
         let modified = Some(self.changed);
         match marking {
-            Marking::Strong => Marks { etag: Some(format!("\"{body:016x}\"")), modified },
-            Marking::Weak => {
+            ValidatorPolicy::Strong => Marks { etag: Some(format!("\"{body:016x}\"")), modified },
+            ValidatorPolicy::Weak => {
                 let version = self.number.map_or(format!("{body:016x}"), |number| number.to_string());
                 Marks { etag: Some(format!("W/\"{version}\"")), modified: None }
             }
-            Marking::Dated => Marks { etag: None, modified },
-            Marking::Bare => Marks::default(),
-            Marking::Restless => Marks { etag: Some(format!("\"{body:016x}-{}\"", self.nonce)), modified: None },
-            Marking::Liar => Marks { etag: Some("\"1\"".to_owned()), modified: None },
+            ValidatorPolicy::Dated => Marks { etag: None, modified },
+            ValidatorPolicy::NoValidators => Marks::default(),
+            ValidatorPolicy::UnstableEtag => {
+                Marks { etag: Some(format!("\"{body:016x}-{}\"", self.nonce)), modified: None }
+            }
+            ValidatorPolicy::Always304 => Marks { etag: Some("\"1\"".to_owned()), modified: None },
         }
     }
 }
 
 /// Whether a request with these fields is answered with 304.
-pub(super) fn not_modified(marks: &Marks, marking: Marking, fields: &[(String, String)]) -> bool {
+pub(super) fn not_modified(marks: &Marks, marking: ValidatorPolicy, fields: &[(String, String)]) -> bool {
     let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.trim());
     let (tags, since) = (field("if-none-match"), field("if-modified-since"));
-    if marking == Marking::Liar {
+    if marking == ValidatorPolicy::Always304 {
         return tags.is_some() || since.is_some();
     }
     // Where both are sent, the first decides (13.1.3).
@@ -75,18 +77,18 @@ mod tests {
     #[test]
     fn a_strong_tag_goes_with_the_bytes_a_weak_one_with_the_text() {
         let (first, furnished) = (version("a", 1, 5), version("a, 12:00", 1, 5));
-        assert_ne!(first.marks(Marking::Strong).etag, furnished.marks(Marking::Strong).etag);
-        assert_eq!(first.marks(Marking::Weak), furnished.marks(Marking::Weak));
-        assert_ne!(first.marks(Marking::Weak), version("a", 2, 5).marks(Marking::Weak));
-        assert_eq!(first.marks(Marking::Bare), Marks::default());
+        assert_ne!(first.marks(ValidatorPolicy::Strong).etag, furnished.marks(ValidatorPolicy::Strong).etag);
+        assert_eq!(first.marks(ValidatorPolicy::Weak), furnished.marks(ValidatorPolicy::Weak));
+        assert_ne!(first.marks(ValidatorPolicy::Weak), version("a", 2, 5).marks(ValidatorPolicy::Weak));
+        assert_eq!(first.marks(ValidatorPolicy::NoValidators), Marks::default());
         let again = Version { nonce: 2, ..version("a", 1, 5) };
-        assert_ne!(first.marks(Marking::Restless), again.marks(Marking::Restless));
+        assert_ne!(first.marks(ValidatorPolicy::UnstableEtag), again.marks(ValidatorPolicy::UnstableEtag));
     }
 
     #[test]
     fn conditions_are_judged_as_rfc_9110_says() {
         let marks = Marks { etag: Some("\"a\"".to_owned()), modified: Some(784_111_777) };
-        let says = |fields: &[(String, String)]| not_modified(&marks, Marking::Strong, fields);
+        let says = |fields: &[(String, String)]| not_modified(&marks, ValidatorPolicy::Strong, fields);
         assert!(!says(&[]));
         for (value, want) in [("\"a\"", true), ("\"b\", W/\"a\"", true), ("*", true), ("\"b\"", false), ("a", false)] {
             assert_eq!(says(&asked("if-none-match", value)), want, "{value}");
@@ -105,9 +107,9 @@ mod tests {
 
     #[test]
     fn a_liar_says_that_nothing_has_changed_to_whoever_asks() {
-        let marks = version("a", 1, 5).marks(Marking::Liar);
-        assert!(!not_modified(&marks, Marking::Liar, &[]));
-        assert!(not_modified(&marks, Marking::Liar, &asked("if-none-match", "\"other\"")));
-        assert!(not_modified(&marks, Marking::Liar, &asked("if-modified-since", "whenever")));
+        let marks = version("a", 1, 5).marks(ValidatorPolicy::Always304);
+        assert!(!not_modified(&marks, ValidatorPolicy::Always304, &[]));
+        assert!(not_modified(&marks, ValidatorPolicy::Always304, &asked("if-none-match", "\"other\"")));
+        assert!(not_modified(&marks, ValidatorPolicy::Always304, &asked("if-modified-since", "whenever")));
     }
 }

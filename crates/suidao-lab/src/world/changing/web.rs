@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::sites::{ArticleTruth, Sites, manner};
-use super::spec::{ChangingSpec, Manner};
-use crate::world::clock::Clock;
-use crate::world::serve::{Server, ServerOptions};
+use super::sites::{ArticleTruth, Sites, profile};
+use super::spec::{ChangingSpec, HostProfile};
+use crate::world::clock::WorldClock;
+use crate::world::serve::{ServerOptions, WebServer};
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, Fetched};
 
 const DAY: f64 = 86_400.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestCount {
     pub requests: u64,
     /// Those answered with 304.
     pub not_modified: u64,
@@ -38,10 +38,10 @@ pub struct Asked {
 /// ```
 pub struct ChangingWeb {
     pub(super) sites: Sites,
-    clock: Clock,
+    clock: WorldClock,
     /// Makes an answer's marks its own where the host has them so.
     requests: AtomicU64,
-    asked: Mutex<BTreeMap<CrawlUrl, Asked>>,
+    asked: Mutex<BTreeMap<CrawlUrl, RequestCount>>,
 }
 
 impl ChangingWeb {
@@ -56,7 +56,7 @@ impl ChangingWeb {
     }
 
     fn at_speed(spec: ChangingSpec, seed: u64, speed: f64) -> Self {
-        let clock = Clock::running(spec.start, speed);
+        let clock = WorldClock::running(spec.start, speed);
         Self { sites: Sites::new(spec, seed), clock, requests: AtomicU64::new(0), asked: Mutex::default() }
     }
 
@@ -90,17 +90,17 @@ impl ChangingWeb {
     ///
     /// # Errors
     /// The system's, if there is no port or thread to be had.
-    pub fn serve(self: &Arc<Self>, options: ServerOptions) -> std::io::Result<Server> {
-        Server::start_with(Arc::new(crate::world::Proxied(Arc::clone(self))), options)
+    pub fn serve(self: &Arc<Self>, options: ServerOptions) -> std::io::Result<WebServer> {
+        WebServer::start_with(Arc::new(crate::world::Proxied(Arc::clone(self))), options)
     }
 
     /// What was asked for, by URL.
-    pub fn asked(&self) -> BTreeMap<CrawlUrl, Asked> {
+    pub fn asked(&self) -> BTreeMap<CrawlUrl, RequestCount> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn asked_in_all(&self) -> Asked {
-        self.asked().values().fold(Asked::default(), |sum, asked| Asked {
+    pub fn asked_in_all(&self) -> RequestCount {
+        self.asked().values().fold(RequestCount::default(), |sum, asked| RequestCount {
             requests: sum.requests + asked.requests,
             not_modified: sum.not_modified + asked.not_modified,
         })
@@ -116,8 +116,8 @@ impl ChangingWeb {
     }
 
     /// How a URL's host behaves; none if there is no such host.
-    pub fn manner(&self, url: &CrawlUrl) -> Option<&'static Manner> {
-        self.sites.find_host(url.authority()).map(manner)
+    pub fn profile(&self, url: &CrawlUrl) -> Option<&'static HostProfile> {
+        self.sites.find_host(url.authority()).map(profile)
     }
 
     /// The articles published up to a day, by section and in order of publication.

@@ -1,7 +1,7 @@
 //! Where the pages of a forum stand: pages to URLs and back, by the patterns of its skin and the numbers it shows.
 
 use super::Forum;
-use super::route::{self, Form, Route, Slots};
+use super::route::{self, ForumPageKind, Route, Slots};
 use suidao_page::model::CrawlUrl;
 
 /// Numbers that pages show begin somewhere.
@@ -37,32 +37,41 @@ impl Forum {
             slots.slug = self.voice().slug(thread as u64);
         };
         match form {
-            Form::Home | Form::Login | Form::Register | Form::Help => {}
-            Form::Index | Form::IndexPage | Form::Sorted | Form::NewThread | Form::Feed => {
+            ForumPageKind::Home | ForumPageKind::Login | ForumPageKind::Register | ForumPageKind::Help => {}
+            ForumPageKind::Index
+            | ForumPageKind::IndexPage
+            | ForumPageKind::Sorted
+            | ForumPageKind::NewThread
+            | ForumPageKind::Feed => {
                 slots.board = board_id(of);
                 slots.name = self.boards[of].name.clone();
                 slots.slug = self.voice().board_slug(of, self.boards[of].topic);
                 slots.offset = before(self.spec.threads_per_page);
             }
-            Form::Thread | Form::ThreadPage | Form::LastPost | Form::Printer | Form::Reply | Form::ByUser => {
+            ForumPageKind::Thread
+            | ForumPageKind::ThreadPage
+            | ForumPageKind::LastPost
+            | ForumPageKind::Printer
+            | ForumPageKind::Reply
+            | ForumPageKind::ByUser => {
                 set_thread(&mut slots, of);
                 slots.offset = before(self.spec.posts_per_page);
                 slots.user = u64::from(page) + 1;
             }
-            Form::Post => {
+            ForumPageKind::Post => {
                 set_thread(&mut slots, self.posts[of].0 as usize);
                 slots.post = post_id(of);
             }
-            Form::Profile => {
+            ForumPageKind::Profile => {
                 slots.user = of as u64 + 1;
                 slots.slug = self.voice().user(of as u32);
             }
-            Form::Members => slots.page = of as u64,
-            Form::Search | Form::Calendar => slots.number = of as u64,
+            ForumPageKind::Members => slots.page = of as u64,
+            ForumPageKind::Search | ForumPageKind::Calendar => slots.number = of as u64,
         }
         let form = match form {
-            Form::Index if page != 1 => Form::IndexPage,
-            Form::Thread if page != 1 => Form::ThreadPage,
+            ForumPageKind::Index if page != 1 => ForumPageKind::IndexPage,
+            ForumPageKind::Thread if page != 1 => ForumPageKind::ThreadPage,
             form => form,
         };
         let (_, pattern) = self.style().urls.iter().find(|(of, _)| *of == form)?;
@@ -72,7 +81,7 @@ impl Forum {
     /// What a URL asks for, whatever its host; none if the forum has no such page at any time.
     pub(super) fn find(&self, url: &CrawlUrl) -> Option<Route> {
         let query = url.query().unwrap_or_default();
-        let read = |(form, pattern): &(Form, String)| {
+        let read = |(form, pattern): &(ForumPageKind, String)| {
             let (slots, named) = route::read(pattern, url.path(), query)?;
             Some((named, *form, slots))
         };
@@ -82,7 +91,7 @@ impl Forum {
         self.route(form, &slots)
     }
 
-    fn route(&self, form: Form, slots: &Slots) -> Option<Route> {
+    fn route(&self, form: ForumPageKind, slots: &Slots) -> Option<Route> {
         let number = |at: u64| u32::try_from(at).ok();
         let board = || match slots.board.checked_sub(FIRST_BOARD) {
             Some(board) => Some(board as usize).filter(|&board| board < self.boards.len()),
@@ -103,23 +112,23 @@ impl Forum {
         };
         let threads = self.spec.threads_per_page;
         let (of, page) = match form {
-            Form::Home | Form::Login | Form::Register | Form::Help => (0, 1),
-            Form::Index | Form::IndexPage | Form::Sorted => (board()?, page(threads)?),
-            Form::NewThread | Form::Feed => (board()?, 1),
-            Form::Thread | Form::ThreadPage => (thread()?, page(self.spec.posts_per_page)?),
-            Form::LastPost | Form::Printer | Form::Reply => (thread()?, 1),
-            Form::ByUser => (thread()?, number(user()? as u64)?),
-            Form::Post => {
+            ForumPageKind::Home | ForumPageKind::Login | ForumPageKind::Register | ForumPageKind::Help => (0, 1),
+            ForumPageKind::Index | ForumPageKind::IndexPage | ForumPageKind::Sorted => (board()?, page(threads)?),
+            ForumPageKind::NewThread | ForumPageKind::Feed => (board()?, 1),
+            ForumPageKind::Thread | ForumPageKind::ThreadPage => (thread()?, page(self.spec.posts_per_page)?),
+            ForumPageKind::LastPost | ForumPageKind::Printer | ForumPageKind::Reply => (thread()?, 1),
+            ForumPageKind::ByUser => (thread()?, number(user()? as u64)?),
+            ForumPageKind::Post => {
                 let post = slots.post.checked_sub(FIRST_POST)? as usize;
                 (Some(post).filter(|&post| post < self.posts.len())?, 1)
             }
-            Form::Profile => (user()?, 1),
-            Form::Members => (number(slots.page)? as usize, 1),
-            Form::Search | Form::Calendar => (number(slots.number)? as usize, 1),
+            ForumPageKind::Profile => (user()?, 1),
+            ForumPageKind::Members => (number(slots.page)? as usize, 1),
+            ForumPageKind::Search | ForumPageKind::Calendar => (number(slots.number)? as usize, 1),
         };
         let form = match form {
-            Form::IndexPage => Form::Index,
-            Form::ThreadPage => Form::Thread,
+            ForumPageKind::IndexPage => ForumPageKind::Index,
+            ForumPageKind::ThreadPage => ForumPageKind::Thread,
             form => form,
         };
         Some(Route::new(form, of, page))

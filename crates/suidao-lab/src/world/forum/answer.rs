@@ -8,12 +8,12 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use super::address::post_id;
-use super::route::{Form, Route};
+use super::route::{ForumPageKind, Route};
 use super::site::Forum;
-use super::spec::Beyond;
-use super::text::Salt;
-use super::times::{self, Style};
-use super::view::{Row, View};
+use super::spec::PastLastPage;
+use super::text::DrawPurpose;
+use super::times::{self, TimeFormat};
+use super::view::{PageView, ViewRow};
 use suidao_page::model::{CrawlUrl, Fetched};
 
 /// Threads that a feed holds, and that a search finds.
@@ -43,7 +43,7 @@ impl Said {
 impl Forum {
     /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` is what session ids are made of.
     pub fn answer(self: &Arc<Self>, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
-        let view = Arc::new(View { forum: Arc::clone(self), now, nonce, url: url.clone() });
+        let view = Arc::new(PageView { forum: Arc::clone(self), now, nonce, url: url.clone() });
         let said = if url.path() == "/robots.txt" {
             let body = format!("User-agent: *\nDisallow: {}\n", self.style().forbids);
             Said { status: 200, media: "text/plain", body, location: None }
@@ -55,7 +55,7 @@ impl Forum {
         let charset = if gbk { "gbk" } else { "utf-8" };
         let mut headers = vec![
             ("server".to_owned(), "nginx".to_owned()),
-            ("date".to_owned(), times::write(Style::Http, now, now, 0)),
+            ("date".to_owned(), times::write(TimeFormat::Http, now, now, 0)),
             ("content-type".to_owned(), format!("{}; charset={charset}", said.media)),
         ];
         if let Some(name) = self.style().session.as_ref().filter(|_| self.spec.traps) {
@@ -75,36 +75,36 @@ impl Forum {
     }
 }
 
-impl View {
+impl PageView {
     /// The page that a route leads to; none if it is not there yet, or no more.
     fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<Said> {
         Some(match form {
-            Form::Home if self.forum.boards.iter().all(|board| board.walled) => self.wall(),
-            Form::Home => self.skinned("home", context! {}),
-            Form::Index | Form::IndexPage => self.index(of, page, false)?,
-            Form::Sorted => self.index(of, page, true)?,
-            Form::Thread | Form::ThreadPage => self.thread(of, page)?,
+            ForumPageKind::Home if self.forum.boards.iter().all(|board| board.walled) => self.wall(),
+            ForumPageKind::Home => self.skinned("home", context! {}),
+            ForumPageKind::Index | ForumPageKind::IndexPage => self.index(of, page, false)?,
+            ForumPageKind::Sorted => self.index(of, page, true)?,
+            ForumPageKind::Thread | ForumPageKind::ThreadPage => self.thread(of, page)?,
             // Nobody writes a thread alone: the first page will do.
-            Form::ByUser => self.thread(of, 1)?,
-            Form::LastPost => self.post(self.row(of)?.last_post)?,
-            Form::Post => self.post(of)?,
-            Form::Printer => {
+            ForumPageKind::ByUser => self.thread(of, 1)?,
+            ForumPageKind::LastPost => self.post(self.row(of)?.last_post)?,
+            ForumPageKind::Post => self.post(of)?,
+            ForumPageKind::Printer => {
                 let row = self.row(of)?;
                 match self.is_walled(of) {
                     true => self.wall(),
                     false => Said::html(200, self.render("printer", context! { row => Value::from(Serde(row)) })),
                 }
             }
-            Form::Feed => self.feed(of),
-            Form::Profile | Form::Members if self.forum.spec.traps => self.wall(),
-            Form::Profile => self.other(200, "profile", of),
-            Form::Members => self.other(200, "members", of),
-            Form::Search => self.other(200, "search", of),
-            Form::Calendar => self.other(200, "calendar", of),
-            Form::Login => self.other(200, "login", of),
-            Form::Register => self.other(200, "register", of),
-            Form::Reply | Form::NewThread => self.other(200, "reply", of),
-            Form::Help => self.other(200, "help", of),
+            ForumPageKind::Feed => self.feed(of),
+            ForumPageKind::Profile | ForumPageKind::Members if self.forum.spec.traps => self.wall(),
+            ForumPageKind::Profile => self.other(200, "profile", of),
+            ForumPageKind::Members => self.other(200, "members", of),
+            ForumPageKind::Search => self.other(200, "search", of),
+            ForumPageKind::Calendar => self.other(200, "calendar", of),
+            ForumPageKind::Login => self.other(200, "login", of),
+            ForumPageKind::Register => self.other(200, "register", of),
+            ForumPageKind::Reply | ForumPageKind::NewThread => self.other(200, "reply", of),
+            ForumPageKind::Help => self.other(200, "help", of),
         })
     }
 
@@ -127,8 +127,8 @@ impl View {
     }
 
     /// What a search finds, and the searches that it leads on to, without end.
-    fn search(&self, number: usize) -> (Vec<Row<'_>>, Vec<u64>) {
-        let mut draw = self.forum.voice().draw(Salt::Topic, 1 + number as u64);
+    fn search(&self, number: usize) -> (Vec<ViewRow<'_>>, Vec<u64>) {
+        let mut draw = self.forum.voice().draw(DrawPurpose::Topic, 1 + number as u64);
         let open = self.open() as u64;
         let found: Vec<usize> = (0..open.min(FOUND)).map(|_| draw.below(open) as usize).collect();
         let found = found.into_iter().filter(|&thread| !self.is_walled(thread)).filter_map(|thread| self.row(thread));
@@ -151,8 +151,8 @@ impl View {
     /// The page that is shown where `page` is asked for of so many; none where a forum says that there is none.
     fn shown(&self, page: u32, pages: u32) -> Option<u32> {
         match self.forum.style().beyond {
-            Beyond::Missing if page > pages => None,
-            Beyond::Clamp => Some(page.clamp(1, pages)),
+            PastLastPage::Missing if page > pages => None,
+            PastLastPage::Clamp => Some(page.clamp(1, pages)),
             _ => Some(page.max(1)),
         }
     }
@@ -195,7 +195,7 @@ impl View {
         if !self.forum.style().redirects {
             return self.thread(thread, page);
         }
-        let to = format!("{}#pid{}", self.href(Route::new(Form::Thread, thread, page)), post_id(post));
+        let to = format!("{}#pid{}", self.href(Route::new(ForumPageKind::Thread, thread, page)), post_id(post));
         Some(Said::moved(&to.replace("&amp;", "&")))
     }
 }

@@ -19,7 +19,7 @@ mod web;
 mod words;
 
 pub use activity::{Activity, ActivitySpec, BoardActivity, Posting, ThreadActivity};
-pub use site::{BoardTruth, Forum, Kind, ThreadTruth};
+pub use site::{BoardTruth, Forum, ServedForumPage, ThreadTruth};
 pub use skin::Skin;
 pub use spec::ForumSpec;
 pub use web::ForumWeb;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// many threads or posts stand before the page, `{n}` any number, `{k}` the board's name, `{s}` a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Form {
+pub(super) enum ForumPageKind {
     Home,
     Index,
     IndexPage,
@@ -36,7 +36,7 @@ pub(super) enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Route {
     /// Never [`Form::IndexPage`] or [`Form::ThreadPage`].
-    pub form: Form,
+    pub form: ForumPageKind,
     /// The board, thread, post or user, from 0; the page of the members, the number of a search or day.
     pub of: usize,
     /// The page of a board or thread, from 1; of [`Form::ByUser`] the user.
@@ -44,7 +44,7 @@ pub(super) struct Route {
 }
 
 impl Route {
-    pub fn new(form: Form, of: usize, page: u32) -> Self {
+    pub fn new(form: ForumPageKind, of: usize, page: u32) -> Self {
         Self { form, of, page }
     }
 }

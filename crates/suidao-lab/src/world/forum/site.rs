@@ -1,15 +1,15 @@
 //! A generated forum from outside: what is in it, and what is true of it.
 
-use super::route::{Form, Route};
-use super::skin::Style;
-use super::text::{Salt, Voice};
+use super::route::{ForumPageKind, Route};
+use super::skin::SkinStyle;
+use super::text::{DrawPurpose, ForumText};
 use super::{Activity, ForumSpec, Posting};
 use suidao_page::model::CrawlUrl;
 
 /// Share of boards that are about sports.
 const TOPICAL: f64 = 0.4;
 
-pub(super) struct Held {
+pub(super) struct BoardThreads {
     pub board: usize,
     pub title: String,
     pub sticky: bool,
@@ -44,7 +44,7 @@ pub(super) struct HeldBoard {
 pub struct Forum {
     pub(super) spec: ForumSpec,
     pub(super) boards: Vec<HeldBoard>,
-    pub(super) threads: Vec<Held>,
+    pub(super) threads: Vec<BoardThreads>,
     /// Thread and place in it of each post, in order of time.
     pub(super) posts: Vec<(u32, u32)>,
     pub(super) origin: CrawlUrl,
@@ -74,7 +74,7 @@ pub struct ThreadTruth {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ServedForumPage {
     Home,
     Index {
         /// Place in [`Forum::boards`].
@@ -115,7 +115,7 @@ impl Forum {
             let inner = board > 0 && (board as f64 / every).floor() > ((board - 1) as f64 / every).floor();
             let inside = inner.then(|| board - 1);
             // A board inside a walled one could not be found.
-            let walled = board + forum.spec.walled >= count;
+            let walled = board + forum.spec.members_only >= count;
             forum.boards.push(HeldBoard { name, about, topic, inside, walled, threads: Vec::new() });
         }
         let mut opened: Vec<(i64, usize, bool, Vec<Posting>)> = Vec::new();
@@ -130,9 +130,9 @@ impl Forum {
             let mut drawn = (0..16).map(|attempt| voice.title(topic, thread as u64, attempt));
             let title = drawn.find(|title| !titles.contains(title)).unwrap_or_else(|| format!("{thread}"));
             titles.insert(title.clone());
-            let views = voice.draw(Salt::Views, thread as u64).within([3, 60]);
+            let views = voice.draw(DrawPurpose::Views, thread as u64).within([3, 60]);
             forum.boards[board].threads.push(thread);
-            forum.threads.push(Held { board, title, sticky, numbers: vec![0; posts.len()], posts, views });
+            forum.threads.push(BoardThreads { board, title, sticky, numbers: vec![0; posts.len()], posts, views });
         }
         forum.number_posts();
         forum
@@ -155,13 +155,13 @@ impl Forum {
     }
 
     pub fn home(&self) -> CrawlUrl {
-        self.url(Route::new(Form::Home, 0, 1))
+        self.url(Route::new(ForumPageKind::Home, 0, 1))
     }
 
     /// Its boards, those inside others and walled ones too.
     pub fn boards(&self, now: i64) -> Vec<BoardTruth> {
         let truth = |(at, board): (usize, &HeldBoard)| BoardTruth {
-            url: self.url(Route::new(Form::Index, at, 1)),
+            url: self.url(Route::new(ForumPageKind::Index, at, 1)),
             name: board.name.clone(),
             topical: board.topic < crate::world::words::THEMES,
             walled: board.walled,
@@ -173,10 +173,10 @@ impl Forum {
     /// Its threads, in order of opening.
     pub fn threads(&self, now: i64) -> Vec<ThreadTruth> {
         let open = self.threads.iter().enumerate().take_while(|(_, held)| held.posts[0].at <= now);
-        let truth = |(at, held): (usize, &Held)| {
+        let truth = |(at, held): (usize, &BoardThreads)| {
             let posts = held.posts.partition_point(|post| post.at <= now) as u32;
             ThreadTruth {
-                url: self.url(Route::new(Form::Thread, at, 1)),
+                url: self.url(Route::new(ForumPageKind::Thread, at, 1)),
                 board: held.board,
                 pages: posts.div_ceil(self.spec.posts_per_page),
                 posts,
@@ -202,23 +202,25 @@ impl Forum {
     }
 
     /// What a URL is, whatever its host, and whether it is there yet or not.
-    pub fn kind_of(&self, url: &CrawlUrl) -> Kind {
-        let Some(Route { form, of, page }) = self.find(url) else { return Kind::Functional };
+    pub fn kind_of(&self, url: &CrawlUrl) -> ServedForumPage {
+        let Some(Route { form, of, page }) = self.find(url) else { return ServedForumPage::Functional };
         match form {
-            Form::Home => Kind::Home,
-            Form::Index => Kind::Index { board: of, page },
-            Form::Thread => Kind::Thread { thread: of, page },
-            Form::LastPost | Form::Printer | Form::ByUser => Kind::Duplicate { thread: of },
-            Form::Post => Kind::Duplicate { thread: self.posts[of].0 as usize },
-            _ => Kind::Functional,
+            ForumPageKind::Home => ServedForumPage::Home,
+            ForumPageKind::Index => ServedForumPage::Index { board: of, page },
+            ForumPageKind::Thread => ServedForumPage::Thread { thread: of, page },
+            ForumPageKind::LastPost | ForumPageKind::Printer | ForumPageKind::ByUser => {
+                ServedForumPage::Duplicate { thread: of }
+            }
+            ForumPageKind::Post => ServedForumPage::Duplicate { thread: self.posts[of].0 as usize },
+            _ => ServedForumPage::Functional,
         }
     }
 
-    pub(super) fn style(&self) -> &'static Style {
+    pub(super) fn style(&self) -> &'static SkinStyle {
         self.spec.skin.style()
     }
 
-    pub(super) fn voice(&self) -> Voice {
-        Voice { seed: self.spec.activity.seed, english: self.style().english }
+    pub(super) fn voice(&self) -> ForumText {
+        ForumText { seed: self.spec.activity.seed, english: self.style().english }
     }
 }

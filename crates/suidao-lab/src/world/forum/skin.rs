@@ -8,8 +8,8 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Deserialize;
 use strum::VariantArray as _;
 
-use super::route::Form;
-use super::spec::Beyond;
+use super::route::ForumPageKind;
+use super::spec::PastLastPage;
 
 /// How a forum writes its pages and URLs: as software in use does, structure and wording.
 #[derive(
@@ -55,9 +55,9 @@ pub enum Skin {
 /// What a skin is beside its pages.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Style {
+pub(super) struct SkinStyle {
     /// The URL of each kind of page. Of several of one kind the first makes the links, all are read.
-    pub urls: Vec<(Form, String)>,
+    pub urls: Vec<(ForumPageKind, String)>,
     /// What stands before a path in a link: nothing, `./` or `/`.
     pub prefix: String,
     /// Parameter of the session id.
@@ -66,14 +66,14 @@ pub(super) struct Style {
     pub english: bool,
     /// Status of a page that asks for a login.
     pub wall: u16,
-    pub beyond: Beyond,
+    pub beyond: PastLastPage,
     /// Posts and last posts are found by a redirect; else they answer with the thread's page.
     pub redirects: bool,
     /// What robots.txt forbids, if anything.
     pub forbids: String,
 }
 
-impl Default for Style {
+impl Default for SkinStyle {
     /// What most skins have; the URLs are each one's own.
     fn default() -> Self {
         Self {
@@ -83,14 +83,14 @@ impl Default for Style {
             gbk: false,
             english: false,
             wall: 200,
-            beyond: Beyond::Clamp,
+            beyond: PastLastPage::Clamp,
             redirects: true,
             forbids: String::new(),
         }
     }
 }
 
-static STYLES: LazyLock<Vec<Style>> = LazyLock::new(|| {
+static STYLES: LazyLock<Vec<SkinStyle>> = LazyLock::new(|| {
     let read = |skin: &Skin| toml::from_str(skin.files().1).expect("the styles are part of the program");
     Skin::all().iter().map(read).collect()
 });
@@ -157,7 +157,7 @@ impl Skin {
         }
     }
 
-    pub(super) fn style(self) -> &'static Style {
+    pub(super) fn style(self) -> &'static SkinStyle {
         &STYLES[self as usize]
     }
 }

@@ -8,7 +8,7 @@ use super::skin::Skin;
 /// What a forum answers when an index page or a page of a thread beyond the last is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Beyond {
+pub(super) enum PastLastPage {
     /// The last page, with status 200.
     Clamp,
     /// 404.
@@ -33,7 +33,7 @@ pub struct ForumSpec {
     /// Share of boards that stand inside another one, and are linked there only; 0 to 1.
     pub sub_boards: f64,
     /// Boards that only members read; the last ones. If all are, so is the home.
-    pub walled: usize,
+    pub members_only: usize,
     /// The traps that are natural to the skin are set: session ids in links, pages that ask for a login, links to last posts,
     /// to a version to print, to other orders, to every post, searches without end, a calendar of endless days.
     pub traps: bool,
@@ -49,7 +49,7 @@ impl Default for ForumSpec {
             posts_per_page: 10,
             categories: 3,
             sub_boards: 0.2,
-            walled: 1,
+            members_only: 1,
             traps: true,
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::route::{Form, Route};
-use super::spec::Beyond;
+use super::route::{ForumPageKind, Route};
+use super::spec::PastLastPage;
 use super::*;
 use suidao_page::model::{CrawlUrl, Fetched};
 
@@ -57,13 +57,13 @@ fn get(forum: &Arc<Forum>, url: &CrawlUrl, now: i64) -> Fetched {
 }
 
 /// The pages of boards and threads that a crawl reaches from the home.
-fn reached(forum: &Arc<Forum>, now: i64) -> BTreeSet<Kind> {
+fn reached(forum: &Arc<Forum>, now: i64) -> BTreeSet<ServedForumPage> {
     let mut seen = BTreeSet::new();
     let mut left = VecDeque::from([forum.home()]);
     while let Some(url) = left.pop_front() {
         // By what they are, since a session id makes every link another one.
         let kind = forum.kind_of(&url);
-        if matches!(kind, Kind::Duplicate { .. } | Kind::Functional) || !seen.insert(kind) {
+        if matches!(kind, ServedForumPage::Duplicate { .. } | ServedForumPage::Functional) || !seen.insert(kind) {
             continue;
         }
         let answer = forum.answer(&url, now, seen.len() as u64);
@@ -83,7 +83,7 @@ fn digest(skin: Skin, traps: bool) -> u64 {
     let mut left = VecDeque::from([(forum.home(), 0)]);
     while let Some((url, traps)) = left.pop_front() {
         let kind = forum.kind_of(&url);
-        let trap = matches!(kind, Kind::Duplicate { .. } | Kind::Functional);
+        let trap = matches!(kind, ServedForumPage::Duplicate { .. } | ServedForumPage::Functional);
         // A session id makes every link another one, a number every trap.
         let bare = || url.as_str().chars().filter(|c| !c.is_ascii_hexdigit()).collect();
         let name = if trap { bare() } else { format!("{kind:?}") };
@@ -149,11 +149,15 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
             let now = after(&forum, 5);
             let kinds = reached(&forum, now);
             for (thread, truth) in forum.threads(now).iter().enumerate() {
-                assert_eq!(forum.kind_of(&truth.url), Kind::Thread { thread, page: 1 }, "{}", truth.url);
+                assert_eq!(forum.kind_of(&truth.url), ServedForumPage::Thread { thread, page: 1 }, "{}", truth.url);
                 let posts = forum.posts(thread, now);
                 assert_eq!(posts.len(), truth.posts as usize);
                 for page in (1..=truth.pages).filter(|_| !truth.walled) {
-                    assert!(kinds.contains(&Kind::Thread { thread, page }), "{skin:?}: {} {page}", truth.url);
+                    assert!(
+                        kinds.contains(&ServedForumPage::Thread { thread, page }),
+                        "{skin:?}: {} {page}",
+                        truth.url
+                    );
                 }
                 if !truth.walled && thread % 7 == 0 {
                     let page = text(&get(&forum, &truth.url, now));
@@ -166,8 +170,8 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
                 }
             }
             for (board, truth) in forum.boards(now).iter().enumerate() {
-                assert_eq!(forum.kind_of(&truth.url), Kind::Index { board, page: 1 });
-                assert!(kinds.contains(&Kind::Index { board, page: 1 }), "{skin:?}: {}", truth.url);
+                assert_eq!(forum.kind_of(&truth.url), ServedForumPage::Index { board, page: 1 });
+                assert!(kinds.contains(&ServedForumPage::Index { board, page: 1 }), "{skin:?}: {}", truth.url);
             }
         }
     }
@@ -175,11 +179,11 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
 
 /// Threads an index page lists, in order, each once.
 fn listed(forum: &Arc<Forum>, board: usize, page: u32, now: i64) -> Vec<usize> {
-    let url = forum.url(Route::new(Form::Index, board, page));
+    let url = forum.url(Route::new(ForumPageKind::Index, board, page));
     let mut found = Vec::new();
     // One skin has its sidebar before the list.
     for url in links_in(&forum.answer(&url, now, 3), "a[href]:not(.item_hot_topic_title a)") {
-        if let Kind::Thread { thread, .. } = forum.kind_of(&url)
+        if let ServedForumPage::Thread { thread, .. } = forum.kind_of(&url)
             && forum.threads[thread].board == board
             && !found.contains(&thread)
         {
@@ -222,11 +226,11 @@ fn pages_beyond_the_last_are_as_the_skin_has_them() {
         let forum = forum(skin);
         let now = after(&forum, 10);
         let beyond = forum.style().beyond;
-        let url = forum.url(Route::new(Form::Index, 0, 500));
+        let url = forum.url(Route::new(ForumPageKind::Index, 0, 500));
         let answer = forum.answer(&url, now, 1);
-        assert_eq!(answer.status, if beyond == Beyond::Missing { 404 } else { 200 }, "{skin:?}");
+        assert_eq!(answer.status, if beyond == PastLastPage::Missing { 404 } else { 200 }, "{skin:?}");
         let found = listed(&forum, 0, 500, now);
-        assert_eq!(found.is_empty(), beyond != Beyond::Clamp, "{skin:?}: {found:?}");
+        assert_eq!(found.is_empty(), beyond != PastLastPage::Clamp, "{skin:?}: {found:?}");
     }
 }
 
@@ -237,12 +241,12 @@ fn walled_boards_and_profiles_ask_for_a_login() {
         let now = after(&forum, 10);
         let walled = forum.boards(now).into_iter().find(|board| board.walled).unwrap();
         let thread = forum.threads(now).into_iter().find(|thread| thread.walled).unwrap();
-        for url in [walled.url, thread.url, forum.url(Route::new(Form::Profile, 3, 1))] {
+        for url in [walled.url, thread.url, forum.url(Route::new(ForumPageKind::Profile, 3, 1))] {
             let answer = forum.answer(&url, now, 1);
             assert_eq!(answer.status, forum.style().wall, "{skin:?}: {url}");
             assert!(text(&answer).contains("type=\"password\""), "{skin:?}: {url}");
         }
-        let shut = Arc::new(Forum::new(ForumSpec { walled: 6, ..spec(skin) }));
+        let shut = Arc::new(Forum::new(ForumSpec { members_only: 6, ..spec(skin) }));
         assert!(text(&shut.answer(&shut.home(), now, 1)).contains("type=\"password\""), "{skin:?}");
     }
 }
@@ -292,17 +296,17 @@ fn traps_are_where_they_are_set_and_told_from_threads() {
             let long = threads.iter().filter(|thread| !thread.walled).max_by_key(|thread| thread.posts).unwrap();
             let pages = [forum.home(), forum.boards(now)[0].url.clone(), long.url.clone()];
             let linked: BTreeSet<CrawlUrl> = pages.iter().flat_map(|url| links(&get(&forum, url, now))).collect();
-            let kinds: Vec<Kind> = linked.iter().map(|url| forum.kind_of(url)).collect();
+            let kinds: Vec<ServedForumPage> = linked.iter().map(|url| forum.kind_of(url)).collect();
             // A duplicate shows posts of its thread, under another URL.
             for (url, kind) in linked.iter().zip(&kinds) {
-                if let Kind::Duplicate { thread } = *kind {
+                if let ServedForumPage::Duplicate { thread } = *kind {
                     let answer = text(&get(&forum, url, now));
                     let said = forum.posts(thread, now);
                     let shown = said.iter().any(|(_, said)| answer.contains(said.lines().next().unwrap()));
                     assert!(shown || forum.threads(now)[thread].walled, "{skin:?}: {url}");
                 }
             }
-            kinds.iter().filter(|kind| matches!(kind, Kind::Duplicate { .. })).count()
+            kinds.iter().filter(|kind| matches!(kind, ServedForumPage::Duplicate { .. })).count()
         };
         assert!(count(true) > 0, "{skin:?}");
         assert_eq!(count(false), 0, "{skin:?}");

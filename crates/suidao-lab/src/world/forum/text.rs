@@ -8,7 +8,7 @@ use suidao_page::draw::Draw;
 
 /// What a [`Draw`] is for.
 #[derive(Clone, Copy)]
-pub(super) enum Salt {
+pub(super) enum DrawPurpose {
     Topic = 0x666f_7211,
     Title = 0x666f_7212,
     Post = 0x666f_7213,
@@ -21,13 +21,13 @@ pub(super) enum Salt {
 
 /// Writes a forum's words in Chinese, or in English.
 #[derive(Clone, Copy)]
-pub(super) struct Voice {
+pub(super) struct ForumText {
     pub seed: u64,
     pub english: bool,
 }
 
-impl Voice {
-    pub fn draw(self, salt: Salt, index: u64) -> Draw {
+impl ForumText {
+    pub fn draw(self, salt: DrawPurpose, index: u64) -> Draw {
         Draw::new(self.seed, salt as u64, index)
     }
 
@@ -50,7 +50,7 @@ impl Voice {
 
     /// A title, 8 to 30 characters of Chinese. Of one thread each `attempt` gives another.
     pub fn title(self, topic: usize, thread: u64, attempt: u64) -> String {
-        let mut draw = self.draw(Salt::Title, thread * 16 + attempt.min(15));
+        let mut draw = self.draw(DrawPurpose::Title, thread * 16 + attempt.min(15));
         if self.english {
             let mut out = String::new();
             write::fill(draw.pick(ENGLISH_TITLES), &ENGLISH[topic % ENGLISH.len()], None, &mut draw, &mut out);
@@ -68,7 +68,7 @@ impl Voice {
 
     /// What a post says: one to three paragraphs of one to eight sentences in all.
     pub fn post(self, topic: usize, thread: u64, floor: u64) -> Vec<String> {
-        let mut draw = self.draw(Salt::Post, thread << 20 | floor);
+        let mut draw = self.draw(DrawPurpose::Post, thread << 20 | floor);
         // The opening post says more.
         let sentences = if floor == 0 { draw.within([3, 8]) } else { 1 + draw.below(3) * draw.below(3) };
         let mut out = vec![String::new()];
@@ -92,13 +92,13 @@ impl Voice {
 
     /// Which earlier post this one quotes, if any.
     pub fn quoted(self, thread: u64, floor: u64) -> Option<u64> {
-        let mut draw = self.draw(Salt::Post, !(thread << 20 | floor));
+        let mut draw = self.draw(DrawPurpose::Post, !(thread << 20 | floor));
         (floor > 1 && draw.chance(0.15)).then(|| draw.below(floor))
     }
 
     /// A user's name; no two have the same.
     pub fn user(self, user: u32) -> String {
-        let mut draw = self.draw(Salt::User, u64::from(user));
+        let mut draw = self.draw(DrawPurpose::User, u64::from(user));
         if self.english || draw.chance(0.3) {
             return format!("{}{}{user}", draw.pick(LATIN), draw.pick(&["", "_", "x"]));
         }
@@ -107,7 +107,7 @@ impl Voice {
 
     /// What stands under all posts of a user: one in three has something there.
     pub fn motto(self, user: u32) -> Option<String> {
-        let mut draw = self.draw(Salt::Motto, u64::from(user));
+        let mut draw = self.draw(DrawPurpose::Motto, u64::from(user));
         draw.chance(0.33).then(|| {
             if self.english {
                 return draw.pick(&["Less is more.", "Sent from my desk", "See you on the field"]).to_owned();
@@ -117,7 +117,7 @@ impl Voice {
     }
 
     pub fn slug(self, thread: u64) -> String {
-        let mut draw = self.draw(Salt::Slug, thread);
+        let mut draw = self.draw(DrawPurpose::Slug, thread);
         let parts: Vec<&str> = (0..draw.within([2, 5])).map(|_| draw.pick(SYLLABLES)).collect();
         parts.join("-")
     }
@@ -130,7 +130,7 @@ impl Voice {
     /// What each board is about: so many of them are about the topic, spread over the forum.
     pub fn topics(self, boards: usize, topical: f64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..boards).collect();
-        let mut draw = self.draw(Salt::Topic, 0);
+        let mut draw = self.draw(DrawPurpose::Topic, 0);
         for at in (1..boards).rev() {
             order.swap(at, draw.below(at as u64 + 1) as usize);
         }

@@ -9,7 +9,7 @@ const DAYS_CN: [&str; 7] = ["一", "二", "三", "四", "五", "六", "日"];
 /// How a skin writes a time, with the example of 25 May 2009, 14:03:09.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::world) enum Style {
+pub(in crate::world) enum TimeFormat {
     /// `2009-5-25 14:03`
     Plain,
     /// `2009-5-25 14:03:09`
@@ -41,8 +41,8 @@ pub(in crate::world) enum Style {
 }
 
 /// Writes `at` as seen at `now`; both in seconds since 1970.
-pub(in crate::world) fn write(style: Style, at: i64, now: i64, offset: i32) -> String {
-    let zone = Offset::from_seconds(if style == Style::Http { 0 } else { offset }).unwrap_or(Offset::UTC);
+pub(in crate::world) fn write(style: TimeFormat, at: i64, now: i64, offset: i32) -> String {
+    let zone = Offset::from_seconds(if style == TimeFormat::Http { 0 } else { offset }).unwrap_or(Offset::UTC);
     let civil = |at: i64| zone.to_datetime(Timestamp::from_second(at).unwrap_or(Timestamp::UNIX_EPOCH));
     let t = civil(at);
     let as_in = |format: &str| t.strftime(format).to_string();
@@ -51,26 +51,26 @@ pub(in crate::world) fn write(style: Style, at: i64, now: i64, offset: i32) -> S
     let day = |instant: i64| (instant + i64::from(offset)).div_euclid(86_400);
     let days = day(now) - day(at);
     match style {
-        Style::Plain => as_in("%Y-%-m-%-d %H:%M"),
-        Style::Seconds => as_in("%Y-%-m-%-d %-H:%M:%S"),
-        Style::Padded => as_in("%Y-%m-%d %H:%M"),
-        Style::Ago => match (days, seconds) {
+        TimeFormat::Plain => as_in("%Y-%-m-%-d %H:%M"),
+        TimeFormat::Seconds => as_in("%Y-%-m-%-d %-H:%M:%S"),
+        TimeFormat::Padded => as_in("%Y-%m-%d %H:%M"),
+        TimeFormat::Ago => match (days, seconds) {
             (_, ..60) => format!("{seconds}&nbsp;秒前"),
             (_, ..3_600) => format!("{}&nbsp;分钟前", seconds / 60),
             (0, _) => format!("{}&nbsp;小时前", seconds / 3_600),
             (1, _) => as_in("昨天&nbsp;%H:%M"),
             (2, _) => as_in("前天&nbsp;%H:%M"),
             (..7, _) => format!("{days}&nbsp;天前"),
-            _ => write(Style::Plain, at, now, offset),
+            _ => write(TimeFormat::Plain, at, now, offset),
         },
-        Style::AgoLong => match seconds {
+        TimeFormat::AgoLong => match seconds {
             ..60 => "几秒前".to_owned(),
             60..3_600 => format!("{} 分钟前", seconds / 60),
             3_600..86_400 => format!("{} 小时 {} 分钟前", seconds / 3_600, seconds % 3_600 / 60),
             86_400..2_592_000 => format!("{} 天前", seconds / 86_400),
             _ => format!("{} +{:02}:00", as_in("%Y-%m-%d %H:%M:%S"), offset / 3_600),
         },
-        Style::Today => {
+        TimeFormat::Today => {
             let date = match days {
                 0 => "今天",
                 1 => "昨天",
@@ -78,7 +78,7 @@ pub(in crate::world) fn write(style: Style, at: i64, now: i64, offset: i32) -> S
             };
             as_in(&format!("{date} <span class=\"time\">%I:%M %p</span>"))
         }
-        Style::Weekday => match (days, seconds) {
+        TimeFormat::Weekday => match (days, seconds) {
             (_, ..60) => "刚刚".to_owned(),
             (_, ..3_600) => format!("{} 分钟前", seconds / 60),
             (0, _) => as_in("今天 %H:%M"),
@@ -86,23 +86,23 @@ pub(in crate::world) fn write(style: Style, at: i64, now: i64, offset: i32) -> S
             (..7, _) => as_in(&format!("星期{weekday} %H:%M")),
             _ => as_in("%Y-%m-%d"),
         },
-        Style::Short => match days {
+        TimeFormat::Short => match days {
             0 => as_in("%-H:%M"),
             _ if t.year() == civil(now).year() => as_in("%-m-%-d"),
             _ => as_in("%Y-%m"),
         },
-        Style::Words => as_in(&format!("周{weekday} %-m月 %d, %Y %-I:%M %P")),
-        Style::Ctime => as_in("%a %b %e %H:%M:%S %Y"),
-        Style::English => as_in("%-d %b %Y, %H:%M"),
-        Style::EnglishAgo => match (days, seconds) {
+        TimeFormat::Words => as_in(&format!("周{weekday} %-m月 %d, %Y %-I:%M %P")),
+        TimeFormat::Ctime => as_in("%a %b %e %H:%M:%S %Y"),
+        TimeFormat::English => as_in("%-d %b %Y, %H:%M"),
+        TimeFormat::EnglishAgo => match (days, seconds) {
             (_, ..60) => "a moment ago".to_owned(),
             (_, ..3_600) => format!("{} minutes ago", seconds / 60),
             (0, _) => format!("{} hours ago", seconds / 3_600),
             (1, _) => as_in("yesterday at %H:%M"),
-            _ => write(Style::English, at, now, offset),
+            _ => write(TimeFormat::English, at, now, offset),
         },
-        Style::Iso => format!("{}+{:02}:00", as_in("%Y-%m-%dT%H:%M:%S"), offset / 3_600),
-        Style::Http => as_in("%a, %d %b %Y %H:%M:%S GMT"),
+        TimeFormat::Iso => format!("{}+{:02}:00", as_in("%Y-%m-%dT%H:%M:%S"), offset / 3_600),
+        TimeFormat::Http => as_in("%a, %d %b %Y %H:%M:%S GMT"),
     }
 }
 
@@ -116,24 +116,24 @@ mod tests {
     #[test]
     fn times_read_as_written() {
         for (style, later, want) in [
-            (Style::Plain, 0, "2009-5-25 14:03"),
-            (Style::Seconds, 0, "2009-5-25 14:03:09"),
-            (Style::Padded, 0, "2009-05-25 14:03"),
-            (Style::Ago, 300, "5&nbsp;分钟前"),
-            (Style::Ago, 86_400, "昨天&nbsp;14:03"),
-            (Style::Ago, 3 * 86_400, "3&nbsp;天前"),
-            (Style::Ago, 9 * 86_400, "2009-5-25 14:03"),
-            (Style::AgoLong, 7_500, "2 小时 5 分钟前"),
-            (Style::Today, 10, "今天 <span class=\"time\">02:03 PM</span>"),
-            (Style::Weekday, 3 * 86_400, "星期一 14:03"),
-            (Style::Short, 0, "14:03"),
-            (Style::Short, 86_400, "5-25"),
-            (Style::Words, 0, "周一 5月 25, 2009 2:03 pm"),
-            (Style::Ctime, 0, "Mon May 25 14:03:09 2009"),
-            (Style::English, 0, "25 May 2009, 14:03"),
-            (Style::EnglishAgo, 86_400, "yesterday at 14:03"),
-            (Style::Iso, 0, "2009-05-25T14:03:09+08:00"),
-            (Style::Http, 0, "Mon, 25 May 2009 06:03:09 GMT"),
+            (TimeFormat::Plain, 0, "2009-5-25 14:03"),
+            (TimeFormat::Seconds, 0, "2009-5-25 14:03:09"),
+            (TimeFormat::Padded, 0, "2009-05-25 14:03"),
+            (TimeFormat::Ago, 300, "5&nbsp;分钟前"),
+            (TimeFormat::Ago, 86_400, "昨天&nbsp;14:03"),
+            (TimeFormat::Ago, 3 * 86_400, "3&nbsp;天前"),
+            (TimeFormat::Ago, 9 * 86_400, "2009-5-25 14:03"),
+            (TimeFormat::AgoLong, 7_500, "2 小时 5 分钟前"),
+            (TimeFormat::Today, 10, "今天 <span class=\"time\">02:03 PM</span>"),
+            (TimeFormat::Weekday, 3 * 86_400, "星期一 14:03"),
+            (TimeFormat::Short, 0, "14:03"),
+            (TimeFormat::Short, 86_400, "5-25"),
+            (TimeFormat::Words, 0, "周一 5月 25, 2009 2:03 pm"),
+            (TimeFormat::Ctime, 0, "Mon May 25 14:03:09 2009"),
+            (TimeFormat::English, 0, "25 May 2009, 14:03"),
+            (TimeFormat::EnglishAgo, 86_400, "yesterday at 14:03"),
+            (TimeFormat::Iso, 0, "2009-05-25T14:03:09+08:00"),
+            (TimeFormat::Http, 0, "Mon, 25 May 2009 06:03:09 GMT"),
         ] {
             assert_eq!(write(style, AT, AT + later, 28_800), want, "{style:?}");
         }

@@ -10,14 +10,14 @@ use serde::de::{Deserialize, IntoDeserializer};
 
 use super::Posting;
 use super::address::{board_id, post_id, thread_id};
-use super::route::{Form, Route};
-use super::site::{Forum, Held};
+use super::route::{ForumPageKind, Route};
+use super::site::{BoardThreads, Forum};
 use super::skin::fill;
 use super::times;
 use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
-pub(super) struct View {
+pub(super) struct PageView {
     pub forum: Arc<Forum>,
     pub now: i64,
     /// A number of this request alone.
@@ -26,7 +26,7 @@ pub(super) struct View {
 }
 
 #[derive(Clone, Copy, Serialize)]
-pub(super) struct Row<'a> {
+pub(super) struct ViewRow<'a> {
     pub thread: usize,
     pub id: u64,
     pub title: &'a str,
@@ -46,14 +46,14 @@ pub(super) struct Row<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct Summary<'a> {
+pub(super) struct ThreadSummary<'a> {
     pub board: usize,
     pub id: u64,
     pub name: &'a str,
     pub about: &'a str,
     pub threads: usize,
     pub posts: u32,
-    pub last: Option<Row<'a>>,
+    pub last: Option<ViewRow<'a>>,
     pub moderators: [usize; 2],
     pub inner: Vec<Inner<'a>>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Inner<'a> {
 #[derive(Serialize)]
 struct Category<'a> {
     name: String,
-    boards: Vec<Summary<'a>>,
+    boards: Vec<ThreadSummary<'a>>,
 }
 
 #[derive(Serialize)]
@@ -102,10 +102,10 @@ fn named<'a, T: Deserialize<'a>>(name: &'a str) -> Result<T, Error> {
 
 /// The page that a template names; of lists the first page where it names none.
 fn route(form: &str, of: Option<usize>, page: Option<u32>) -> Result<Route, Error> {
-    Ok(Route::new(named::<Form>(form)?, of.unwrap_or(0), page.unwrap_or(1)))
+    Ok(Route::new(named::<ForumPageKind>(form)?, of.unwrap_or(0), page.unwrap_or(1)))
 }
 
-impl View {
+impl PageView {
     /// Fills a template. `page`: what it sees beside the forum.
     pub fn render(self: &Arc<Self>, template: &str, page: Value) -> String {
         fill(template, context! { ..page, ..self.context() })
@@ -143,11 +143,11 @@ impl View {
             }),
             whole => function!(|view, form: String, of: usize| Ok::<_, Error>(view.whole(route(&form, Some(of), None)?))),
             permalink => function!(|view, post: usize| {
-                if view.forum.spec.traps { view.href(Route::new(Form::Post, post, 1)) } else { "#".to_owned() }
+                if view.forum.spec.traps { view.href(Route::new(ForumPageKind::Post, post, 1)) } else { "#".to_owned() }
             }),
             name => function!(|view, user: u32| view.forum.user(user)),
             person => function!(|view, user: u32, class: Option<String>| {
-                let href = view.href(Route::new(Form::Profile, user as usize, 1));
+                let href = view.href(Route::new(ForumPageKind::Profile, user as usize, 1));
                 format!("<a href=\"{href}\" class=\"{}\">{}</a>", class.unwrap_or_default(), view.forum.user(user))
             }),
             time => function!(|view, style: String, at: i64| {
@@ -167,7 +167,8 @@ impl View {
         let Some(path) = self.forum.path(route) else { return "#".to_owned() };
         let mut out = format!("{}{}", style.prefix, path.strip_prefix('/').unwrap_or(&path));
         if let Some(name) = style.session.as_ref().filter(|_| self.forum.spec.traps) {
-            let mut draw = Draw::new(self.forum.spec.activity.seed, super::text::Salt::Session as u64, self.nonce);
+            let mut draw =
+                Draw::new(self.forum.spec.activity.seed, super::text::DrawPurpose::Session as u64, self.nonce);
             let id = format!("{name}={:016x}{:016x}", draw.bits(), draw.bits());
             out.push(if out.contains('?') { '&' } else { '?' });
             out.push_str(&id);
@@ -195,13 +196,13 @@ impl View {
     }
 
     /// A thread as it stands now; nothing if it is not open yet.
-    pub fn row(&self, thread: usize) -> Option<Row<'_>> {
-        let held: &Held = &self.forum.threads[thread];
+    pub fn row(&self, thread: usize) -> Option<ViewRow<'_>> {
+        let held: &BoardThreads = &self.forum.threads[thread];
         let count = held.posts.partition_point(|post| post.at <= self.now);
         let (&first, &last) = (held.posts.first()?, held.posts.get(count.checked_sub(1)?)?);
         let posts = count as u32;
         let last_post = held.numbers[count - 1] as usize;
-        Some(Row {
+        Some(ViewRow {
             thread,
             id: thread_id(thread),
             title: &held.title,
@@ -220,30 +221,30 @@ impl View {
     }
 
     /// The board's threads, sticky ones first, then by last reply (or, `sorted`, by replies), all as of now.
-    pub fn list(&self, board: usize, sorted: bool) -> Vec<Row<'_>> {
-        let mut rows: Vec<Row> = self.forum.boards[board].threads.iter().filter_map(|&at| self.row(at)).collect();
-        let order = |row: &Row| if sorted { -i64::from(row.posts) } else { -row.last.at };
+    pub fn list(&self, board: usize, sorted: bool) -> Vec<ViewRow<'_>> {
+        let mut rows: Vec<ViewRow> = self.forum.boards[board].threads.iter().filter_map(|&at| self.row(at)).collect();
+        let order = |row: &ViewRow| if sorted { -i64::from(row.posts) } else { -row.last.at };
         rows.sort_by_key(|row| (!row.sticky, order(row), row.thread));
         rows
     }
 
     /// Threads with most replies, of all boards that everybody reads.
-    fn hot(&self, count: usize) -> Vec<Row<'_>> {
+    fn hot(&self, count: usize) -> Vec<ViewRow<'_>> {
         let open = self.open();
         let recent = (open.saturating_sub(300)..open).filter(|&at| !self.is_walled(at));
-        let mut rows: Vec<Row> = recent.filter_map(|at| self.row(at)).collect();
+        let mut rows: Vec<ViewRow> = recent.filter_map(|at| self.row(at)).collect();
         rows.sort_by_key(|row| (std::cmp::Reverse(row.posts), row.thread));
         rows.truncate(count);
         rows
     }
 
-    pub fn summary(&self, board: usize) -> Summary<'_> {
+    pub fn summary(&self, board: usize) -> ThreadSummary<'_> {
         let held = &self.forum.boards[board];
-        let rows: Vec<Row> = held.threads.iter().filter_map(|&at| self.row(at)).collect();
+        let rows: Vec<ViewRow> = held.threads.iter().filter_map(|&at| self.row(at)).collect();
         let boards = self.forum.boards.iter().enumerate();
         let inner = boards.filter(|(_, held)| held.inside == Some(board));
         let users = self.forum.spec.activity.users;
-        Summary {
+        ThreadSummary {
             board,
             id: board_id(board),
             name: &held.name,

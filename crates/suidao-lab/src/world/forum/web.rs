@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Forum;
-use crate::world::clock::Clock;
+use crate::world::clock::WorldClock;
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
@@ -12,7 +12,7 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 /// localhost; other hosts have no address.
 pub struct ForumWeb {
     forum: Arc<Forum>,
-    clock: Clock,
+    clock: WorldClock,
     requests: AtomicU64,
 }
 
@@ -24,7 +24,7 @@ impl ForumWeb {
 
     /// A forum whose clock runs from `now` on, `speed` times as fast as ours.
     pub fn running(forum: Arc<Forum>, now: i64, speed: f64) -> Self {
-        Self { forum, clock: Clock::running(now, speed), requests: AtomicU64::new(0) }
+        Self { forum, clock: WorldClock::running(now, speed), requests: AtomicU64::new(0) }
     }
 
     pub fn forum(&self) -> &Forum {

@@ -1,6 +1,6 @@
 //! Words that only forums need: kinds of boards, names of users, openings of titles, and all words of the English one.
 
-use crate::world::words::Topic;
+use crate::world::words::TopicWords;
 
 pub(super) const BOARDS: &[&str] = &["讨论区", "交流区", "天地", "杂谈", "专区", "论坛", "之家", "大厅"];
 
@@ -21,20 +21,20 @@ pub(super) const SYLLABLES: &[&str] = &[
     "ming", "xing", "zhan", "bao",
 ];
 
-pub(super) const ENGLISH: &[Topic] = &[
-    Topic {
+pub(super) const ENGLISH: &[TopicWords] = &[
+    TopicWords {
         dirs: &["Football"],
         nouns: &["the league", "the goalkeeper", "a penalty", "the derby", "the new coach", "the transfer window"],
         verbs: &["score late", "defend deep", "lose the ball", "press high", "win at home"],
         names: &["Rovers", "the referee", "our captain", "United", "the youth team"],
     },
-    Topic {
+    TopicWords {
         dirs: &["Cooking"],
         nouns: &["the noodle soup", "a cast iron pan", "fresh ginger", "the old recipe", "soy sauce", "a sharp knife"],
         verbs: &["simmer slowly", "season well", "burn the garlic", "taste first", "rest the dough"],
         names: &["my grandmother", "the chef", "a neighbour", "the market", "our baker"],
     },
-    Topic {
+    TopicWords {
         dirs: &["Computing"],
         nouns: &["the compiler", "an old laptop", "the database", "a memory leak", "the kernel", "the test suite"],
         verbs: &["crash at night", "build from source", "drop packets", "run out of memory", "pass the tests"],

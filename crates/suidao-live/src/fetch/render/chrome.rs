@@ -15,7 +15,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{sleep, timeout};
 
-use super::pipe::{Event, Pipe};
+use super::pipe::{BrowserEvent, Pipe};
 use super::{RenderSettings, RendererError};
 
 /// Longest wait for a browser to start, on a machine that has much else to do.
@@ -96,7 +96,7 @@ fn on_path(name: &Path) -> Option<PathBuf> {
 }
 
 /// Where events go: by session, or by main frame, which has the name of its tab.
-type Routes = Arc<Mutex<FxHashMap<String, UnboundedSender<Event>>>>;
+type Routes = Arc<Mutex<FxHashMap<String, UnboundedSender<BrowserEvent>>>>;
 
 /// A browser that runs.
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl Chrome {
     }
 
     /// From now on every request stops and is shown to the tab that it comes from, or fails if it comes from none.
-    async fn hold(&self, mut events: UnboundedReceiver<Event>, memory: usize) -> Result<(), String> {
+    async fn hold(&self, mut events: UnboundedReceiver<BrowserEvent>, memory: usize) -> Result<(), String> {
         let (pipe, routes) = (self.pipe.clone(), Arc::clone(&self.routes));
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
@@ -236,7 +236,7 @@ impl Chrome {
     }
 
     /// What happens in the tab of a session and main frame comes out of the channel, which ends with the browser.
-    pub fn listen(&self, names: [&str; 2]) -> UnboundedReceiver<Event> {
+    pub fn listen(&self, names: [&str; 2]) -> UnboundedReceiver<BrowserEvent> {
         let (happens, events) = unbounded_channel();
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         for name in names {

@@ -32,7 +32,7 @@ const PASSED: [&str; 3] = ["accept", "referer", "x-requested-with"];
 
 /// A request that the browser wants to make.
 #[derive(Clone, Debug)]
-pub(super) struct Wish {
+pub(super) struct BrowserRequest {
     /// The browser's own number for it.
     pub id: String,
     /// Where to.
@@ -47,7 +47,7 @@ pub(super) struct Wish {
     pub fields: Vec<(String, String)>,
 }
 
-impl Wish {
+impl BrowserRequest {
     /// What a `Fetch.requestPaused` says; none if it does not say what it must.
     pub fn read(params: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -73,7 +73,7 @@ impl Wish {
 
 /// What becomes of a wish.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum GateDecision {
     /// It is fetched.
     Load(CrawlUrl),
     /// The page wants to be another page.
@@ -87,7 +87,7 @@ pub(super) enum Verdict {
 }
 
 /// What becomes of a request of the page whose main frame is `main`.
-pub(super) fn verdict(wish: &Wish, main: &str) -> Verdict {
+pub(super) fn verdict(wish: &BrowserRequest, main: &str) -> GateDecision {
     let url = wish.url.split('#').next().unwrap_or_default();
     let web = url.starts_with("http://") || url.starts_with("https://");
     let url = CrawlUrl::parse(url).ok().filter(|_| web);
@@ -95,23 +95,23 @@ pub(super) fn verdict(wish: &Wish, main: &str) -> Verdict {
         // Frames within the page are pages of their own, and no part of its text.
         return match wish.frame == main {
             // A form that is sent leads nowhere that a crawler goes.
-            true => Verdict::Leave(url.filter(|_| wish.method == "GET")),
-            false => Verdict::Refuse,
+            true => GateDecision::Leave(url.filter(|_| wish.method == "GET")),
+            false => GateDecision::Refuse,
         };
     }
-    let Some(url) = url else { return Verdict::Refuse };
+    let Some(url) = url else { return GateDecision::Refuse };
     let host = url.host();
     let counts = |counter: &str| host.strip_suffix(counter).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     if COUNTERS.into_iter().any(counts) {
-        return Verdict::Refuse;
+        return GateDecision::Refuse;
     }
     let streams = wish.fields.iter().any(|(name, value)| name == "accept" && value.starts_with("text/event-stream"));
     match (wish.kind.as_str(), wish.method.as_str()) {
-        ("Stylesheet", _) => Verdict::NoStyle,
-        (_, "OPTIONS") => Verdict::Permit,
-        ("XHR" | "Fetch", "GET" | "HEAD") if streams => Verdict::Refuse,
-        ("Script" | "XHR" | "Fetch", "GET" | "HEAD") => Verdict::Load(url),
-        _ => Verdict::Refuse,
+        ("Stylesheet", _) => GateDecision::NoStyle,
+        (_, "OPTIONS") => GateDecision::Permit,
+        ("XHR" | "Fetch", "GET" | "HEAD") if streams => GateDecision::Refuse,
+        ("Script" | "XHR" | "Fetch", "GET" | "HEAD") => GateDecision::Load(url),
+        _ => GateDecision::Refuse,
     }
 }
 
@@ -121,11 +121,11 @@ mod tests {
 
     use super::*;
 
-    fn wish(kind: &str, method: &str, url: &str, frame: &str) -> Wish {
+    fn wish(kind: &str, method: &str, url: &str, frame: &str) -> BrowserRequest {
         let headers = json!({ "Accept": "application/json", "Cookie": "a=b", "Authorization": "Basic x" });
         let request = json!({ "url": url, "method": method, "headers": headers });
         let params = json!({ "requestId": "1", "request": request, "resourceType": kind, "frameId": frame });
-        Wish::read(&params).unwrap()
+        BrowserRequest::read(&params).unwrap()
     }
 
     #[test]
@@ -155,19 +155,19 @@ mod tests {
             ("Document", "GET", "file:///etc/passwd", "leave"),
         ] {
             let found = match verdict(&wish(kind, method, url, "main"), "main") {
-                Verdict::Load(_) => "load",
-                Verdict::Leave(_) => "leave",
-                Verdict::NoStyle => "style",
-                Verdict::Permit => "permit",
-                Verdict::Refuse => "refuse",
+                GateDecision::Load(_) => "load",
+                GateDecision::Leave(_) => "leave",
+                GateDecision::NoStyle => "style",
+                GateDecision::Permit => "permit",
+                GateDecision::Refuse => "refuse",
             };
             assert_eq!(found, expected, "{kind} {method} {url}");
         }
-        assert_eq!(verdict(&wish("Document", "GET", "http://a.test/f", "frame"), "main"), Verdict::Refuse);
-        assert_eq!(verdict(&wish("Document", "GET", "file:///etc/passwd", "main"), "main"), Verdict::Leave(None));
+        assert_eq!(verdict(&wish("Document", "GET", "http://a.test/f", "frame"), "main"), GateDecision::Refuse);
+        assert_eq!(verdict(&wish("Document", "GET", "file:///etc/passwd", "main"), "main"), GateDecision::Leave(None));
         let mut stream = wish("XHR", "GET", "http://a.test/events", "main");
         stream.fields = vec![("accept".to_owned(), "text/event-stream".to_owned())];
-        assert_eq!(verdict(&stream, "main"), Verdict::Refuse);
+        assert_eq!(verdict(&stream, "main"), GateDecision::Refuse);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::Instant;
 
 use crate::fetch::Fetcher;
-use crate::fetch::client::Part;
+use crate::fetch::client::Subresource;
 use crate::fetch::retry_after;
 use suidao_crawl::crawl::Robot;
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
@@ -107,7 +107,7 @@ impl Loader {
     }
 
     /// The answer to a GET of `url`, which is to be a `part` of a page; none if robots.txt forbids it or there is no answer.
-    pub async fn load(&self, url: &CrawlUrl, part: &Part<'_>, script: bool) -> Option<Fetched> {
+    pub async fn load(&self, url: &CrawlUrl, part: &Subresource<'_>, script: bool) -> Option<Fetched> {
         let Some(apart) = self.allowance(url).await else {
             tracing::debug!("{url} not loaded: disallowed by robots.txt");
             return None;

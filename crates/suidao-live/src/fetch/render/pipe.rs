@@ -17,7 +17,7 @@ const LONGEST: u64 = 256 << 20;
 
 /// Something that happened in the browser.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct BrowserEvent {
     /// Domain and name: `Page.loadEventFired`.
     pub method: String,
     /// The session of the tab it happened in; none for what concerns the whole browser.
@@ -54,7 +54,7 @@ impl Pipe {
     pub fn new(
         mut input: impl AsyncWrite + Unpin + Send + 'static,
         output: impl AsyncRead + Unpin + Send + 'static,
-    ) -> (Self, UnboundedReceiver<Event>) {
+    ) -> (Self, UnboundedReceiver<BrowserEvent>) {
         let (out, mut messages) = unbounded_channel::<Vec<u8>>();
         let (happened, events) = unbounded_channel();
         let state = Arc::<Mutex<State>>::default();
@@ -74,7 +74,7 @@ impl Pipe {
         (pipe, events)
     }
 
-    async fn listen(&self, output: impl AsyncRead + Unpin, happened: &UnboundedSender<Event>) {
+    async fn listen(&self, output: impl AsyncRead + Unpin, happened: &UnboundedSender<BrowserEvent>) {
         let mut output = BufReader::with_capacity(1 << 16, output);
         loop {
             let mut message = Vec::new();
@@ -96,7 +96,7 @@ impl Pipe {
                 }
             } else if let Value::String(method) = message["method"].take() {
                 let session = message.get("sessionId").and_then(Value::as_str).map(str::to_owned);
-                let event = Event { method, session, params: message["params"].take() };
+                let event = BrowserEvent { method, session, params: message["params"].take() };
                 if happened.send(event).is_err() {
                     return;
                 }

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, Semaphore};
 
 use super::chrome::{self, Chrome};
 use super::loader::Loader;
-use super::tab::{self, Limits};
+use super::tab::{self, RenderLimits};
 use super::{RenderFailure, RenderMode, RenderSettings, RendererError};
 use crate::fetch::Fetcher;
 use suidao_page::model::Fetched;
@@ -104,7 +104,7 @@ impl Renderer {
     pub async fn render(&self, page: &Fetched) -> Result<Bytes, RenderFailure> {
         let shared = &*self.0;
         let _tab = shared.tabs.acquire().await.map_err(|_| RenderFailure::Stopped)?;
-        let limits = Limits { settings: &shared.settings, most: shared.most };
+        let limits = RenderLimits { settings: &shared.settings, most: shared.most };
         let mut again = true;
         loop {
             if shared.failures.load(Ordering::Relaxed) >= TRIES {

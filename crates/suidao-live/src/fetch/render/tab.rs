@@ -14,11 +14,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::chrome::Chrome;
-use super::gate::{Verdict, Wish, verdict};
+use super::gate::{BrowserRequest, GateDecision, verdict};
 use super::loader::Loader;
-use super::pipe::{Event, Fault};
+use super::pipe::{BrowserEvent, Fault};
 use super::{RenderFailure, RenderSettings};
-use crate::fetch::client::Part;
+use crate::fetch::client::Subresource;
 use suidao_page::model::{CrawlUrl, Fetched};
 
 /// How long a browser may take for what does not depend on the page.
@@ -45,7 +45,7 @@ const SNAPSHOT: &str = include_str!("snapshot.js");
 const UNPLUG: &str = include_str!("unplug.js");
 
 /// What a page may take.
-pub(super) struct Limits<'a> {
+pub(super) struct RenderLimits<'a> {
     pub settings: &'a RenderSettings,
     /// Most bytes of what is made.
     pub most: usize,
@@ -59,7 +59,7 @@ pub(super) async fn render(
     chrome: &Chrome,
     loader: &Arc<Loader>,
     page: &Fetched,
-    limits: &Limits<'_>,
+    limits: &RenderLimits<'_>,
 ) -> Result<Bytes, RenderFailure> {
     let tab = match timeout(PROMPT, Tab::open(chrome)).await {
         Ok(Ok(tab)) => tab,
@@ -119,10 +119,10 @@ impl<'a> Tab<'a> {
 
     async fn show(
         &self,
-        events: &mut UnboundedReceiver<Event>,
+        events: &mut UnboundedReceiver<BrowserEvent>,
         loader: &Arc<Loader>,
         page: &Fetched,
-        limits: &Limits<'_>,
+        limits: &RenderLimits<'_>,
     ) -> Result<Bytes, RenderFailure> {
         let settings = limits.settings;
         let idle = Duration::from_secs_f64(settings.idle);
@@ -226,10 +226,10 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: BrowserEvent) {
         match event.method.as_str() {
             "Fetch.requestPaused" => {
-                if let Some(wish) = Wish::read(&event.params) {
+                if let Some(wish) = BrowserRequest::read(&event.params) {
                     self.decide(wish);
                 }
             }
@@ -242,37 +242,37 @@ impl Visit<'_> {
         }
     }
 
-    fn decide(&mut self, wish: Wish) {
+    fn decide(&mut self, wish: BrowserRequest) {
         match verdict(&wish, &self.tab.target) {
-            Verdict::Leave(_) if !self.served => {
+            GateDecision::Leave(_) if !self.served => {
                 self.served = true;
                 self.fulfil(&wish.id, self.page.status, &self.page.headers, &self.page.body);
             }
-            Verdict::Leave(to) => {
+            GateDecision::Leave(to) => {
                 // The page stays as it is; where it wanted to go is for the crawl to decide.
                 self.fail(&wish.id, "Aborted");
                 if let Some(to) = to.filter(|to| *to != self.page.url) {
                     self.left.get_or_insert(to);
                 }
             }
-            Verdict::NoStyle => {
+            GateDecision::NoStyle => {
                 let css = [("content-type".to_owned(), "text/css".to_owned()), ANY_ORIGIN.map(str::to_owned).into()];
                 self.fulfil(&wish.id, 200, &css, b"");
             }
-            Verdict::Permit => {
+            GateDecision::Permit => {
                 let permit = |name: &str| (format!("access-control-allow-{name}"), "*".to_owned());
                 self.fulfil(&wish.id, 204, &["origin", "methods", "headers"].map(permit), b"");
             }
-            Verdict::Load(url) if self.requests > 0 && self.bytes > 0 => {
+            GateDecision::Load(url) if self.requests > 0 && self.bytes > 0 => {
                 self.requests -= 1;
                 let (loader, script) = (Arc::clone(self.loader), wish.kind == "Script");
                 let page = self.page.url.clone();
                 self.loads.spawn(async move {
-                    let part = Part { page: &page, fields: &wish.passed() };
+                    let part = Subresource { page: &page, fields: &wish.passed() };
                     (wish.id, loader.load(&url, &part, script).await)
                 });
             }
-            Verdict::Load(_) | Verdict::Refuse => self.fail(&wish.id, "BlockedByClient"),
+            GateDecision::Load(_) | GateDecision::Refuse => self.fail(&wish.id, "BlockedByClient"),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The time of day that stands beside a date, and its zone.
 
-use super::tokens::{Cursor, Kind};
+use super::tokens::{TokenCursor, TokenKind};
 
 /// The widest zones there are, in minutes: 12 hours west, 14 east.
 pub(super) const ZONES: (i32, i32) = (-720, 840);
 
 /// The time of day behind a date, and the zone behind that.
-pub(super) fn clock(mut at: Cursor) -> (Option<u32>, Option<i16>) {
+pub(super) fn clock(mut at: TokenCursor) -> (Option<u32>, Option<i16>) {
     const BETWEEN: [&str; 14] = ["t", "at", "um", "à", "a", "las", "om", "alle", "ore", "kl", "в", "g", "klo", "o"];
     for _ in 0..4 {
         let mut time = at;
@@ -23,7 +23,7 @@ pub(super) fn clock(mut at: Cursor) -> (Option<u32>, Option<i16>) {
 }
 
 /// `10:15`, `10:15:30.250 +08:00`, `7:05 pm`, `下午 3:05`, `10h15`, `10時15分`.
-pub(super) fn take_clock(at: &mut Cursor) -> Option<(u32, Option<i16>)> {
+pub(super) fn take_clock(at: &mut TokenCursor) -> Option<(u32, Option<i16>)> {
     let mut later = false;
     if at.sign(|sign| matches!(sign, '上' | '下')).inspect(|sign| later = *sign == '下').is_some() {
         at.sign(|sign| sign == '午')?;
@@ -56,11 +56,11 @@ pub(super) fn take_clock(at: &mut Cursor) -> Option<(u32, Option<i16>)> {
 }
 
 /// `Z`, `UTC`, `GMT`, `+08:00`, `+0800`, `GMT+8`.
-fn zone(mut at: Cursor) -> Option<i16> {
+fn zone(mut at: TokenCursor) -> Option<i16> {
     let named = at.word(&["z", "utc", "gmt"]).map(|_| 0);
     let Some(sign) = at.sign(|sign| matches!(sign, '+' | '-' | '−')) else { return named };
     let digits = match at.0.first()?.kind {
-        Kind::Number { digits, .. } => digits,
+        TokenKind::Number { digits, .. } => digits,
         _ => return named,
     };
     let number = at.number(1..=4)?;

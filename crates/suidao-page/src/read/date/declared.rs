@@ -7,10 +7,10 @@ use html5ever::{LocalName, local_name};
 use rustc_hash::FxHashMap;
 
 use super::FEW;
-use super::names::Named;
+use super::names::NameSignal;
 use super::script;
-use super::words::{self, Sense};
-use super::written::{Written, epoch, first, located};
+use super::words::{self, DateSense};
+use super::written::{ParsedDate, epoch, first, located};
 use crate::model::CrawlUrl;
 use crate::read::json_ld::JsonLd;
 use crate::read::markup::{attribute, is_json_ld};
@@ -53,7 +53,7 @@ const CHANGED: &str = "article:modified_time|og:updated_time|datemodified|last-m
 
 /// What kind of sign a date was found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DateKind {
     /// Marked as that of publication.
     Published,
     /// A `time` element's attribute.
@@ -68,9 +68,9 @@ pub(super) enum Kind {
 
 /// A date of an element.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
-    pub(super) kind: Kind,
-    pub(super) written: Written,
+pub(super) struct DateElement {
+    pub(super) kind: DateKind,
+    pub(super) written: ParsedDate,
     /// Said to be that of publication in so many words.
     pub(super) said: bool,
     /// It stands among comments, related pages and the like.
@@ -85,7 +85,7 @@ struct Window {
     name: LocalName,
     /// Elements of its name that are open, itself among them.
     depth: u32,
-    kind: Kind,
+    kind: DateKind,
     /// The named thing is the page's date of publication, whatever the text says beside it.
     certain: bool,
     text: String,
@@ -104,14 +104,14 @@ impl Window {
 /// What a page's markup says of its date.
 #[derive(Debug, Default)]
 pub(in crate::read) struct Dates {
-    pub(super) meta: Option<Written>,
-    pub(super) dated: Option<Written>,
-    pub(super) created: Option<Written>,
-    pub(super) changed: Option<Written>,
-    pub(super) json_ld: Vec<Written>,
-    pub(super) json_ld_created: Vec<Written>,
-    pub(super) marks: Vec<Mark>,
-    pub(super) data: Vec<Written>,
+    pub(super) meta: Option<ParsedDate>,
+    pub(super) dated: Option<ParsedDate>,
+    pub(super) created: Option<ParsedDate>,
+    pub(super) changed: Option<ParsedDate>,
+    pub(super) json_ld: Vec<ParsedDate>,
+    pub(super) json_ld_created: Vec<ParsedDate>,
+    pub(super) marks: Vec<DateElement>,
+    pub(super) data: Vec<ParsedDate>,
     /// Where headings of the first order stand, in characters of text; of the second, where there is none.
     pub(super) headings: Vec<usize>,
     lower: Vec<usize>,
@@ -239,7 +239,7 @@ impl Dates {
     }
 
     fn element(&mut self, tag: &Tag) {
-        let (mut sign, mut value, mut title, mut named) = (None, None, None, Named::default());
+        let (mut sign, mut value, mut title, mut named) = (None, None, None, NameSignal::default());
         let time = tag.name == local_name!("time");
         for attribute in tag.attrs.iter().take(24) {
             let text = &*attribute.value;
@@ -267,21 +267,21 @@ impl Dates {
             return;
         }
         let kind = match sign {
-            Some(Sign::Published) => Kind::Published,
-            Some(Sign::Created) => Kind::Created,
-            Some(Sign::Changed) => Kind::Changed,
-            _ if named.other && !time => Kind::Other,
-            _ if named.changed => Kind::Changed,
-            _ if named.published && !named.aside => Kind::Published,
-            _ if time => Kind::Time,
-            _ => Kind::Shown,
+            Some(Sign::Published) => DateKind::Published,
+            Some(Sign::Created) => DateKind::Created,
+            Some(Sign::Changed) => DateKind::Changed,
+            _ if named.other && !time => DateKind::Other,
+            _ if named.changed => DateKind::Changed,
+            _ if named.published && !named.aside => DateKind::Published,
+            _ if time => DateKind::Time,
+            _ => DateKind::Shown,
         };
         // A title of a link or a picture is a sentence.
-        let value = value.or(title.filter(|_| tag.name != local_name!("a") || kind == Kind::Published));
+        let value = value.or(title.filter(|_| tag.name != local_name!("a") || kind == DateKind::Published));
         let written = value.and_then(instant);
         let at = self.at;
         if let Some(written) = written {
-            self.mark(Mark { kind, written, said: false, aside: self.aside.is_some(), at });
+            self.mark(DateElement { kind, written, said: false, aside: self.aside.is_some(), at });
         }
         let void = matches!(tag.name, local_name!("input") | local_name!("img") | local_name!("link"));
         // The outer of two such elements, unless nothing has come in it: what it holds is one date in parts.
@@ -290,7 +290,7 @@ impl Dates {
         }
         let kind = match kind {
             // What it shows is the page's own day, and its attribute may be another zone's.
-            Kind::Time => Kind::Shown,
+            DateKind::Time => DateKind::Shown,
             kind => kind,
         };
         let certain = sign == Some(Sign::Published);
@@ -303,12 +303,12 @@ impl Dates {
         let of_item = tag.attrs.iter().any(|attribute| attribute.name.local == local_name!("itemprop"));
         if of_item {
             let kind = match sign {
-                Sign::Published => Kind::Published,
-                Sign::Dated => Kind::Time,
-                Sign::Created => Kind::Created,
-                Sign::Changed => Kind::Changed,
+                Sign::Published => DateKind::Published,
+                Sign::Dated => DateKind::Time,
+                Sign::Created => DateKind::Created,
+                Sign::Changed => DateKind::Changed,
             };
-            self.mark(Mark { kind, written, said: false, aside: self.aside.is_some(), at: self.at });
+            self.mark(DateElement { kind, written, said: false, aside: self.aside.is_some(), at: self.at });
             return;
         }
         let place = match sign {
@@ -327,16 +327,16 @@ impl Dates {
         let sense = words::sense(&text[..start], "");
         let kind = match (window.kind, sense) {
             (kind, _) if window.certain => kind,
-            (_, Some(Sense::Other)) => return,
-            (_, Some(Sense::Changed)) => Kind::Changed,
-            (Kind::Changed, Some(Sense::Published)) => Kind::Shown,
+            (_, Some(DateSense::Other)) => return,
+            (_, Some(DateSense::Changed)) => DateKind::Changed,
+            (DateKind::Changed, Some(DateSense::Published)) => DateKind::Shown,
             (kind, _) => kind,
         };
-        let said = sense == Some(Sense::Published);
-        self.mark(Mark { kind, written, said, aside: self.aside.is_some(), at: window.at });
+        let said = sense == Some(DateSense::Published);
+        self.mark(DateElement { kind, written, said, aside: self.aside.is_some(), at: window.at });
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: DateElement) {
         if self.marks.len() < MARKS {
             self.marks.push(mark);
         }
@@ -361,7 +361,7 @@ enum Sign {
 }
 
 /// The date in an attribute's value.
-fn instant(value: &str) -> Option<Written> {
+fn instant(value: &str) -> Option<ParsedDate> {
     let value = head(value, VALUE);
     first(value, true).or_else(|| epoch(value))
 }

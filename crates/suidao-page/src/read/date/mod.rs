@@ -16,10 +16,10 @@ mod written;
 pub(super) use address::is_section;
 pub(super) use declared::Dates;
 
-use declared::{Kind, Mark};
-use written::Written;
+use declared::{DateElement, DateKind};
+use written::ParsedDate;
 
-use super::document::Document;
+use super::document::ParsedDocument;
 use crate::model::{CrawlUrl, Day, Timestamp};
 
 /// A page that shows more days than this one after the other is a list of articles, none of whose days is its own.
@@ -40,19 +40,19 @@ pub(super) struct Published {
 }
 
 /// Decides on the date of a page with this markup, title, text and address.
-pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url: &CrawlUrl) -> Option<Published> {
+pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str, url: &CrawlUrl) -> Option<Published> {
     if address::is_archive(url) {
         return None;
     }
-    let address = address::day(url.path()).map(Written::of);
+    let address = address::day(url.path()).map(ParsedDate::of);
     if is_section(url) {
         return address.map(|written| Published { day: written.day, at: None });
     }
     dates.finish();
     let shown = shown::shown(document, title);
-    let marked = |kinds: &[Kind]| pick(&dates, kinds);
+    let marked = |kinds: &[DateKind]| pick(&dates, kinds);
     // What stands far before the headline may be the day the page was sent.
-    let named = choose(&dates, &[Kind::Time, Kind::Shown]);
+    let named = choose(&dates, &[DateKind::Time, DateKind::Shown]);
     let beside = named.filter(|(_, place)| *place != Place::Before).map(|(mark, _)| mark.written);
     let apart = named.map(|(mark, _)| mark.written);
     let (meta, json_ld) = (dates.meta, one(&dates.json_ld));
@@ -65,13 +65,14 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         }
         _ => meta,
     };
-    let of_page =
-        |written: &Written| !dates.marks.iter().any(|mark| mark.kind == Kind::Other && mark.written.day == written.day);
+    let of_page = |written: &ParsedDate| {
+        !dates.marks.iter().any(|mark| mark.kind == DateKind::Other && mark.written.day == written.day)
+    };
     let ranked = [
         address,
         declared,
         json_ld,
-        marked(&[Kind::Published]),
+        marked(&[DateKind::Published]),
         said(&dates),
         beside,
         shown.said,
@@ -82,14 +83,14 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         one(&dates.data),
         dates.created,
         one(&dates.json_ld_created),
-        marked(&[Kind::Created]),
+        marked(&[DateKind::Created]),
         shown.top.filter(of_page),
         shown.lone.filter(of_page),
         dates.changed,
-        marked(&[Kind::Changed]),
+        marked(&[DateKind::Changed]),
         shown.changed,
     ];
-    let mut found: Vec<Written> = ranked.into_iter().flatten().collect();
+    let mut found: Vec<ParsedDate> = ranked.into_iter().flatten().collect();
     let month_first = dates.writes_month_first(url);
     settle(&mut found, month_first, address::month(url.path()));
     let best = *found.first()?;
@@ -98,10 +99,10 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         // What tells the page's own zone, or what it shows, goes before what a program wrote in UTC.
         let others = [
             json_ld,
-            marked(&[Kind::Time]),
-            marked(&[Kind::Published]),
+            marked(&[DateKind::Time]),
+            marked(&[DateKind::Published]),
             said(&dates),
-            marked(&[Kind::Shown]),
+            marked(&[DateKind::Shown]),
             shown.said,
             shown.near,
         ];
@@ -109,13 +110,13 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         let mut days = days.flat_map(|other| [Some(other.day), other.or]).flatten();
         day = days.find(|&other| best.may_be(other)).unwrap_or(day);
     }
-    let at = found.iter().filter(|written| written.may_be(day)).find_map(Written::timestamp);
+    let at = found.iter().filter(|written| written.may_be(day)).find_map(ParsedDate::timestamp);
     Some(Published { day, at })
 }
 
 /// Decides between day and month where a date can mean two: the one that the address or another date says too, else the
 /// usage of the page's language.
-fn settle(found: &mut [Written], month_first: bool, month: Option<(i16, i8)>) {
+fn settle(found: &mut [ParsedDate], month_first: bool, month: Option<(i16, i8)>) {
     for at in 0..found.len() {
         let Some(or) = found[at].or else { continue };
         let day = found[at].day;
@@ -132,15 +133,15 @@ fn settle(found: &mut [Written], month_first: bool, month: Option<(i16, i8)>) {
 }
 
 /// The first of a few dates; none of many, which are a list's.
-fn one(written: &[Written]) -> Option<Written> {
+fn one(written: &[ParsedDate]) -> Option<ParsedDate> {
     let mut days = Vec::new();
     written.iter().for_each(|written| few(&mut days, written.day));
     if days.len() <= FEW { written.first().copied() } else { None }
 }
 
 /// The date that an element named after dates says is that of publication.
-fn said(dates: &Dates) -> Option<Written> {
-    let said: Vec<Written> =
+fn said(dates: &Dates) -> Option<ParsedDate> {
+    let said: Vec<ParsedDate> =
         dates.marks.iter().filter(|mark| mark.said && !mark.aside).map(|mark| mark.written).collect();
     one(&said)
 }
@@ -156,15 +157,15 @@ enum Place {
     Elsewhere,
 }
 
-fn pick(dates: &Dates, kinds: &[Kind]) -> Option<Written> {
+fn pick(dates: &Dates, kinds: &[DateKind]) -> Option<ParsedDate> {
     choose(dates, kinds).map(|(mark, _)| mark.written)
 }
 
 /// The marked element of these kinds whose date is the page's, those among comments and the like left out (unless one that
 /// names publication stands beside a heading): where there are few days, the first beside a heading; where there are many,
 /// only if an article's text stands between it and the next.
-fn choose(dates: &Dates, kinds: &[Kind]) -> Option<(Mark, Place)> {
-    let place = |mark: &Mark| {
+fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
+    let place = |mark: &DateElement| {
         let near = |heading: &usize| *heading <= mark.at + JUST_BEFORE && mark.at <= *heading + NEAR;
         if dates.headings.is_empty() || dates.headings.iter().any(near) {
             Place::Near
@@ -174,11 +175,11 @@ fn choose(dates: &Dates, kinds: &[Kind]) -> Option<(Mark, Place)> {
             Place::Elsewhere
         }
     };
-    let of = |aside: bool| -> Vec<Mark> {
+    let of = |aside: bool| -> Vec<DateElement> {
         dates.marks.iter().filter(|mark| kinds.contains(&mark.kind) && mark.aside == aside).copied().collect()
     };
     let mut marks = of(false);
-    if marks.is_empty() && kinds.contains(&Kind::Published) {
+    if marks.is_empty() && kinds.contains(&DateKind::Published) {
         marks = of(true);
         marks.retain(|mark| place(mark) == Place::Near);
     }

@@ -54,7 +54,7 @@ static PARTS: LazyLock<FxHashMap<&'static str, Part>> = LazyLock::new(|| {
 
 /// What a class or an id says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct NameSignal {
     /// Microformats and the names that themes give to the date of publication alone.
     pub(super) published: bool,
     /// It holds a date.
@@ -67,7 +67,7 @@ pub(super) struct Named {
     pub(super) aside: bool,
 }
 
-impl Named {
+impl NameSignal {
     /// Takes in the value of a `class` or `id`, the beginning of a long one.
     pub(super) fn read(&mut self, value: &str) {
         let value = head(value, NAME);
@@ -135,8 +135,8 @@ mod tests {
 
     use super::*;
 
-    fn named(value: &str) -> Named {
-        let mut named = Named::default();
+    fn named(value: &str) -> NameSignal {
+        let mut named = NameSignal::default();
         named.read(value);
         named
     }

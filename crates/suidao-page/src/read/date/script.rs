@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
-use super::written::{Written, epoch, first};
+use super::written::{ParsedDate, epoch, first};
 use crate::read::json_ld::{self, JsonLd, OBJECTS};
 use crate::read::tokens::head;
 
@@ -14,36 +14,36 @@ const DATE: usize = 48;
 
 /// What JSON-LD declares of the page.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct JsonLdFacts {
     /// Dates of publication, of the kind of object that is most a page of its own.
-    pub(super) published: Vec<Written>,
-    pub(super) created: Vec<Written>,
-    pub(super) changed: Vec<Written>,
+    pub(super) published: Vec<ParsedDate>,
+    pub(super) created: Vec<ParsedDate>,
+    pub(super) changed: Vec<ParsedDate>,
 }
 
 /// The dates in a script of JSON-LD.
-pub(super) fn json_ld(script: &JsonLd<'_>) -> Found {
+pub(super) fn json_ld(script: &JsonLd<'_>) -> JsonLdFacts {
     let value = match script {
         JsonLd::Whole(value) => value,
         JsonLd::Broken(script) => {
             let of = |key: &str| values(script, key);
-            return Found {
+            return JsonLdFacts {
                 published: of("\"datePublished\""),
                 created: of("\"dateCreated\""),
                 changed: of("\"dateModified\""),
             };
         }
     };
-    let mut found: [Found; 3] = Default::default();
+    let mut found: [JsonLdFacts; 3] = Default::default();
     for (rank, object) in json_ld::objects(value) {
         let date = |key: &str| object.get(key).and_then(value_of);
         found[rank].published.extend(date("datePublished"));
         found[rank].created.extend(date("uploadDate").or_else(|| date("dateCreated")));
         found[rank].changed.extend(date("dateModified"));
     }
-    let mut best = Found::default();
+    let mut best = JsonLdFacts::default();
     for kind in found {
-        let take = |into: &mut Vec<Written>, from: Vec<Written>| {
+        let take = |into: &mut Vec<ParsedDate>, from: Vec<ParsedDate>| {
             if into.is_empty() {
                 *into = from;
             }
@@ -55,7 +55,7 @@ pub(super) fn json_ld(script: &JsonLd<'_>) -> Found {
     best
 }
 
-fn value_of(value: &Value) -> Option<Written> {
+fn value_of(value: &Value) -> Option<ParsedDate> {
     match value {
         Value::String(text) => date(text),
         Value::Array(values) => values.first().and_then(Value::as_str).and_then(date),
@@ -63,12 +63,12 @@ fn value_of(value: &Value) -> Option<Written> {
     }
 }
 
-fn date(text: &str) -> Option<Written> {
+fn date(text: &str) -> Option<ParsedDate> {
     first(head(text, DATE), true)
 }
 
 /// The dates behind a key, in order.
-fn values(script: &str, key: &str) -> Vec<Written> {
+fn values(script: &str, key: &str) -> Vec<ParsedDate> {
     let rests = memchr::memmem::find_iter(script.as_bytes(), key).map(|at| &script[at + key.len()..]);
     let value = |rest: &str| {
         let rest = rest.trim_start().strip_prefix(':')?.trim_start();
@@ -91,7 +91,7 @@ static KEYS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 });
 
 /// Dates of publication among the data of other scripts; at most `most`.
-pub(super) fn data(script: &str, most: usize) -> Vec<Written> {
+pub(super) fn data(script: &str, most: usize) -> Vec<ParsedDate> {
     let value = |rest: &str| {
         // Quotes may be escaped where data stands in a string.
         let rest = rest.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '='])?;
@@ -114,11 +114,11 @@ mod tests {
 
     use super::*;
 
-    fn json_ld(script: &str) -> Found {
+    fn json_ld(script: &str) -> JsonLdFacts {
         super::json_ld(&JsonLd::read(script))
     }
 
-    fn days(written: &[Written]) -> Vec<String> {
+    fn days(written: &[ParsedDate]) -> Vec<String> {
         written.iter().map(|written| written.day.to_string()).collect()
     }
 

@@ -1,10 +1,10 @@
 //! Dates among the lines that a page shows.
 
-use super::words::{Sense, sense};
-use super::written::{Written, located};
+use super::words::{DateSense, sense};
+use super::written::{ParsedDate, located};
 use super::{FEW, few};
 use crate::model::Region;
-use crate::read::document::Document;
+use crate::read::document::ParsedDocument;
 use crate::read::tokens::head;
 
 /// Bytes of the shortest date, and of a line that may say when the page was published.
@@ -27,25 +27,25 @@ const BEHIND: usize = 12;
 
 /// What a page's lines say.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct DatedLines {
     /// Said to be the date of publication in a line that says little more.
-    pub(super) said: Option<Written>,
+    pub(super) said: Option<ParsedDate>,
     /// The same in a longer line: of particulars behind the article, or of the article itself.
-    pub(super) told: Option<Written>,
+    pub(super) told: Option<ParsedDate>,
     /// In a short line beside the headline.
-    pub(super) near: Option<Written>,
+    pub(super) near: Option<ParsedDate>,
     /// In a short line near the top.
-    pub(super) top: Option<Written>,
+    pub(super) top: Option<ParsedDate>,
     /// On a line that says nothing else.
-    pub(super) lone: Option<Written>,
+    pub(super) lone: Option<ParsedDate>,
     /// Said to be the date of the last change.
-    pub(super) changed: Option<Written>,
+    pub(super) changed: Option<ParsedDate>,
 }
 
 struct Line {
     block: usize,
-    written: Written,
-    sense: Option<Sense>,
+    written: ParsedDate,
+    sense: Option<DateSense>,
     short: bool,
     /// It holds little but the date.
     lone: bool,
@@ -54,26 +54,26 @@ struct Line {
 impl Line {
     /// Nothing says that the date is another's.
     fn is_own(&self) -> bool {
-        !matches!(self.sense, Some(Sense::Changed | Sense::Other))
+        !matches!(self.sense, Some(DateSense::Changed | DateSense::Other))
     }
 }
 
 /// Reads the lines of a page with this title.
-pub(super) fn shown(document: &Document, title: &str) -> Shown {
+pub(super) fn shown(document: &ParsedDocument, title: &str) -> DatedLines {
     let headline = headline(document, title);
     let lines = lines(document, usize::from(!title.is_empty()));
-    let of = |sense: Sense| lines.iter().filter(move |line| line.sense == Some(sense));
-    Shown {
-        said: said(of(Sense::Published).filter(|line| line.short), headline),
-        told: said(of(Sense::Published).filter(|line| !line.short), headline),
+    let of = |sense: DateSense| lines.iter().filter(move |line| line.sense == Some(sense));
+    DatedLines {
+        said: said(of(DateSense::Published).filter(|line| line.short), headline),
+        told: said(of(DateSense::Published).filter(|line| !line.short), headline),
         near: headline.and_then(|headline| near(&lines, headline)),
         top: one(lines.iter().filter(|line| line.block < TOP && line.short && line.is_own())),
         lone: one(lines.iter().filter(|line| line.lone && line.is_own())),
-        changed: of(Sense::Changed).next_back().map(|line| line.written),
+        changed: of(DateSense::Changed).next_back().map(|line| line.written),
     }
 }
 
-fn lines(document: &Document, from: usize) -> Vec<Line> {
+fn lines(document: &ParsedDocument, from: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut read = 0;
     let mut text = String::new();
@@ -102,14 +102,14 @@ fn lines(document: &Document, from: usize) -> Vec<Line> {
 }
 
 /// What the block before a line that begins with a date says of it: `Datum:`, a cell beside it.
-fn label_before(document: &Document, at: usize) -> Option<Sense> {
+fn label_before(document: &ParsedDocument, at: usize) -> Option<DateSense> {
     let text = document.block_text(document.blocks.get(at.checked_sub(1)?)?);
     let label = text.len() <= 40 && !text.contains(|c: char| c.is_ascii_digit());
     if label { sense(text, "") } else { None }
 }
 
 /// The one date that is said to be that of publication; of several the first behind the headline.
-fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usize>) -> Option<Written> {
+fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usize>) -> Option<ParsedDate> {
     let mut days = Vec::new();
     lines.clone().for_each(|line| few(&mut days, line.written.day));
     let behind = headline.and_then(|headline| lines.clone().find(|line| line.block + BEFORE > headline));
@@ -121,7 +121,7 @@ fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usiz
 }
 
 /// The date in a short line beside the headline, behind it rather than before.
-fn near(lines: &[Line], headline: usize) -> Option<Written> {
+fn near(lines: &[Line], headline: usize) -> Option<ParsedDate> {
     let (from, to) = (headline.saturating_sub(BEFORE), headline + BEHIND);
     let beside = lines.iter().filter(|line| (from..=to).contains(&line.block) && line.short && line.is_own());
     let mut days = Vec::new();
@@ -136,14 +136,14 @@ fn near(lines: &[Line], headline: usize) -> Option<Written> {
 }
 
 /// The date of the first of these lines, where few days stand in them.
-fn one<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Option<Written> {
+fn one<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Option<ParsedDate> {
     let mut days = Vec::new();
     lines.clone().for_each(|line| few(&mut days, line.written.day));
     if days.len() <= FEW { lines.clone().next().map(|line| line.written) } else { None }
 }
 
 /// The block that repeats the title or its part, the end of it perhaps written otherwise: the longest, of those alike the first of the main content.
-fn headline(document: &Document, title: &str) -> Option<usize> {
+fn headline(document: &ParsedDocument, title: &str) -> Option<usize> {
     let title = head(title, TITLE);
     let mut best: Option<(usize, bool, usize)> = None;
     for (at, block) in document.blocks.iter().enumerate().take(BLOCKS).skip(1) {

@@ -9,7 +9,7 @@ const MONTH: usize = 40;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind<'a> {
+pub(super) enum TokenKind<'a> {
     Number { value: u64, digits: usize },
     Word(&'a str),
     Sign(char),
@@ -17,22 +17,22 @@ pub(super) enum Kind<'a> {
 
 /// A number, a word or another sign.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
-    pub(super) kind: Kind<'a>,
+pub(super) struct DateToken<'a> {
+    pub(super) kind: TokenKind<'a>,
     /// White space stands before it.
     pub(super) spaced: bool,
     /// Its first byte.
     pub(super) start: usize,
 }
 
-impl Token<'_> {
+impl DateToken<'_> {
     pub(super) fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Number { .. })
+        matches!(self.kind, TokenKind::Number { .. })
     }
 }
 
 /// The first tokens of a text.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(text: &str) -> Vec<DateToken<'_>> {
     let mut tokens = Vec::new();
     let mut spaced = false;
     let mut chars = text.char_indices().peekable();
@@ -47,7 +47,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
                 digits += 1;
                 chars.next();
             }
-            Kind::Number { value, digits }
+            TokenKind::Number { value, digits }
         } else if hanzi(c).is_some() {
             let mut run = vec![hanzi(c).unwrap_or_default()];
             while let Some(next) = chars.peek().and_then(|&(_, c)| hanzi(c)).filter(|_| run.len() < 8) {
@@ -65,11 +65,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
             };
             while chars.next_if(|&(_, next)| in_word(next) && digit(next).is_none()).is_some() {}
             let end = chars.peek().map_or(text.len(), |&(at, _)| at);
-            Kind::Word(&text[start..end])
+            TokenKind::Word(&text[start..end])
         } else {
-            Kind::Sign(c)
+            TokenKind::Sign(c)
         };
-        tokens.push(Token { kind, spaced, start });
+        tokens.push(DateToken { kind, spaced, start });
         spaced = false;
     }
     tokens
@@ -94,7 +94,7 @@ fn hanzi(c: char) -> Option<u64> {
 }
 
 /// 二〇一九 digit by digit; 二十七 by tens.
-fn hanzi_number(run: &[u64]) -> Kind<'static> {
+fn hanzi_number(run: &[u64]) -> TokenKind<'static> {
     let value = match *run {
         [10] => 10,
         [10, ones] if ones < 10 => 10 + ones,
@@ -102,7 +102,7 @@ fn hanzi_number(run: &[u64]) -> Kind<'static> {
         [tens, 10, ones] if tens < 10 && ones < 10 => tens * 10 + ones,
         _ => run.iter().fold(0, |value, digit| value * 10 + digit),
     };
-    Kind::Number { value, digits: if run.contains(&10) { 2 } else { run.len() } }
+    TokenKind::Number { value, digits: if run.contains(&10) { 2 } else { run.len() } }
 }
 
 fn is_east_asian(c: char) -> bool {
@@ -111,12 +111,12 @@ fn is_east_asian(c: char) -> bool {
 
 /// Tokens from a place on.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a>(pub(super) &'a [Token<'a>]);
+pub(super) struct TokenCursor<'a>(pub(super) &'a [DateToken<'a>]);
 
-impl<'a> Cursor<'a> {
+impl<'a> TokenCursor<'a> {
     pub(super) fn number(&mut self, digits: std::ops::RangeInclusive<usize>) -> Option<u64> {
         match self.0.first()?.kind {
-            Kind::Number { value, digits: count } if digits.contains(&count) => {
+            TokenKind::Number { value, digits: count } if digits.contains(&count) => {
                 self.0 = &self.0[1..];
                 Some(value)
             }
@@ -126,7 +126,7 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn sign(&mut self, is: impl Fn(char) -> bool) -> Option<char> {
         match self.0.first()?.kind {
-            Kind::Sign(sign) if is(sign) => {
+            TokenKind::Sign(sign) if is(sign) => {
                 self.0 = &self.0[1..];
                 Some(sign)
             }
@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
 
     /// A word of these, in any case of letters; they are in lower case.
     pub(super) fn word(&mut self, words: &[&'static str]) -> Option<&'static str> {
-        let Kind::Word(word) = self.0.first()?.kind else { return None };
+        let TokenKind::Word(word) = self.0.first()?.kind else { return None };
         let known = words.iter().find(|known| known.len() == word.len() && is_alike(known, word))?;
         self.0 = &self.0[1..];
         Some(known)
@@ -144,14 +144,14 @@ impl<'a> Cursor<'a> {
 
     /// A word of at most so many bytes.
     pub(super) fn short_word(&mut self, bytes: usize) -> Option<&'a str> {
-        let Kind::Word(word) = self.0.first()?.kind else { return None };
+        let TokenKind::Word(word) = self.0.first()?.kind else { return None };
         self.0 = &self.0[1..];
         Some(word).filter(|word| word.len() <= bytes)
     }
 
     /// The name of a month.
     pub(super) fn month(&mut self) -> Option<u64> {
-        let Kind::Word(word) = self.0.first()?.kind else { return None };
+        let TokenKind::Word(word) = self.0.first()?.kind else { return None };
         let month = if word.len() <= MONTH { month(&word.to_lowercase())? } else { return None };
         self.0 = &self.0[1..];
         Some(month.into())

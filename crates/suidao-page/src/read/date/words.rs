@@ -8,7 +8,7 @@ use crate::read::tokens::head;
 
 /// What a date is said to be of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sense {
+pub(super) enum DateSense {
     Published,
     Changed,
     /// Neither: of an event, of a comment, of today.
@@ -41,23 +41,24 @@ const BY: &str = "von |by |par |por |author|autor|auteur|автор|作者|door 
 /// Bytes before and behind a date that say what it is.
 const BESIDE: usize = 90;
 
-static LINE: LazyLock<(AhoCorasick, Vec<Sense>)> = LazyLock::new(|| {
+static LINE: LazyLock<(AhoCorasick, Vec<DateSense>)> = LazyLock::new(|| {
     let of = |words: &'static str, sense| words.split('|').map(move |word| (word, sense));
-    let all = of(PUBLISHED, Sense::Published).chain(of(CHANGED, Sense::Changed)).chain(of(OTHER, Sense::Other));
-    let (words, senses): (Vec<&str>, Vec<Sense>) = all.unzip();
+    let all =
+        of(PUBLISHED, DateSense::Published).chain(of(CHANGED, DateSense::Changed)).chain(of(OTHER, DateSense::Other));
+    let (words, senses): (Vec<&str>, Vec<DateSense>) = all.unzip();
     let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(words);
     (built.expect("a few words make a small automaton"), senses)
 });
 
 /// What a line says of the date in it: the last word before the date counts, else the first behind it.
-pub(super) fn sense(before: &str, behind: &str) -> Option<Sense> {
+pub(super) fn sense(before: &str, behind: &str) -> Option<DateSense> {
     let (line, senses) = &*LINE;
     // Of a long line only what stands beside the date.
     let from = before.ceil_char_boundary(before.len().saturating_sub(BESIDE));
     let behind = head(behind, BESIDE);
     let (begins, before) = (from == 0, before[from..].to_lowercase());
     // Words side by side are one label, and the first tells what of: `更新时间`, `last updated date`.
-    let mut label: Option<(usize, Sense)> = None;
+    let mut label: Option<(usize, DateSense)> = None;
     for found in line.find_iter(&before) {
         let goes_on = label.filter(|(end, _)| found.start() <= end + 1);
         label = Some((found.end(), goes_on.map_or(senses[found.pattern()], |(_, sense)| sense)));
@@ -65,8 +66,8 @@ pub(super) fn sense(before: &str, behind: &str) -> Option<Sense> {
     let last = label.map(|(_, sense)| sense);
     // `5 March 2021, 3 comments` is no comment's date.
     let next = || line.find(&behind.to_lowercase()).map(|found| senses[found.pattern()]);
-    last.or_else(|| next().filter(|sense| *sense != Sense::Other))
-        .or_else(|| (begins && BY.split('|').any(|by| before.starts_with(by))).then_some(Sense::Published))
+    last.or_else(|| next().filter(|sense| *sense != DateSense::Other))
+        .or_else(|| (begins && BY.split('|').any(|by| before.starts_with(by))).then_some(DateSense::Published))
 }
 
 #[cfg(test)]
@@ -75,13 +76,13 @@ mod tests {
 
     #[test]
     fn words_beside_a_date() {
-        assert_eq!(sense("Veröffentlicht am ", ""), Some(Sense::Published));
-        assert_eq!(sense("Published 1 May, updated ", ""), Some(Sense::Changed));
-        assert_eq!(sense("最后更新于", ""), Some(Sense::Changed));
-        assert_eq!(sense("更新时间：", ""), Some(Sense::Changed));
-        assert_eq!(sense("发布时间：", ""), Some(Sense::Published));
-        assert_eq!(sense("注册日期 ", ""), Some(Sense::Other));
-        assert_eq!(sense("am ", " geschrieben"), Some(Sense::Published));
+        assert_eq!(sense("Veröffentlicht am ", ""), Some(DateSense::Published));
+        assert_eq!(sense("Published 1 May, updated ", ""), Some(DateSense::Changed));
+        assert_eq!(sense("最后更新于", ""), Some(DateSense::Changed));
+        assert_eq!(sense("更新时间：", ""), Some(DateSense::Changed));
+        assert_eq!(sense("发布时间：", ""), Some(DateSense::Published));
+        assert_eq!(sense("注册日期 ", ""), Some(DateSense::Other));
+        assert_eq!(sense("am ", " geschrieben"), Some(DateSense::Published));
         assert_eq!(sense("2 ", " 3"), None);
     }
 }

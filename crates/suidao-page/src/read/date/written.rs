@@ -3,7 +3,7 @@
 //! any length costs little.
 
 use super::clock::{ZONES, clock, second, take_clock};
-use super::tokens::{Cursor, Kind, Token, tokens};
+use super::tokens::{DateToken, TokenCursor, TokenKind, tokens};
 use crate::model::{Day, Timestamp};
 
 /// Minutes of a day.
@@ -11,7 +11,7 @@ const DAY: i32 = 1_440;
 
 /// A date that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct ParsedDate {
     /// The day as it is written, in the zone it is written in.
     pub(super) day: Day,
     /// The other day it can mean: `3/4/2019` is of April, or of March.
@@ -22,7 +22,7 @@ pub(super) struct Written {
     pub(super) offset: Option<i16>,
 }
 
-impl Written {
+impl ParsedDate {
     pub(super) fn of(day: Day) -> Self {
         Self { day, or: None, clock: None, offset: None }
     }
@@ -47,32 +47,32 @@ impl Written {
 }
 
 /// The first date in a text. Where it is `terse`, a date or next to nothing else, `20190627` and `27.6.19` are dates too.
-pub(super) fn first(text: &str, terse: bool) -> Option<Written> {
+pub(super) fn first(text: &str, terse: bool) -> Option<ParsedDate> {
     located(text, terse).map(|(_, written)| written)
 }
 
 /// The first date in a text, and the byte where it begins.
-pub(super) fn located(text: &str, terse: bool) -> Option<(usize, Written)> {
+pub(super) fn located(text: &str, terse: bool) -> Option<(usize, ParsedDate)> {
     let tokens = tokens(text);
     (0..tokens.len()).find_map(|at| Some((tokens[at].start, date_at(&tokens, at, terse)?)))
 }
 
-fn date_at(tokens: &[Token], at: usize, terse: bool) -> Option<Written> {
-    let start = Cursor(&tokens[at..]);
+fn date_at(tokens: &[DateToken], at: usize, terse: bool) -> Option<ParsedDate> {
+    let start = TokenCursor(&tokens[at..]);
     // A number that goes on to the left (`1.2021-03-05`, `-5`) is another thing's part.
     let glued = at > 0
         && !tokens[at].spaced
-        && matches!(tokens[at - 1].kind, Kind::Sign('.' | '/' | '-' | ':'))
+        && matches!(tokens[at - 1].kind, TokenKind::Sign('.' | '/' | '-' | ':'))
         && at > 1
-        && matches!(tokens[at - 2].kind, Kind::Number { .. })
+        && matches!(tokens[at - 2].kind, TokenKind::Number { .. })
         && !tokens[at - 1].spaced;
     let found = match tokens[at].kind {
-        Kind::Number { digits: 8 | 14, .. } if terse => packed(start),
-        Kind::Number { digits: 4, .. } => year_first(start),
-        Kind::Number { digits: 1 | 2, .. } if !glued => day_first(start, terse).or_else(|| day_named(start)),
+        TokenKind::Number { digits: 8 | 14, .. } if terse => packed(start),
+        TokenKind::Number { digits: 4, .. } => year_first(start),
+        TokenKind::Number { digits: 1 | 2, .. } if !glued => day_first(start, terse).or_else(|| day_named(start)),
         // Only beside a number can it be a month.
-        Kind::Word(_) if tokens[at + 1..].iter().take(3).any(Token::is_number) => month_named(start),
-        Kind::Sign('民') => republic(start),
+        TokenKind::Word(_) if tokens[at + 1..].iter().take(3).any(DateToken::is_number) => month_named(start),
+        TokenKind::Sign('民') => republic(start),
         _ => None,
     };
     let (mut written, rest) = found?;
@@ -82,27 +82,27 @@ fn date_at(tokens: &[Token], at: usize, terse: bool) -> Option<Written> {
     Some(written)
 }
 
-type Found<'a> = Option<(Written, Cursor<'a>)>;
+type Found<'a> = Option<(ParsedDate, TokenCursor<'a>)>;
 
 /// `20190627`, `20190627101530`.
-fn packed(mut at: Cursor) -> Found {
+fn packed(mut at: TokenCursor) -> Found {
     let number = at.number(8..=14)?;
     let (date, time) =
         if number > 99_999_999 { (number / 1_000_000, Some(number % 1_000_000)) } else { (number, None) };
-    let mut written = Written::of(day(date / 10_000, date / 100 % 100, date % 100)?);
+    let mut written = ParsedDate::of(day(date / 10_000, date / 100 % 100, date % 100)?);
     written.clock = time.and_then(|time| second(time / 10_000, time / 100 % 100, time % 100));
     Some((written, at))
 }
 
 /// `2021-03-05`, `2021/3/5`, `2021. 3. 5.`, `2021年3月5日`, `2021년 3월 5일`, `2021 Mar 5`.
-fn year_first(mut at: Cursor) -> Found {
+fn year_first(mut at: TokenCursor) -> Found {
     let year = at.number(4..=4)?;
     let mut named = at;
     named.skip(&['.', '-', ',', '/'], &["de"]);
     if let Some(month) = named.month() {
         named.skip(&['.', '-', ',', '/'], &[]);
         let date = day(year, month, named.number(1..=2)?)?;
-        return Some((Written::of(date), named));
+        return Some((ParsedDate::of(date), named));
     }
     let sign =
         at.sign(|sign| matches!(sign, '-' | '/' | '.' | '–' | '−' | '_' | '年' | '년' | '‑' | '－' | '／' | '．'))?;
@@ -115,13 +115,13 @@ fn year_first(mut at: Cursor) -> Found {
     at.sign(|sign| sign == next)?;
     let date = day(year, month, at.number(1..=2)?)?;
     at.sign(|sign| matches!(sign, '日' | '号' | '號' | '일') || sign == '.' && next == '.');
-    Some((Written::of(date), at))
+    Some((ParsedDate::of(date), at))
 }
 
 /// `27.06.2019`, `27/6/2019`, `27-06-2019`, `27. 6. 2019`; `27.6.19` in a terse text.
-fn day_first(mut at: Cursor, terse: bool) -> Found {
+fn day_first(mut at: TokenCursor, terse: bool) -> Found {
     let (one, digits) = match at.0.first()?.kind {
-        Kind::Number { value, digits } => (value, digits),
+        TokenKind::Number { value, digits } => (value, digits),
         _ => return None,
     };
     at.number(1..=2)?;
@@ -145,11 +145,11 @@ fn day_first(mut at: Cursor, terse: bool) -> Found {
         (None, Some(second)) => (second, None),
         _ => return None,
     };
-    Some((Written { or, ..Written::of(date) }, at))
+    Some((ParsedDate { or, ..ParsedDate::of(date) }, at))
 }
 
 /// `5 Mar 2021`, `5. März 2021`, `27 de junio de 2019`, `1er juillet 2019`, `16th of May, 2012`, `27 tháng 6, 2019`.
-fn day_named(mut at: Cursor) -> Found {
+fn day_named(mut at: TokenCursor) -> Found {
     let number = at.number(1..=2)?;
     at.skip(
         &['.', '-', ',', '/', 'º', '°', 'ª', '\''],
@@ -167,22 +167,22 @@ fn day_named(mut at: Cursor) -> Found {
     let mut timed = at;
     if let Some(year) = at.number(4..=4) {
         at.skip(&[], &["г", "р"]);
-        return Some((Written::of(date(year)?), at));
+        return Some((ParsedDate::of(date(year)?), at));
     }
     // `27 Jun 10:00:00 2019`.
     let (clock, _) = take_clock(&mut timed)?;
-    Some((Written { clock: Some(clock), ..Written::of(date(timed.number(4..=4)?)?) }, timed))
+    Some((ParsedDate { clock: Some(clock), ..ParsedDate::of(date(timed.number(4..=4)?)?) }, timed))
 }
 
 /// `March 5, 2021`, `Jun 27th 2019`, `Jun 27 10:00:00 CST 2019`.
-fn month_named(mut at: Cursor) -> Found {
+fn month_named(mut at: TokenCursor) -> Found {
     let month = at.month()?;
     at.skip(&['.', '-', ',', '/'], &["the"]);
     let number = at.number(1..=2)?;
     let before_time = at;
     at.skip(&['.', '-', ',', '/', '،', '\''], &["st", "nd", "rd", "th", "de", "of"]);
     if let Some(year) = at.number(4..=4) {
-        return Some((Written::of(day(year, month, number)?), at));
+        return Some((ParsedDate::of(day(year, month, number)?), at));
     }
     let mut timed = before_time;
     let (clock, mut offset) = take_clock(&mut timed)?;
@@ -190,11 +190,11 @@ fn month_named(mut at: Cursor) -> Found {
         offset = offset.or((zone == "UTC" || zone == "GMT").then_some(0));
     }
     let year = timed.number(4..=4)?;
-    Some((Written { clock: Some(clock), offset, ..Written::of(day(year, month, number)?) }, timed))
+    Some((ParsedDate { clock: Some(clock), offset, ..ParsedDate::of(day(year, month, number)?) }, timed))
 }
 
 /// `民國108年6月27日`.
-fn republic(mut at: Cursor) -> Found {
+fn republic(mut at: TokenCursor) -> Found {
     at.sign(|sign| sign == '民')?;
     at.sign(|sign| matches!(sign, '國' | '国'))?;
     let year = at.number(1..=3)?;
@@ -203,18 +203,18 @@ fn republic(mut at: Cursor) -> Found {
     at.sign(|sign| sign == '月')?;
     let date = day(year + 1911, month, at.number(1..=2)?)?;
     at.sign(|sign| sign == '日');
-    Some((Written::of(date), at))
+    Some((ParsedDate::of(date), at))
 }
 
 /// Of an instant in seconds or milliseconds since 1970, as programs keep it.
-pub(super) fn epoch(text: &str) -> Option<Written> {
+pub(super) fn epoch(text: &str) -> Option<ParsedDate> {
     let number: i64 = text.trim().parse().ok()?;
     let seconds = if number > 100_000_000_000 { number / 1_000 } else { number };
     // From 1995 to 2100: smaller numbers are many other things.
     let seconds = Some(seconds).filter(|seconds| (788_918_400..4_102_444_800).contains(seconds))?;
     let day = Day(i32::try_from(seconds.div_euclid(86_400)).ok()?);
     let clock = u32::try_from(seconds.rem_euclid(86_400)).ok();
-    Some(Written { clock, offset: Some(0), ..Written::of(day) })
+    Some(ParsedDate { clock, offset: Some(0), ..ParsedDate::of(day) })
 }
 
 /// A day of the web's time: from 1990 on.

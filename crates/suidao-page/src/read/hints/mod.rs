@@ -14,7 +14,7 @@ use std::io::Read;
 use flate2::bufread::MultiGzDecoder;
 
 use super::charset;
-use crate::model::{CrawlUrl, Fetched, Hint, Hints};
+use crate::model::{CrawlUrl, Fetched, Hints, SitemapEntry};
 pub use score::score_hints;
 
 /// Most addresses of one file: what the protocol allows in a sitemap.
@@ -70,7 +70,7 @@ fn plain(text: &str) -> Hints {
         bytes += url.as_str().len();
         before < ADDRESSES
     };
-    Hints { pages: urls.take(MOST).take_while(fits).map(Hint::bare).collect(), ..Hints::default() }
+    Hints { pages: urls.take(MOST).take_while(fits).map(SitemapEntry::bare).collect(), ..Hints::default() }
 }
 
 #[cfg(test)]

@@ -2,18 +2,18 @@
 //! the link, what else is said of it its context.
 
 use crate::model::{Hints, Region};
-use crate::read::{Block, Document, DocumentLink, Form, Piece};
+use crate::read::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
 use crate::topic::Topic;
 
 /// Scores every page that is named; what was said about it is not needed from then on.
 pub fn score_hints(hints: &mut Hints, topic: &Topic) {
-    let mut document = Document::default();
+    let mut document = ParsedDocument::default();
     // All of whom nothing is said but the address stand in one block without text.
-    document.blocks.push(Block { pieces: 0..0, region: Region::Navigation, form: Form::default() });
-    let add = |document: &mut Document, text: &str| {
+    document.blocks.push(TextBlock { pieces: 0..0, region: Region::Navigation, form: BlockKind::default() });
+    let add = |document: &mut ParsedDocument, text: &str| {
         let start = document.text.len();
         document.text.push_str(text);
-        document.pieces.push(Piece { text: start..document.text.len(), hidden: false });
+        document.pieces.push(TextRun { text: start..document.text.len(), hidden: false });
     };
     for hint in &mut hints.pages {
         let about = std::mem::take(&mut hint.about);
@@ -27,7 +27,7 @@ pub fn score_hints(hints: &mut Hints, topic: &Topic) {
             block = document.blocks.len();
             let pieces = first..document.pieces.len();
             // Not the content of a page: there is none.
-            document.blocks.push(Block { pieces, region: Region::Navigation, form: Form::default() });
+            document.blocks.push(TextBlock { pieces, region: Region::Navigation, form: BlockKind::default() });
         }
         let (url, region) = (hint.url.clone(), Region::Content);
         document.links.push(DocumentLink { url, anchor, block, region, nofollow: false, next: false, path: 0 });

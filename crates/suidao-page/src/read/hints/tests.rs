@@ -146,8 +146,9 @@ fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
     let topic = crate::topic::Topic::new(lexicon);
     score_hints(&mut rss, &topic);
     score_hints(&mut news, &topic);
-    let parts =
-        |hint: &Hint| [hint.evidence.anchor, hint.evidence.context, hint.evidence.url].map(|part| part.get() > 0.0);
+    let parts = |hint: &SitemapEntry| {
+        [hint.evidence.anchor, hint.evidence.context, hint.evidence.url].map(|part| part.get() > 0.0)
+    };
     assert_eq!(rss.pages.iter().map(parts).collect::<Vec<_>>(), [[false, true, false], [false; 3]]);
     assert_eq!(news.pages.iter().map(parts).collect::<Vec<_>>(), [[true, false, false], [false, false, true]]);
     assert!(rss.pages.iter().all(|hint| hint.about.is_empty()));

@@ -13,7 +13,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use super::{ADDRESSES, LONGEST, MOST, time};
-use crate::model::{CrawlUrl, Hint, Hints, Millis};
+use crate::model::{CrawlUrl, Hints, Millis, SitemapEntry};
 use crate::read::markup::{self, fold_into};
 use crate::read::outlinks::ANCHOR;
 
@@ -223,7 +223,12 @@ impl Walk {
             Some(url) if entry.is_sitemap => self.hints.sitemaps.push(url),
             Some(url) => {
                 let anchor = clipped(&entry.title);
-                self.hints.pages.push(Hint { at: entry.at, anchor, about: entry.about, ..Hint::bare(url) });
+                self.hints.pages.push(SitemapEntry {
+                    at: entry.at,
+                    anchor,
+                    about: entry.about,
+                    ..SitemapEntry::bare(url)
+                });
             }
             None => {}
         }

@@ -13,7 +13,7 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, QualName, local_name, ns};
 
-use super::sink::{Handle, Node, Sink};
+use super::sink::{Handle, Sink, TreeNode};
 use crate::read::names::is_void;
 
 /// Open elements; real pages have fewer than a hundred.
@@ -71,7 +71,7 @@ impl<'a> Gate<'a> {
     }
 
     /// The tree, and whether all of the page is in it.
-    pub(super) fn into_tree(self) -> (Vec<Node>, bool) {
+    pub(super) fn into_tree(self) -> (Vec<TreeNode>, bool) {
         (self.builder.sink.into_nodes(), !self.cut.get())
     }
 

@@ -20,8 +20,8 @@ pub(super) const DOCUMENT: u32 = 0;
 const UNSEEN: u32 = 1;
 
 /// An element or a run of text, and its neighbours.
-pub(super) struct Node {
-    pub(super) what: What,
+pub(super) struct TreeNode {
+    pub(super) what: NodeContent,
     pub(super) parent: u32,
     pub(super) first: u32,
     last: u32,
@@ -29,13 +29,13 @@ pub(super) struct Node {
     pub(super) next: u32,
 }
 
-impl Node {
-    fn new(what: What) -> Self {
+impl TreeNode {
+    fn new(what: NodeContent) -> Self {
         Self { what, parent: NONE, first: NONE, last: NONE, previous: NONE, next: NONE }
     }
 }
 
-pub(super) enum What {
+pub(super) enum NodeContent {
     /// The document, a comment, or what a template holds.
     Nothing,
     Element(Tag, Namespace),
@@ -87,7 +87,7 @@ impl ElemName for &Handle<'_> {
 
 /// Where html5ever puts what it makes.
 pub(super) struct Sink<'a> {
-    nodes: RefCell<Vec<Node>>,
+    nodes: RefCell<Vec<TreeNode>>,
     /// The name that html5ever was given for the next element, and the tag that it stands for.
     expected: RefCell<Option<(LocalName, Tag)>>,
     live: &'a Cell<usize>,
@@ -95,7 +95,7 @@ pub(super) struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     pub(super) fn new(live: &'a Cell<usize>) -> Self {
-        let nodes = vec![Node::new(What::Nothing), Node::new(What::Nothing)];
+        let nodes = vec![TreeNode::new(NodeContent::Nothing), TreeNode::new(NodeContent::Nothing)];
         Self { nodes: RefCell::new(nodes), expected: RefCell::new(None), live }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Sink<'a> {
         self.nodes.borrow().len()
     }
 
-    pub(super) fn into_nodes(self) -> Vec<Node> {
+    pub(super) fn into_nodes(self) -> Vec<TreeNode> {
         self.nodes.into_inner()
     }
 
@@ -117,9 +117,9 @@ impl<'a> Sink<'a> {
     }
 
     #[allow(clippy::cast_possible_truncation)] // the gate lets through far fewer
-    fn add(&self, what: What) -> u32 {
+    fn add(&self, what: NodeContent) -> u32 {
         let mut nodes = self.nodes.borrow_mut();
-        nodes.push(Node::new(what));
+        nodes.push(TreeNode::new(what));
         (nodes.len() - 1) as u32
     }
 
@@ -134,11 +134,11 @@ impl<'a> Sink<'a> {
             NodeOrText::AppendNode(handle) => handle.node,
             NodeOrText::AppendText(text) => {
                 if previous != NONE
-                    && let What::Text(before) = &mut self.nodes.borrow_mut()[previous as usize].what
+                    && let NodeContent::Text(before) = &mut self.nodes.borrow_mut()[previous as usize].what
                 {
                     return before.push_tendril(&text);
                 }
-                self.add(What::Text(text))
+                self.add(NodeContent::Text(text))
             }
         };
         self.cut_off(child);
@@ -191,7 +191,7 @@ impl<'a> TreeSink for Sink<'a> {
     fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _flags: ElementFlags) -> Handle<'a> {
         let expected = self.expected.borrow_mut().take_if(|(expected, _)| *expected == name.local);
         let tag = expected.map_or_else(|| start_tag(name.local.clone(), attrs), |(_, tag)| tag);
-        let node = self.add(What::Element(tag, name.ns.clone()));
+        let node = self.add(NodeContent::Element(tag, name.ns.clone()));
         self.handle(node, name)
     }
 
@@ -232,7 +232,7 @@ impl<'a> TreeSink for Sink<'a> {
     fn set_quirks_mode(&self, _mode: QuirksMode) {}
 
     fn add_attrs_if_missing(&self, target: &Handle<'a>, attributes: Vec<Attribute>) {
-        if let What::Element(tag, _) = &mut self.nodes.borrow_mut()[target.node as usize].what {
+        if let NodeContent::Element(tag, _) = &mut self.nodes.borrow_mut()[target.node as usize].what {
             for attribute in attributes.into_iter().take(ROOT) {
                 if tag.attrs.len() < ROOT && tag.attrs.iter().all(|known| known.name != attribute.name) {
                     tag.attrs.push(attribute);
@@ -266,7 +266,7 @@ impl<'a> TreeSink for Sink<'a> {
 
 /// Writes down who follows whom below `parent`: of the first pair the second after the first, of the second pair the first before
 /// the second. No node before the first, or after the last, is the parent itself.
-fn join(nodes: &mut [Node], parent: u32, (previous, after): (u32, u32), (before, next): (u32, u32)) {
+fn join(nodes: &mut [TreeNode], parent: u32, (previous, after): (u32, u32), (before, next): (u32, u32)) {
     match previous {
         NONE => nodes[parent as usize].first = after,
         previous => nodes[previous as usize].next = after,

@@ -3,14 +3,14 @@
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
-use super::facts::{Bin, Facts, HarvestPoint};
+use super::facts::{Bin, HarvestPoint, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
-use crate::plot::{self, Along, Bar, Interval, Line, Style, curves, histogram};
+use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
 
 /// Lengths of tunnels with a bar of their own; longer ones share the last.
 const LENGTHS: usize = 20;
 
-pub fn page(facts: &Facts) -> String {
+pub fn page(facts: &ReportFacts) -> String {
     let title = format!("suidao: crawl for {}", facts.crawl.topic);
     let (published, lengths) = (&facts.published, &facts.lengths);
     let context = context! {
@@ -32,7 +32,7 @@ pub fn page(facts: &Facts) -> String {
     html::page(&title, "en", &[plot::STYLE, include_str!("page.css")], &body)
 }
 
-fn fetched(facts: &Facts) -> String {
+fn fetched(facts: &ReportFacts) -> String {
     match (&facts.crawl.first, &facts.crawl.last) {
         (Some(first), Some(last)) if first.get(..10) == last.get(..10) => {
             format!("{} to {}", minute(first), last.get(11..16).unwrap_or_default())
@@ -59,12 +59,12 @@ fn harvest(points: &[HarvestPoint]) -> [String; 2] {
     let along = Along::pages(points.last().map_or(0, |end| end.pages as usize));
     let line = |name, style, ahead, value: fn(&HarvestPoint) -> f64| {
         let points = points.iter().map(|point| (point.pages as usize, Interval { median: value(point), range: None }));
-        Line { name, style, points: points.collect(), ahead }
+        CurveLine { name, style, points: points.collect(), ahead }
     };
-    let mut found = line("relevant pages", Style::Nth(0), true, |point| point.relevant as f64);
+    let mut found = line("relevant pages", LineStyle::Nth(0), true, |point| point.relevant as f64);
     found.points.insert(0, (0, Interval { median: 0.0, range: None }));
-    let all = line("cumulative", Style::Nth(6), false, |point| point.relevant as f64 / point.pages as f64);
-    let moving = line("moving", Style::Nth(0), true, |point| point.moving);
+    let all = line("cumulative", LineStyle::Nth(6), false, |point| point.relevant as f64 / point.pages as f64);
+    let moving = line("moving", LineStyle::Nth(0), true, |point| point.moving);
     [curves(&[found], "Relevant pages found", false, along), curves(&[moving, all], "Harvest rate", true, along)]
 }
 

@@ -12,7 +12,7 @@ fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
 }
 
 /// A crawl of eight pages: a row of off-topic ones would need a crawler, so all but the seed hang on the seed.
-fn facts() -> Facts {
+fn facts() -> ReportFacts {
     let root = tempfile::tempdir().unwrap();
     let story = "昨天 晚上 的 比赛 非常 精彩 , 两队 踢 了 加时".repeat(20);
     let told = format!("<title>足球 & <b>联赛</b></title><p>足球 篮球 {story}</p><p>2021-03-05</p>");
@@ -97,7 +97,7 @@ fn equal_facts_give_equal_bytes() {
 
 #[test]
 fn a_crawl_of_nothing_is_told_without_dividing_by_it() {
-    let text = page(&Facts::default());
+    let text = page(&ReportFacts::default());
     assert!(Html::parse_document(&text).errors.is_empty());
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     assert!(text.contains("Nothing waits"));

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::sums::{Block, Family, Host, Strangers, Table, Tally, Template, Yield};
+use super::super::sums::{
+    BlockYield, DiscoveredHosts, HostYield, ListingSeries, Template, WeightedSum, Yield, YieldTable,
+};
 use super::{BlockKey, FamilyKey, Known, Learner, NONE};
 use suidao_page::model::Digest;
 
@@ -22,14 +24,14 @@ enum Piece<'a> {
 /// What is summed up, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Sums<'a> {
-    hosts: Cow<'a, Table<u64, Host>>,
-    families: Cow<'a, Table<FamilyKey, Family>>,
-    templates: Cow<'a, Table<u64, Template>>,
-    blocks: Cow<'a, Table<BlockKey, Block>>,
-    places: Cow<'a, Table<u32, Yield>>,
+    hosts: Cow<'a, YieldTable<u64, HostYield>>,
+    families: Cow<'a, YieldTable<FamilyKey, ListingSeries>>,
+    templates: Cow<'a, YieldTable<u64, Template>>,
+    blocks: Cow<'a, YieldTable<BlockKey, BlockYield>>,
+    places: Cow<'a, YieldTable<u32, Yield>>,
     all: Yield,
-    strangers: Strangers,
-    friends: Tally,
+    strangers: DiscoveredHosts,
+    friends: WeightedSum,
 }
 
 /// URLs or bodies in a piece: some MB.
@@ -74,7 +76,7 @@ impl Learner {
     }
 
     /// Takes a piece in; false for one that is none.
-    pub fn recall(&mut self, piece: &[u8]) -> bool {
+    pub fn restore(&mut self, piece: &[u8]) -> bool {
         match postcard::from_bytes(piece) {
             Ok(Piece::Known(known)) => self.known.extend(known.into_owned()),
             Ok(Piece::Bodies(bodies)) => self.bodies.extend(bodies),
@@ -93,7 +95,7 @@ impl Learner {
     }
 
     /// Whether it knows so many URLs, and of each all that it takes part in.
-    pub fn knows(&self, urls: usize) -> bool {
+    pub fn is_complete(&self, urls: usize) -> bool {
         let known = |known: &Known| {
             known.host() < self.hosts.len()
                 && (known.template as usize) < self.templates.len()

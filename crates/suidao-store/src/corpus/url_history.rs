@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::store::{Record, StoreError};
 use suidao_page::model::{
-    CrawlUrl, Discovered, Event, Failure, Link, Millis, Origin, Place, Refusal, Settled, Tunnel, UrlId, Verdict,
+    CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, Millis, PageProcessed, QueueEntry, SkipReason,
+    TunnelBudget, UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
 
@@ -24,7 +25,7 @@ struct Linked {
 
 /// Everything the log says of one URL: for programs as it is serialised, for people as it is displayed.
 #[derive(Serialize)]
-pub struct Story {
+pub struct UrlHistory {
     url: CrawlUrl,
     /// What happened to it when it was its turn; if nothing did, why it waits or was refused at the door.
     fate: Value,
@@ -52,16 +53,16 @@ pub struct Story {
 /// The page or redirect that an event tells links of.
 fn place_of(event: &Event) -> Option<UrlId> {
     match event {
-        Event::Settled(page) => Some(page.id),
-        Event::Expanded { id, .. }
-        | Event::Hinted { id, .. }
+        Event::PageFetched(page) => Some(page.id),
+        Event::Rejudged { id, .. }
+        | Event::SitemapRead { id, .. }
         | Event::Redirected { id, .. }
-        | Event::Moved { id, .. } => Some(*id),
+        | Event::SchemeRewritten { id, .. } => Some(*id),
         _ => None,
     }
 }
 
-impl Story {
+impl UrlHistory {
     /// Two passes over the log, `batches` being asked for each: one for who found whom, one for the few that lie on the path.
     /// None if it never occurred.
     pub fn read<I: Iterator<Item = Result<Record, StoreError>>>(
@@ -80,11 +81,11 @@ impl Story {
                             id = Some(found.id);
                         }
                     }
-                    Event::Skipped { url: refused, from, reason } if refused == url => {
+                    Event::LinkRejected { url: refused, from, reason } if refused == url => {
                         skipped = Some((*reason, *from));
                         mentioned.extend(*from);
                     }
-                    Event::Settled(page) if Some(page.id) == id => mentioned.extend(page.copy_of),
+                    Event::PageFetched(page) if Some(page.id) == id => mentioned.extend(page.copy_of),
                     event => {
                         let (Some(from), links) = (place_of(event).filter(|_| id.is_some()), event.links()) else {
                             continue;
@@ -109,14 +110,14 @@ impl Story {
         for record in batches() {
             let batch = record?.batch;
             for event in batch.events {
-                pages += u64::from(matches!(&event, Event::Settled(page) if page.again.is_none()));
+                pages += u64::from(matches!(&event, Event::PageFetched(page) if page.again.is_none()));
                 if let Event::Discovered(found) = &event {
                     if mentioned.contains(&found.id) {
                         story.names.insert(found.id, found.url.clone());
                     }
                     story.path.extend(path.contains(&found.id).then(|| found.clone()));
                 }
-                if let Event::Settled(page) = &event
+                if let Event::PageFetched(page) = &event
                     && path.contains(&page.id)
                 {
                     let brief = format!("  {:.3} {}", page.relevance.get(), verdict(page));
@@ -161,19 +162,19 @@ impl Story {
         let name = |link: Option<Link>| link.map(|link| self.name(link.to));
         let once = |told: String| [told.clone(), told];
         let (fate, told) = match event {
-            Event::Seeded(link) if Some(link.to) == id => return self.links.push(Linked { on: None, link }),
+            Event::SeedJudged(link) if Some(link.to) == id => return self.links.push(Linked { on: None, link }),
             Event::Robots { origin, failure, .. }
                 if origin.split_once("://").is_some_and(|(_, host)| *host == *self.url.authority()) =>
             {
                 self.unreached = failure;
                 return;
             }
-            Event::Retried { id: of, failure } if Some(of) == id => return self.retries.push(failure),
+            Event::FetchRetried { id: of, failure } if Some(of) == id => return self.retries.push(failure),
             Event::Unchanged { id: of, .. } if Some(of) == id => {
                 self.visits_since += 1;
                 return;
             }
-            Event::Settled(page) if Some(page.id) == id => {
+            Event::PageFetched(page) if Some(page.id) == id => {
                 let mut settled = json!(page);
                 // Numbers of other URLs mean nothing by themselves.
                 if let Some(fields) = settled.as_object_mut() {
@@ -183,7 +184,7 @@ impl Story {
                 let told = |detailed| format!("fetched {at} as page {pages}, {}", self.page(&page, detailed));
                 (fate, [false, true].map(told))
             }
-            Event::Hinted { id: of, links, sources, .. } if Some(of) == id => {
+            Event::SitemapRead { id: of, links, sources, .. } if Some(of) == id => {
                 let taken = links.len().saturating_sub(sources.len());
                 let told = format!("read {at} as a sitemap or feed: {taken} URLs taken");
                 (json!({ "read_as_source": at, "taken": taken }), once(told))
@@ -193,15 +194,15 @@ impl Story {
                 let whither = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
                 (json!({ "redirected": at, "to": to }), once(format!("redirected {at} to {whither}")))
             }
-            Event::Moved { id: of, link } if Some(of) == id => {
+            Event::SchemeRewritten { id: of, link } if Some(of) == id => {
                 let (to, why) = (name(link), self.spelling(link));
                 let whither = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
                 (json!({ "moved": at, "to": to, "why": why }), once(format!("replaced {at} {why}: {whither}")))
             }
-            Event::Failed { id: of, failure } if Some(of) == id => {
+            Event::FetchFailed { id: of, failure } if Some(of) == id => {
                 (json!({ "failed": at, "why": failure.to_string() }), once(format!("failed {at}: {failure}")))
             }
-            Event::Refused { id: of, reason } if Some(of) == id => {
+            Event::UrlExcluded { id: of, reason } if Some(of) == id => {
                 let why = reason.why();
                 self.is_hosts = reason.is_hosts();
                 (json!({ "refused": at, "reason": reason, "why": why }), once(format!("skipped {at}: {why}")))
@@ -223,7 +224,7 @@ impl Story {
         judged.sort_by(|one, other| {
             let (mine, its) = (followed(&one.link), followed(&other.link));
             let evidence = other.link.relevance.get().total_cmp(&one.link.relevance.get());
-            let priority = |place: Option<Place>| place.map(|place| place.priority);
+            let priority = |place: Option<QueueEntry>| place.map(|place| place.priority);
             let is_followed = its.is_some().cmp(&mine.is_some());
             is_followed.then(evidence).then_with(|| priority(its).cmp(&priority(mine)))
         });
@@ -243,21 +244,21 @@ impl Story {
     }
 
     /// Why it waits or was left, where nothing happened to it yet.
-    fn standing(&self, refused: Option<Refusal>, detailed: bool) -> String {
+    fn standing(&self, refused: Option<SkipReason>, detailed: bool) -> String {
         if let Some(reason) = refused {
             return format!("skipped: {}", reason.why());
         }
         let places = self.links.iter().filter_map(|linked| followed(&linked.link));
         match (places.max_by_key(|place| (std::cmp::Reverse(place.lane), place.priority)), self.links.last()) {
             (Some(place), _) => format!("queued: {}", place_in_words(place, detailed)),
-            (None, Some(Linked { link: Link { verdict: Verdict::Drop(reason), .. }, .. })) => {
+            (None, Some(Linked { link: Link { verdict: LinkDecision::Drop(reason), .. }, .. })) => {
                 format!("not queued: {}", reason.why())
             }
             (None, _) => "known, but no link to it was scored".to_owned(),
         }
     }
 
-    fn page(&self, page: &Settled, detailed: bool) -> String {
+    fn page(&self, page: &PageProcessed, detailed: bool) -> String {
         let mut told = vec![format!("status {}: {}", page.status, page.title)];
         let mut tell = |line: String| told.push(line);
         if page.rendered {
@@ -286,7 +287,7 @@ impl Story {
     }
 }
 
-impl fmt::Display for Story {
+impl fmt::Display for UrlHistory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let detailed = out.alternate();
         write!(out, "{}\n{}", self.url, self.told[usize::from(detailed)])?;
@@ -307,8 +308,8 @@ impl fmt::Display for Story {
         for Linked { on, link } in judged.iter().take(MOST_LINKS) {
             let [anchor, context, url] = [link.evidence.anchor, link.evidence.context, link.evidence.url];
             let verdict = match link.verdict {
-                Verdict::Follow(place) => place_in_words(place, detailed),
-                Verdict::Drop(reason) => format!("dropped: {}", reason.why()),
+                LinkDecision::Follow(place) => place_in_words(place, detailed),
+                LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
             };
             writeln!(
                 out,
@@ -326,14 +327,14 @@ impl fmt::Display for Story {
         writeln!(out, "path:")?;
         for found in &self.path {
             let how = match found.origin {
-                Origin::Seed => "seed".to_owned(),
-                Origin::Named => "sitemap or feed listed in robots.txt or a page".to_owned(),
-                Origin::Listed(_) if found.anchor.is_empty() => "listed there".to_owned(),
-                Origin::Listed(_) => format!("listed there as “{}”", found.anchor),
-                Origin::Canonical(_) => "canonical URL of that page".to_owned(),
-                Origin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
-                Origin::Link(_) => format!("link “{}”", found.anchor),
-                Origin::Redirect(_) => "redirect".to_owned(),
+                UrlOrigin::Seed => "seed".to_owned(),
+                UrlOrigin::Named => "sitemap or feed listed in robots.txt or a page".to_owned(),
+                UrlOrigin::Listed(_) if found.anchor.is_empty() => "listed there".to_owned(),
+                UrlOrigin::Listed(_) => format!("listed there as “{}”", found.anchor),
+                UrlOrigin::Canonical(_) => "canonical URL of that page".to_owned(),
+                UrlOrigin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
+                UrlOrigin::Link(_) => format!("link “{}”", found.anchor),
+                UrlOrigin::Redirect(_) => "redirect".to_owned(),
             };
             let page = self.pages.get(&found.id).map_or("", |told| told[usize::from(detailed)].as_str());
             writeln!(out, "  {} ({how}){page}", found.url)?;
@@ -345,28 +346,30 @@ impl fmt::Display for Story {
     }
 }
 
-fn followed(link: &Link) -> Option<Place> {
+fn followed(link: &Link) -> Option<QueueEntry> {
     match link.verdict {
-        Verdict::Follow(place) => Some(place),
-        Verdict::Drop(_) => None,
+        LinkDecision::Follow(place) => Some(place),
+        LinkDecision::Drop(_) => None,
     }
 }
 
-fn parent(origin: Origin) -> Option<UrlId> {
+fn parent(origin: UrlOrigin) -> Option<UrlId> {
     match origin {
-        Origin::Seed | Origin::Named => None,
-        Origin::Link(from) | Origin::Redirect(from) | Origin::Listed(from) | Origin::Canonical(from) => Some(from),
+        UrlOrigin::Seed | UrlOrigin::Named => None,
+        UrlOrigin::Link(from) | UrlOrigin::Redirect(from) | UrlOrigin::Listed(from) | UrlOrigin::Canonical(from) => {
+            Some(from)
+        }
     }
 }
 
-fn k_in_words(place: Place) -> String {
+fn k_in_words(place: QueueEntry) -> String {
     match place.trail.k {
-        Tunnel::Unbounded => "k ∞".to_owned(),
-        Tunnel::Left(left) => format!("k {left}"),
+        TunnelBudget::Unbounded => "k ∞".to_owned(),
+        TunnelBudget::Left(left) => format!("k {left}"),
     }
 }
 
-fn place_in_words(place: Place, detailed: bool) -> String {
+fn place_in_words(place: QueueEntry, detailed: bool) -> String {
     let queue = if detailed { format!("queue {}, {}, ", place.lane.0, k_in_words(place)) } else { String::new() };
     format!(
         "priority {:.3}, {queue}{} off-topic pages since the last relevant one, depth {}",
@@ -381,7 +384,7 @@ fn time(at: Millis) -> String {
     timestamp.map_or_else(|| at.0.to_string(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-fn verdict(page: &Settled) -> &'static str {
+fn verdict(page: &PageProcessed) -> &'static str {
     match (page.relevant, page.is_relevant_document()) {
         (_, true) => "relevant",
         (true, false) if page.sketch.is_text() => "listing page on the topic",
@@ -393,25 +396,30 @@ fn verdict(page: &Settled) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use suidao_page::model::{Lane, Priority, Relevance, Trail};
+    use suidao_page::model::{PathState, Priority, QueueId, Relevance};
 
     #[test]
     fn links_are_told_by_what_they_gave_and_how_many_more_there_are() {
-        let follow =
-            |priority| Verdict::Follow(Place { lane: Lane(0), priority: Priority::new(priority), trail: Trail::SEED });
+        let follow = |priority| {
+            LinkDecision::Follow(QueueEntry {
+                lane: QueueId(0),
+                priority: Priority::new(priority),
+                trail: PathState::SEED,
+            })
+        };
         let link = |n: u32, relevance, verdict| Linked {
             on: Some(n.to_string()),
             link: Link::bare(UrlId(0), Relevance::new(relevance), verdict),
         };
         let weak = (0..20).map(|n| link(n, 0.1, follow(0.2)));
         let others = [
-            link(30, 0.9, Verdict::Drop(Refusal::TunnelEnd)),
+            link(30, 0.9, LinkDecision::Drop(SkipReason::TunnelEnd)),
             link(31, 0.5, follow(0.3)),
             link(32, 0.8, follow(0.1)),
             link(33, 0.5, follow(0.4)),
         ];
         let url = CrawlUrl::parse("http://a.cn/").unwrap();
-        let story = Story { links: weak.chain(others).collect(), ..Story::of(url) };
+        let story = UrlHistory { links: weak.chain(others).collect(), ..UrlHistory::of(url) };
         let order: Vec<&str> = story.judged().iter().map(|linked| linked.on.as_deref().unwrap()).collect();
         assert_eq!(order[..5], ["32", "33", "31", "0", "1"]);
         assert_eq!(order.last(), Some(&"30"), "what was dropped gave nothing");

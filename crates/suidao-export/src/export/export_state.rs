@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use suidao_page::model::UrlId;
-use suidao_store::corpus::{Catalogue, Entry, Selection};
+use suidao_store::corpus::{Catalogue, CatalogueEntry, Selection};
 use suidao_store::store::directory::write_own;
 use suidao_store::store::{CrawlDirectory, StoreError, own};
 
@@ -34,7 +34,7 @@ pub struct Finished {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Changes {
+pub struct ExportChanges {
     pub selection: Selection,
     /// Pages that were in it and are not wanted any more, in order of discovery.
     pub retired: Vec<UrlId>,
@@ -105,7 +105,7 @@ pub fn remember(
 }
 
 /// What is new, changed or gone in `wanted` since an export that held `former`.
-pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)]) -> Changes {
+pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)]) -> ExportChanges {
     let mut selection = wanted.clone();
     let mut left: Vec<bool> = vec![true; former.len()];
     let mut unchanged = 0;
@@ -126,7 +126,7 @@ pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)
         selection.left_out.insert("unchanged since the last export", unchanged);
     }
     let retired = former.iter().zip(left).filter(|(_, left)| *left).map(|((id, _), _)| *id).collect();
-    Changes { selection, retired }
+    ExportChanges { selection, retired }
 }
 
 fn held<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<Item = (UrlId, u64)> + 'a {
@@ -135,7 +135,7 @@ fn held<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<It
 }
 
 /// Fingerprint of what an export says of a page; the time of fetching is left out, or every visit would be a change.
-fn mark(entry: &Entry) -> u64 {
+fn mark(entry: &CatalogueEntry) -> u64 {
     let mut said = Vec::with_capacity(32);
     said.extend(entry.sketch.digest.to_le_bytes());
     said.extend(entry.particulars.to_le_bytes());

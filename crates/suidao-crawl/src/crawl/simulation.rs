@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use suidao_page::model::{
-    CrawlUrl, Event, Failure, FailureKind, LinkState, Millis, Place, Refusal, RobotsRules, Stop, UrlId,
+    CrawlUrl, Event, Failure, FailureKind, LinkState, Millis, QueueEntry, RobotsRules, SkipReason, Stop, UrlId,
 };
 
-use super::machine::{Crawl, Next, Ticket, Wanted};
-use super::outcome::{Delivery, Outcome};
+use super::machine::{Crawl, FetchKind, Next, Ticket};
+use super::outcome::{FetchOutcome, ResponseMeta};
 
 /// How long an answer is taken to need, in milliseconds: as in a replay.
 const ANSWER: u64 = 100;
@@ -20,27 +20,27 @@ pub struct Rehearsed {
     /// The URL asked for.
     pub url: CrawlUrl,
     /// What for.
-    pub turn: Turn,
+    pub turn: SimulatedStep,
 }
 
 /// What it would be asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Turn {
+pub enum SimulatedStep {
     /// The rules of its host, which go before its pages.
     Robots,
     /// A page that cannot exist, to know what its host answers of such.
     Absent,
     /// A page, from this place.
-    Page(UrlId, Place),
+    Page(UrlId, QueueEntry),
     /// Nothing: it is refused when its turn comes.
-    Refused(UrlId, Refusal),
+    Refused(UrlId, SkipReason),
 }
 
 impl Crawl {
     /// The first `most` requests from `now` on with so many in flight, in order; and why there are no more, if there are
     /// not as many. Every answer is taken to need 100 ms and to bring nothing new; every robots.txt that is not known to
     /// allow all, and known rules to stand. The machine is good for nothing but questions afterwards.
-    pub fn rehearse(&mut self, now: Millis, in_flight: usize, most: usize) -> (Vec<Rehearsed>, Option<Stop>) {
+    pub fn simulate(&mut self, now: Millis, in_flight: usize, most: usize) -> (Vec<Rehearsed>, Option<Stop>) {
         let begin = now;
         let mut now = now;
         let mut told = Vec::new();
@@ -50,19 +50,20 @@ impl Crawl {
             while under_way.len() < in_flight.max(1) {
                 let next = self.next(now);
                 for event in std::mem::take(&mut self.pending) {
-                    if let Event::Refused { id, reason } = event {
-                        let turn = Turn::Refused(id, reason);
+                    if let Event::UrlExcluded { id, reason } = event {
+                        let turn = SimulatedStep::Refused(id, reason);
                         told.push(Rehearsed { after: now.since(begin), url: self.urls.url(id), turn });
                     }
                 }
                 match next {
                     Next::Fetch(ticket) => {
                         let turn = match ticket.wanted {
-                            Wanted::Robots { .. } => Turn::Robots,
-                            Wanted::Absent(_) => Turn::Absent,
-                            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
-                                Turn::Page(id, self.urls.get(id).place())
-                            }
+                            FetchKind::Robots { .. } => SimulatedStep::Robots,
+                            FetchKind::Absent(_) => SimulatedStep::Absent,
+                            FetchKind::Page(id)
+                            | FetchKind::Plain(id)
+                            | FetchKind::Forum(id, _)
+                            | FetchKind::Hints(id) => SimulatedStep::Page(id, self.urls.get(id).place()),
                         };
                         told.push(Rehearsed { after: now.since(begin), url: ticket.url.clone(), turn });
                         under_way.push_back((now.after(ANSWER), ticket));
@@ -96,21 +97,22 @@ impl Crawl {
     fn answer_with_nothing(&mut self, ticket: Ticket, now: Millis) {
         let groups = ticket.groups;
         match ticket.wanted {
-            Wanted::Absent(_) => {
+            FetchKind::Absent(_) => {
                 let missing = Failure { kind: FailureKind::Status(404), retry_after: None };
-                let _ = self.settle(ticket, Outcome::Failed(missing), Delivery::default(), now);
+                let _ = self.settle(ticket, FetchOutcome::Failed(missing), ResponseMeta::default(), now);
                 return;
             }
-            Wanted::Robots { host, .. } => {
+            FetchKind::Robots { host, .. } => {
                 if !self.hosts.get_mut(host).renew_robots(ticket.url.is_https(), now) {
-                    let _ = self.settle(ticket, Outcome::Robots(RobotsRules::AllowAll), Delivery::default(), now);
+                    let _ =
+                        self.settle(ticket, FetchOutcome::Robots(RobotsRules::AllowAll), ResponseMeta::default(), now);
                     return;
                 }
                 self.hosts.get_mut(host).in_flight = false;
                 self.robots_in_flight -= 1;
                 self.make_ready(host);
             }
-            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+            FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Hints(id) => {
                 self.hosts.get_mut(ticket.host).in_flight = false;
                 self.count_request(ticket.again, false, now);
                 self.pages_in_flight -= 1;

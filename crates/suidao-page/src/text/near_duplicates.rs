@@ -22,27 +22,27 @@ const MOST: usize = 256;
 
 /// The first pages of each kind. Memory: 80 bytes for each, and 8 MB for the index of parts when it is full.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Twins {
-    by_text: FxHashMap<u64, Leader>,
+pub struct NearDuplicateIndex {
+    by_text: FxHashMap<u64, Representative>,
     /// Number of the part and the part: leaders, with 32 bits of their fingerprint that are no part of it. They lie beside
     /// the numbers because a look at each leader would miss the cache every time.
     by_part: FxHashMap<(u8, u16), Vec<(u32, u32)>>,
     /// With their fingerprints, by number.
-    leaders: Vec<(u64, Leader)>,
+    leaders: Vec<(u64, Representative)>,
 }
 
 /// A page that others are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Leader {
+pub struct Representative {
     /// Which.
     pub page: u32,
     /// Hash of its title.
     pub title: u32,
 }
 
-impl Twins {
+impl NearDuplicateIndex {
     /// The leader that says the same; the nearest, of equals the first. `title`: hash of the page's title.
-    pub fn find(&self, sketch: Sketch, title: u32) -> Option<Leader> {
+    pub fn find(&self, sketch: Sketch, title: u32) -> Option<Representative> {
         if sketch.chars == 0 {
             return None;
         }
@@ -69,7 +69,7 @@ impl Twins {
         if sketch.chars == 0 {
             return;
         }
-        let leader = Leader { page, title };
+        let leader = Representative { page, title };
         self.by_text.insert(text(sketch, title), leader);
         if sketch.chars >= SHORTEST {
             let number =
@@ -114,7 +114,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn whatever_three_bits_change_it_is_found(simhash: u64, bits in proptest::collection::vec(0..64_u32, 0..6)) {
-            let mut twins = Twins::default();
+            let mut twins = NearDuplicateIndex::default();
             twins.add(7, sketch(simhash), 0);
             let other = bits.iter().fold(simhash, |hash, bit| hash ^ 1 << bit);
             let near = distance(simhash, other) <= NEAR;
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn short_texts_are_compared_whole_and_shortest_with_their_title() {
-        let mut twins = Twins::default();
+        let mut twins = NearDuplicateIndex::default();
         let short = |chars, digest| Sketch { chars, digest, simhash: 5 };
         twins.add(1, short(60, 11), 0);
         twins.add(2, short(20, 12), 0);

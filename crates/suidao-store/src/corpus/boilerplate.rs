@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::Catalogue;
 use super::filter::Selection;
-use super::visits::Part;
+use super::visits::PageRole;
 use crate::store::archive::ArchiveReader;
 use crate::store::{Store, StoreError};
 use suidao_page::model::{Event, Fetched};
@@ -26,7 +26,7 @@ const MAX_BODY: usize = 4 << 20;
 
 /// What repeats, by host. Memory: a few lines as 8 bytes each, and a title's end, for each host of the chosen pages.
 #[derive(Debug, Default)]
-pub struct Repeats {
+pub struct Boilerplate {
     hosts: FxHashMap<u32, Repeated>,
 }
 
@@ -52,14 +52,14 @@ fn end(title: &str) -> Option<&str> {
     Some(&title[at..])
 }
 
-impl Repeats {
+impl Boilerplate {
     /// Looks at the hosts of the chosen pages.
     pub fn learn(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Result<Self, StoreError> {
         let chosen = catalogue.entries.iter().zip(&selection.chosen).filter(|(_, chosen)| **chosen);
         let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();
         let mut documents: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (number, entry) in catalogue.entries.iter().enumerate() {
-            if entry.part == Part::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
+            if entry.part == PageRole::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
                 documents.entry(entry.host).or_default().push(number);
             }
         }
@@ -78,7 +78,7 @@ impl Repeats {
             let record = record?;
             let answered = record.answer();
             for event in &record.batch.events {
-                let Event::Settled(page) = event else { continue };
+                let Event::PageFetched(page) = event else { continue };
                 let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
                 next += 1;
                 let (true, Some(location)) = (sampled.contains(&(next - 1)), answered) else { continue };
@@ -221,7 +221,7 @@ mod tests {
         let mut told = Vec::new();
         let selection = Filter::default().select(&catalogue);
         // How long a text is does not depend on whether it is wanted.
-        let render = |chosen: &super::super::Chosen| {
+        let render = |chosen: &super::super::SelectedDocument| {
             let [whole, lean] = [true, false].map(|text| chosen.document(Parts { text, posts: true, links: false }));
             let (whole, lean) = (whole?, lean?);
             assert_eq!((lean.chars, lean.text.as_str()), (whole.chars, ""));

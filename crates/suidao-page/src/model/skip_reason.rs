@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Why a URL was not queued, or not fetched. Each reason is counted and listed in `skipped.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Refusal {
+pub enum SkipReason {
     /// Strategy: found on an off-topic page, and the strategy follows only relevant ones.
     OffTopicPage,
     /// Strategy: the tunnel counter k is used up.
@@ -62,7 +62,7 @@ pub enum Refusal {
     MissingPages,
 }
 
-impl Refusal {
+impl SkipReason {
     /// Whether it is said of a host that could not be had, be it itself or its robots.txt.
     pub fn is_hosts(self) -> bool {
         matches!(self, Self::RobotsUnreachable | Self::HostFailing)

@@ -21,16 +21,16 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// Writes a line to the standard output. Where its reader went away the verb ends with that error, which is none to the
 /// user (`is_broken_pipe`).
-macro_rules! say {
+macro_rules! outln {
     ($($word:tt)*) => { $crate::cli::door::say(format_args!($($word)*))? };
 }
 
 /// Writes a line to the standard error. That nobody can read it is no reason to stop.
-macro_rules! note {
+macro_rules! errln {
     ($($word:tt)*) => { $crate::cli::door::note(format_args!($($word)*)) };
 }
 
-/// What [`say!`] does. On a terminal URLs are shown with their letters decoded, but not in data: JSON, HTML and SVG.
+/// What [`outln!`] does. On a terminal URLs are shown with their letters decoded, but not in data: JSON, HTML and SVG.
 pub fn say(words: Arguments) -> io::Result<()> {
     let text = words.to_string();
     if is_read_by_people() && !text.starts_with(['{', '[', '<']) {
@@ -44,7 +44,7 @@ pub fn exact(words: Arguments) -> io::Result<()> {
     io::stdout().write_all(visible::text(&format!("{words}\n")).as_bytes())
 }
 
-/// What [`note!`] does.
+/// What [`errln!`] does.
 pub fn note(words: Arguments) {
     let words = format!("{words}\n");
     let text = visible::text(&words);
@@ -71,7 +71,7 @@ pub fn has_a_screen() -> bool {
 
 /// Why a piece of text stands out.
 #[derive(Clone, Copy)]
-pub enum Mark {
+pub enum Emphasis {
     /// Words of a query.
     Hit,
     /// A term of the topic.
@@ -80,7 +80,7 @@ pub enum Mark {
     Title,
 }
 
-impl Mark {
+impl Emphasis {
     /// What stands around the piece.
     fn around(self, colours: bool) -> [&'static str; 2] {
         match (self, colours) {
@@ -95,19 +95,19 @@ impl Mark {
 
 /// Text on its way to the standard output, with marks: colours on a terminal, brackets elsewhere. What is written to it is
 /// made visible at once.
-pub struct Shown {
+pub struct MarkedText {
     text: String,
     colours: bool,
 }
 
-impl Shown {
+impl MarkedText {
     /// Nothing yet.
     pub fn new() -> Self {
         Self { text: String::new(), colours: is_read_by_people() }
     }
 
     /// Adds a piece that stands out.
-    pub fn mark(&mut self, mark: Mark, piece: &str) {
+    pub fn mark(&mut self, mark: Emphasis, piece: &str) {
         let [open, close] = mark.around(self.colours);
         self.text.extend([open, &visible::text(piece), close]);
     }
@@ -124,7 +124,7 @@ impl Shown {
     }
 }
 
-impl fmt::Write for Shown {
+impl fmt::Write for MarkedText {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         self.push(piece);
         Ok(())
@@ -159,7 +159,7 @@ pub fn usage<T>(told: &clap::Error, parse: impl Fn(Vec<String>) -> Result<T, cla
     match parse(typed.collect()) {
         Err(again) if again.kind() == told.kind() => drop(again.print()),
         // Something was wrong that cannot be seen any more.
-        _ => note!("{}", told.to_string().trim_end()),
+        _ => errln!("{}", told.to_string().trim_end()),
     }
 }
 
@@ -167,10 +167,10 @@ pub fn usage<T>(told: &clap::Error, parse: impl Fn(Vec<String>) -> Result<T, cla
 pub fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
-        note!("suidao: thread {} {panic}", thread.name().unwrap_or("(unnamed)"));
+        errln!("suidao: thread {} {panic}", thread.name().unwrap_or("(unnamed)"));
         let trace = Backtrace::capture();
         if trace.status() == BacktraceStatus::Captured {
-            note!("{trace}");
+            errln!("{trace}");
         }
     }));
 }

@@ -3,12 +3,12 @@
 //! Such a name is believed only while the rest of the page has text of its own.
 
 use super::article::{CONTEXT, LINE, SENTENCES, Titles};
-use super::hint::Hint;
-use super::markup::Markup;
+use super::hint::ElementRole;
+use super::markup::ParsedHtml;
 
 /// The element that is called furniture and holds one text that is more than all that stands outside of furniture. `inside`: whether
 /// an element is furniture, or stands in it.
-pub(super) fn misnamed(markup: &Markup, inside: &[bool]) -> Option<usize> {
+pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Option<usize> {
     let elements = &markup.elements;
     let parent = |at: usize| elements[at].parent as usize;
     let mut prose = vec![0; elements.len()];
@@ -29,7 +29,9 @@ pub(super) fn misnamed(markup: &Markup, inside: &[bool]) -> Option<usize> {
         together[parent(at)] = together[parent(at)].max(together[at]);
     }
     let named = (1..elements.len()).filter(|&at| {
-        inside[at] && !inside[parent(at)] && matches!(elements[at].hint, Hint::Named | Hint::Beside | Hint::Label)
+        inside[at]
+            && !inside[parent(at)]
+            && matches!(elements[at].hint, ElementRole::Named | ElementRole::Beside | ElementRole::Label)
     });
     let best = named.max_by_key(|&at| (prose[at], std::cmp::Reverse(at)))?;
     let is_text = prose[best] >= CONTEXT && together[best] * 5 >= prose[best] * 3;
@@ -38,15 +40,15 @@ pub(super) fn misnamed(markup: &Markup, inside: &[bool]) -> Option<usize> {
 
 /// Whether the page shows an article's headline without its text: what holds the headline holds no sentence, and all sentences
 /// stand in sidebars, comments or footers.
-pub(super) fn is_bodiless(markup: &Markup) -> bool {
+pub(super) fn lacks_article_body(markup: &ParsedHtml) -> bool {
     let elements = &markup.elements;
     let mut beside = vec![false; elements.len()];
     // The nearest element around that calls itself an article.
     let mut article = vec![0; elements.len()];
     for at in 1..elements.len() {
         let (hint, parent) = (elements[at].hint, elements[at].parent as usize);
-        beside[at] = beside[parent] || matches!(hint, Hint::Beside | Hint::Furniture);
-        article[at] = if matches!(hint, Hint::Main | Hint::Body) { at } else { article[parent] };
+        beside[at] = beside[parent] || matches!(hint, ElementRole::Beside | ElementRole::Furniture);
+        article[at] = if matches!(hint, ElementRole::Main | ElementRole::Body) { at } else { article[parent] };
     }
     let mut held = vec![false; elements.len()];
     let mut any = false;

@@ -6,23 +6,23 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::readers::{Readers, Unread};
-use super::{View, clock, now};
+use super::readers::{ParsePool, Unread};
+use super::{CrawlMonitor, clock, now};
 use crate::fetch::render::{RenderFailure, RenderMode, Renderer};
 use crate::fetch::{Fetcher, retry_after};
-use suidao_crawl::crawl::{Delivery, Outcome, Ticket, Wanted, outcome};
+use suidao_crawl::crawl::{FetchKind, FetchOutcome, ResponseMeta, Ticket, outcome};
 use suidao_page::model::{Failure, FailureKind, Fetched};
 use suidao_page::read::scripts::wants_browser;
 use suidao_page::topic::Topic;
 
 /// A fetch that came back, read.
-pub(super) struct Done {
+pub(super) struct FetchResult {
     /// When it went out.
     pub begun: Instant,
     pub ticket: Ticket,
-    pub outcome: Outcome,
+    pub outcome: FetchOutcome,
     /// How the answer came.
-    pub delivery: Delivery,
+    pub delivery: ResponseMeta,
     /// It was to be shown by a browser, and is not: the crawl is being stopped.
     pub unshown: bool,
     /// The answer, if it is to be archived.
@@ -31,20 +31,20 @@ pub(super) struct Done {
 
 /// What errands are done with. Clones share it.
 #[derive(Clone)]
-pub(super) struct Errand {
+pub(super) struct FetchTask {
     pub fetcher: Fetcher,
     pub renderer: Option<Renderer>,
-    pub readers: Readers,
+    pub readers: ParsePool,
     pub topic: Arc<Topic>,
     /// The product token that pages know us by.
     pub robot: Arc<str>,
     /// The window, for who looks at how long things take.
-    pub view: Option<Arc<View>>,
+    pub view: Option<Arc<CrawlMonitor>>,
 }
 
-impl Errand {
+impl FetchTask {
     /// Does what a ticket is for, which goes out now (`begun`).
-    pub async fn run(self, ticket: Ticket, begun: Instant) -> Done {
+    pub async fn run(self, ticket: Ticket, begun: Instant) -> FetchResult {
         let Self { fetcher, renderer, readers, topic, robot, view } = self;
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
@@ -57,10 +57,10 @@ impl Errand {
                 (answer, from) = fetcher.fetch_from(&url, known.as_deref()).await;
             }
             let took = u64::try_from(clock().duration_since(asked).as_millis()).ok();
-            (answer, Delivery { took, from })
+            (answer, ResponseMeta { latency: took, from })
         });
         // An answer that breaks a library is a page lost, not a crawl that waits for it for ever.
-        let (answer, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), Delivery::default()));
+        let (answer, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
         if let Some(view) = &view {
             let bytes = answer.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
             view.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
@@ -76,14 +76,14 @@ impl Errand {
                     let answer = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
                     let second = read(done.ticket, begun, answer.ok_or_else(broken), &readers, &topic, &robot).await;
                     let poorer = says_less(&second.outcome, &done.outcome);
-                    done = if poorer { Done { ticket: second.ticket, ..done } } else { second };
+                    done = if poorer { FetchResult { ticket: second.ticket, ..done } } else { second };
                 }
                 Ok(None) => {}
                 Err(Stopped) => done.unshown = true,
             }
         }
         told(&done.ticket, &done.outcome);
-        Done { delivery, ..done }
+        FetchResult { delivery, ..done }
     }
 }
 
@@ -97,10 +97,10 @@ async fn read(
     ticket: Ticket,
     begun: Instant,
     answer: Result<Fetched, Failure>,
-    readers: &Readers,
+    readers: &ParsePool,
     topic: &Arc<Topic>,
     robot: &Arc<str>,
-) -> Done {
+) -> FetchResult {
     let (wanted, topic, robot) = (ticket.wanted.clone(), Arc::clone(topic), Arc::clone(robot));
     let read = readers.run(move || {
         let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
@@ -112,34 +112,34 @@ async fn read(
         // A page that breaks a library is a page lost, not a crawl.
         Err(Unread::Broken) => {
             tracing::error!(url = %ticket.url, "parsing this page panicked, so it is skipped; please report it");
-            (Outcome::Failed(broken()), None)
+            (FetchOutcome::Failed(broken()), None)
         }
         Err(Unread::TooLong) => {
             tracing::error!(
                 url = %ticket.url,
                 "parsing this page took longer than crawl.reading_timeout, so it is skipped; please report it"
             );
-            (Outcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
+            (FetchOutcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
         }
     };
     let keep = matches!(
         (&ticket.wanted, &outcome),
         (
-            Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_),
-            Outcome::Page { .. } | Outcome::Redirect { .. } | Outcome::Unchanged
+            FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Absent(_),
+            FetchOutcome::Page { .. } | FetchOutcome::Redirect { .. } | FetchOutcome::Unchanged
         )
     );
     let fetched = answer.filter(|_| keep);
-    Done { begun, ticket, outcome, delivery: Delivery::default(), unshown: false, fetched }
+    FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), unshown: false, fetched }
 }
 
 /// Whether a page says much less than as it was sent: its scripts failed and took away what there was.
-fn says_less(shown: &Outcome, sent: &Outcome) -> bool {
+fn says_less(shown: &FetchOutcome, sent: &FetchOutcome) -> bool {
     match (shown, sent) {
-        (Outcome::Page { page: shown, .. }, Outcome::Page { page: sent, .. }) => {
+        (FetchOutcome::Page { page: shown, .. }, FetchOutcome::Page { page: sent, .. }) => {
             shown.sketch.chars < sent.sketch.chars / 2
         }
-        (Outcome::Redirect { .. }, _) => false,
+        (FetchOutcome::Redirect { .. }, _) => false,
         _ => true,
     }
 }
@@ -148,8 +148,8 @@ fn says_less(shown: &Outcome, sent: &Outcome) -> bool {
 struct Stopped;
 
 /// What a browser makes of a page, if it is to be shown by one, and can be; else what the server sent stands.
-async fn shown(renderer: &Renderer, done: &Done) -> Result<Option<Bytes>, Stopped> {
-    let (Outcome::Page { page, .. }, Some(fetched)) = (&done.outcome, &done.fetched) else { return Ok(None) };
+async fn shown(renderer: &Renderer, done: &FetchResult) -> Result<Option<Bytes>, Stopped> {
+    let (FetchOutcome::Page { page, .. }, Some(fetched)) = (&done.outcome, &done.fetched) else { return Ok(None) };
     let html = matches!(fetched.media_type().as_str(), "text/html" | "application/xhtml+xml" | "");
     let wanted = match renderer.mode() {
         RenderMode::Never => false,
@@ -174,16 +174,16 @@ async fn shown(renderer: &Renderer, done: &Done) -> Result<Option<Bytes>, Stoppe
 }
 
 /// What became of a ticket, for `-v`.
-fn told(ticket: &Ticket, outcome: &Outcome) {
+fn told(ticket: &Ticket, outcome: &FetchOutcome) {
     let url = &ticket.url;
     match outcome {
-        Outcome::Page { status, page, .. } => {
+        FetchOutcome::Page { status, page, .. } => {
             tracing::debug!("{url} status {status}, relevance {:.3}", page.relevance.get())
         }
-        Outcome::Unchanged => tracing::debug!("{url} unchanged"),
-        Outcome::Redirect { to, .. } => tracing::debug!("{url} redirects to {to}"),
-        Outcome::Hints(hints, _) => tracing::debug!("{url} lists {} pages", hints.pages.len()),
-        Outcome::Robots(_) => tracing::debug!("{url} fetched (or absent)"),
-        Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
+        FetchOutcome::Unchanged => tracing::debug!("{url} unchanged"),
+        FetchOutcome::Redirect { to, .. } => tracing::debug!("{url} redirects to {to}"),
+        FetchOutcome::Hints(hints, _) => tracing::debug!("{url} lists {} pages", hints.pages.len()),
+        FetchOutcome::Robots(_) => tracing::debug!("{url} fetched (or absent)"),
+        FetchOutcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
     }
 }

@@ -2,48 +2,50 @@
 
 use std::sync::Arc;
 
-use suidao_page::model::{Clock, CrawlUrl, Fetched, Millis, Moment, PostRecord, Sight, SightLink, ThreadRecord};
+use suidao_page::model::{
+    ApproxTime, CrawlUrl, Fetched, ForumPageView, Millis, PostRecord, SightLink, ThreadRecord, TimeContext,
+};
 use suidao_page::read::{self, Parsed};
 
-use super::board::{LinkClass, Thresholds, classes, threads};
+use super::board::{BoardThresholds, LinkClass, classes, threads};
 use super::links::{links, own_url};
-use super::map::Keyed;
-use super::shape::{Shapes, sessions, without};
+use super::map::IdPattern;
+use super::shape::{UrlClassifier, sessions, without};
 use super::{Tree, asks_login, posts, posts_of_thread, records, times};
 
 /// What is known of a forum before one of its pages is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lens {
+pub struct ForumProfile {
     /// Classes of its URLs.
-    pub shapes: Shapes,
+    pub shapes: UrlClassifier,
     /// Classes of its threads; where none is known, that which the page itself shows.
-    pub threads: Vec<Keyed>,
+    pub threads: Vec<IdPattern>,
     /// Its own time, in seconds east of UTC; where it is not known the page itself has to tell.
     pub offset: Option<i32>,
 }
 
 /// What a page is looked at with, and when.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct ForumAnalysis {
     /// What is known of the forum.
-    pub lens: Arc<Lens>,
+    pub lens: Arc<ForumProfile>,
     /// When it was asked for: stands in where the server does not say what time it is.
     pub at: Millis,
 }
 
 /// Looks at a page of a forum.
-pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
+pub fn analyze(fetched: &Fetched, parsed: &Parsed, look: &ForumAnalysis) -> ForumPageView {
     Lists::of(fetched, parsed, look).whole(fetched, parsed)
 }
 
 /// Looks at a page of which nothing is known. None where it lists no threads as boards do: then it makes no forum of its host
 /// ([`super::explore::recognise`]), whatever else it shows, and nobody has to look at that.
-pub fn glance(fetched: &Fetched, parsed: &Parsed) -> Option<Sight> {
+pub fn quick_check(fetched: &Fetched, parsed: &Parsed) -> Option<ForumPageView> {
     if !is_suspect(parsed, &fetched.url) {
         return None;
     }
     // Long before any page: what it shows in relation to now has no time, where the server tells none.
-    let look = Look { lens: Arc::default(), at: Millis(0) };
+    let look = ForumAnalysis { lens: Arc::default(), at: Millis(0) };
     let lists = Lists::of(fetched, parsed, &look);
     is_list(&lists.records).then(|| lists.whole(fetched, parsed))
 }
@@ -53,17 +55,17 @@ struct Lists {
     tree: Tree,
     links: Vec<SightLink>,
     records: Vec<ThreadRecord>,
-    clock: Clock,
+    clock: TimeContext,
 }
 
 impl Lists {
-    fn of(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Self {
+    fn of(fetched: &Fetched, parsed: &Parsed, look: &ForumAnalysis) -> Self {
         let links = links(&parsed.document, &fetched.url);
         let tree = Tree::read(fetched);
         let now = clock(fetched, look.at);
         let names = sessions(parsed.document.links.iter().map(|link| &link.url));
         let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
-        let clock = Clock { now, offset };
+        let clock = TimeContext { now, offset };
         let of_class =
             |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
         let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
@@ -78,9 +80,9 @@ impl Lists {
     }
 
     /// With all else that the page shows.
-    fn whole(self, fetched: &Fetched, parsed: &Parsed) -> Sight {
+    fn whole(self, fetched: &Fetched, parsed: &Parsed) -> ForumPageView {
         let Self { tree, links, records, clock } = self;
-        Sight {
+        ForumPageView {
             own: own_url(&parsed.document, &fetched.url),
             login: records.is_empty() && asks_login(&tree),
             posts: posts(&tree, clock).into_iter().map(|post| post.posted).collect(),
@@ -111,7 +113,7 @@ pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRe
         let parsed = read::parse(fetched);
         offset(&parsed, now, &links(&parsed.document, &fetched.url))
     });
-    posts_of_thread(&Tree::read(fetched), Clock { now, offset })
+    posts_of_thread(&Tree::read(fetched), TimeContext { now, offset })
 }
 
 /// What "3分钟前" counts from: the server's own clock.
@@ -134,11 +136,11 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
     let texts: Vec<String> =
         texts.filter(|text| text.len() <= SHORT && text.bytes().any(|byte| byte.is_ascii_digit())).collect();
     let [one, other] = EARLIEST.map(|offset| {
-        let clock = Clock { now, offset };
+        let clock = TimeContext { now, offset };
         texts
             .iter()
             .map(|text| times::all(text, clock).into_iter().map(|shown| shown.moment).collect())
-            .collect::<Vec<Vec<Moment>>>()
+            .collect::<Vec<Vec<ApproxTime>>>()
     });
     let now = i64::try_from(now.0 / 1000).unwrap_or(i64::MAX);
     let pairs = one.iter().zip(&other).filter(|(one, other)| one.len() == other.len());
@@ -163,7 +165,7 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
 /// Whether a page that nothing is known of is worth a look: it has a row of long links of one class (links to last posts may be
 /// as many as those of threads), and about as many numbers that may be of replies. Cheap, since every page is asked.
 fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
-    const ROW: Thresholds = Thresholds { members: 10, columns: 12.0, dominance: 0.4 };
+    const ROW: BoardThresholds = BoardThresholds { members: 10, columns: 12.0, dominance: 0.4 };
     let document = &parsed.document;
     if document.links.len() < ROW.members {
         return false;
@@ -195,8 +197,8 @@ fn may_count(text: &str) -> bool {
     text.len() <= ALONE && !dated || WORDS.iter().any(|word| text.contains(word))
 }
 
-fn learnt(links: &[SightLink]) -> Shapes {
-    let mut shapes = Shapes::default();
+fn learnt(links: &[SightLink]) -> UrlClassifier {
+    let mut shapes = UrlClassifier::default();
     shapes.learn(links.iter().map(|link| &link.url));
     shapes
 }
@@ -206,9 +208,9 @@ type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
 
 /// What tells the URLs of threads: the classes that are known, else those that may be: the one that stands out on the page,
 /// and the widest of many.
-fn threads_by(lens: &Lens, links: &[SightLink]) -> Vec<Test> {
+fn threads_by(lens: &ForumProfile, links: &[SightLink]) -> Vec<Test> {
     const TRIED: usize = 3;
-    const LEAST: Thresholds = Thresholds { members: 2, columns: 8.0, dominance: 0.0 };
+    const LEAST: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.0 };
     if !lens.threads.is_empty() {
         let (shapes, classes) = (lens.shapes.clone(), lens.threads.clone());
         return vec![Box::new(move |url| {
@@ -221,7 +223,7 @@ fn threads_by(lens: &Lens, links: &[SightLink]) -> Vec<Test> {
     let all = classes(links, &shapes);
     #[allow(clippy::cast_precision_loss)] // at most 40
     let weight = |class: &LinkClass| class.columns.min(40.0) * (class.members.len().min(40) as f64).sqrt();
-    let outstanding = threads(&all, &Thresholds::DOMINANT).map(|class| &class.class);
+    let outstanding = threads(&all, &BoardThresholds::DOMINANT).map(|class| &class.class);
     let mut tried: Vec<&LinkClass> =
         all.iter().filter(|class| threads(std::slice::from_ref(*class), &LEAST).is_some()).collect();
     tried.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
