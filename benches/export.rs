@@ -96,9 +96,11 @@ fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Select
     match format {
         "jsonl" => drop(jsonl::write(&export, &to("x.jsonl"), &DocumentFields::without_links()).expect("jsonl")),
         "jsonl.zst" => {
-            drop(jsonl::write(&export, &to("x.jsonl.zst"), &DocumentFields::without_links()).expect("jsonl"))
+            jsonl::write(&export, &to("x.jsonl.zst"), &DocumentFields::without_links()).expect("jsonl");
         }
-        "parquet" => drop(parquet::write(&export, &to("x.parquet"), &DocumentFields::all()).expect("parquet")),
+        "parquet" => {
+            parquet::write(&export, &to("x.parquet"), &DocumentFields::all()).expect("parquet");
+        }
         "warc" => drop(warc::write(&export, &to("x.warc.gz")).expect("warc")),
         "text" => drop(text::write(&export, &to("x.txt"), &Filter::default()).expect("text")),
         "graph" => drop(graph::write(&export, &out.join("x.graphml")).expect("graph")),

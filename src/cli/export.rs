@@ -270,16 +270,15 @@ fn wanted(
     all: Selection,
 ) -> Result<ExportSelection> {
     let last = matches!(args.since, Some(SinceFlag::Last));
-    let former = export_state::read(directory, name)?;
-    let former = match export_state {
-        Some(former) => export_state,
+    let former = match export_state::read(directory, name)? {
+        Some(former) => former,
         None if last => bail!(
             "--since last: there is no earlier {name} export of {}; leave out --since the first time",
             directory.root().display()
         ),
         None => return Ok(ExportSelection { selection: all.clone(), all, retired: Vec::new() }),
     };
-    let changes = export_state::changes(catalogue, &all, &export_state);
+    let changes = export_state::changes(catalogue, &all, &former);
     let (selection, retired) = match args.since {
         Some(SinceFlag::Last) => (changes.selection, changes.retired),
         Some(SinceFlag::Day(_)) => (all.clone(), Vec::new()),

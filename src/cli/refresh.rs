@@ -43,7 +43,7 @@ pub struct RefreshArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "watch", help_heading = "Limits")]
     pub per_day: Option<u64>,
     /// How to choose the next page [default: crawl-value]
-    #[arg(long, value_parser = one_of::<Policy>())]
+    #[arg(long, value_parser = one_of::<RevisitPolicy>())]
     pub policy: Option<RevisitPolicy>,
     /// Print what would be fetched and why; fetch nothing
     #[arg(long, conflicts_with = "watch", help_heading = "Output")]

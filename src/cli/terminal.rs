@@ -22,12 +22,12 @@ use tracing_subscriber::registry::LookupSpan;
 /// Writes a line to the standard output. Where its reader went away the verb ends with that error, which is none to the
 /// user (`is_broken_pipe`).
 macro_rules! outln {
-    ($($word:tt)*) => { $crate::cli::door::say(format_args!($($word)*))? };
+    ($($word:tt)*) => { $crate::cli::terminal::say(format_args!($($word)*))? };
 }
 
 /// Writes a line to the standard error. That nobody can read it is no reason to stop.
 macro_rules! errln {
-    ($($word:tt)*) => { $crate::cli::door::note(format_args!($($word)*)) };
+    ($($word:tt)*) => { $crate::cli::terminal::note(format_args!($($word)*)) };
 }
 
 /// What [`outln!`] does. On a terminal URLs are shown with their letters decoded, but not in data: JSON, HTML and SVG.

@@ -22,7 +22,7 @@ pub struct ScheduleArgs {
     /// Crawl directory of `suidao forum crawl`
     pub directory: PathBuf,
     /// How to distribute the visits
-    #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
+    #[arg(long, value_parser = one_of::<ScheduleMethod>(), default_value_t = ScheduleMethod::Sqrt)]
     pub method: ScheduleMethod,
     /// Visits per day, all boards together [default: 8 per board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

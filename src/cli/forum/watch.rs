@@ -20,7 +20,7 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub crawl: ForumCrawlArgs,
     /// How to distribute the visits (see `suidao forum schedule`)
-    #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
+    #[arg(long, value_parser = one_of::<ScheduleMethod>(), default_value_t = ScheduleMethod::Sqrt)]
     pub method: ScheduleMethod,
     /// Visits per day, all boards together [default: 8 per board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]

@@ -107,7 +107,7 @@ impl TermFrequency {
 
 /// Document frequencies in a background of pages of all topics.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Counts")]
+#[serde(try_from = "BackgroundCounts")]
 pub struct DocumentFrequencies {
     /// N, the pages counted.
     pub pages: u32,

@@ -9,17 +9,17 @@ use super::document::{CorpusDocument, Parts};
 pub struct DocumentFields(Vec<&'static str>);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown field {0}; choose from {all}", all = Fields::ALL.join(", "))]
+#[error("unknown field {0}; choose from {all}", all = DocumentFields::ALL.join(", "))]
 pub struct UnknownField(String);
 
 macro_rules! fields {
     ($($name:ident),* $(,)?) => {
-        impl Fields {
+        impl DocumentFields {
             /// All fields, in the order in which they are written.
             pub const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
         }
 
-        impl Serialize for Shown<'_> {
+        impl Serialize for JsonDocument<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut map = serializer.serialize_map(Some(self.1.0.len()))?;
                 $(if self.1.holds(stringify!($name)) {
