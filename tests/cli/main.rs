@@ -7,6 +7,7 @@ mod support;
 mod bad_input;
 mod commands;
 mod compare;
+mod documentation;
 mod operate;
 mod replay;
 mod topic;
