@@ -217,8 +217,8 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
     };
     format!(
         "{why}\n{} pages, {} of them relevant to {}: harvest rate {:.1}%. This run: {} pages, {:.0} pages/s.\n\
-         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} skipped by crawl policy (see skipped.csv).\n{}{}\
-         Output: {}",
+         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} skipped by crawl policy (see \
+         skipped.csv).\n{}{}Output: {}",
         thousands(progress.pages),
         thousands(progress.relevant),
         job.topic.lexicon().name,
@@ -243,7 +243,8 @@ pub fn requests_in_words(limits: &CrawlLimits, requests: u64) -> String {
         None => "ten for each page of --max-pages, plus 1,000",
     };
     format!(
-        "Request limit reached: {} requests sent (limit: {by}). Rerun with a larger --max-requests to continue; skipped.csv lists failures.",
+        "Request limit reached: {} requests sent (limit: {by}). Rerun with a larger --max-requests to continue; skipped.csv \
+         lists failures.",
         thousands(requests)
     )
 }

@@ -41,7 +41,7 @@ pub struct ExportArgs {
     /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, the searched ones for servers]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
     pub fields: Vec<String>,
-    /// Only changes since the last export in this format or to this address (`last`), or only pages fetched since a day
+    /// Only pages new, changed or gone since the last export in this format or to this address (`last`), or fetched since a day
     #[arg(long, value_name = "last|YYYY-MM-DD", help_heading = "Output")]
     pub since: Option<SinceFlag>,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX

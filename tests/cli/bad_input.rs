@@ -59,10 +59,10 @@ fn seeds() {
     let stage = stage();
     let lexicon = stage.lexicon.to_str().unwrap().to_owned();
     let missing = stage.path("none.txt").to_str().unwrap().to_owned();
-    refused(&stage, crawl_with(&stage, &lexicon, &missing, &[]), 2, &["none.txt", "one URL a line"]);
+    refused(&stage, crawl_with(&stage, &lexicon, &missing, &[]), 2, &["none.txt", "one URL per line"]);
     for (name, content, told) in [
-        ("empty.txt", "", "write one a line"),
-        ("comments.txt", "# nothing\n\n  \n", "write one a line"),
+        ("empty.txt", "", "write one per line"),
+        ("comments.txt", "# nothing\n\n  \n", "write one per line"),
         ("word.txt", "http://a.test/\n\nnot-a-url\n", "line 3: not-a-url"),
         ("scheme.txt", "# x\nftp://a.test/\n", "line 2: ftp://a.test/"),
     ] {
@@ -75,7 +75,7 @@ fn seeds() {
     let seeds = stage.path("gbk.txt").to_str().unwrap().to_owned();
     refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &["gbk.txt", "UTF-8"]);
     let directory = stage.dir.path().to_str().unwrap().to_owned();
-    refused(&stage, crawl_with(&stage, &lexicon, &directory, &[]), 2, &["one URL a line"]);
+    refused(&stage, crawl_with(&stage, &lexicon, &directory, &[]), 2, &["one URL per line"]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn configurations() {
         ("status.listen=99999999", "status.listen"),
         ("status.listen=\"99999999\"", "status.listen must be a port"),
         ("scope.max_url_length=1000000", "scope.max_url_length must"),
-        ("stop.bytes=99999999TB", "no number of bytes"),
+        ("stop.bytes=99999999TB", "is not a size"),
         ("crawl.in_flight=-4", "--set crawl.in_flight=-4"),
         ("limits.pages=0", "limits.pages must"),
         ("strategy.name=fastest", "fastest"),
@@ -161,7 +161,7 @@ fn proxies() {
     let mut command = suidao();
     command.arg("crawl").arg("-m").arg(&stage.lexicon).arg("-s").arg(&stage.seeds).arg("-o");
     command.arg(stage.path("new")).args(["--contact", "x@example.org", "--proxy", &proxy]);
-    refused(&stage, command, 2, &["cannot be reached", &port.to_string(), "--proxy"]);
+    refused(&stage, command, 2, &["cannot reach the proxy", &port.to_string(), "--proxy"]);
 }
 
 #[test]
@@ -177,10 +177,10 @@ fn output_directories() {
         let mut alone = suidao();
         alone.args(["crawl", "-m", lexicon, "-s"]).arg(&stage.seeds).arg("-o").arg(stage.path("done"));
         alone.args(["--proxy", &stage.server.proxy(), "--contact", "x@example.org"]);
-        refused(&stage, alone, 2, &["done", told, "use another output directory"]);
+        refused(&stage, alone, 2, &["done", told, "another output directory"]);
     }
     let strategy = stage.crawl("done", &["--max-pages", "30", "--strategy", "pagerank"]);
-    refused(&stage, strategy, 2, &["strategy", "use another output directory"]);
+    refused(&stage, strategy, 2, &["strategy", "another output directory"]);
 
     let meta = stage.path("done/state/meta.json");
     let text = std::fs::read_to_string(&meta).unwrap();
@@ -220,7 +220,7 @@ fn a_second_crawl_in_the_same_directory() {
     for second in [stage.crawl("crawl", &arguments), why, export] {
         let ended = run(second).expect(2);
         assert!(ended.err.starts_with("suidao: ") && ended.err.lines().count() == 1, "{}", ended.err);
-        assert!(ended.err.contains("another crawl runs in this directory"), "{}", ended.err);
+        assert!(ended.err.contains("another crawl is running in this directory"), "{}", ended.err);
     }
     assert!(!first.has_ended(), "the first goes on");
     first.signal("INT");
@@ -243,13 +243,13 @@ fn why_and_export() {
         command
     };
     for dir in ["empty", "none"] {
-        let told = &[dir, "holds no crawl", "output directory of `suidao crawl`"];
+        let told = &[dir, "contains no crawl", "output directory of `suidao crawl`"];
         refused(&stage, why(&stage.path(dir), "http://a.test/"), 2, told);
         refused(&stage, export(&stage.path(dir), &stage.path("x.jsonl")), 2, told);
     }
     let done = stage.path("done");
     refused(&stage, why(&done, "nonsense"), 2, &["nonsense", "write it as http://host/path"]);
-    refused(&stage, why(&done, "http://nowhere.test/"), 2, &["http://nowhere.test/", "no page fetched there links"]);
+    refused(&stage, why(&done, "http://nowhere.test/"), 2, &["http://nowhere.test/", "no fetched page links"]);
     refused(&stage, export(&done, &stage.path("none/x.jsonl")), 2, &["none/x.jsonl", "check the path"]);
     refused(&stage, export(&done, &stage.path("done")), 2, &["done"]);
     refused(&stage, export(&done, &stage.lexicon.join("x.jsonl")), 2, &["lexicon.toml/x.jsonl"]);
@@ -274,7 +274,7 @@ fn a_directory_of_another_format() {
     std::fs::write(dir.join("state/meta.json"), former).unwrap();
     // Keys of its configuration may be gone by now, and its log cannot be read.
     std::fs::write(dir.join("state/config.toml"), "[crawl]\nbygone = 1\n").unwrap();
-    let told = &["meta.json", "format 1", "reads format 2 alone", "crawl anew into another output directory"];
+    let told = &["meta.json", "format 1", "reads only format 2", "new crawl in another output directory"];
     refused(&stage, crawl(), 2, told);
     for arguments in [
         &["why", "http://a.test/"][..],
@@ -308,12 +308,12 @@ fn checks() {
     let page = file(&stage, "page.html", "<p>足球</p>");
     refused(&stage, check(&["page", &missing, "-m", lexicon]), 2, &["none", "check the path"]);
     refused(&stage, check(&["page", &page, "-m", &missing]), 2, &["none", "suidao topic build"]);
-    refused(&stage, check(&["page", &page, "-m", lexicon, "--url", "x"]), 2, &["x is no URL"]);
+    refused(&stage, check(&["page", &page, "-m", lexicon, "--url", "x"]), 2, &["x is not a URL"]);
     // What is no page is an answer, not a mistake.
-    refused(&stage, check(&["page", "http://127.0.0.1:8999/"]), 1, &["http://127.0.0.1:8999/ was not read", "private"]);
+    refused(&stage, check(&["page", "http://127.0.0.1:8999/"]), 1, &["cannot read http://127.0.0.1:8999/", "private"]);
     refused(&stage, check(&["page", "http://a.test/", "--proxy", "nonsense:"]), 2, &["proxy"]);
     refused(&stage, check(&["robots", "--file", &missing, "http://a.test/"]), 2, &["none", "check the path"]);
-    refused(&stage, check(&["robots", "--file", &page, "http://a.test/", "a.test"]), 2, &["a.test is no URL"]);
-    refused(&stage, check(&["url", "a.test"]), 2, &["a.test is no URL"]);
+    refused(&stage, check(&["robots", "--file", &page, "http://a.test/", "a.test"]), 2, &["a.test is not a URL"]);
+    refused(&stage, check(&["url", "a.test"]), 2, &["cannot crawl a.test"]);
     refused(&stage, check(&["config", &page]), 2, &["page.html", "line 1"]);
 }

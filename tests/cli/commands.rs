@@ -102,21 +102,23 @@ fn why_tells_every_fate() {
     };
     let (told, json) = why("dth", &dth.relevant);
     assert!(told.contains(": relevant") && told.contains("terms: ") && told.contains("priority"), "{told}");
-    assert!(told.contains("(seed)") && told.contains(", k "), "{told}");
+    assert!(told.contains("(seed)") && !told.contains(", k "), "{told}");
+    let detailed = said(&["why", "-v", text(&stage.path("dth")), dth.relevant.as_ref().unwrap().as_str()]);
+    assert!(detailed.contains(", k ") && detailed.contains("queue "), "{detailed}");
     assert_eq!(json["fate"]["settled"]["relevant"], true);
     assert!(!json["fate"]["settled"]["terms"].as_array().unwrap().is_empty());
     assert!(why("dth", &dth.off_topic).0.contains(": off topic"));
     assert!(why("dth", &dth.redirected).0.contains("redirected "));
-    assert!(why("dth", &dth.failed).0.contains("the server answered 404"));
+    assert!(why("dth", &dth.failed).0.contains("the server answered with status 404"));
     let (told, json) = why("dth", &dth.robots);
-    assert!(told.contains("refused ") && told.contains("robots.txt forbids it"), "{told}");
+    assert!(told.contains("skipped ") && told.contains("disallowed by robots.txt"), "{told}");
     assert_eq!(json["fate"]["reason"], "robots");
-    assert!(why("dth", &dth.skipped).0.contains("outside the crawl's scope"));
+    assert!(why("dth", &dth.skipped).0.contains("out of scope"));
     assert!(why("dth", &dth.queued).0.contains("queued: "));
-    assert!(why("hard", &hard.dropped).0.contains("left out: it was found only on off-topic pages"));
+    assert!(why("hard", &hard.dropped).0.contains("not queued: found only on off-topic pages"));
     let mut unknown = suidao();
     unknown.arg("why").arg(stage.path("dth")).arg("http://www.nowhere.test/");
-    assert!(run(unknown).expect(2).err.contains("does not occur"));
+    assert!(run(unknown).expect(2).err.contains("is unknown to the crawl"));
 }
 
 #[test]
@@ -206,7 +208,10 @@ fn a_dry_run_changes_nothing() {
     let (before, requests) = (all(), stage.server.requests());
     let fresh = run(stage.crawl("new", &["--dry-run", "--max-pages", "7"])).expect(0).out;
     let going_on = run(stage.crawl("crawl", &["--dry-run"])).expect(0).out;
-    assert!(fresh.contains("would begin in") && going_on.contains("goes on in"), "{fresh}\n{going_on}");
+    assert!(
+        fresh.contains("would start a crawl in") && going_on.contains("would resume the crawl in"),
+        "{fresh}\n{going_on}"
+    );
     assert!(fresh.contains(stage.world.seeds()[0].as_str()));
     assert_eq!(stage.server.requests(), requests);
     assert!(all() == before);
@@ -244,7 +249,8 @@ fn checks_show_what_suidao_makes_of_things() {
     // The same for people, with and without a lexicon.
     let shown = said(&check);
     let title = page["title"].as_str().unwrap();
-    for part in [title, "UTF-8 (", "relevant (from ", page["text"].as_str().unwrap(), " links: relevance = "] {
+    for part in [title, "UTF-8 (", "relevant (page threshold ", page["text"].as_str().unwrap(), " links: relevance = "]
+    {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let bare = said(&check[..5]);
@@ -304,7 +310,7 @@ fn the_demo_prints_its_table() {
     };
     assert!(table.contains("harvest rate") && table.contains("islands") && table.contains("pages/s"), "{table}");
     assert!(
-        table.contains("is ahead") && table.contains("suidao crawl -m") && table.contains("docs/tutorial.md"),
+        table.contains("relevant posts") && table.contains("suidao crawl -m") && table.contains("docs/tutorial.md"),
         "{table}"
     );
     for name in ["breadth-first", "best-first", "shark-search", "dth", "tunnel"] {

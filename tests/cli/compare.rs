@@ -50,7 +50,9 @@ fn the_same_comparison_gives_the_same_bytes() {
     assert_eq!(lines[6].matches("100.0% [100.0%, 100.0%]").count(), 2, "at both marks: {}", one.out);
     let [curves, report, summary, wins] = read("out").map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(scraper::Html::parse_document(&report).errors.is_empty());
-    for told in ["suidao compare plan.toml", "7–8", "what the world knows", "island recall", "share of the oracle"] {
+    for told in
+        ["suidao compare plan.toml", "7–8", "known from the generated web", "island recall", "share of the oracle"]
+    {
         assert!(report.contains(told), "{told}");
     }
     assert!(!report.contains(dir.path().to_str().unwrap()), "no path of this machine");
@@ -93,14 +95,14 @@ fn what_is_wrong_is_told_before_anything_runs() {
     let before = snapshot(dir.path());
     for (args, told) in [
         (&["missing.toml"][..], "cannot read missing.toml"),
-        (&["line.toml"], "line.toml does not fit: line 4"),
+        (&["line.toml"], "invalid comparison file line.toml: line 4"),
         (&["lost.toml"], "task x"),
-        (&["plan.toml", "--strategies", "deep-first"], "no strategy is called deep-first"),
-        (&["plan.toml", "--strategies", "dth,dth link-scored"], "named twice"),
+        (&["plan.toml", "--strategies", "deep-first"], "unknown strategy deep-first"),
+        (&["plan.toml", "--strategies", "dth,dth link-scored"], "given twice"),
         (&["plan.toml", "--pages", "0"], "at least 1"),
-        (&["plan.toml", "-m", "x.toml"], "names lexicon"),
+        (&["plan.toml", "-m", "x.toml"], "already sets lexicon"),
         (&["plan.toml", "-o", "taken"], "letter.txt"),
-        (&["world:", "world:"], "two tasks are called world"),
+        (&["world:", "world:"], "two tasks are named world"),
         (&["plan.toml", "--set", "crawl.in_flight=0"], "crawl.in_flight"),
     ] {
         let ended = run(compare(dir.path(), args)).expect(2);

@@ -69,7 +69,7 @@ fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "nothing half-written is left");
 
     let said = run(replay(dir.path(), "web.toml", &["--max-pages", "200", "--in-flight", "4"])).expect(0).out;
-    for part in ["world:web.toml", "tunnel, 4 in flight, seed 1", "page threshold", "harvest rate", "page limit"] {
+    for part in ["world:web.toml", "tunnel, 4 in flight, seed 1", "page threshold", "harvest rate", "Page limit"] {
         assert!(said.contains(part), "{part} is not in\n{said}");
     }
 }
@@ -180,19 +180,19 @@ fn what_cannot_be_replayed_is_told() {
     for (web, more, told) in [
         ("none", &INPUTS[..], &["none", "check the path"][..]),
         ("notes.md", &INPUTS, &["notes.md", "hosts:DIR"]),
-        ("hosts:empty", &INPUTS, &["empty", "a directory for each host"]),
+        ("hosts:empty", &INPUTS, &["empty", "one directory per host"]),
         ("warc:empty", &INPUTS, &["empty", "*.warc.gz"]),
         ("warc:cut.warc", &INPUTS, &["cut.warc", "neither WARC/ nor gzip"]),
-        ("crawl:hosts", &INPUTS, &["hosts", "holds no crawl"]),
+        ("crawl:hosts", &INPUTS, &["hosts", "contains no crawl"]),
         ("world:typo.toml", &[], &["typo.toml", "line 2", "islnads"]),
         ("world:small.toml", &[], &["small.toml", "pages"]),
-        ("hosts:hosts", &[], &["no lexicon of its own", "-m"]),
-        ("hosts:hosts", &INPUTS[..2], &["no seeds of its own", "-s"]),
+        ("hosts:hosts", &[], &["no built-in lexicon", "-m"]),
+        ("hosts:hosts", &INPUTS[..2], &["no built-in seeds", "-s"]),
         ("hosts:hosts", &["-m", "seeds.txt", "-s", "seeds.txt"], &["seeds.txt"]),
         ("world:", &["--truth", "lines.txt"], &["lines.txt, line 2", "no-url"]),
         ("world:", &["--truth", "truth.txt", "--exclude", "hosts.txt"], &["hosts.txt, line 2"]),
         ("world:", &["--in-flight", "0"], &["crawl.in_flight must"]),
-        ("world:", &["-o", "old"], &["old", "holds a crawl"]),
+        ("world:", &["-o", "old"], &["old", "contains a crawl"]),
         ("world:", &["-o", "notes.md"], &["notes.md", "output directory"]),
     ] {
         let mut command = suidao();
@@ -217,7 +217,7 @@ fn context_graphs_are_learnt_on_one_world_and_tried_on_another() {
     let mut learn = suidao();
     learn.current_dir(dir.path()).args(["topic", "layers", "world:3.toml", "-o", "layers.toml", "--max-pages", "400"]);
     let told = run(learn).expect(0).out;
-    assert!(told.contains("layer 0: ") && told.contains("written to layers.toml"), "{told}");
+    assert!(told.contains("layer 0: ") && told.contains("Wrote layers.toml"), "{told}");
 
     let strategy = ["--json", "-o", "out", "--strategy", "context-graph", "--max-pages", "120"];
     let error = run(replay(dir.path(), "world:4.toml", &strategy)).expect(2).err;

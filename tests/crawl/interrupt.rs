@@ -73,10 +73,10 @@ fn a_proxy_that_goes_away_costs_no_page() {
         assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
         stage.serve_anew();
         let ended = running.end().expect(1);
-        assert!(ended.err.contains("the proxy answers no more, and the crawl waits for it"), "{}", ended.err);
+        assert!(ended.err.contains("the proxy no longer responds; waiting for it"), "{}", ended.err);
         let said = ended.err.lines().filter(|line| !line.contains(" WARN ")).count();
         assert_eq!(said, 1 + usize::from(requests == 200), "{}", ended.err);
-        assert!(ended.err.contains("suidao: the proxy (fetch.proxy, --proxy) answers no more"), "{}", ended.err);
+        assert!(ended.err.contains("suidao: the proxy (fetch.proxy, --proxy) no longer responds"), "{}", ended.err);
     }
     run(stage.crawl("crawl", &all)).expect(0);
     assert!(pages(&stage.path("crawl")).keys().eq(pages(&stage.path("undisturbed")).keys()));

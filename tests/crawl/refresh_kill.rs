@@ -107,7 +107,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     runs.push(last);
     assert!(kills >= 3, "it was over after {kills} kills");
     if let Some(ended) = ended {
-        assert!(ended.err.contains("The round is over"), "{}", ended.err);
+        assert!(ended.err.contains("Round finished"), "{}", ended.err);
     }
 
     let log = records(&dir);

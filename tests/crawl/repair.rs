@@ -91,22 +91,22 @@ type Harm = fn(&Path);
 type Damage = (&'static str, Option<&'static str>, fn(&Path, &[(u64, u64)]));
 
 const DAMAGES: [Damage; 13] = [
-    ("last-record-flipped", Some("no whole record"), |dir, answers| {
+    ("last-record-flipped", Some("not a complete record"), |dir, answers| {
         let (offset, length) = *answers.last().unwrap();
         flip(&dir.join(WARC), offset + length / 2, 3);
     }),
-    ("last-record-truncated", Some("it breaks off"), |dir, answers| {
+    ("last-record-truncated", Some("it is truncated"), |dir, answers| {
         truncate(&dir.join(WARC), answers.last().unwrap().0 + 50);
     }),
-    ("record-in-the-middle-flipped", Some("no whole record"), |dir, answers| {
+    ("record-in-the-middle-flipped", Some("not a complete record"), |dir, answers| {
         let (offset, length) = answers[answers.len() / 2];
         flip(&dir.join(WARC), offset + length / 2, 3);
     }),
-    ("half-the-archive-gone", Some("it breaks off"), |dir, answers| {
+    ("half-the-archive-gone", Some("it is truncated"), |dir, answers| {
         truncate(&dir.join(WARC), answers[answers.len() / 2].0 + 7);
     }),
-    ("archive-gone", Some("is gone"), |dir, _| fs::remove_file(dir.join(WARC)).unwrap()),
-    ("request-flipped", Some("no whole record"), |dir, answers| flip(&dir.join(WARC), answers[30].0 - 60, 4)),
+    ("archive-gone", Some("is missing"), |dir, _| fs::remove_file(dir.join(WARC)).unwrap()),
+    ("request-flipped", Some("not a complete record"), |dir, answers| flip(&dir.join(WARC), answers[30].0 - 60, 4)),
     ("noise-behind-the-archive", None, |dir, _| {
         let mut bytes = fs::read(dir.join(WARC)).unwrap();
         bytes.extend_from_slice(&[0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5]);
@@ -135,7 +135,7 @@ fn every_damage_is_told_cut_and_gone_on_from() {
     let whole = finished.stage.path("whole");
     let before = snapshot(&whole);
     let told = check(&whole, &["--repair"]).expect(0);
-    assert!(told.out.contains(": sound."), "{}", told.out);
+    assert!(told.out.contains(": intact."), "{}", told.out);
     assert!(before == snapshot(&whole), "an intact directory is untouched");
     let answers = answers(&whole);
     for (name, word, damage) in DAMAGES {
@@ -144,10 +144,10 @@ fn every_damage_is_told_cut_and_gone_on_from() {
         damage(&dir, &answers);
         let before = snapshot(&dir);
         let told = check(&dir, &[]).expect(i32::from(word.is_some()));
-        assert!(told.out.contains(word.unwrap_or(": sound.")), "{}", told.out);
+        assert!(told.out.contains(word.unwrap_or(": intact.")), "{}", told.out);
         assert!(before == snapshot(&dir), "looking changes nothing");
         check(&dir, &["--repair"]).expect(0);
-        assert!(check(&dir, &[]).expect(0).out.contains(": sound."));
+        assert!(check(&dir, &[]).expect(0).out.contains(": intact."));
         assert_eq!(dir.join("damaged-1/log").exists(), word.is_some() && before.contains_key(&dir.join("state/log")));
         finished.goes_on(name);
         fs::remove_dir_all(&dir).unwrap();
@@ -186,9 +186,9 @@ fn a_killed_crawl_is_sound_and_a_running_one_is_left_alone() {
         let mut running = Running::start(stage.crawl("killed", &ALL));
         assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
         let told = check(&dir, &["--repair"]).expect(2);
-        assert!(told.err.contains("another crawl runs"), "{}", told.err);
+        assert!(told.err.contains("another crawl is running"), "{}", told.err);
         running.kill();
-        assert!(check(&dir, &[]).expect(0).out.contains(": sound."));
+        assert!(check(&dir, &[]).expect(0).out.contains(": intact."));
     }
     run(stage.crawl("killed", &ALL)).expect(0);
     check(&dir, &[]).expect(0);
@@ -289,8 +289,8 @@ fn a_forums_crawl_goes_on_from_where_it_was_cut() {
 fn what_is_no_crawl_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let told = check(dir.path(), &[]).expect(2);
-    assert!(told.err.contains("holds no crawl"), "{}", told.err);
+    assert!(told.err.contains("contains no crawl"), "{}", told.err);
     let told = check(&dir.path().join("nowhere"), &["--repair"]).expect(2);
-    assert!(told.err.contains("holds no crawl"), "{}", told.err);
+    assert!(told.err.contains("contains no crawl"), "{}", told.err);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }

@@ -548,13 +548,13 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
     };
     for (url, told) in [
         ("http://a.test/n/1", "http://a.test/news.xml.gz"),
-        ("http://a.test/n/1", "named there as “足球&篮球”"),
-        ("http://a.test/news.xml.gz", "as a sitemap or a feed"),
-        ("http://a.test/p?v=1", "it calls http://a.test/p its own address"),
-        ("http://a.test/p", "the address that page calls its own"),
-        ("http://a.test/english", "none of those that are kept"),
+        ("http://a.test/n/1", "listed there as “足球&篮球”"),
+        ("http://a.test/news.xml.gz", "as a sitemap or feed"),
+        ("http://a.test/p?v=1", "canonical URL http://a.test/p"),
+        ("http://a.test/p", "canonical URL of that page"),
+        ("http://a.test/english", "not one of keep.languages"),
         ("http://a.test/kept", "--with-noindex"),
-        ("http://a.test/zuqiu.pdf", "its extension is not a page's"),
+        ("http://a.test/zuqiu.pdf", "the file extension is not that of a page"),
     ] {
         let said = why(url);
         assert!(said.contains(told), "{url}: {said}");
@@ -643,5 +643,5 @@ fn an_unknown_language_is_refused_with_those_that_there_are() {
     let mut command = suidao();
     command.arg("export").arg(scene.dir.path()).args(["-o", "-", "--language", "xx"]);
     let told = run(command).expect(2).err;
-    assert!(told.contains("xx is no language") && told.contains("en, "), "{told}");
+    assert!(told.contains("unknown language \"xx\"") && told.contains("en, "), "{told}");
 }

@@ -222,11 +222,11 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
     let out = stage.path("out");
     let before = visible(&out);
     for (format, more, told) in [
-        ("warc", vec!["--fields", "url"], "--fields is for jsonl"),
-        ("index", vec!["--since", "2020-01-01"], "leave --since out"),
+        ("warc", vec!["--fields", "url"], "--fields works with jsonl"),
+        ("index", vec!["--since", "2020-01-01"], "leave out --since"),
         ("index", vec!["--shard-size", "1MB"], "an index is a directory"),
         ("graph", vec!["--shard-size", "1MB"], "three files"),
-        ("jsonl", vec!["--since", "last"], "leave --since out the first time"),
+        ("jsonl", vec!["--since", "last"], "leave out --since the first time"),
         ("jsonl", vec!["--min-relevance", "2"], "between 0 and 1"),
         ("jsonl", vec!["--published-from", "2021"], "2021-03-05"),
     ] {
@@ -350,7 +350,7 @@ fn what_is_there_is_replaced_by_force_alone() {
     ] {
         let told = export(format, "all", &[]).expect(0);
         let named = |ending: &str| out.join(format!("all.{ending}")).display().to_string();
-        assert!(told.err.contains(&format!("written to {}", named(ending))), "{}", told.err);
+        assert!(told.err.contains(&format!(" pages to {}", named(ending))), "{}", told.err);
         for ending in beside {
             assert!(Path::new(&named(ending)).is_file() && told.err.contains(&named(ending)), "{}", told.err);
         }

@@ -567,7 +567,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     let mut why = suidao();
     why.arg("why").arg(dir.path().join("auto")).arg("http://a.test/");
     let told = run(why).expect(0).out;
-    assert!(told.contains("scripts"), "{told}");
+    assert!(told.contains("rendered in a browser"), "{told}");
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
     assert!(!fs::read_to_string(room.path(KEPT)).unwrap().contains("STRANGERS_SECRET"));
     let before = room.web.heads().len();
     let told = run(room.refresh(&own)).expect(2).err;
-    assert!(told.contains("made with fetch.credentials"), "{told}");
+    assert!(told.contains("started with fetch.credentials"), "{told}");
     assert_eq!(room.web.heads().len(), before, "without them nothing is asked either: {told}");
 }
 
@@ -192,7 +192,7 @@ fn no_proxy_and_no_address_is_taken_from_a_directory() {
         assert_eq!((room.web.heads().len(), proxy.heads().len()), (before, 0), "{told}");
     };
     // As the crawl was made: its pages would all count as refused.
-    quiet(&[], "made with fetch.allow_private");
+    quiet(&[], "started with fetch.allow_private");
     run(room.refresh(&["--allow-private"])).expect(0);
     for (key, value) in [
         ("fetch.allow_private", toml::Value::from(true)),
@@ -223,7 +223,7 @@ fn no_file_no_listener_and_no_program_is_taken_from_a_directory() {
     ] {
         room.doctor(key, value);
         let err = run(room.refresh(&own)).expect(2).err;
-        assert!(err.contains(KEPT) && err.contains(&format!("{told} is not taken")), "{key}: {err}");
+        assert!(err.contains(KEPT) && err.contains(&format!("{told} is not accepted")), "{key}: {err}");
         if key == "log.file" {
             room.is_untouched();
             run(room.refresh(&[&own[..], &["-c", KEPT]].concat())).expect(0);
@@ -432,7 +432,7 @@ fn nobody_waits_for_a_pipe() {
         let own = ["--proxy", &room.web.url()];
         let ended = run(room.refresh(&own));
         assert_eq!(ended.code(), if refused { 2 } else { 0 }, "{name}: {ended:?}");
-        let told = ended.err.contains("a pipe, a socket or a device");
+        let told = ended.err.contains("a pipe, socket or device");
         assert_eq!(told, refused || name == "log/crawl.log", "{name}: {}", ended.err);
         if name.starts_with("pages") {
             for verb in [&["export", "out", "-o", "x.jsonl"][..], &["check", "crawl", "out"]] {

@@ -329,7 +329,7 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     assert!(media.contains("not a page") && media.contains("hostilemark"), "{media}");
     let failed = media.split(',').next().unwrap();
     let told = stage.hear("why", &[&out, failed], &[0]).out;
-    assert!(told.contains(&format!("the answer is application/{FIELD_SHOWN}")), "{told}");
+    assert!(told.contains(&format!("the response is application/{FIELD_SHOWN}")), "{told}");
     let why: Value = serde_json::from_str(&stage.hear("why", &["--json", &out, failed], &[0]).out).unwrap();
     assert!(said(&why).contains(&format!("application/{FIELD}")), "{}", said(&why));
     assert!(media.contains(FIELD_SHOWN), "{media}");

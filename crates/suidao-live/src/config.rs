@@ -485,8 +485,8 @@ mod tests {
             ("[crawl]\npage_threshold = 7", &[], "line 2: crawl.page_threshold must"),
             ("[politeness]\n\ndelay = -1", &["politeness.delay=-2"], "politeness.delay must"),
             ("[log]\nfiles = 0", &[], "line 2: log.files must"),
-            ("[stop]\npages = 9", &[], "line 2: stop.pages is no key; write limits.pages"),
-            ("", &["stop.pages=9"], "write limits.pages"),
+            ("[stop]\npages = 9", &[], "line 2: unknown key stop.pages; use limits.pages"),
+            ("", &["stop.pages=9"], "use limits.pages"),
             ("[stop]\nharvest = '5%'", &[], "0.05/1000"),
             ("[stop]\nbytes = '2 barrels'", &[], "2GB"),
         ] {

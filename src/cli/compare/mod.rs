@@ -19,8 +19,7 @@ use runs::Contestant;
 
 /// Compare crawl strategies on recorded or generated webs.
 ///
-/// As in replay, there are no politeness delays and one request is in flight at a time, unless --set or --in-flight changes
-/// that.
+/// As in replay, there are no politeness delays and one request is in flight at a time, unless --set or --in-flight is given.
 #[derive(Args)]
 #[command(
     after_help = "Example: suidao compare world: --random-seeds 20 --strategies breadth-first,best-first,dth -o report"

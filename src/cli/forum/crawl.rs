@@ -8,6 +8,7 @@ use serde_json::json;
 use suidao::crawl::ForumMode;
 use suidao::forum::map;
 use suidao::forum::tally::ForumTally;
+use suidao::html::thousands;
 use suidao::live::{CrawlReport, Job, News};
 use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::directory::write_own;
@@ -168,13 +169,13 @@ pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally)
     };
     text += &format!(
         "\n{} pages fetched: {} threads, {} further pages of threads, {} index pages of {} boards, {} others; {} failed.",
-        tally.pages,
-        tally.threads,
-        tally.continuations,
-        tally.index_pages,
-        tally.boards(),
-        tally.others,
-        tally.failed
+        thousands(tally.pages),
+        thousands(tally.threads),
+        thousands(tally.continuations),
+        thousands(tally.index_pages),
+        thousands(tally.boards() as u64),
+        thousands(tally.others),
+        thousands(tally.failed)
     );
     if tally.logins > 0 {
         text += &format!(

@@ -195,7 +195,7 @@ mod tests {
             "deny_extensions = ['tar.gz']",
         ] {
             let told = toml::from_str::<CrawlScope>(wrong).unwrap_err().to_string();
-            assert!(told.contains("is no host") || told.contains("is no extension"), "{wrong}: {told}");
+            assert!(told.contains("is not a host") || told.contains("is not an extension"), "{wrong}: {told}");
         }
     }
 

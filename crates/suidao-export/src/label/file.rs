@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(labels, Labels::from_iter([label("http://a.cn/1", false)]), "the last word counts");
         std::fs::write(&path, "http://a.cn/1\tperhaps\n").unwrap();
         let told = LabelFile::open(&path).unwrap_err().to_string();
-        assert!(told.contains("labels.tsv, line 1: \"perhaps\" is no label"), "{told}");
+        assert!(told.contains("labels.tsv, line 1: \"perhaps\" is not a label"), "{told}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "http://a.cn/1\tperhaps\n", "nothing is changed");
         std::fs::write(&path, "http://a.cn/1\tperhaps").unwrap();
         assert!(LabelFile::open(&path).is_err(), "written by hand, and not torn");

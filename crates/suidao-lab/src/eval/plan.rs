@@ -144,7 +144,7 @@ mod tests {
             ("[[task]]\nweb = 'x'".into(), "missing field `name`"),
             ("pages = 'many'".into(), "line 1"),
             (String::new(), "no [[task]]"),
-            (format!("{TASK}{TASK}"), "two tasks are called ml"),
+            (format!("{TASK}{TASK}"), "two tasks are named ml"),
             (format!("pages = 0\n{TASK}"), "at least 1"),
             (format!("{TASK}random_seeds = 0"), "random_seeds must"),
             (format!("{TASK}exclude = 'x'"), "exclude needs truth"),

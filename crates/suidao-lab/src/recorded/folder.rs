@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_none_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Folder::open(dir.path()).unwrap_err().to_string().contains("a directory for each host"));
+        assert!(Folder::open(dir.path()).unwrap_err().to_string().contains("one directory per host"));
         assert!(Folder::open(&dir.path().join("none")).unwrap_err().to_string().contains("none"));
         fs::create_dir_all(dir.path().join("hosts/a.test")).unwrap();
         fs::write(dir.path().join("aliases.tsv"), "a.test\tb.test\n\nb.test c.test\n").unwrap();

@@ -153,10 +153,10 @@ mod tests {
             let (truth, exclude) = (file(truth), file(exclude));
             LabelledUrls::read(truth.path(), Some(exclude.path())).unwrap_err().to_string()
         };
-        assert!(told("http://a.test/\nword\n", "").contains("line 2: word is no URL"));
-        assert!(told("http://a.test/\n", "a.test b.test\n").contains("line 1: a.test b.test is no host"));
-        assert!(told("http://a.test/\n", "\nhttp://b.test/\n").contains("line 2: http://b.test/ is no host"));
-        assert!(told("# nothing\n", "").contains("names no page"));
-        assert!(told("http://a.test/\n", "a.test\n").contains("names no page"));
+        assert!(told("http://a.test/\nword\n", "").contains("line 2: word is not a URL"));
+        assert!(told("http://a.test/\n", "a.test b.test\n").contains("line 1: a.test b.test is not a host"));
+        assert!(told("http://a.test/\n", "\nhttp://b.test/\n").contains("line 2: http://b.test/ is not a host"));
+        assert!(told("# nothing\n", "").contains("lists no page"));
+        assert!(told("http://a.test/\n", "a.test\n").contains("lists no page"));
     }
 }

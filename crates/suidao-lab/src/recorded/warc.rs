@@ -193,7 +193,7 @@ mod tests {
     fn what_is_no_archive_is_told() {
         let dir = tempfile::tempdir().unwrap();
         let told = |path: &Path| Warc::open(path).unwrap_err().to_string();
-        assert!(told(dir.path()).contains("holds no WARC file"));
+        assert!(told(dir.path()).contains("contains no WARC file"));
         assert!(told(&dir.path().join("none.warc")).contains("none.warc"));
         fs::write(dir.path().join("page.warc"), "<html>").unwrap();
         assert!(told(&dir.path().join("page.warc")).contains("neither WARC/ nor gzip"));

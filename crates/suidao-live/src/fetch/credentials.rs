@@ -286,12 +286,12 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_told_without_the_secret() {
         for (toml, told) in [
-            ("origin = 'a.cn'", "says nothing"),
-            ("bearer = 'hush'", "no origin"),
-            ("origin = 'a.cn/path'\nbearer = 'hush'", "no origin"),
-            ("origin = 'a.cn?x'\nbearer = 'hush'", "no origin"),
-            ("origin = 'ftp://a.cn'\nbearer = 'hush'", "no origin"),
-            ("origin = 'https://me:hush@a.cn'\nbearer = 'hush'", "may not hold a user"),
+            ("origin = 'a.cn'", "is empty"),
+            ("bearer = 'hush'", "not an origin"),
+            ("origin = 'a.cn/path'\nbearer = 'hush'", "not an origin"),
+            ("origin = 'a.cn?x'\nbearer = 'hush'", "not an origin"),
+            ("origin = 'ftp://a.cn'\nbearer = 'hush'", "not an origin"),
+            ("origin = 'https://me:hush@a.cn'\nbearer = 'hush'", "must not contain a user"),
             ("origin = 'a.cn'\nuser = 'me'", "together"),
             ("origin = 'a.cn'\npassword = 'hush'", "together"),
             ("origin = 'a.cn'\nuser = 'm:e'\npassword = 'hush'", "colon"),

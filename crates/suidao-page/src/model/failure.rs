@@ -11,7 +11,7 @@ pub enum FailureKind {
     #[error("the server answered with status {0}")]
     Status(u16),
     /// The host name could not be looked up: the resolver failed or did not answer.
-    #[error("DNS lookup failed")]
+    #[error("the host name could not be resolved: the resolver failed")]
     Dns,
     #[error("no connection")]
     Connect,

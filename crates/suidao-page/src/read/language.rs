@@ -6,7 +6,7 @@ use super::hanzi::is_ideograph;
 
 /// A name that is none of a language that can be told.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown language {0:?}; use a code such as zh or en, one of {known}", known = all())]
+#[error("unknown language {0:?}; use a code such as zh, en or one of {known}", known = all())]
 pub struct UnknownLanguage(String);
 
 /// How many characters are looked at.
@@ -198,7 +198,7 @@ mod tests {
             assert_eq!(language_code(name).as_deref(), Ok(code), "{name}");
         }
         let told = language_code("xx").unwrap_err().to_string();
-        assert!(told.starts_with("xx is no language") && told.contains("zh, ") && told.contains("zu"), "{told}");
+        assert!(told.starts_with("unknown language \"xx\"") && told.contains("zh, ") && told.contains("zu"), "{told}");
         assert_eq!(["cmn", "eng", "pes", "ceb"].map(language_tag), ["zh", "en", "fa", "ceb"]);
         // Every tag of two letters that is known leads to a language that can be told.
         for lang in Lang::all() {

@@ -431,7 +431,7 @@ mod tests {
         assert!(matches!(learn(&[], &background(), &options()), Err(LearnError::NoSamples { samples: 0, .. })));
         let empty = texts("a.cn", &["", " "]);
         let error = learn(&empty, &background(), &options()).unwrap_err().to_string();
-        assert!(error.contains("2: no text besides navigation"), "{error}");
+        assert!(error.contains("2: no text besides boilerplate"), "{error}");
         assert_eq!(learn(&texts("a.cn", &["我们的"]), &background(), &options()).unwrap_err(), LearnError::NoTerms);
     }
 

@@ -577,7 +577,7 @@ mod tests {
             let text = format!(r#"{{"format": {format}, "version": "{version}", "shape": "unknown"}}"#);
             std::fs::write(dir.meta_json(), text).unwrap();
             let message = Store::open(&dir).unwrap_err().to_string();
-            let wanted = format!("format {format} by suidao {version}");
+            let wanted = format!("format {format}, written by suidao {version}");
             assert!(message.contains(&wanted) && message.contains("meta.json"), "{message}");
         }
         std::fs::write(dir.meta_json(), "{").unwrap();

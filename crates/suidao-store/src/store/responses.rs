@@ -180,7 +180,7 @@ pub(super) mod tests {
         let items: Vec<_> = Responses::open(&path, 1000).unwrap().collect();
         assert_eq!(items.len(), 2, "the page before the break, and the break");
         let message = items[1].as_ref().unwrap_err().to_string();
-        assert!(message.contains("breaks off") && message.contains("other.warc"), "{message}");
+        assert!(message.contains("ends in the middle") && message.contains("other.warc"), "{message}");
         fs::write(&path, "<html>").unwrap();
         assert!(matches!(Responses::open(&path, 1000), Err(StoreError::Warc { at: 0, .. })));
         fs::write(&path, "").unwrap();

@@ -276,7 +276,7 @@ mod tests {
                 flip(&file(&dir, at[n].file), place);
                 let found = check(&dir).unwrap();
                 assert_eq!(found.batches, n as u64, "{found:?}");
-                assert!(found.damage.as_ref().unwrap().contains("no whole record"), "{found:?}");
+                assert!(found.damage.as_ref().unwrap().contains("not a complete record"), "{found:?}");
                 let (cut, aside) = repair(&dir).unwrap();
                 assert_eq!(cut, found);
                 assert!(aside.unwrap().join("log/db").exists());
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_log_that_has_lost_batches_is_cut_with_its_archive() {
-        for (kept, word) in [(41, "and 41 were kept"), (0, "does not say")] {
+        for (kept, word) in [(41, "but 41 were saved"), (0, "does not state")] {
             let root = tempfile::tempdir().unwrap();
             let dir = crawl(root.path(), 5);
             let text = if kept > 0 { format!("{kept:020}\n") } else { String::new() };

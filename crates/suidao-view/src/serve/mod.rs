@@ -231,7 +231,7 @@ mod tests {
             narrowed.contains("1 page for “足球”") && narrowed.contains("aria-label=\"Remove: b.cn\""),
             "{narrowed}"
         );
-        assert!(body("q=%E8%B6%B3%E7%90%83&year=1999", "en").contains("Search in the whole corpus"));
+        assert!(body("q=%E8%B6%B3%E7%90%83&year=1999", "en").contains("Search the whole corpus"));
         assert_eq!(site.get("/", "q=%E8%B6%B3%E7%90%83", "en").body, english, "the home page searches too");
         assert_eq!(site.get("/", "q=", "en").body, site.get("/", "", "en").body);
     }

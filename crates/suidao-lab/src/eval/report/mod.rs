@@ -243,7 +243,7 @@ mod tests {
             digests: vec!["0123456789abcdef0123".into(), "1".into()],
             page_threshold: [0.05, 0.07],
             link_threshold: [0.15; 2],
-            truth: "what the world knows".into(),
+            truth: "known from the generated web".into(),
         };
         ComparisonFacts {
             version: "9.9.9".into(),
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(rows[3..], ["oracle", "dth link-scored", "best-first hard", "breadth-first"]);
         assert_eq!(words("#all tbody th strong"), ["dth link-scored"; 2]);
         assert!(words("svg text.name.ahead").iter().all(|name| name == "dth link-scored"));
-        assert!(text.contains("of what the oracle finds 50.0%"), "{}", words(".lead")[0]);
+        assert!(text.contains("share of the oracle: 50.0%"), "{}", words(".lead")[0]);
         let one = report(&comparison(&[]), &facts());
         assert!(one.contains("50.0% [50.0%, 50.0%] harvest rate; after 200 pages"), "without an oracle");
     }
@@ -336,7 +336,7 @@ mod tests {
         run.islands = None;
         let text = report(&Comparison::new(&[10], vec![run]), &ComparisonFacts::default());
         assert!(!text.contains("oracle") && !text.contains("island recall") && !text.contains("NaN"), "{text}");
-        assert!(text.contains("One run each has no interval"));
+        assert!(text.contains("A single run has no interval"));
         let empty = report(&Comparison::new(&[], vec![]), &ComparisonFacts::default());
         assert!(Html::parse_document(&empty).errors.is_empty());
     }

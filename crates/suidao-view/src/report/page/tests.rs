@@ -100,5 +100,5 @@ fn a_crawl_of_nothing_is_told_without_dividing_by_it() {
     let text = page(&ReportFacts::default());
     assert!(Html::parse_document(&text).errors.is_empty());
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
-    assert!(text.contains("Nothing waits"));
+    assert!(text.contains("The queue is empty"));
 }
