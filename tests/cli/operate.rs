@@ -132,7 +132,8 @@ fn a_dry_run_tells_what_the_crawl_then_does() {
     let then = told(&["--dry-run=8", "--json"]);
     assert!(beside_the_log(&stage.path("crawl")) == before, "nothing is written");
     assert_eq!(events(&stage.path("crawl")), log);
-    let from = then.iter().find_map(|line| line["found"].as_str().and_then(|from| from.strip_prefix("on "))).unwrap();
+    let from =
+        then.iter().find_map(|line| line["found"].as_str().and_then(|from| from.strip_prefix("linked from "))).unwrap();
     assert!(from.starts_with("http://"), "{from}");
     let expected: Vec<&str> = then.iter().filter_map(|line| line["page"].as_str()).collect();
     assert!(expected.len() > 3, "{then:?}");

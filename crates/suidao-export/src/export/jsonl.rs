@@ -77,10 +77,7 @@ mod tests {
         let few = std::fs::read_to_string(out.path().join("few")).unwrap();
         assert!(few.starts_with("{\"url\":\"http://a.cn/\",\"text\":\"足球 比赛\"}\n"), "{few}");
         assert!(
-            DocumentFields::named(["txt"])
-                .unwrap_err()
-                .to_string()
-                .contains("there is no field txt; the fields are id, url")
+            DocumentFields::named(["txt"]).unwrap_err().to_string().contains("unknown field txt; choose from id, url")
         );
     }
 

@@ -264,7 +264,7 @@ mod tests {
             change(&mut map);
             parse(&write(&map)).unwrap_err().to_string()
         };
-        assert!(told(|map| map.start = "bbs.cn".into()).contains("start: \"bbs.cn\" is no URL"));
+        assert!(told(|map| map.start = "bbs.cn".into()).contains("start: \"bbs.cn\" is not a URL"));
         assert!(told(|map| map.offset = "8".into()).contains("+08:00"));
         assert!(told(|map| map.thread_classes = vec!["/t/{n}".into()]).contains("{id}"));
         assert!(told(|map| map.board_pages[0].step = 0).contains("{page} once"));

@@ -364,7 +364,7 @@ mod tests {
     fn a_spec_that_makes_no_web_is_refused() {
         let error = |spec: WebSpec| SyntheticWeb::new(spec).err().map(|error| error.to_string());
         assert!(error(WebSpec { pages: 100, ..WebSpec::default() }).unwrap().contains("raise pages"));
-        assert!(error(WebSpec { noise: 1.5, ..WebSpec::default() }).unwrap().contains("noise is 1.5"));
+        assert!(error(WebSpec { noise: 1.5, ..WebSpec::default() }).unwrap().contains("noise must be"));
         assert!(error(WebSpec { gap: [5, 2], ..WebSpec::default() }).unwrap().contains("gap"));
         assert!(error(WebSpec { pages: 10_000_000, hosts: 5_000, islands: 500, ..WebSpec::default() }).is_none());
         assert!(toml::from_str::<WebSpec>("pagse = 3").is_err());

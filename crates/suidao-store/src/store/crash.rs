@@ -134,7 +134,7 @@ fn a_full_disk_stops_the_crawl_and_loses_nothing() {
         let said = run(&format!("ulimit -f {blocks};"));
         let acknowledged = said.lines().filter_map(durable).max().unwrap_or(0);
         if let Some((_, error)) = said.split_once("Error ") {
-            assert!(said.contains("Failed") && error.contains("raise the limit"), "{said}");
+            assert!(said.contains("Failed") && error.contains("raise the file size limit"), "{said}");
             failed.insert(if error.contains("/pages/") { "pages" } else { "state" });
         } else {
             assert!(said.contains("Done"), "{said}");

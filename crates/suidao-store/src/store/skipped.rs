@@ -269,7 +269,7 @@ mod tests {
         let expected = [
             (1, "tunnel-end"),
             (4, "robots"),
-            (5, "failed: the server answered 404"),
+            (5, "failed: the server answered with status 404"),
             (900, "extension"),
             (901, "extension"),
         ];

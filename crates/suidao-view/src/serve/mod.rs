@@ -222,7 +222,7 @@ mod tests {
         let site = site(root.path());
         let body = |query: &str, languages: &str| site.get("/search", query, languages).body;
         let english = body("q=%E8%B6%B3%E7%90%83", "en");
-        assert!(english.contains("2 pages for “足球”") && english.contains("1 more say the same"), "{english}");
+        assert!(english.contains("2 pages for “足球”") && english.contains("1 duplicate ·"), "{english}");
         let chinese = body("q=%E8%B6%B3%E7%90%83", "fr, zh-TW;q=0.8, en;q=0.7");
         assert!(chinese.contains("“足球”：2 个网页") && chinese.contains("另有 1 个内容相同"), "{chinese}");
         assert!(chinese.contains("href=\"/search?q=%E8%B6%B3%E7%90%83&amp;lang=en\""), "{chinese}");

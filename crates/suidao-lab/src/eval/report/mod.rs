@@ -282,7 +282,7 @@ mod tests {
     fn it_tells_what_was_compared_and_how() {
         let text = report(&comparison(&["oracle"]), &facts());
         for told in [
-            "Ahead: <strong>dth link-scored</strong>",
+            "Best: <strong>dth link-scored</strong>",
             "sports &amp; games",
             "world:&lt;a&gt;.toml",
             "1–3, 7",
@@ -321,7 +321,7 @@ mod tests {
         assert!(words("svg text.name.ahead").iter().all(|name| name == "dth link-scored"));
         assert!(text.contains("share of the oracle: 50.0%"), "{}", words(".lead")[0]);
         let one = report(&comparison(&[]), &facts());
-        assert!(one.contains("50.0% [50.0%, 50.0%] harvest rate; after 200 pages"), "without an oracle");
+        assert!(one.contains("50.0% [50.0%, 50.0%] harvest rate. After 200 pages"), "without an oracle");
     }
 
     #[test]
