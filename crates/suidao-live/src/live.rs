@@ -124,6 +124,7 @@ pub struct CrawlReport {
 pub enum News<'a> {
     /// The state was restored, or there was none.
     Ready {
+        /// Whether an earlier run is resumed.
         resumed: bool,
         progress: Progress,
     },

@@ -82,6 +82,7 @@ pub enum FetcherError {
     Client(#[source] reqwest::Error),
     #[error("cannot reach the proxy {proxy} ({source}); check fetch.proxy (--proxy)")]
     ProxyUnreachable {
+        /// Host and port.
         proxy: String,
         source: io::Error,
     },
