@@ -8,7 +8,7 @@
 //! strategy), [`trap`] (endless sites), [`revisit`] (when to revisit a page) and [`replay`] (the driver without a
 //! network: a recorded or generated web and a virtual clock).
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub mod crawl;
 pub mod replay;

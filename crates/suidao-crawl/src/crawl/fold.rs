@@ -139,7 +139,7 @@ impl Crawl {
                 self.set_state(*id, LinkState::Dropped);
                 self.urls.get_mut(*id).was_page = true;
             }
-            // The histories handle it first.
+            // `observe_refresh` handles it.
             Event::Refresh(_) => {}
             Event::Trap(step) => self.observe_trap(step, at),
             Event::FetchRetried { id, failure } if self.is_due(*id) => {

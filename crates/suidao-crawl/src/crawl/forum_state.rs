@@ -60,12 +60,10 @@ impl Forums {
         forums
     }
 
-    /// Forums to store in a checkpoint.
     pub fn keep(&self) -> Vec<(&str, &ForumSite)> {
         self.sites.iter().map(|(host, (site, _))| (&**host, site)).collect()
     }
 
-    /// Restores a forum from a checkpoint.
     pub fn take_kept(&mut self, host: &str, site: ForumSite) {
         let lens = Arc::new(site.lens());
         self.sites.insert(host.into(), (site, lens));

@@ -200,7 +200,6 @@ impl Frontier {
         }
     }
 
-    /// Queues one URL, or improves the rank of a queued one.
     pub fn push(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
         let entry = self.entry(id, place);
         self.insert(host, place.lane, entry);
@@ -258,7 +257,6 @@ impl Frontier {
         self.host(host).ready = false;
     }
 
-    /// Marks the host as ready.
     pub fn make_ready(&mut self, host: HostId) {
         let queues = self.host(host);
         queues.ready = true;

@@ -168,7 +168,6 @@ pub(super) struct StopTracker {
     /// Whether each of the last pages was relevant.
     last: VecDeque<bool>,
     relevant: u32,
-    /// Start of this run.
     begun: Option<Millis>,
 }
 

@@ -157,7 +157,6 @@ impl RateLimitGroups {
         self.get(group).in_flight < self.limits(group).0
     }
 
-    /// A request to a host of these groups starts.
     pub fn start(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
         for group in groups.into_iter().flatten() {
             let delay = self.limits(group).1;
@@ -169,7 +168,6 @@ impl RateLimitGroups {
         }
     }
 
-    /// A request to a host of this group has finished.
     pub fn finish(&mut self, group: GroupId) {
         let record = self.get_mut(group);
         record.in_flight = record.in_flight.saturating_sub(1);

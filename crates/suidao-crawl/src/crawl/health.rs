@@ -43,7 +43,6 @@ pub(super) struct Health {
 }
 
 impl Health {
-    /// Consecutive failures.
     pub fn failures(&self) -> u32 {
         self.failures
     }

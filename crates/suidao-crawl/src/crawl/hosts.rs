@@ -145,7 +145,6 @@ impl HostTable {
         (0..).map(HostId).zip(&self.hosts)
     }
 
-    /// Host names, by number.
     pub fn names(&self) -> Vec<&str> {
         self.names.iter().map(|name| &**name).collect()
     }

@@ -110,14 +110,12 @@ impl CrawlSettings {
     }
 }
 
-/// Purpose of a ticket.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FetchKind {
     /// A page; checked for being a forum's if it may be one.
     Page(UrlId),
     /// A page that is not checked for being a forum's.
     Plain(UrlId),
-    /// A page of a forum.
     Forum(UrlId, ForumAnalysis),
     /// A sitemap or a feed: which pages exist, and which have changed.
     Hints(UrlId),
@@ -134,9 +132,7 @@ pub struct Ticket {
     pub wanted: FetchKind,
     /// Validators of the known version, for a conditional request.
     pub validators: Option<Box<Validators>>,
-    /// The host that waits for it.
     pub(super) host: HostId,
-    /// The rate-limit groups that it counts for.
     pub(super) groups: [Option<GroupId>; 2],
     /// For a robots.txt: the scheme and authority that it applies to.
     pub(super) origin: String,
@@ -144,7 +140,6 @@ pub struct Ticket {
     pub(super) again: bool,
 }
 
-/// Answer to a request for work.
 #[derive(Debug)]
 pub enum Next {
     Fetch(Ticket),
@@ -153,7 +148,6 @@ pub enum Next {
     Done(Stop),
 }
 
-/// Progress counts of a crawl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     pub pages: u64,
@@ -230,7 +224,6 @@ pub struct Crawl {
 }
 
 impl Crawl {
-    /// A crawl without any events yet.
     pub fn new(conditions: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
         let frontier = Frontier::new(strategy.discipline(), conditions.seed);
         let forums = Forums::new(&conditions.forums, conditions.watch);

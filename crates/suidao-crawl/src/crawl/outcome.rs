@@ -33,12 +33,10 @@ pub enum FetchOutcome {
     },
     /// Content of a sitemap or a feed.
     Hints(Box<Hints>, Option<Box<Validators>>),
-    /// Rules of a robots.txt.
     Robots(RobotsRules),
     Failed(Failure),
 }
 
-/// Metadata of a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseMeta {
     /// Milliseconds from the request to the last byte; none if not measured.

@@ -10,11 +10,9 @@ use super::frontier::EntryKey;
 use super::goals::StopConditions;
 use super::machine::{Crawl, Progress};
 
-/// Status of a crawl, short enough for one page.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
     pub progress: Progress,
-    /// Requests in flight.
     pub in_flight: u64,
     /// Stop conditions, with `limits.pages` as the pages.
     pub goals: StopConditions,

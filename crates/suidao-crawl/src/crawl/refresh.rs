@@ -34,7 +34,6 @@ pub struct Refresh {
 pub struct PlannedVisit {
     pub id: UrlId,
     pub url: CrawlUrl,
-    /// Value of a visit now.
     pub value: f64,
     pub worth: VisitValue,
 }

@@ -42,7 +42,6 @@ enum Rules {
     Parsed(Box<Robot>),
 }
 
-/// Answer of a robots.txt to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RobotsAnswer {
     Allowed,

@@ -52,7 +52,6 @@ impl Signals {
         self.sources.get(&id).and_then(|source| source.validators.clone())
     }
 
-    /// Registers URLs as sources.
     pub fn add(&mut self, ids: &[UrlId], outer: bool) {
         for id in ids {
             self.sources.entry(*id).or_insert_with(|| Source { inner: !outer, ..Source::default() });

@@ -12,7 +12,6 @@ use super::outcome::{FetchOutcome, ResponseMeta};
 /// Assumed latency in milliseconds, as in a replay.
 const ANSWER: u64 = 100;
 
-/// One step of the simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rehearsed {
     /// Milliseconds from the start.

@@ -218,7 +218,6 @@ impl Crawl {
         links
     }
 
-    /// A source redirects.
     pub(super) fn follow_source(
         &mut self,
         events: &mut Vec<Event>,

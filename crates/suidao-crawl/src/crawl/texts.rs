@@ -14,7 +14,6 @@ const BLOCKS: usize = 1 << 12;
 #[derive(Default)]
 pub(super) struct Texts {
     portions: Vec<Portion>,
-    /// The last text.
     last: Vec<u8>,
 }
 

@@ -32,15 +32,11 @@ const TELLING: u32 = 120;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrapCounts {
     pub near_duplicates: u64,
-    /// Soft 404s.
     pub soft_404: u64,
-    /// Hosts probed for soft 404s.
     pub probes: u64,
     /// Parameters recognised as session ids.
     pub session_parameters: u64,
-    /// Mirrored hosts.
     pub mirrors: u64,
-    /// Ended series.
     pub ended: u64,
 }
 
@@ -51,7 +47,6 @@ struct Suspicion {
     pages: Vec<(UrlId, Sketch, u32)>,
     /// The text of one of them is an error message.
     says_so: bool,
-    /// Unanswered probes.
     unanswered: u8,
     asked: bool,
     answer: Option<AbsentPage>,

@@ -10,7 +10,6 @@ use suidao_page::model::{
     TunnelBudget, UrlId,
 };
 
-/// Record of a URL.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct UrlRecord {
     host: HostId,
@@ -173,7 +172,6 @@ impl Urls {
         lines.next().is_none()
     }
 
-    /// The host of each URL, in order.
     pub fn hosts(&self) -> impl Iterator<Item = HostId> {
         self.known.iter().map(UrlRecord::host)
     }

@@ -11,7 +11,6 @@ use super::machine::Crawl;
 pub const VISITS_A_DAY: u32 = 8;
 const DAY: i64 = 86_400;
 
-/// `suidao forum watch`: how boards are revisited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
     /// Visits per day of all boards together; by default eight per board.

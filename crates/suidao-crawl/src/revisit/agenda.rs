@@ -75,7 +75,6 @@ impl Slot {
 struct Queue {
     /// May hold stale entries, which disagree with the page's slot.
     heap: OctonaryHeap<Reverse<Entry>>,
-    /// Pages waiting here.
     live: usize,
     /// The first entry as pushed to the heap of hosts; none while the host must not be asked.
     announced: Option<Entry>,
@@ -236,6 +235,7 @@ impl RevisitQueue {
             let slot = self.pages.get_mut(&page).expect("it is current");
             let value = slot.value(now);
             if value <= 0.0 {
+                // A page just visited has no value yet.
                 worthless.push((host, first));
                 self.announce(host);
             } else if due <= now_tick && value < price && self::due(&slot.worth, slot.last, price) > now_tick {

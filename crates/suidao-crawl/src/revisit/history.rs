@@ -24,7 +24,6 @@ const LISTING: f64 = 0.2;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked {
-    /// First fetch.
     pub first: Millis,
     /// Last visit that found it.
     pub last: Millis,

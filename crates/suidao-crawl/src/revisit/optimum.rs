@@ -16,7 +16,6 @@
 use super::VisitValue;
 use super::crossing::crossing;
 
-/// A page as the optimum sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rated {
     /// Value per day of having this page's current version; at least 0.
@@ -25,7 +24,6 @@ pub struct Rated {
     pub rate: f64,
 }
 
-/// Objective to maximise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptimumObjective {
     /// Importance of fresh pages, visited at random times with a given rate.

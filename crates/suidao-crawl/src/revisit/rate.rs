@@ -66,12 +66,10 @@ impl ChangeObservations {
         self.counts[bucket] += 1;
     }
 
-    /// Visits recorded.
     pub fn visits(&self) -> u32 {
         self.quiet.saturating_add(self.changes())
     }
 
-    /// Visits that found a change.
     pub fn changes(&self) -> u32 {
         self.counts.iter().map(|&count| u32::from(count)).sum()
     }

@@ -16,9 +16,7 @@ pub struct RoundTally {
     pub ended: bool,
     /// Known pages chosen.
     pub due: u64,
-    /// All requests.
     pub requests: u64,
-    /// Visits of known pages.
     pub visits: u64,
     /// Visits: the text differed.
     pub changed: u64,
@@ -42,7 +40,6 @@ pub struct RoundTally {
     pub new_links: u64,
     /// New pages fetched.
     pub pages: u64,
-    /// Relevant new pages.
     pub relevant: u64,
     /// Unanswered requests, also for robots.txt; they count as requests only if a page was due.
     pub unanswered: u64,

@@ -44,7 +44,6 @@ impl std::fmt::Display for DthVariant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dth {
-    /// How links inside a tunnel are queued.
     pub reading: DthVariant,
     /// Length of a tunnel whose links all score below τ_link; the paper's 12.
     pub kdepth: u8,

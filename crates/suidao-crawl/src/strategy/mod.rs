@@ -50,7 +50,6 @@ pub struct LinkCandidate {
     pub evidence: LinkScores,
     /// Eq. (3).
     pub relevance: Relevance,
-    /// Region of the page.
     pub region: Region,
     /// Hash of the tag names and classes from the root to it.
     pub path: u32,
@@ -137,7 +136,6 @@ pub trait Strategy: Send + Sync {
         QueuePolicy::BestFirst
     }
 
-    /// Queue entry of a seed.
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail: PathState::SEED }
     }

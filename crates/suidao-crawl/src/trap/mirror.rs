@@ -50,7 +50,6 @@ impl Mirrors {
         equal && same >= u32::from(enough) && same >= SHARE * different && !self.of(one).contains(&other)
     }
 
-    /// Records the two as mirrors.
     pub fn learn(&mut self, one: HostId, other: HostId) {
         for (host, mirror) in [(one, other), (other, one)] {
             let known = self.mirrored.entry(host).or_default();
@@ -68,7 +67,6 @@ impl Mirrors {
         self.mirrored.is_empty()
     }
 
-    /// Number of hosts with a mirror.
     pub fn len(&self) -> usize {
         self.mirrored.len()
     }

@@ -130,7 +130,6 @@ impl SeriesTracker {
         !self.ended.is_empty() && UrlSeries::of(url).is_some_and(|series| self.ended.contains(&series.key()))
     }
 
-    /// Number of ended series.
     pub fn ended(&self) -> usize {
         self.ended.len()
     }

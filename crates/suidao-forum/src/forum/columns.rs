@@ -197,7 +197,7 @@ fn plain_author(
 
 /// Position of the thread's author in a line: where most lines have a person who is not the last poster.
 pub(super) fn author_place(fields: &[LineFields]) -> Option<u64> {
-    // Per position: how often it occurs, and the sum of its ranks within the lines.
+    // Per position: how often it occurs, and its rank in the first line that has it.
     let mut places: Vec<(u64, (usize, usize))> = Vec::new();
     for own in fields {
         for (order, person) in own.people.iter().enumerate() {

@@ -61,7 +61,7 @@ pub fn recognise(sight: &ForumPageView) -> Option<ForumMap> {
     }
     let class = explorer.shapes.shape(&sight.own).class;
     match explorer.finish(Some(class), false) {
-        // A board class must have more than one member.
+        // A class without placeholders has only one member.
         ExploreStep::Understood(map) if map.board_classes.iter().any(|class| class.contains('{')) => Some(*map),
         _ => None,
     }

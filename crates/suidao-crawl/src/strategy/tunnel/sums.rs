@@ -73,7 +73,6 @@ impl Members {
     }
 }
 
-/// The pages of one template.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Template {
     pub documents: Yield,
