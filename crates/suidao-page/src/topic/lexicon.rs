@@ -83,7 +83,7 @@ impl Default for Weights {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum TermFrequency {
-    /// Square root of the count, so that repetition on a long page does not dominate.
+    /// Square root of the count, so that a word repeated on a long page does not outweigh the others.
     #[default]
     Root,
     /// Count, as in the paper.
