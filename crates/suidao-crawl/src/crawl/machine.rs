@@ -116,6 +116,7 @@ pub enum FetchKind {
     Page(UrlId),
     /// A page that is not checked for being a forum's.
     Plain(UrlId),
+    /// A page of a forum, with the analysis to run.
     Forum(UrlId, ForumAnalysis),
     /// A sitemap or a feed: which pages exist, and which have changed.
     Hints(UrlId),

@@ -18,6 +18,7 @@ pub enum MapError {
     /// An invalid URL.
     #[error("{key}: {text:?} is not a URL ({source}); write it as a browser shows it, with http:// or https://")]
     Url {
+        /// Key of the entry.
         key: String,
         text: String,
         source: suidao_page::model::UrlError,
@@ -34,11 +35,13 @@ pub enum MapError {
     Class {
         key: &'static str,
         text: String,
+        /// Board or thread.
         of: &'static str,
     },
     /// A paging rule without `{page}`, or with an invalid step.
     #[error("{key}: {text:?} must contain {{page}} once and have a step of at least 1")]
     Rule {
+        /// Key of the entry.
         key: &'static str,
         text: String,
     },
