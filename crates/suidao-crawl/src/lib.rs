@@ -1,13 +1,14 @@
-//! What next? The crawl as a synchronous state machine with two doors, [`crawl::Crawl::next`] and [`crawl::Crawl::settle`].
+//! What next? The crawl as a synchronous state machine with two entry points, [`crawl::Crawl::next`] and
+//! [`crawl::Crawl::settle`].
 //!
-//! Uses `suidao-page` and `suidao-forum`. It does no I/O, reads no clock and cannot fail; its state is a fold of its events,
-//! so the same seeds, settings and web give the same log, and a restart replays it.
+//! Uses `suidao-page` and `suidao-forum`. It does no I/O, reads no clock and cannot fail. Its state is a fold of its
+//! events, so the same seeds, settings and web give the same log, and a restart replays it.
 //!
-//! Start with [`crawl`] (frontier, hosts, robots.txt, politeness), then [`strategy`] (what each link is worth: one file a
-//! strategy), [`trap`] (what has no end), [`revisit`] (when to come back to a page) and [`replay`] (the driver without a
+//! Start with [`crawl`] (frontier, hosts, robots.txt, politeness), then [`strategy`] (scores links, one file per
+//! strategy), [`trap`] (endless sites), [`revisit`] (when to revisit a page) and [`replay`] (the driver without a
 //! network: a recorded or generated web and a virtual clock).
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub mod crawl;
 pub mod replay;

@@ -1,5 +1,5 @@
-//! The driver without a network: a recorded or generated web, and a virtual clock. The second of the two places where
-//! the crawl loop stands; `live` is the other.
+//! The driver without a network: a recorded or generated web, and a virtual clock. The crawl loop exists only here and
+//! in `live`.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use suidao_page::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis,
 use suidao_page::read::ROBOT;
 use suidao_page::topic::Topic;
 
-/// Virtual time from handing out a ticket to its settling, in milliseconds: as long as an ordinary host takes.
+/// Virtual latency of a request in milliseconds, as of an ordinary host.
 const REQUEST: u64 = 100;
 
 /// A web that answers from memory or disk.
@@ -18,13 +18,11 @@ pub trait Web: Send + Sync {
     /// The answer to a GET of `url`, redirects and error statuses included.
     ///
     /// # Errors
-    /// [`Failure`] where a live fetch would have failed before an answer.
+    /// [`Failure`] if a live fetch would fail before an answer.
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure>;
 
-    /// The answer to a GET with these header fields, names in lower case; a web that knows no conditions looks at none.
-    ///
-    /// # Errors
-    /// As [`Web::get`].
+    /// The answer to a GET with these header fields, names in lower case. Webs without conditional requests ignore
+    /// them.
     fn get_with(&self, url: &CrawlUrl, _fields: &[(String, String)]) -> Result<Fetched, Failure> {
         self.get(url)
     }
@@ -40,17 +38,14 @@ impl<W: Web + ?Sized> Web for std::sync::Arc<W> {
     }
 }
 
-/// Where a replay gets what a fetch came to.
 pub trait ReplaySource: Send + Sync {
-    /// What a fetch of `url` comes to; the same each time.
+    /// The outcome of fetching `url`; the same each time.
     fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome;
 }
 
-/// A web read with a topic, nothing kept.
+/// A web whose pages are parsed and scored on each request.
 pub struct TopicalWeb<'a> {
-    /// What answers.
     pub web: &'a dyn Web,
-    /// What its pages are scored by.
     pub topic: &'a Topic,
 }
 
@@ -60,7 +55,7 @@ impl ReplaySource for TopicalWeb<'_> {
         let read = catch_unwind(AssertUnwindSafe(|| {
             outcome(wanted, answer.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
         }));
-        // A page that breaks a library is a page lost, as in a live crawl.
+        // A page that makes a library panic is lost, as in a live crawl.
         read.unwrap_or_else(|_| {
             tracing::error!(%url, "parsing this page panicked, so it is skipped; please report it");
             FetchOutcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
@@ -68,9 +63,9 @@ impl ReplaySource for TopicalWeb<'_> {
     }
 }
 
-/// Drives `crawl` over `source` to its end with at most `in_flight` requests under way (0 counts as 1), and hands every
-/// batch to `sink` in order. The virtual clock starts at 0; every request takes 100 ms, waits take what they say. What
-/// is due first is settled first, and of what is due at one time what was handed out first.
+/// Runs `crawl` over `source` to its end with at most `in_flight` concurrent requests (0 counts as 1), and passes every
+/// batch to `sink` in order. The virtual clock starts at 0 and each request takes 100 ms. Tickets settle in the order
+/// in which they are due, ties in the order in which they were issued.
 pub fn replay(
     crawl: &mut Crawl,
     seeds: &[CrawlUrl],
@@ -84,7 +79,8 @@ pub fn replay(
     })
 }
 
-/// As [`replay`], until `sink` breaks it off: [`Stop::PageLimit`], for whoever counts otherwise than the machine.
+/// As [`replay`], until `sink` breaks: then it returns [`Stop::PageLimit`], for callers that count differently from the
+/// machine.
 pub fn replay_while(
     crawl: &mut Crawl,
     seeds: &[CrawlUrl],
@@ -93,7 +89,7 @@ pub fn replay_while(
     mut sink: impl FnMut(Batch) -> ControlFlow<()>,
 ) -> Stop {
     let mut now = Millis(0);
-    // All requests take as long, so the first handed out is the first due.
+    // All requests take equally long, so the first issued is the first due.
     let mut under_way: VecDeque<(Millis, Ticket)> = VecDeque::new();
     let mut seeding = Seeding::of(seeds);
     while let Some(batch) = crawl.seed_portion(&mut seeding, now) {
@@ -111,7 +107,7 @@ pub fn replay_while(
                     break;
                 }
                 Next::Done(stop) => {
-                    // The machine is done only when all its tickets are settled.
+                    // The machine ends only when all tickets are settled.
                     if let Some(batch) = crawl.finish(now) {
                         let _ = sink(batch);
                     }

@@ -1,12 +1,12 @@
-//! How do others read a crawl? Files for search engines and data frames, a search index of our own, and labels.
+//! How do other programs read a crawl? Export files, a search index, and labels.
 //!
-//! Uses `suidao-store` and below. It promises that a file appears under its name only when it is complete, and that every
-//! format holds the same documents.
+//! Uses `suidao-store` and the crates below it. A file gets its final name only when it is complete, and every format has
+//! the same documents.
 //!
-//! Start with [`export`] (one file a format; search servers in `engines/`), then [`index`] (tantivy with Chinese
-//! segmentation) and [`label`] (a sample of pages, answers, and what they say of the threshold).
+//! Start with [`export`] (one file per format; search servers in `engines/`), then [`index`] (tantivy with Chinese
+//! segmentation) and [`label`] (a sample of pages, answers, and estimates from them).
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 #![recursion_limit = "256"] // the index template of es-bulk is one long json!
 
 pub mod export;

@@ -1,5 +1,5 @@
-//! The configuration: one TOML file, single keys overridden by `--set key=value`. What is typed ([`toml::Table`])
-//! becomes what is meant ([`Config`]) here and nowhere else; unknown keys are refused.
+//! The configuration: one TOML file; `--set key=value` overrides single keys. This file alone turns the typed text
+//! ([`toml::Table`]) into a [`Config`]. Unknown keys are errors.
 
 pub mod kept;
 
@@ -16,76 +16,69 @@ use suidao_crawl::trap::Traps;
 use suidao_page::read::{UnknownLanguage, language_code};
 use suidao_page::toml_error::{line_and_message, message};
 
-/// Why a configuration cannot be used.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
     #[error("cannot read the configuration {path}: {source}; check -c")]
     Read { path: String, source: std::io::Error },
     /// Not TOML, an unknown key, or a value of another kind.
     #[error("invalid configuration {from}: {reason}; `suidao check config` lists all keys")]
     Shape {
-        /// The file, or the `--set` flag.
         from: String,
-        /// What does not fit, with its line where there is one.
+        /// The problem, with its line if known.
         reason: String,
     },
-    /// `--set` without `=`.
     #[error("--set {0}: expected key=value, such as --set politeness.delay=0.5")]
     Assignment(String),
-    /// The configuration of a crawl directory is no file to be read.
+    /// The configuration of a crawl directory is not a plain file.
     #[error(transparent)]
     Kept(#[from] suidao_store::store::StoreError),
-    /// The configuration of a crawl directory reaches out of it.
+    /// A key that a crawl directory may not set, because it reaches outside the directory.
     #[error(
         "{path}: {key} is not accepted from a crawl directory, because others may have created it; delete it there, and set it with a flag, --set or your own configuration (-c)"
     )]
     NotKept { path: String, key: &'static str },
-    /// Something else would be fetched than the crawl did.
+    /// The request would differ from those of the crawl.
     #[error(
         "{path}: the crawl was started with {keys}, which is not saved in crawl directories; give it again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"
     )]
     MadeWith {
         path: String,
-        /// What the crawl was made with.
+        /// The keys that the crawl used.
         keys: String,
     },
-    /// A value of `[fetch]` that cannot be used.
     #[error(transparent)]
     Fetch(#[from] crate::fetch::SettingsError),
-    /// A value out of range.
     #[error("{place}{key} {reason} (set in the configuration or with --set {key}=VALUE)")]
     Value {
-        /// Where it was said, with a colon; empty if that is not known.
+        /// Where the value was set, with a colon; empty if unknown.
         place: String,
         key: String,
-        /// What it must be.
         reason: String,
     },
 }
 
-/// `[crawl]`: what belongs to no room of its own.
+/// `[crawl]`: settings without a section of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct General {
-    /// Requests under way at one time, each to another host. Decides the order of pages, so it is reported.
+    /// Requests in flight, each to another host. Affects the order of pages, so reports include it.
     pub in_flight: usize,
-    /// Whether a host whose pages list threads is read as a forum: its boards and threads, and no function of it.
+    /// Whether to crawl a host whose pages list threads as a forum: boards and threads only.
     pub forums: bool,
-    /// The state is put down beside the log after so many steps or more, so that a restart is quick; 0: never.
+    /// Fewest batches between checkpoints; 0: no checkpoints.
     pub checkpoint_every: u64,
-    /// Seed of what a strategy does at random.
+    /// Random seed of the strategy.
     pub seed: u64,
-    /// Page threshold, instead of the lexicon's.
+    /// Overrides the lexicon's page threshold.
     pub page_threshold: Option<f32>,
-    /// Link threshold, instead of the lexicon's.
+    /// Overrides the lexicon's link threshold.
     pub link_threshold: Option<f32>,
-    /// When nothing answers any more the crawl waits for the network; where fewer than three hosts have answered, so that
-    /// it may be they that are gone, at most for so many seconds.
+    /// Seconds to wait for the network if fewer than three hosts have answered: the failure may then be theirs. With more
+    /// hosts the crawl waits without a limit.
     pub outage_patience: f64,
-    /// Seconds after which the reading of one page is given up, so that a page made to hurt costs itself and not the crawl.
+    /// Seconds after which parsing a page is given up, so that a hostile page fails alone.
     pub reading_timeout: f64,
-    /// Keys that the crawl was made with and its directory does not keep; written there by suidao.
+    /// Keys that the crawl used and its directory does not store. Written by suidao.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub made_with: Vec<String>,
 }
@@ -106,21 +99,17 @@ impl Default for General {
     }
 }
 
-/// `[status]`: where a running crawl can be looked at.
+/// `[status]`: the status page of a running crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Status {
-    /// Address and port of the status page, or a port of this machine alone; none for no page.
+    /// Address and port of the status page, or a local port; `None`: no page.
     pub listen: Option<String>,
-    /// Names under which it may be asked for, beside addresses and localhost: other pages in a browser could reach it by a
-    /// name of their own otherwise.
+    /// Host names that requests may use, besides addresses and localhost. Protects against DNS rebinding.
     pub names: Vec<String>,
 }
 
-/// The address that `status.listen` means: a port alone is of this machine.
-///
-/// # Errors
-/// If it is neither.
+/// Parses `status.listen`: an address with a port, or a local port.
 pub fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());
@@ -131,17 +120,15 @@ pub fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
     }
 }
 
-/// `[log]`: the log file of a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Log {
-    /// Where it is; `log/crawl.log` in the crawl directory if it is not said.
+    /// Path of the file; by default `log/crawl.log` in the crawl directory.
     pub file: Option<String>,
-    /// The least that is logged.
     pub level: LogLevel,
-    /// Bytes of a file; a full one is set aside.
+    /// Bytes after which a file is rotated.
     pub max_size: u64,
-    /// Files that are kept, the one that is written to among them.
+    /// Files to keep, the current one included.
     pub files: u32,
 }
 
@@ -151,36 +138,29 @@ impl Default for Log {
     }
 }
 
-/// What is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogLevel {
-    /// Nothing.
     Off,
-    /// Errors.
     Error,
-    /// And warnings.
+    /// Errors and warnings.
     Warn,
-    /// And a line for what matters.
+    /// Also start and end of a run, and progress.
     #[default]
     Info,
 }
 
-/// `[keep]`: which pages are those that the crawl is for.
+/// `[keep]`: which pages the crawl keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Keep {
-    /// Languages, as ISO 639-3 codes (`cmn`) or tags of two letters (`zh`): pages in others, and those whose language cannot be
-    /// told, are fetched and their links followed as those of off-topic pages, but are not relevant and not exported. All if
-    /// empty.
+    /// Languages as ISO 639-3 codes (`cmn`) or BCP 47 tags (`zh`); empty: all. Pages in other or unknown languages are
+    /// fetched, but are not relevant and not exported. Their links are followed like those of off-topic pages.
     pub languages: Vec<String>,
 }
 
 impl Keep {
-    /// The languages by their ISO 639-3 codes.
-    ///
-    /// # Errors
-    /// [`ConfigError::Value`] names the one that is none, and those that there are.
+    /// The languages as ISO 639-3 codes.
     pub fn codes(&self) -> Result<Vec<String>, ConfigError> {
         let code = |name: &String| {
             let value = |error: UnknownLanguage| ConfigError::Value {
@@ -194,42 +174,26 @@ impl Keep {
     }
 }
 
-/// Everything that can be configured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// `[crawl]`
     pub crawl: General,
-    /// `[limits]`
     pub limits: CrawlLimits,
-    /// `[stop]`
     pub stop: StopConditions,
-    /// `[politeness]`
     pub politeness: Politeness,
-    /// `[scope]`
     pub scope: CrawlScope,
-    /// `[sources]`
     pub sources: Sources,
-    /// `[keep]`
     pub keep: Keep,
-    /// `[strategy]`
     pub strategy: Strategy,
-    /// `[fetch]`
     pub fetch: crate::fetch::FetchSettings,
-    /// `[refresh]`
     pub refresh: RefreshSettings,
-    /// `[render]`
     pub render: crate::fetch::render::RenderSettings,
-    /// `[status]`
     pub status: Status,
-    /// `[log]`
     pub log: Log,
-    /// `[traps]`
     pub traps: Traps,
 }
 
-/// Keys whose values are numbers, with the least and the most that each may be. Times of `[politeness]` are in seconds,
-/// of `[refresh]` in days.
+/// Keys with numeric values, and the range of each. Times of `[politeness]` are in seconds, of `[refresh]` in days.
 const RANGES: [(&str, f64, f64); 57] = [
     ("crawl.in_flight", 1.0, 10_000.0),
     ("crawl.outage_patience", 0.0, 1e9),
@@ -277,7 +241,7 @@ const RANGES: [(&str, f64, f64); 57] = [
     ("fetch.connect_timeout", 1e-3, 86_400.0),
     ("fetch.read_timeout", 1e-3, 86_400.0),
     ("fetch.timeout", 1e-3, 86_400.0),
-    // Each request under way may hold as much.
+    // Each request in flight may hold this much.
     ("fetch.max_body", 1.0, 268_435_456.0),
     ("fetch.max_wire", 1.0, 268_435_456.0),
     ("refresh.discovery", 0.0, 1.0),
@@ -292,11 +256,8 @@ const RANGES: [(&str, f64, f64); 57] = [
 ];
 
 impl Config {
-    /// Reads the file, if one is given, and applies the assignments in order. The file is the user's own; that of a crawl
-    /// directory is read by [`Config::load_kept`].
-    ///
-    /// # Errors
-    /// [`ConfigError`] names the file and line, or the flag.
+    /// Reads the user's file, if given, and applies the assignments in order. [`Config::load_kept`] reads the file of a
+    /// crawl directory.
     pub fn load(path: Option<&Path>, assignments: &[String]) -> Result<Self, ConfigError> {
         let mut table = toml::Table::new();
         let mut file = None;
@@ -317,20 +278,17 @@ impl Config {
         Ok(config)
     }
 
-    /// What a crawl is to end at, the limit of pages among it.
+    /// The stop conditions, including the page limit.
     pub fn goals(&self) -> StopConditions {
         StopConditions { pages: self.limits.pages, ..self.stop.clone() }
     }
 
-    /// The configuration as it may be shown: without the password of a proxy.
+    /// The configuration without the password of a proxy, for display.
     pub fn shown(&self) -> Self {
         Self { fetch: self.fetch.shown(), ..self.clone() }
     }
 
     /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`ConfigError::Value`] names the key and what it must be.
     pub fn check(&self) -> Result<(), ConfigError> {
         let value = |(key, reason): (&str, &str)| ConfigError::Value {
             place: String::new(),
@@ -369,7 +327,7 @@ impl Config {
     }
 }
 
-/// The file as it was typed; read once as it will be meant, so that an unknown key is told with its line.
+/// Parses the file, and checks its keys so that an error names the line of an unknown key.
 fn parse(name: &str, text: &str) -> Result<toml::Table, ConfigError> {
     let shape = |error: toml::de::Error| {
         let (line, message) = line_and_message(text, &error);
@@ -379,11 +337,11 @@ fn parse(name: &str, text: &str) -> Result<toml::Table, ConfigError> {
     toml::from_str(text).map_err(shape)
 }
 
-/// Puts what `--set` says into the table.
+/// Applies the `--set` assignments.
 fn assign_all(table: &mut toml::Table, assignments: &[String]) -> Result<(), ConfigError> {
     for assignment in assignments {
         assign(table, assignment)?;
-        // A flag that may hold a secret is not repeated.
+        // A flag may hold a secret, so the message repeats only the key.
         let key = assignment.split('=').next().unwrap_or_default().trim();
         let secret = ["fetch.credentials", "fetch.proxy"].iter().any(|start| key.starts_with(start)) || key == "fetch";
         let flag = || if secret { format!("--set {key}=***") } else { format!("--set {assignment}") };
@@ -393,7 +351,7 @@ fn assign_all(table: &mut toml::Table, assignments: &[String]) -> Result<(), Con
     Ok(())
 }
 
-/// What is meant by the table; `file`: name and text of where it comes from.
+/// Deserializes and checks the table; `file` is the name and text of its source.
 fn meant(table: toml::Table, file: Option<(&str, &str)>, assignments: &[String]) -> Result<Config, ConfigError> {
     let config: Config = toml::Value::Table(table)
         .try_into()
@@ -410,7 +368,7 @@ fn meant(table: toml::Table, file: Option<(&str, &str)>, assignments: &[String])
     Ok(config)
 }
 
-/// The line of a file on which the value of a key stands.
+/// The line on which the file sets a key.
 fn line_of(text: &str, key: &str) -> Option<usize> {
     let whole = toml::de::DeTable::parse(text).ok()?;
     let mut parts = key.split('.');
@@ -421,7 +379,7 @@ fn line_of(text: &str, key: &str) -> Option<usize> {
     Some(1 + text.get(..value.span().start)?.matches('\n').count())
 }
 
-/// Puts `a.b.c=value` into the table; a value that is no TOML is a string.
+/// Sets `a.b.c=value` in the table; a value that is not TOML is a string.
 fn assign(table: &mut toml::Table, assignment: &str) -> Result<(), ConfigError> {
     let malformed = || ConfigError::Assignment(assignment.to_owned());
     let (key, value) = assignment.split_once('=').ok_or_else(malformed)?;

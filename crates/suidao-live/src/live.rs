@@ -1,8 +1,8 @@
-//! The driver over the real web: fetches run side by side, reading runs on all cores, and every step is on disk before
-//! its place in flight is given to another. One of the two places where the crawl loop stands; `replay` is the other.
+//! The driver for the real web: requests run concurrently, pages are parsed on all cores, and every step is on disk
+//! before its slot in flight is free again. The other driver is `replay`.
 //!
-//! A fetch counts as in flight from its ticket until its batch is durable. So what a crash loses is what was in flight
-//! and nothing else, and with one in flight the order of events is that of a replay.
+//! A request is in flight from its ticket until its batch is durable. So a crash loses only requests in flight, and with
+//! one in flight the events have the same order as in a replay.
 
 mod checkpoints;
 mod clock;
@@ -42,30 +42,27 @@ use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreErr
 
 pub use view::{CrawlMonitor, Pace, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
 
-/// The product token that robots.txt files and pages know us by, unless `fetch.user_agent` has another.
+/// The default product token for robots.txt and pages; `fetch.user_agent` overrides it.
 pub const AGENT: &str = suidao_page::read::ROBOT;
 
-/// So many pages are looked back at for hosts that answered in an earlier run.
+/// Latest pages of an earlier run that are searched for hosts that answered.
 const LOOK_BACK: usize = 200;
 
-/// So many hosts that could not be reached are told by name.
+/// Most unreachable hosts listed by name.
 const UNREACHED: usize = 20;
 
-/// A live crawl to be run.
+/// A live crawl to run.
 pub struct Job {
-    /// The topic.
     pub topic: Arc<Topic>,
-    /// Where it starts.
     pub seeds: Vec<CrawlUrl>,
-    /// How it is done.
     pub config: Config,
-    /// Where it is kept; a crawl that is there goes on.
+    /// An existing crawl there is resumed.
     pub directory: CrawlDirectory,
-    /// A forum to be crawled and nothing else; none for a crawl of a topic.
+    /// Crawl only this forum.
     pub forum: Option<ForumMode>,
-    /// Boards of that forum are come back to until the crawl is stopped.
+    /// Visit the boards of the forum until stopped.
     pub watch: Option<Watch>,
-    /// Pages fetched before are come back to, within this budget; none for a crawl.
+    /// Revisit known pages within this budget.
     pub refresh: Option<Budget>,
 }
 
@@ -76,94 +73,85 @@ impl Job {
     }
 }
 
-/// Why a crawl could not be run, or not to its end.
 #[derive(Debug, Error)]
 pub enum LiveError {
-    /// The crawl directory.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The fetcher, its proxy among others.
+    /// The fetcher or its proxy.
     #[error(transparent)]
     Fetcher(#[from] FetcherError),
-    /// The renderer.
     #[error(transparent)]
     Renderer(#[from] RendererError),
-    /// The proxy answered at the start and does so no more.
+    /// The proxy answered at the start, and no longer does.
     #[error(
         "the proxy (fetch.proxy, --proxy) no longer responds; fix it and rerun the same command (fetched pages are saved)"
     )]
     ProxyLost,
-    /// Threads.
     #[error("cannot start threads ({0}); close other programs and rerun the same command")]
     Threads(std::io::Error),
 }
 
-/// How a crawl ended.
+/// The result of a crawl.
 #[derive(Clone, Debug)]
 pub struct CrawlReport {
-    /// Where it stands, runs before this one included.
+    /// Counts over all runs.
     pub progress: Progress,
-    /// Why it ended; none if it was interrupted.
+    /// `None` if it was interrupted.
     pub stop: Option<Stop>,
-    /// Pages fetched in this run.
     pub pages_now: u64,
     /// Length of this run in seconds.
     pub seconds: f64,
-    /// Whether it went on from an earlier run.
+    /// Whether it resumed an earlier run.
     pub resumed: bool,
-    /// Bytes of memory that the process took at its end.
+    /// Memory of the process at the end, in bytes.
     pub memory: Option<u64>,
-    /// URLs refused, by reason.
+    /// URLs skipped, by reason.
     pub refusals: BTreeMap<SkipReason, u64>,
-    /// Of a refresh: when the first of the known pages may be asked for again.
+    /// For a refresh: when the first known page may be requested again.
     pub next_due: Option<Millis>,
-    /// URLs that failed for good, by the name of the kind.
+    /// URLs given up, by kind of failure.
     pub failures: BTreeMap<String, u64>,
-    /// Hosts of which nothing could be had, the first of them by name.
+    /// Hosts that never answered, the first of them by name.
     pub unreached: Unreached,
-    /// What came of the rules against traps.
     pub traps: TrapCounts,
-    /// Of the crawl of a forum: what that is understood to be, or why it is not.
+    /// For a forum: how it was understood, or why not.
     pub forum: Option<Result<ForumMap, &'static str>>,
-    /// URLs of the first pages of a forum that asked for a login, or look different from before.
+    /// First pages of boards and threads that asked for a login, or have a new layout.
     pub trouble: BTreeMap<UrlId, CrawlUrl>,
 }
 
-/// What [`run`] tells while it runs.
+/// Progress reports of [`run`].
 pub enum News<'a> {
     /// The state was restored, or there was none.
     Ready {
-        /// Whether an earlier run is gone on with.
+        /// Whether an earlier run is resumed.
         resumed: bool,
-        /// Where it stands.
         progress: Progress,
     },
-    /// A batch, as it is handed to the store.
+    /// A batch that is passed to the store.
     Batch(&'a Batch, Progress),
-    /// The seeds were taken in: those that nobody had found before, and all there were.
+    /// The seeds were added.
     Seeded {
-        /// New ones, the first of them by name.
+        /// Number of seeds that no earlier run had, and the first of them.
         new: (u64, Vec<CrawlUrl>),
-        /// All.
         all: usize,
     },
-    /// Nothing has come back for a while: what is waited for, and what time it is.
+    /// No answer for a while: what the crawl waits for, and the time.
     Waiting(&'a WaitReasons, Millis),
 }
 
-/// The name whose rules are obeyed: that of `fetch.user_agent`.
+/// The robots.txt agent: the product token of `fetch.user_agent`.
 pub fn agent(config: &Config) -> &str {
     Some(product(&config.fetch.user_agent)).filter(|name| !name.is_empty()).unwrap_or(AGENT)
 }
 
-/// What the machine is made of, by configuration and lexicon.
+/// The machine's settings, from configuration and lexicon.
 pub fn conditions(config: &Config, topic: &Topic) -> CrawlSettings {
     CrawlSettings {
         limits: config.limits.clone(),
         goals: config.stop.clone(),
         politeness: config.politeness.clone(),
         scope: config.scope.clone(),
-        // Rules for the name that is sent are obeyed.
         agent: agent(config).to_owned(),
         traps: config.traps.clone(),
         sources: config.sources.clone(),
@@ -178,19 +166,19 @@ pub fn conditions(config: &Config, topic: &Topic) -> CrawlSettings {
     }
 }
 
-/// Keeps what a refresh needs to know.
+/// Stores the input that a refresh needs.
 fn keep_inputs(job: &Job) -> Result<(), StoreError> {
     let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
-    // Every value of it came from TOML or is a number.
+    // Every value came from TOML or is a number.
     let config = toml::to_string(&job.config.kept()).unwrap_or_default();
     write(job.directory.config_toml(), config)
 }
 
-/// Runs a crawl until it ends, `interrupt` resolves, or the disk fails; then closes everything properly.
+/// Runs a crawl until it ends, `interrupt` resolves, or the disk fails, and then closes all files.
 ///
 /// # Errors
-/// [`LiveError`]: nothing was changed if it could not begin; all that was acknowledged is kept otherwise.
+/// [`LiveError`]: if the crawl could not start nothing was changed; otherwise everything acknowledged is on disk.
 pub fn run(
     job: &Job,
     tell: impl FnMut(News),
@@ -199,10 +187,7 @@ pub fn run(
     run_in_view(job, None, tell, interrupt)
 }
 
-/// The same, with a window for those who want to look at it meanwhile.
-///
-/// # Errors
-/// As [`run`].
+/// As [`run`], with a monitor for the status page.
 pub fn run_in_view(
     job: &Job,
     view: Option<&Arc<CrawlMonitor>>,
@@ -212,7 +197,7 @@ pub fn run_in_view(
     job.directory.check_pages()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(LiveError::Threads)?;
-    // Listened to from now on: what comes before the loop may take its time.
+    // Start listening now, because the steps before the loop may take a while.
     let interrupt = runtime.spawn(interrupt);
     let fetcher = Fetcher::new(&job.config.fetch)?.with_ports(&job.config.scope.allow_ports);
     render::check(&job.config.render)?;
@@ -223,7 +208,7 @@ pub fn run_in_view(
     let start = Renderer::start(settings, &fetcher, robots, job.config.fetch.max_body, &profiles);
 
     let label = match &job.forum {
-        // A directory is of one forum.
+        // A directory holds one forum.
         Some(forum) => format!("boards of {}", forum_host(forum, &job.seeds)),
         None => job.config.strategy.label(),
     };
@@ -256,7 +241,7 @@ pub fn run_in_view(
     let by_proxy = job.config.fetch.proxy.is_some();
     let outage = Outage::new(patience, by_proxy, answered.iter().map(|id| crawl.url(*id)));
     if let (Some(_), Some(pages)) = (&job.forum, job.config.goals().pages) {
-        // Pages are fetched again and again: a limit is one of this run.
+        // Boards are visited repeatedly: a limit applies to this run.
         crawl.allow(pages);
     }
     let archive = ArchiveSettings {
@@ -265,7 +250,7 @@ pub fn run_in_view(
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
     };
     let archive = WarcArchive::resume(&job.directory, store.last_location()?, archive)?;
-    // Once the directory is this process's own.
+    // After this process has locked the directory.
     let renderer = runtime.block_on(start)?;
     tell(News::Ready { resumed, progress: crawl.progress() });
 
@@ -281,7 +266,7 @@ pub fn run_in_view(
     let (notices, noticed) = unbounded_channel();
     let durable = store.len();
     let writer = Writer::spawn(store, archive, move |notice| {
-        // Nobody listens any more once the crawl has ended for another reason.
+        // The receiver is gone if the crawl has ended for another reason.
         let _ = notices.send(notice);
     })?;
     let mut report_on: Vec<UrlId> = Vec::new();
@@ -325,8 +310,8 @@ pub fn run_in_view(
     if let Some(renderer) = renderer {
         runtime.block_on(renderer.close());
     }
-    // Connections are closed before the last files are written: there may be no descriptors left. A reading that was given
-    // up is not waited for.
+    // Connections are closed before the last files are written, because there may be no descriptors left. Abandoned
+    // parsing is not awaited.
     runtime.shutdown_timeout(Duration::from_secs(1));
     if let Some(view) = view {
         view.close();
@@ -365,16 +350,16 @@ pub fn run_in_view(
     })
 }
 
-/// Memory of this process in bytes, where the system says so in a file (Linux).
+/// Memory of this process in bytes, if the system reports it in a file (Linux).
 pub fn resident_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// Pages of a forum that gave trouble, a few of them.
+/// Collects some pages of a forum that had problems.
 fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
-    /// Nobody looks at more.
+    /// A longer list helps nobody.
     const NAMED: usize = 16;
     for event in &batch.events {
         if let Event::PageFetched(settled) = event
@@ -386,9 +371,9 @@ fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
     }
 }
 
-/// The time of the latest batches of a log, and the latest pages that they brought.
+/// The time of the latest batches of a log, and their latest pages.
 fn latest(store: &Store) -> Result<(Option<Millis>, VecDeque<UrlId>), StoreError> {
-    /// In so many batches there are enough pages.
+    /// This many batches contain enough pages.
     const BATCHES: u64 = 1_000;
     let (mut last, mut answered) = (None, VecDeque::with_capacity(LOOK_BACK));
     for record in store.batches_from(store.len().saturating_sub(BATCHES)) {
@@ -404,7 +389,6 @@ fn latest(store: &Store) -> Result<(Option<Millis>, VecDeque<UrlId>), StoreError
     Ok((last, answered))
 }
 
-/// The host of a forum.
 fn forum_host(forum: &ForumMode, seeds: &[CrawlUrl]) -> String {
     let start = match forum {
         ForumMode::Follow(map) => CrawlUrl::parse(&map.start).ok(),
@@ -413,14 +397,14 @@ fn forum_host(forum: &ForumMode, seeds: &[CrawlUrl]) -> String {
     start.map(|start| start.authority().to_owned()).unwrap_or_default()
 }
 
-/// The wall clock, for the machine.
-#[allow(clippy::disallowed_methods)] // the edge where time comes in
+/// The system clock, for the machine.
+#[allow(clippy::disallowed_methods)] // the time enters here
 pub fn now() -> Millis {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-#[allow(clippy::disallowed_methods)] // the edge where time comes in
+#[allow(clippy::disallowed_methods)] // the time enters here
 fn clock() -> Instant {
     Instant::now()
 }

@@ -1,12 +1,12 @@
-//! Reproducible draws: a counter run through SplitMix64 (Steele, Lea and Flood 2014), started from what is drawn for.
+//! Reproducible random numbers: SplitMix64 (Steele, Lea and Flood 2014), seeded by purpose.
 
-/// A stream of numbers that depends on nothing but (seed, salt, index).
+/// A stream of numbers that depends only on (seed, salt, index).
 pub struct Draw(u64);
 
-/// What the counter goes on by.
+/// Increment of the counter.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The finaliser of SplitMix64: a bijection of 64 bits that leaves no visible order.
+/// The finalizer of SplitMix64, a bijection of 64 bits.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -14,17 +14,16 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl Draw {
-    /// The stream for one purpose (`salt`) and one thing (`index`).
+    /// The stream for one purpose (`salt`) and one item (`index`).
     pub fn new(seed: u64, salt: u64, index: u64) -> Self {
         Self(mix(mix(seed ^ STEP).wrapping_add(salt)).wrapping_add(mix(index.wrapping_add(1))))
     }
 
-    /// The plain stream from its `at`-th number on: a draw as a function of its place, so that what is resumed goes on.
+    /// The unsalted stream from its `at`-th number on, so that a resumed crawl continues the same draws.
     pub fn at(at: u64) -> Self {
         Self(at.wrapping_mul(STEP))
     }
 
-    /// 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
@@ -55,7 +54,7 @@ impl Draw {
         least + (most - least) * self.unit()
     }
 
-    /// A number whose logarithm is as likely anywhere between two.
+    /// Log-uniform between two numbers.
     pub fn log_uniform(&mut self, [least, most]: [f64; 2]) -> f64 {
         least * (most / least).powf(self.unit())
     }
@@ -65,7 +64,7 @@ impl Draw {
         -(1.0 - self.unit()).ln()
     }
 
-    /// Poisson, by counting the arrivals of unit rate (Knuth 1969); linear in the mean.
+    /// Poisson, by counting arrivals of unit rate (Knuth 1969); linear in the mean.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         let (mut count, mut passed) = (0, self.exponential());
         while passed < mean {
@@ -75,7 +74,7 @@ impl Draw {
         count
     }
 
-    /// One of `items`, which must not be empty.
+    /// `items` must not be empty.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }

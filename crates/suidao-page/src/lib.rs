@@ -1,11 +1,11 @@
-//! What is on this page, and how relevant is it? From bytes to a page with text, links, dates and scores.
+//! Reads pages: from bytes to text, links, dates and relevance scores.
 //!
-//! Uses no other crate of the workspace. It promises that reading never fails: a broken page is a page with defects, and
-//! what hostile markup costs is bounded. No file, no network, no clock.
+//! Uses no other crate of the workspace, no file, no network, no clock. Reading never fails: a broken page is a page
+//! with defects, and the cost of hostile markup is bounded.
 //!
-//! Start with [`read::read`], the one door from an answer to a [`model::Page`]; then [`topic::Topic`] (the lexicon and eqs. (1)
-//! to (3) of the paper), [`text`] (segmentation, folding, SimHash) and [`model`] (URLs in normal form, scores, events:
-//! the words that all other crates speak). [`draw`] is the one generator of numbers; [`visible`] escapes what others wrote before it reaches a terminal.
+//! Start with [`read::read`], which turns an answer into a [`model::Page`]; then [`topic::Topic`] (the lexicon and eqs.
+//! (1) to (3) of the paper), [`text`] (segmentation, folding, SimHash) and [`model`] (URLs, scores, events). [`draw`]
+//! generates random numbers; [`visible`] escapes untrusted text for terminals.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
 

@@ -1,54 +1,49 @@
-//! What others wrote, made fit for a terminal. Control characters steer one (colours, the title, the clipboard, what stands
-//! in earlier lines); bidirectional controls and characters without width make a text read as another than it is. Each is
-//! replaced by its escape, as JSON has it: ESC is `\u001b`, RIGHT-TO-LEFT OVERRIDE is `\u202e`. So the reader sees that it
-//! is there, and a text that is JSON is the same JSON afterwards: there such a character stands in a string, where the escape
-//! means it.
-//!
-//! The lowest room, for all who write something that people may look at: the terminal, log files, lists.
+//! Escapes untrusted text for terminals, log files and lists. Control characters change a terminal (colours, title,
+//! clipboard, earlier lines); bidirectional controls and zero-width characters disguise a text. Each is replaced by its
+//! JSON escape, such as `\u001b` for ESC or `\u202e` for RIGHT-TO-LEFT OVERRIDE, so JSON keeps its meaning.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Whether a character may steer a terminal or deceive a reader. Line feed and tab are not among them; see [`line()`].
-///
-/// Not among them either: the joiners U+200C and U+200D, which Persian, Indian scripts and emoji need; the soft hyphen and
-/// variation selectors, which hide nothing and reorder nothing.
+/// Whether a character can change a terminal or deceive a reader. Excludes line feed and tab (see [`line()`]), the
+/// joiners U+200C and U+200D, which Persian, Indian scripts and emoji need, and soft hyphen and variation selectors,
+/// which hide and reorder nothing.
 pub fn is_hidden(letter: char) -> bool {
     match letter {
         '\n' | '\t' => false,
         // C0, DEL, C1.
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
-        // What orders the letters around it; embeddings, overrides and isolates reach beyond their own text.
+        // Bidirectional marks; embeddings, overrides and isolates affect text after them too.
         '\u{61c}' | '\u{200e}' | '\u{200f}' => true,
         _ if is_embedding(letter) => true,
-        // Ends of lines to some, to others nothing.
+        // Line separators, which some programs do not treat as line ends.
         '\u{2028}' | '\u{2029}' => true,
-        // Without width: zero width space, word joiner, invisible operators, deprecated controls, byte order mark.
+        // Zero width: zero width space, word joiner, invisible operators, deprecated controls, byte order mark.
         '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' => true,
-        // Annotations that are not to be shown, and tags, which spell words that nobody sees.
+        // Interlinear annotations and tags, which are invisible.
         '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
         _ => false,
     }
 }
 
-/// Whether a character orders what follows it, until it is ended or the paragraph is: an embedding, override or isolate.
+/// Whether a character changes the direction of what follows, until it is closed or the paragraph ends.
 pub fn is_embedding(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text of several lines, with its hidden characters escaped. What is shown of a text that was shown is the same.
+/// Escapes a text of several lines. Idempotent.
 pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
-/// The same for what has to stay on its line and in its column: line feed and tab are escaped too.
+/// Escapes a text that must remain in its line and column: line feed and tab too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| matches!(letter, '\n' | '\t') || is_hidden(letter))
 }
 
-/// A text whose URLs have their escaped letters decoded, such as `%E6%9C%BA`: what a person reads. The letters of ASCII stay
-/// escaped, and so do those that are written from right to left, or that nobody sees: the URL leads to the same page.
+/// Decodes escaped letters in URLs, such as `%E6%9C%BA`, for reading. ASCII, right-to-left and invisible characters
+/// remain escaped, so that the URL leads to the same page.
 pub fn urls(text: &str) -> Cow<'_, str> {
     if !text.contains("://") || !text.contains('%') {
         return Cow::Borrowed(text);
@@ -66,7 +61,7 @@ pub fn urls(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Adds a URL, letters decoded.
+/// Appends a URL with its letters decoded.
 fn push_decoded(out: &mut String, url: &str) {
     let mut rest = url;
     while let Some(at) = rest.find('%') {
@@ -79,7 +74,7 @@ fn push_decoded(out: &mut String, url: &str) {
         }
         match String::from_utf8(bytes) {
             Ok(letters) if !letters.is_empty() && letters.chars().all(is_plain) => out.push_str(&letters),
-            // Other escapes, or an escape of ASCII.
+            // Other escapes, or one of ASCII.
             _ => {
                 end = end.max(1);
                 out.push_str(&rest[..end]);
@@ -90,14 +85,14 @@ fn push_decoded(out: &mut String, url: &str) {
     out.push_str(rest);
 }
 
-/// The byte that an escape at the beginning of a text means.
+/// The byte of an escape at the start of a text.
 fn escape(text: &str) -> Option<u8> {
     let digits = text.strip_prefix('%')?.get(..2)?;
     let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_hex.then(|| u8::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// Whether a letter beyond ASCII is seen as what it is in a URL.
+/// Whether a non-ASCII letter is safe to show in a URL.
 fn is_plain(letter: char) -> bool {
     let is_blank = matches!(letter, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
     let is_right_to_left = matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
@@ -112,7 +107,7 @@ fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     out.push_str(&text[..first]);
     for letter in text[first..].chars() {
         if hidden(letter) {
-            // Two for a character beyond the first plane, as JSON has it.
+            // As in JSON, two escapes for a character beyond the first plane.
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 let _ = write!(out, "\\u{unit:04x}");
             }
@@ -123,16 +118,14 @@ fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes text with its hidden characters escaped, and what is no UTF-8 as replacement characters. A character may come in
-/// two writes.
+/// A writer that escapes hidden characters and replaces invalid UTF-8. A character may be split over two writes.
 pub struct Visible<W: Write> {
     out: W,
-    /// The beginning of a character: at most three bytes.
+    /// An incomplete character: at most three bytes.
     rest: Vec<u8>,
 }
 
 impl<W: Write> Visible<W> {
-    /// Before `out`.
     pub fn new(out: W) -> Self {
         Self { out, rest: Vec::new() }
     }
@@ -192,7 +185,7 @@ mod tests {
             shown(&format!("on https://a.cn/{escaped}?q={escaped}&x=%20%2F (link)")),
             format!("on https://a.cn/{read}?q={read}&x=%20%2F (link)")
         );
-        // No URL, no letter, cut off, hidden, blank, from right to left: as it is.
+        // Unchanged: not a URL, not a letter, cut off, hidden, blank, right-to-left.
         for same in [
             escaped,
             "http://a.cn/%20%3F",

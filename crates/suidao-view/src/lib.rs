@@ -1,12 +1,12 @@
-//! How does a person see a crawl? The report, the search site, the status page, and the plots on them.
+//! How does a person see a crawl? The report, the search site, the status page, and their plots.
 //!
-//! Uses `suidao-live`, `suidao-export` and below. It promises that what others wrote is shown as text alone, and that each page
-//! is one file without a script of others.
+//! Uses `suidao-live`, `suidao-export` and the crates below them. Text of others is shown only as text, and each page is
+//! one file without scripts.
 //!
-//! Start with [`report`] (facts from the log on a page), then [`serve`] (the search site), [`status`] (a running crawl and its
-//! metrics), [`plot`] (SVG) and [`html`] (the frame of all pages).
+//! Start with [`report`] (facts from the log as a page), then [`serve`] (the search site), [`status`] (a running crawl
+//! and its metrics), [`plot`] (SVG) and [`html`] (the frame of all pages).
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub mod html;
 pub mod listen;

@@ -1,9 +1,8 @@
-//! How HTTP is listened for, by the search page and the status page alike. Without these, connections that say nothing
-//! use up the descriptors that a crawl needs.
+//! The HTTP listener of the search page and the status page. It limits connections, because idle ones would use up the
+//! descriptors that a crawl needs.
 //!
-//! A connection that has not sent its request gives way to a new one where all places are taken, the oldest first: browsers
-//! open connections in advance, and some hundred that say nothing must not keep a reader waiting until each of them is
-//! cut off.
+//! If all places are taken, the oldest connection without a request is closed for a new one: browsers open connections in
+//! advance, and readers should not have to wait for their timeout.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -23,23 +22,23 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// Connections at a time. For another one the oldest is cut off that has not sent its request; where all have, it
-    /// waits.
+    /// Most connections. If all have sent their requests, another one waits.
     connections: usize,
-    /// From the connection to the end of the request's head.
+    /// Time limit until the end of the request's head.
     head: Duration,
-    /// The whole connection: who takes longer is cut off.
+    /// Time limit of the whole connection.
     whole: Duration,
 }
 
 const BOUNDS: Bounds = Bounds { connections: 64, head: Duration::from_secs(10), whole: Duration::from_secs(600) };
 
-/// Connections whose request has not come yet, by number: the oldest first.
+/// Connections without a request yet, by number, the oldest first.
 #[derive(Clone, Default)]
 struct Silent(Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>);
 
 impl Silent {
-    /// A connection is there. What is given resolves when it is to be cut off, and never once it [spoke](Self::spoke).
+    /// Registers a connection. The future resolves when the connection must close, and never once it
+    /// [spoke](Self::spoke).
     fn begin(&self, number: u64) -> impl Future<Output = ()> + use<> {
         let (cut, told) = oneshot::channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, cut);
@@ -50,23 +49,23 @@ impl Silent {
         }
     }
 
-    /// Its request came, or it is gone.
+    /// Its request arrived, or it is gone.
     fn spoke(&self, number: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
     }
 
-    /// Cuts off the oldest, if there is one.
+    /// Closes the oldest one, if any.
     fn cut_oldest(&self) {
         let oldest = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
         if let Some((_, cut)) = oldest {
-            // It may have gone by itself.
+            // It may be gone already.
             let _ = cut.send(());
         }
     }
 }
 
-/// Whether a Host field names us: by an address, as localhost, or by a name that was given (in lower case). A page elsewhere
-/// could give us a name of its own, and have a browser on this machine read what is shown here alone (DNS rebinding).
+/// Whether a Host field is an address, localhost or one of `names` (in lower case). Protects against DNS rebinding:
+/// another website could use a name of its own to make a browser read what is served here.
 pub fn is_ours(host: &str, names: &[String]) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -76,8 +75,8 @@ pub fn is_ours(host: &str, names: &[String]) -> bool {
     name.parse::<IpAddr>().is_ok() || name == "localhost" || names.contains(&name)
 }
 
-/// Answers requests, one a connection, until `stop` is there; those under way are answered first. No body of a request is
-/// read. Where there are no descriptors left it waits for some.
+/// Answers requests, one per connection, until `stop` resolves and the current ones are answered. Reads no request
+/// bodies. Waits if it runs out of descriptors.
 pub async fn listen<F>(
     listener: TcpListener,
     answer: impl Fn(Parts) -> F + Clone + Send + 'static,
@@ -144,7 +143,7 @@ async fn within<F>(
         }
     }
     drop((listener, stopped));
-    // Whoever is under way holds a receiver until it is done.
+    // Every open connection holds a receiver until it is done.
     let _ = stopping.send(());
     stopping.closed().await;
 }
@@ -160,7 +159,7 @@ where
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(head).keep_alive(false);
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // A connection that breaks is its client's business.
+    // A broken connection is the client's problem.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = stopped.changed() => connection.as_mut().graceful_shutdown(),
@@ -168,7 +167,7 @@ where
     let _ = connection.await;
 }
 
-#[allow(clippy::disallowed_methods)] // how long it takes is what is tested
+#[allow(clippy::disallowed_methods)] // measures the duration under test
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
@@ -235,7 +234,7 @@ mod tests {
         }
         let answered = tokio::time::timeout(BOUNDS.head / 2, async { said(asking(address, ASK).await).await }).await;
         assert!(answered.is_ok_and(|said| said.ends_with("/here")), "before any of them is cut off for its silence");
-        // Those that came last are still listened to.
+        // The last connections still work.
         let mut last = idle.pop().unwrap();
         last.write_all(b"st: a\r\n\r\n").await.unwrap();
         assert!(said(last).await.starts_with("HTTP/1.1 200"));

@@ -1,8 +1,8 @@
-//! Pages that call another address their own: whether that is believed, and what becomes of their links meanwhile.
+//! Canonical URLs: when a page's claim of another address is believed, and what happens to its links meanwhile.
 //!
-//! The links of a page that names another address of its site are left to that address, which is fetched in the page's
-//! place. They are judged after all if it cannot be had, asks not to be kept, names a third, or says something else: many
-//! sites name their home page, or the first page of a list, on all others.
+//! The links of a page that names another address of its site wait for that address, which is fetched in the page's
+//! place. They are judged after all if the address cannot be fetched, must not be stored, names a third one, or has
+//! another text: many sites name their home page, or the first page of a list, on every page.
 
 use rustc_hash::FxHashMap;
 
@@ -16,14 +16,14 @@ use suidao_page::text::simhash::distance;
 
 use super::machine::{Crawl, EndedTunnel};
 
-/// Bits in which the SimHashes of a page and of the address it calls its own differ at most.
+/// Maximum Hamming distance between the SimHashes of a page and of its canonical address.
 const CLAIMED: u32 = 16;
-/// Shorter texts, in characters, must be equal.
+/// Texts with fewer characters must be equal.
 const SHORTEST: u32 = 120;
-/// Redirects from a claimed address that are looked behind.
+/// Redirects followed from a claimed address.
 const REDIRECTS: usize = 5;
 
-/// As much of a text as tells whether another says the same.
+/// Digest of a text, enough to compare it with another.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Text {
     simhash: u64,
@@ -46,34 +46,33 @@ impl Text {
     }
 }
 
-/// What pages said of their addresses. A fold of the events. Memory: about 30 bytes for each page fetched.
+/// Canonical addresses that pages claim. A fold of the events. Memory: about 30 bytes per fetched page.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Canonicals {
     texts: FxHashMap<UrlId, Text>,
-    /// Pages that are taken for copies, and the address of each.
+    /// Pages treated as copies, with the canonical address of each.
     copies: FxHashMap<UrlId, UrlId>,
-    /// Addresses that are not fetched yet, with the pages that call them their own.
+    /// Addresses not fetched yet, with the pages that claim them.
     claims: FxHashMap<UrlId, Vec<UrlId>>,
-    /// Those pages, with their links.
+    /// The claiming pages, with their links.
     held: FxHashMap<UrlId, (EndedTunnel, bool)>,
     moved: FxHashMap<UrlId, UrlId>,
-    /// Pages whose links are to be judged after all.
+    /// Pages whose links must be judged after all.
     refuted: Vec<UrlId>,
 }
 
 impl Canonicals {
-    /// Where a URL led to, by a redirect or because it is taken under another spelling.
+    /// Target of a URL's redirect, or of its rewritten spelling.
     pub fn moved_to(&self, id: UrlId) -> Option<UrlId> {
         self.moved.get(&id).copied()
     }
 
-    /// Where an address leads, redirects passed over.
     fn led_to(&self, id: UrlId) -> UrlId {
         let next = |id: &UrlId| self.moved_to(*id);
         std::iter::successors(Some(id), next).take(REDIRECTS).last().unwrap_or(id)
     }
 
-    /// Whether pages call this address their own that is not fetched yet.
+    /// Whether a page claims this address and it is not fetched yet.
     pub fn is_claimed(&self, id: UrlId) -> bool {
         self.claims.contains_key(&id)
     }
@@ -87,8 +86,8 @@ impl Canonicals {
 }
 
 impl Crawl {
-    /// The address that a page calls its own, if that is believed so far: one of the same site, in scope, which says the same
-    /// or is not fetched yet.
+    /// The canonical address that a page claims, if accepted so far: same site, in scope, and with the same text or not
+    /// fetched yet.
     pub(super) fn claim_address(
         &mut self,
         events: &mut Vec<Event>,
@@ -107,7 +106,7 @@ impl Crawl {
         }
         if let Some(known) = self.urls.find(claimed) {
             let known = self.canonicals.led_to(known);
-            // Of two that name each other the second is the address.
+            // If two pages name each other, the second one is canonical.
             if known == id || self.canonicals.copies.contains_key(&known) {
                 return None;
             }
@@ -117,7 +116,7 @@ impl Crawl {
                 LinkState::Dropped | LinkState::Queued | LinkState::InFlight => {}
                 LinkState::Redirected | LinkState::Failed | LinkState::Refused => return None,
             }
-            // Named by pages that say different things.
+            // Pages with different texts claim it.
             let first = self.canonicals.claims.get(&known).and_then(|pages| text(pages.first()?));
             if first.is_some_and(|first| !first.is_near(own)) || self.tracked(id).is_some() {
                 return None;
@@ -130,13 +129,13 @@ impl Crawl {
         Some(self.number(events, claimed, UrlOrigin::Canonical(id), "", now))
     }
 
-    /// The link by which the address is fetched next, in the place of the page that names it.
+    /// The link that queues the canonical address next.
     pub(super) fn lead_to(&self, claimed: UrlId, page: &Page, place: QueueEntry) -> Option<Link> {
         let waits = self.urls.get(claimed).state != LinkState::Fetched;
         waits.then(|| Link::bare(claimed, page.relevance, LinkDecision::Follow(Self::ahead(place))))
     }
 
-    /// Judges the links of pages that proved to be no copies.
+    /// Judges the links of pages that proved not to be copies.
     pub(super) fn release(&mut self, events: &mut Vec<Event>, now: Millis) {
         while let Some(&id) = self.canonicals.refuted.first() {
             let Some((page, relevant)) = self.canonicals.held.get(&id) else {
@@ -150,20 +149,19 @@ impl Crawl {
         }
     }
 
-    /// The same, for what happens outside a settling.
+    /// As [`Crawl::release`], outside of settling.
     pub(super) fn release_pending(&mut self, now: Millis) {
         let mut events = std::mem::take(&mut self.pending);
         self.release(&mut events, now);
         self.pending = events;
     }
 
-    /// Whether a page is in none of the languages that are kept.
+    /// Whether the language of a page is excluded by `languages`.
     pub(super) fn is_foreign(&self, language: Option<&str>) -> bool {
         let kept = &self.conditions.languages;
         !kept.is_empty() && !language.is_some_and(|language| kept.iter().any(|one| one == language))
     }
 
-    /// The part of addresses in the fold.
     pub(super) fn observe_canonical(&mut self, event: &Event) {
         match event {
             Event::PageFetched(page) => self.observe_text(page),
@@ -220,10 +218,10 @@ impl Crawl {
     }
 }
 
-/// Whether two URLs are of hosts that one owner has: one name, or names under one registrable domain.
+/// Whether two URLs belong to one site: the same host, or hosts under one registrable domain.
 fn is_one_site(one: &CrawlUrl, other: &CrawlUrl) -> bool {
     let (one, other) = (one.host(), other.host());
-    // What ends in a number or a bracket is an address.
+    // A host that ends in a number or a bracket is an IP address.
     let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
     let named = |host: &str| !host.ends_with(']') && !host.rsplit('.').next().is_some_and(is_number);
     one == other

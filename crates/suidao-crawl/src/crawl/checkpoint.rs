@@ -1,5 +1,4 @@
-//! The whole state of a machine in pieces, and back: so that a restart folds what happened since the pieces were made,
-//! and not all that ever happened.
+//! Checkpoints: the machine's state in pieces. A restart loads them and replays only the later events.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,38 +12,36 @@ use super::urls::UrlRecord;
 use suidao_forum::forum::site::ForumSite;
 use suidao_page::model::{LinkState, SkipReason, UrlId};
 
-/// What a piece begins with: one of the machine's own, its hosts, or one of what its strategy has learnt.
+/// Tag of a piece: the machine itself, its hosts, traps with sources, addresses and goals, or what the strategy has
+/// learnt.
 const OWN: u8 = b'm';
 const HOSTS: u8 = b'h';
-/// Or what traps, sources, addresses and goals have come to.
 const TOLD: u8 = b't';
 const LEARNT: u8 = b's';
 
-/// Fingerprints, or pages whose tunnel ended, in a piece: some MB.
+/// Fingerprints, or pages whose tunnel ended, per piece: some MB.
 const PIECE: usize = 1 << 18;
 
 #[derive(Serialize, Deserialize)]
 enum Piece<'a> {
-    /// URLs with their text, one a line, in order of their numbers.
+    /// URLs, one per line, in order of their numbers.
     Urls(Cow<'a, [UrlRecord]>, Cow<'a, str>),
-    /// Fingerprints of URLs refused at the door, in no order.
+    /// Fingerprints of URLs excluded on discovery, unordered.
     Skipped(Vec<u64>),
-    /// Pages at the end of their tunnels.
     Ended(Vec<(UrlId, EndedTunnel)>),
-    /// What waits, of some thousand hosts.
+    /// Queues of some thousand hosts.
     Frontier(Box<KeptFrontier>),
     Forums(Vec<(Cow<'a, str>, Cow<'a, ForumSite>)>),
-    /// Counts; pages that were due when a refresh ended.
+    /// Counts, and pages that were due when a refresh ended.
     Counts(Progress, u64, Vec<UrlId>, BTreeMap<SkipReason, u64>),
 }
 
 impl Crawl {
-    /// The state in pieces; none for the crawl of one forum and for a refresh, which go on by their events alone.
+    /// The state in pieces. None for the crawl of one forum and for a refresh, which resume from their events alone.
     ///
-    /// What is in flight is kept as waiting, as after a crash. What was decided and not told yet has to be told before
-    /// ([`Crawl::finish`]).
+    /// In-flight URLs are stored as queued, as after a crash. Write pending events first ([`Crawl::finish`]).
     pub fn pieces(&self) -> Option<impl Iterator<Item = Vec<u8>> + '_> {
-        // Every field: one that is forgotten here would be forgotten by a restart.
+        // Lists every field, so that the compiler reports a new one that a restart would lose.
         let Self {
             conditions: _,
             strategy,
@@ -63,12 +60,11 @@ impl Crawl {
             sourcing,
             canonicals,
             attempts,
-            // Of the events that are being applied, and of a run.
             latency: _,
             allowed: _,
             restored: _,
             closing: _,
-            // What is in flight is kept with its URL and its host.
+            // In-flight URLs are stored with their URL and host.
             pages_in_flight: _,
             robots_in_flight: _,
             pending,
@@ -96,8 +92,8 @@ impl Crawl {
         )
     }
 
-    /// Takes a piece back, in the order in which they were made; false for one that is none, after which the machine is
-    /// of no use. For a machine that knows nothing yet.
+    /// Loads a piece into a new machine, in the order of [`Crawl::pieces`]. Returns false for an invalid piece; the
+    /// machine is unusable afterwards.
     pub fn take_piece(&mut self, piece: &[u8]) -> bool {
         let Some((tag, piece)) = piece.split_first() else { return false };
         match *tag {
@@ -133,8 +129,8 @@ impl Crawl {
         true
     }
 
-    /// To be called when all pieces are back: what was in flight waits again. False for pieces that do not belong together,
-    /// after which the machine is of no use.
+    /// Call after the last piece: requeues what was in flight. Returns false if the pieces do not fit together; the
+    /// machine is unusable afterwards.
     pub fn set_up(&mut self) -> bool {
         if !self.fits_together() {
             return false;
@@ -154,7 +150,7 @@ impl Crawl {
         true
     }
 
-    /// Whether each part knows as many URLs and hosts as the others.
+    /// Whether all parts agree on the numbers of URLs and hosts.
     fn fits_together(&self) -> bool {
         let (urls, hosts) = (self.urls.len(), self.hosts.len());
         let waiting = self.frontier.waiting(urls, hosts);

@@ -1,4 +1,4 @@
-//! The machine's part in a refresh without end: the pages wait in an agenda, each until it is due.
+//! Endless refresh: pages wait in a [`RevisitQueue`] until each is due.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,11 @@ use suidao_page::model::{Budget, Event, Millis, RefreshStep, UrlId};
 use super::machine::Crawl;
 use super::refresh::{ActiveRound, Refreshing};
 
-/// Pages due at a time: so many hosts can be slow before others wait for them.
+/// Pages due at a time: as many slow hosts can be waited for before others have to wait.
 const DUE: usize = 64;
 
 impl Crawl {
-    /// Of a refresh without end: the next page is due.
+    /// In an endless refresh, makes the next page due.
     pub(super) fn find_due(&mut self, now: Millis) {
         let Some(Refreshing { agenda: Some(_), due, early, sources_asked, .. }) = &mut self.refreshing else { return };
         if due.len() >= DUE {
@@ -30,7 +30,7 @@ impl Crawl {
             let mut events = std::mem::take(&mut self.pending);
             let most = self.most_sources();
             let sources = self.sources(&mut events, most, now);
-            // Told even without sources: a day later every host has another chance.
+            // Written even without sources: after a day every host is tried again.
             let step = RefreshStep { sources, ..RefreshStep::default() };
             self.tell(&mut events, Event::Refresh(Box::new(step)), now);
             self.pending = events;
@@ -59,7 +59,7 @@ impl Crawl {
         }
     }
 
-    /// Of a refresh without end: when to look again, where nothing can be asked for now.
+    /// In an endless refresh, the time of the next check if nothing can be requested now.
     pub(super) fn watches_until(&self, now: Millis) -> Option<Millis> {
         let refreshing = self.refreshing.as_ref()?;
         let Some(ActiveRound { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };

@@ -10,9 +10,9 @@ use suidao_page::model::{
 use super::machine::{Crawl, EndedTunnel};
 
 impl Crawl {
-    /// Changes the state as the event says. `at`: when it happened.
+    /// Applies an event that happened at `at`.
     pub(super) fn apply(&mut self, event: &Event, at: Millis) {
-        // Before the links are queued, so that each is queued at its worth.
+        // Before the links are queued, so that each is queued with its current score.
         let mut risen = Vec::new();
         self.strategy.observe(event, &mut risen);
         self.apply_to_state(event, at);
@@ -27,8 +27,8 @@ impl Crawl {
         }
     }
 
-    /// The strategy has come to think more of a URL. What is in flight waits at the better place if it comes back, as it
-    /// does after a restart.
+    /// The strategy's score of a URL has risen. An in-flight URL that fails waits with the new rank, as after a
+    /// restart.
     fn raise(&mut self, id: UrlId) {
         let known = self.urls.get(id);
         let (state, host, place) = (known.state, known.host(), known.place());
@@ -104,7 +104,7 @@ impl Crawl {
                 self.frontier.push(known.host(), *id, place);
             }
             Event::SchemeRewritten { id, link } => {
-                // Not for good: a redirect may lead back to this spelling.
+                // Not final: a redirect may lead back to this spelling.
                 self.set_state(*id, LinkState::Dropped);
                 if let Some(link) = link {
                     self.forum_moved(*id, link.to);
@@ -115,8 +115,8 @@ impl Crawl {
             Event::Scheme { host, https } => {
                 let record = self.hosts.get_mut(*host);
                 record.https = Some(*https);
-                // Of a host that cannot be connected to under https nothing else is told. An answer has an event of its
-                // own, and of a seed's host nothing was asked yet.
+                // A failed connection under https causes no other event. An answer has an event of its own, and the
+                // host of a seed was not asked yet.
                 if !https {
                     let wait = record.delay(&self.conditions.politeness);
                     self.rest(*host, at.after(wait), at);
@@ -135,11 +135,11 @@ impl Crawl {
             }
             Event::SitemapsQueued { links, .. } => self.admit(links),
             Event::PageGone { id, .. } => {
-                // If somebody links to it again it may be back.
+                // A later link may restore it.
                 self.set_state(*id, LinkState::Dropped);
                 self.urls.get_mut(*id).was_page = true;
             }
-            // Its histories are asked first.
+            // `observe_refresh` handles it.
             Event::Refresh(_) => {}
             Event::Trap(step) => self.observe_trap(step, at),
             Event::FetchRetried { id, failure } if self.is_due(*id) => {
@@ -153,7 +153,7 @@ impl Crawl {
             }
             Event::FetchFailed { id, failure } => {
                 self.leave(*id, LinkState::Failed, Some(failure), at);
-                // What was not asked for may be let in by then.
+                // A URL that was never requested may be allowed in a later run.
                 let unasked =
                     matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port | FailureKind::NoSuchHost);
                 self.urls.get_mut(*id).in_another_run = unasked || failure.is_transient();
@@ -224,7 +224,7 @@ impl Crawl {
         self.admit(&settled.links);
     }
 
-    /// Queues links, or improves the place of those that wait already.
+    /// Queues links, or improves the rank of queued ones.
     pub(super) fn admit(&mut self, links: &[Link]) {
         let mut pushes: Vec<(HostId, UrlId, QueueEntry)> = Vec::with_capacity(links.len());
         for link in links {
@@ -250,7 +250,7 @@ impl Crawl {
                     }
                     self.set_state(link.to, LinkState::Queued);
                 }
-                // What is in flight goes on from the better place when it settles, or waits there if it fails.
+                // An in-flight URL takes the better rank when it settles, or waits with it if it fails.
                 (LinkDecision::Follow(place), LinkState::Queued | LinkState::InFlight) => {
                     let old = self.urls.get(link.to).place();
                     let mut merged = self.strategy.merge(old, place);
@@ -272,14 +272,14 @@ impl Crawl {
         self.frontier.push_all(pushes);
     }
 
-    /// A ticket of a page is settled: the URL's state, and the host's rest.
+    /// Settles the ticket of a page: the URL's state, and the host's wait.
     pub(super) fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, at: Millis) {
         self.set_state(id, state);
         self.attempts += 1;
         self.hear(self.urls.get(id).host(), state == LinkState::Fetched, failure, at);
     }
 
-    /// A host answered, or failed to: what that says of it, and its rest.
+    /// Records a host's answer or failure, and sets its wait.
     pub(super) fn hear(&mut self, host: HostId, page: bool, failure: Option<&Failure>, at: Millis) {
         let took = self.latency.take();
         let politeness = &self.conditions.politeness;
@@ -305,8 +305,8 @@ impl Crawl {
         }
     }
 
-    /// Of an event that tells what came of a request of the crawl, which brought an answer or might have: the failure, if it
-    /// was one. What a refresh asks for comes out of its own budget.
+    /// The result of a request of the crawl that was answered or may have been: the failure, if it was one. Requests of
+    /// a refresh count against its own budget.
     fn request_of<'a>(&self, event: &'a Event) -> Option<Option<&'a Failure>> {
         let is_round = || self.refreshing.is_some() || !self.left_due.is_empty();
         let (failure, of_refresh) = match event {
@@ -337,13 +337,13 @@ impl Crawl {
         *self.refusals.entry(reason).or_default() += 1;
     }
 
-    /// A seed that failed is asked for again because the user says so. Of a host that nobody knows it is at once, others
-    /// keep the time that they asked for.
+    /// Retries a failed seed because the user asks for it. An unknown host is retried at once, others keep the wait
+    /// they asked for.
     fn give_another_chance(&mut self, host: HostId, at: Millis) {
         let record = self.hosts.get_mut(host);
         record.failing = false;
         record.health.reset_failures();
-        // What is known of its robots.txt may be that it could not be asked.
+        // The robots.txt may be recorded as unreachable.
         let is_known = record.health.has_answered();
         self.hosts.forget_robots(host);
         if !is_known {
@@ -351,7 +351,7 @@ impl Crawl {
         }
     }
 
-    /// A URL of a host waits no longer: those that stand aside may be all there is left to ask it for.
+    /// A URL left the queue of its host: if only parked URLs remain, they are queued again.
     fn bring_back_the_last(&mut self, id: UrlId) {
         let host = self.urls.get(id).host();
         let record = self.hosts.get(host);
@@ -360,8 +360,7 @@ impl Crawl {
         }
     }
 
-    /// What stood aside waits with the others again: its host answers, or they are all there is to ask it for, or it is
-    /// given up.
+    /// Queues a host's parked URLs again: it answers, only they remain, or it is given up.
     fn bring_back(&mut self, host: HostId) {
         for id in std::mem::take(&mut self.hosts.get_mut(host).parked) {
             if self.urls.get(id).state == LinkState::Queued {
@@ -370,8 +369,8 @@ impl Crawl {
         }
     }
 
-    /// A page that has failed waits for its next try: aside, if it has used up its tries and there are others to see by
-    /// whether its host is down.
+    /// A failed page waits for its next try. It is parked if it has used up its tries and other URLs can show whether
+    /// its host is down.
     fn wait_for_next_try(&mut self, id: UrlId) {
         let known = self.urls.get(id);
         let (host, place) = (known.host(), known.place());
@@ -411,7 +410,7 @@ impl Crawl {
     }
 }
 
-/// Whether a worth is so far from the rank that a URL waits at that its entry is written anew.
+/// Whether a score differs so much from the queued rank that the URL must be queued again.
 pub(super) fn differs(worth: Priority, rank: Priority) -> bool {
     (worth.get() - rank.get()).abs() > 0.01
 }

@@ -1,4 +1,4 @@
-//! What a crawl knows of forums: what it does about them, which of its hosts are some, and how far a forum is explored.
+//! What a crawl knows of forums: its forum mode, the recognised hosts, and how far a forum is explored.
 
 use std::sync::Arc;
 
@@ -11,41 +11,39 @@ use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, Millis, UrlId
 
 use super::watch::{Watch, Watching};
 
-/// What the crawl does about forums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ForumMode {
-    /// Nothing: a page is a page.
+    /// Forums are treated as ordinary sites.
     Off,
-    /// A host whose page lists threads is taken for a forum, and read as one from there on.
+    /// A host is treated as a forum as soon as one of its pages lists threads.
     #[default]
     Recognise,
-    /// The seed is the entrance of a forum: find out what it is made of, and no more.
+    /// The seed is the entrance of a forum: only find out its structure.
     Discover {
-        /// By the paper's strict test of a board.
+        /// Use the paper's strict test of a board.
         strict: bool,
     },
-    /// The same, and fetch it.
+    /// As `Discover`, then fetch the forum.
     Explore {
-        /// Most index pages of a board, if not as many as the default.
+        /// Maximum number of index pages per board, if not the default.
         index_pages: Option<u32>,
     },
-    /// A forum that is understood: fetch it.
+    /// The structure is known: fetch the forum.
     Follow(Box<ForumMap>),
 }
 
-/// So many pages of a host are looked at, each of them, for whether it is a forum.
+/// Each of the first pages of a host is checked for being a forum's.
 const FIRST_LOOKS: u32 = 16;
 
-/// The forums of a crawl.
 #[derive(Default)]
 pub(super) struct Forums {
     pub(super) mode: ForumMode,
     pub(super) sites: FxHashMap<Box<str>, (ForumSite, Arc<ForumProfile>)>,
     pub(super) watching: Option<Watching>,
-    /// What is looked at while the forum is not understood.
+    /// Pages seen before the structure is known.
     pub(super) explorer: Explorer,
     pub(super) seen: Vec<UrlId>,
-    /// Nothing more is looked at: understood, or given up for this reason.
+    /// Exploration has ended: with a map, or without one for this reason.
     pub(super) explored: Option<Result<(), &'static str>>,
 }
 
@@ -62,12 +60,10 @@ impl Forums {
         forums
     }
 
-    /// What is known of the forums of a crawl of a topic, to be kept.
     pub fn keep(&self) -> Vec<(&str, &ForumSite)> {
         self.sites.iter().map(|(host, (site, _))| (&**host, site)).collect()
     }
 
-    /// Takes a forum back.
     pub fn take_kept(&mut self, host: &str, site: ForumSite) {
         let lens = Arc::new(site.lens());
         self.sites.insert(host.into(), (site, lens));
@@ -83,12 +79,12 @@ impl Forums {
         matches!(self.mode, ForumMode::Discover { .. } | ForumMode::Explore { .. })
     }
 
-    /// Whether the crawl is of one forum and of nothing else.
+    /// Whether the crawl is of one forum only.
     pub fn is_whole(&self) -> bool {
         !matches!(self.mode, ForumMode::Off | ForumMode::Recognise)
     }
 
-    /// What those who come back to boards learn from.
+    /// Feeds an event to the schedule of board visits.
     pub fn watch(&mut self, event: &Event) {
         let offset = self.sites.values().next().map(|(site, _)| site.offset());
         if let (Some(watching), Some(offset)) = (&mut self.watching, offset) {
@@ -100,7 +96,7 @@ impl Forums {
         self.sites.get(url.authority()).map(|(site, _)| site)
     }
 
-    /// What a page is looked at with; none where it is no forum's.
+    /// The analysis for a page; none if its host is not a forum.
     pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
         match self.sites.get(url.authority()) {
             Some((_, lens)) => Some(ForumAnalysis { lens: Arc::clone(lens), at }),
@@ -109,13 +105,13 @@ impl Forums {
         }
     }
 
-    /// Whether a page of a host may make a forum of it that has shown so many pages and none of them did. To look costs as much
-    /// as to read, and many blogs list their posts as forums do, so that of many pages one in eight is looked at.
+    /// Whether the next page of a host with `pages` pages is checked for being a forum's. A check costs as much as
+    /// parsing, and many blogs list posts as forums do, so later only one page in eight is checked.
     pub fn may_recognise(&self, pages: u32) -> bool {
         self.mode == ForumMode::Recognise && (pages < FIRST_LOOKS || pages.is_multiple_of(8))
     }
 
-    /// The forum that a page makes of its host.
+    /// The forum that a page reveals on its host.
     pub(super) fn recognise(&self, sight: &ForumPageView) -> Option<(ForumSite, ForumMap)> {
         if self.mode != ForumMode::Recognise {
             return None;

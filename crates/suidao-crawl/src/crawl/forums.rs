@@ -1,5 +1,5 @@
-//! The machine's part in forums: which of its hosts are some, what a page of one makes it want, and the steps that no
-//! page brings (the next samples while a forum is explored, the next visit of a board).
+//! The machine's part in forums: which hosts are forums, which links of their pages are followed, and steps that no
+//! page triggers (the next samples during exploration, the next visit of a board).
 
 use suidao_forum::forum::explore::ExploreStep;
 use suidao_forum::forum::increment::ThreadChange;
@@ -12,7 +12,6 @@ use suidao_page::model::{
 use super::forum_state::ForumMode;
 use super::machine::Crawl;
 
-/// A link that a forum wants followed.
 pub(super) struct Want {
     pub to: UrlId,
     pub url: CrawlUrl,
@@ -20,17 +19,17 @@ pub(super) struct Want {
     pub role: ForumRole,
 }
 
-/// What a page of a forum comes to.
+/// Result of reading a page of a forum.
 #[derive(Default)]
 pub(super) struct ForumPageResult {
     pub wants: Vec<Want>,
     pub lists: Vec<IndexPage>,
-    /// Pages fetched before that have something new.
+    /// Fetched pages that have new content.
     pub due: Vec<UrlId>,
 }
 
 impl Crawl {
-    /// What a forum is understood to be, if the crawl is of one and it is; else why not, if that is known.
+    /// The map of the crawl's forum, or why there is none; none while unknown.
     pub fn forum(&self) -> Option<Result<ForumMap, &'static str>> {
         match self.forums.explored? {
             Ok(()) => self.forums.sites.values().next().map(|(site, _)| Ok(site.map().clone())),
@@ -38,7 +37,7 @@ impl Crawl {
         }
     }
 
-    /// Reads a page as one of a forum, if it is; the wanted links are numbered.
+    /// Reads a page as a forum's, if its host is one, and numbers the wanted links.
     pub(super) fn read_forum(
         &mut self,
         events: &mut Vec<Event>,
@@ -59,7 +58,7 @@ impl Crawl {
             let seen = Some(Box::new(sight.clone()));
             return Some((ForumPage { seen, ..nothing }, ForumPageResult::default()));
         }
-        // Taken out while its page is read, because numbering needs the machine whole.
+        // Removed while its page is read, because numbering borrows the whole machine.
         let (site, lens, map) = match self.forums.sites.remove(url.authority()) {
             Some((site, lens)) => (site, Some(lens), None),
             None => self.forums.recognise(sight).map(|(site, map)| (site, None, Some(map)))?,
@@ -85,7 +84,7 @@ impl Crawl {
         Some((page, made))
     }
 
-    /// Numbers what a page of a forum makes it want.
+    /// Numbers the links that a forum page wants followed.
     fn want(
         &mut self,
         events: &mut Vec<Event>,
@@ -124,7 +123,7 @@ impl Crawl {
         if let (Some(role), Some(url)) = (next, &reading.next) {
             let url = self.in_preferred_scheme(url).unwrap_or_else(|| url.clone());
             let to = self.number(events, &url, UrlOrigin::Link(id), "", now);
-            // An index page that was read in an earlier pass is read again, and a page that was fetched for something else.
+            // Index pages of an earlier pass, and pages fetched for another role, are fetched again.
             if matches!(role, ForumRole::Index { .. }) || site.role(to, &url) != Some(role) {
                 made_due(self, &mut made.due, vec![to]);
             }
@@ -133,14 +132,15 @@ impl Crawl {
         made
     }
 
-    /// Begins the next visit of all boards, if the last one has ended; the first of a forum that is understood too.
+    /// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is
+    /// understood.
     pub fn visit_boards(&mut self, now: Millis) -> Option<Batch> {
         if !self.forums.is_whole() || matches!(self.forums.mode, ForumMode::Discover { .. }) || self.progress.queued > 0
         {
             return None;
         }
         let Some((site, _)) = self.forums.sites.values().next() else {
-            // The entrance could not be had the last time: it is asked for again.
+            // The entrance could not be fetched last time, so retry it.
             let entrance = UrlId(0);
             if self.urls.len() == 0 || self.urls.get(entrance).state == LinkState::Fetched {
                 return None;
@@ -151,7 +151,7 @@ impl Crawl {
             return Some(Batch { at: now, took: None, events });
         };
         let known = site.boards();
-        // Boards that were opened since are linked from the entrance.
+        // The entrance links to boards opened since.
         let start = CrawlUrl::parse(&site.map().start).ok();
         let listed: Vec<(CrawlUrl, String)> = (site.map().boards.iter())
             .filter(|board| !board.skip)
@@ -160,7 +160,7 @@ impl Crawl {
         let mut events = std::mem::take(&mut self.pending);
         let mut step = ForumStep::default();
         if let ForumMode::Follow(map) = &self.forums.mode {
-            // For those who read the log without the file.
+            // For readers of the log that lack the map file.
             step.map = Some(map.clone());
         }
         if self.forums.watching.is_none() {
@@ -179,7 +179,7 @@ impl Crawl {
                     step.links.push(link);
                 }
                 _ if role == ForumRole::Start => step.due.push(id),
-                // It is on record, perhaps as what it led to.
+                // Already recorded, perhaps as the target of its redirect.
                 _ => {}
             }
         }
@@ -187,7 +187,7 @@ impl Crawl {
         Some(Batch { at: now, took: None, events })
     }
 
-    /// The next step of a forum, when nothing else is left to do: whether there was one.
+    /// Takes the forum's next step if nothing else is left to do. Returns whether there was one.
     pub(super) fn step_forum(&mut self, now: Millis) -> bool {
         if !self.forums.explores() || self.forums.explored.is_some() {
             return false;
@@ -197,7 +197,7 @@ impl Crawl {
         match self.forums.explorer.next() {
             ExploreStep::Look(urls) => {
                 for url in urls {
-                    // Noted as asked for even where it is refused, so that it is not asked for again.
+                    // Recorded even if it is refused, so that it is not requested again.
                     self.forums.explorer.ask(&url);
                     let Some((to, link)) = self.seeded(&mut events, &url, "", now) else { continue };
                     step.roles.push((to, ForumRole::Sample));
@@ -205,7 +205,7 @@ impl Crawl {
                 }
             }
             ExploreStep::GivenUp(why) if self.forums.explorer.seen().is_empty() => {
-                // Nothing was learnt, and the next run may have more luck: so it is not told.
+                // Nothing was learnt, so it is not logged: the next run may succeed.
                 self.forums.explored = Some(Err(why));
                 self.pending = events;
                 return true;
@@ -224,7 +224,7 @@ impl Crawl {
         true
     }
 
-    /// All boards of a forum just understood; what was seen of them already is not asked for again.
+    /// Queues all boards of a forum just understood. Pages already seen are not fetched again.
     fn begin(&mut self, events: &mut Vec<Event>, map: &ForumMap, step: &mut ForumStep, now: Millis) {
         let Ok(mut site) = ForumSite::new(map.clone()) else { return };
         for board in map.boards.iter().filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, &board.name))) {
@@ -253,7 +253,7 @@ impl Crawl {
         }
     }
 
-    /// Numbers a URL that no page is judged for, with the link that queues it; none where the scope refuses it.
+    /// Numbers a URL that was not found on a page, with the link that queues it; none if it is out of scope.
     fn seeded(&mut self, events: &mut Vec<Event>, url: &CrawlUrl, text: &str, now: Millis) -> Option<(UrlId, Link)> {
         let url = self.in_preferred_scheme(url).unwrap_or_else(|| url.clone());
         if let Some(reason) = self.refuses(&url) {
@@ -264,12 +264,12 @@ impl Crawl {
         Some((to, Link::bare(to, Relevance::ONE, LinkDecision::Follow(self.strategy.seed(&url)))))
     }
 
-    /// Whether a link of a page of a forum is refused: it lies where the forum does, and the forum has no use for it.
+    /// Whether a link of a forum page is rejected: it is inside the forum's directory, but neither a board, a list nor
+    /// a thread.
     pub(super) fn is_function(&self, page: &CrawlUrl, target: &CrawlUrl) -> bool {
         target.authority() == page.authority() && self.forums.site(page).is_none_or(|site| site.owns(target))
     }
 
-    /// Where a URL of a forum led to.
     pub(super) fn forum_moved(&mut self, from: UrlId, to: UrlId) {
         let url = self.urls.url(from);
         if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
@@ -277,7 +277,6 @@ impl Crawl {
         }
     }
 
-    /// The forum's part of the fold.
     pub(super) fn observe_forum(&mut self, id: UrlId, page: &ForumPage, at: Millis) {
         if let (Some(watching), PageKind::Index { board, page: 1 }) = (&mut self.forums.watching, page.kind) {
             watching.visited(&[board], at);
@@ -307,14 +306,14 @@ impl Crawl {
             watching.visited(&listed, at);
         }
         if let Some(map) = &step.map {
-            // A file given by hand is the word of a person.
+            // A map file given by the user takes precedence.
             if !matches!(self.forums.mode, ForumMode::Follow(_)) {
                 self.forums.understand(map);
             }
             self.forums.explored = Some(Ok(()));
         }
         if step.given_up.is_some() {
-            // The words are the explorer's own, and it is asked for them again.
+            // The reason is a static string of the explorer, so ask it again.
             self.forums.explored = match self.forums.explorer.next() {
                 ExploreStep::GivenUp(why) => Some(Err(why)),
                 _ => Some(Err("the structure was not recognised")),
@@ -340,7 +339,7 @@ impl Crawl {
                 site.observe(id, &page);
             }
         }
-        // A visit is a new beginning for the host too: it may be back.
+        // A new visit resets the host's failures: it may be back.
         if let Some(id) = step.begun.first() {
             let host = self.urls.get(*id).host();
             self.hosts.get_mut(host).health.reset_failures();
@@ -357,7 +356,7 @@ impl Crawl {
         self.admit(&step.links);
     }
 
-    /// What was fetched before is queued again.
+    /// Queues a fetched page again.
     fn make_due(&mut self, id: UrlId) {
         if !was_had(self.urls.get(id).state) {
             return;
@@ -370,12 +369,12 @@ impl Crawl {
     }
 }
 
-/// Pages that were fetched and are wanted again.
+/// Those of the pages that were fetched before.
 fn made_due(crawl: &Crawl, due: &mut Vec<UrlId>, ids: Vec<UrlId>) {
     due.extend(ids.into_iter().filter(|id| was_had(crawl.urls.get(*id).state)));
 }
 
-/// Whether a URL was asked for before, and may be again.
+/// Whether a URL was requested before and may be requested again.
 fn was_had(state: LinkState) -> bool {
     matches!(state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Refused)
 }

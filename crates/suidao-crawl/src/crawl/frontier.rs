@@ -1,9 +1,9 @@
-//! What waits to be fetched, host by host, and in which order it leaves.
+//! The frontier: queued URLs per host, and the order in which they leave.
 //!
-//! Heaps of eight children keep the children of an entry in one cache line: at 10^7 URLs a third of the binary heap's time.
-//! An entry is 8 bytes: 32 bits of rank over 32 bits of (inverted) URL number, so that a heap of plain integers
-//! orders by rank and, on ties, by discovery. A URL found again with a better rank is pushed again; the old entry is
-//! recognised as stale by the URL's state when it surfaces.
+//! Heaps with eight children keep the children of an entry in one cache line, which takes a third of a binary heap's
+//! time at 10^7 URLs. An entry has 8 bytes, 32 bits of rank over 32 bits of (inverted) URL number, so a heap of plain
+//! integers orders by rank and, on ties, by discovery. A URL found again with a better rank is pushed again; when the
+//! old entry reaches the top, the URL's state shows that it is stale.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use suidao_page::draw::Draw;
 use suidao_page::model::{HostId, Priority, QueueEntry, QueueId, QueuePolicy, UrlId};
 
-/// So many entries are looked at for each that is shown: most of them are not stale.
+/// Entries inspected per URL returned, since some are stale.
 const LOOKS: usize = 64;
 
-/// Rank and number of a queued URL, in the order of the heap.
+/// Rank and number of a queued URL, as one integer in heap order.
 type Entry = u64;
 
 fn entry(rank: u32, id: UrlId) -> Entry {
@@ -38,12 +38,12 @@ fn rank(priority: Priority) -> u32 {
 #[derive(Default)]
 struct Queue {
     heap: OctonaryHeap<Entry>,
-    /// The head as last made known to the lane, if that still stands there.
+    /// The head last pushed to the queue's heap of hosts, if it is still there.
     announced: Option<NonZeroU64>,
 }
 
 impl Queue {
-    /// None is 0, which no entry is: of a million hosts each has a queue.
+    /// No entry is 0, so the `Option` needs no space: each of a million hosts has a queue.
     fn announced(&self) -> Option<Entry> {
         self.announced.map(NonZeroU64::get)
     }
@@ -62,7 +62,7 @@ impl Queue {
 
 #[derive(Default)]
 struct HostQueues {
-    /// By lane; most hosts use one.
+    /// By queue number; most hosts use one.
     lanes: Vec<(u8, Queue)>,
     ready: bool,
 }
@@ -73,7 +73,7 @@ impl HostQueues {
             Ok(at) => at,
             Err(at) => {
                 if self.lanes.is_empty() {
-                    // Of the hosts of a broad crawl most have one lane and few URLs.
+                    // Most hosts of a broad crawl have one queue and few URLs.
                     self.lanes.reserve_exact(1);
                 }
                 self.lanes.insert(at, (lane.0, Queue::default()));
@@ -84,17 +84,15 @@ impl HostQueues {
     }
 }
 
-/// A queued URL whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueHead {
     pub host: HostId,
     pub id: UrlId,
-    /// The lane it waited in.
     pub lane: QueueId,
     entry: Entry,
 }
 
-/// The place in the frontier that an entry stands for.
+/// Queue and rank of an entry, to compare with the URL's current ones.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryKey {
     lane: QueueId,
@@ -103,7 +101,7 @@ pub struct EntryKey {
 }
 
 impl EntryKey {
-    /// Whether a URL that waits at `place` waits here.
+    /// Whether the entry is current for a URL queued at `place`.
     pub fn is_of(self, place: QueueEntry) -> bool {
         self.lane == place.lane && self.rank.is_none_or(|own| own == rank(place.priority))
     }
@@ -113,31 +111,31 @@ pub struct Frontier {
     discipline: QueuePolicy,
     seed: u64,
     hosts: Vec<HostQueues>,
-    /// For each lane the heads of the hosts; may hold outdated ones.
+    /// Heads of the hosts per queue; may hold stale ones.
     heads: Vec<BinaryHeap<(Entry, Reverse<u32>)>>,
-    /// Pushes to stack lanes so far: the rank on a stack.
+    /// Pushes to stacks so far: the rank on a stack.
     stacked: u32,
 }
 
-/// A host's queues as they are kept: by lane what waits and what was announced of it, and whether it may be served.
+/// A host's queues in a checkpoint: per queue its entries and announced head, and whether the host is ready.
 type KeptQueues = (Vec<(u8, Vec<Entry>, Option<Entry>)>, bool);
 
-/// A frontier as it is kept over a restart. Heaps are written in the order in which they lie in memory, which is a heap again.
+/// Part of the frontier in a checkpoint. Heaps are written in memory order, which is again a heap.
 #[derive(Serialize, Deserialize)]
 pub(super) struct KeptFrontier {
     hosts: Vec<KeptQueues>,
     heads: Vec<Vec<(Entry, u32)>>,
-    /// Of the first portion: pushes to stacks so far.
+    /// Only in the first part: pushes to stacks so far.
     stacked: Option<u32>,
 }
 
 impl Frontier {
-    /// An empty frontier; `seed` drives what the discipline does at random.
+    /// An empty frontier; `seed` seeds the random choices of the policy.
     pub fn new(discipline: QueuePolicy, seed: u64) -> Self {
         Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0 }
     }
 
-    /// All of it, to be kept, in portions: the queues of some thousand hosts each, and all else with the first.
+    /// The whole frontier in parts of some thousand hosts; the first part has everything else.
     pub(super) fn keep(&self) -> impl Iterator<Item = KeptFrontier> + '_ {
         const HOSTS: usize = 1 << 16;
         let first = &self.hosts[..HOSTS.min(self.hosts.len())];
@@ -157,7 +155,7 @@ impl Frontier {
         }
     }
 
-    /// Takes back a portion of what was kept, the first in the place of all it has.
+    /// Restores a part; the first one replaces the whole state.
     pub(super) fn take_kept(&mut self, kept: KeptFrontier) {
         let KeptFrontier { hosts, heads, stacked } = kept;
         let queue = |(lane, heap, announced): (u8, Vec<Entry>, Option<Entry>)| {
@@ -174,7 +172,7 @@ impl Frontier {
         self.hosts.extend(hosts.into_iter().map(host));
     }
 
-    /// Entries, those that are stale among them; none if one is of a URL or a host beyond so many.
+    /// Number of entries, stale ones included; none if one refers to a URL or host beyond these limits.
     pub(super) fn waiting(&self, urls: usize, hosts: usize) -> Option<u64> {
         let mut queues = self.hosts.iter().flat_map(|host| &host.lanes).flat_map(|(_, queue)| queue.heap.iter());
         let mut heads = self.heads.iter().flat_map(|heads| heads.iter());
@@ -187,7 +185,7 @@ impl Frontier {
         lane == QueueId::TUNNEL && matches!(self.discipline, QueuePolicy::Preempt | QueuePolicy::Interleave(_))
     }
 
-    /// Takes in the links of one page. On a stack the last pushed leaves first, so the best are pushed last.
+    /// Queues the links of one page. A stack returns the last push first, so the best links are pushed last.
     pub fn push_all(&mut self, mut links: Vec<(HostId, UrlId, QueueEntry)>) {
         links.retain(|&(host, id, place)| {
             let stacked = self.is_stack(place.lane);
@@ -202,7 +200,6 @@ impl Frontier {
         }
     }
 
-    /// Takes in one URL, or a better place for one that is in already.
     pub fn push(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
         let entry = self.entry(id, place);
         self.insert(host, place.lane, entry);
@@ -217,13 +214,13 @@ impl Frontier {
         }
     }
 
-    /// Gives back a URL that was taken and not fetched, to wait at this place.
+    /// Queues again, at `place`, a URL that was taken and not fetched.
     pub fn requeue_in_flight(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
         let entry = self.entry(id, place);
         self.insert(host, place.lane, entry);
     }
 
-    /// Gives back a head that was taken and not fetched: it stands where it stood.
+    /// Queues again, in its old position, a head that was taken and not fetched.
     pub fn requeue(&mut self, head: QueueHead) {
         self.insert(head.host, head.lane, head.entry);
     }
@@ -255,12 +252,11 @@ impl Frontier {
         self.heads[at].push((entry, Reverse(host.0)));
     }
 
-    /// The host may not be served until it is made ready again.
+    /// Marks the host as not ready.
     pub fn rest(&mut self, host: HostId) {
         self.host(host).ready = false;
     }
 
-    /// The host may be served again.
     pub fn make_ready(&mut self, host: HostId) {
         let queues = self.host(host);
         queues.ready = true;
@@ -278,10 +274,10 @@ impl Frontier {
         }
     }
 
-    /// Takes the next URL from the hosts that are ready; its host is not ready from then on.
+    /// Takes the next URL of a ready host, which is not ready afterwards.
     ///
-    /// `turn` numbers the URLs taken so far: which lane is served is a function of it. `waits` says whether a URL
-    /// still waits at the place that an entry claims; entries of others are stale and forgotten.
+    /// `turn` counts the URLs taken so far and determines the queue. `waits` returns whether a URL is still queued as
+    /// its entry states; other entries are stale and dropped.
     pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let lane = match self.discipline {
             QueuePolicy::BestFirst => QueueId::MAIN,
@@ -329,7 +325,7 @@ impl Frontier {
         Some(QueueHead { host, id: id_of(entry), lane, entry })
     }
 
-    /// The best `most` of each lane that wait, best first, whether or not their hosts are ready. Changes nothing.
+    /// The best `most` URLs of each queue, best first, whether or not their hosts are ready. Changes nothing.
     pub fn heads(&self, most: usize, waits: impl Fn(UrlId, EntryKey) -> bool) -> Vec<(QueueId, Vec<UrlId>)> {
         let mut lanes: BTreeMap<u8, Vec<&[Entry]>> = BTreeMap::new();
         for (lane, queue) in self.hosts.iter().flat_map(|host| &host.lanes) {
@@ -341,12 +337,13 @@ impl Frontier {
             let lane = QueueId(lane);
             let stack = self.is_stack(lane);
             let head = |heap: &&[Entry]| Reverse(heap.first().copied());
-            // What the others hold lies behind the heads of these, stale ones aside: twice as many, to have enough.
+            // Other heaps have only worse URLs than the heads of these, except for stale entries: twice as many leave a
+            // margin.
             if heaps.len() > 2 * most {
                 heaps.select_nth_unstable_by_key(2 * most, head);
                 heaps.truncate(2 * most);
             }
-            // Which heap, and the place in it, best first: a heap is a tree of eight branches.
+            // Heap and position in it, best first: a heap is a tree with eight branches.
             let mut open: BinaryHeap<(Entry, usize, usize)> =
                 heaps.iter().enumerate().filter_map(|(at, heap)| Some((*heap.first()?, at, 0))).collect();
             let mut found: Vec<UrlId> = Vec::new();
@@ -369,7 +366,7 @@ impl Frontier {
         lanes.into_iter().map(best).collect()
     }
 
-    /// The best head of a lane among the hosts that are ready, after outdated ones are cleared away; stays in place.
+    /// The best head of a queue among the ready hosts, after dropping stale ones. Does not remove it.
     fn head(&mut self, lane: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<(Entry, HostId)> {
         let stack = self.is_stack(lane);
         loop {
@@ -393,7 +390,8 @@ impl Frontier {
             if ready && head == Some(announced) {
                 return Some((announced, host));
             }
-            // Not ready: `make_ready` announces again. Stale: the next best stands in for it.
+            // If the host is not ready, `make_ready` announces it again; if the head was stale, the next one replaces
+            // it.
             queue.announce(head.filter(|_| ready));
             let again = queue.announced();
             self.heads[usize::from(lane.0)].pop();

@@ -1,4 +1,4 @@
-//! When a crawl has what it was for: pages, relevant pages, bytes, minutes, or a topic that is exhausted.
+//! Stop conditions: pages, relevant pages, bytes, minutes, or an exhausted topic.
 
 use std::collections::VecDeque;
 
@@ -8,21 +8,20 @@ use suidao_page::model::{Event, Millis, Stop};
 
 use super::machine::Progress;
 
-/// Longest stretch of pages over which a harvest rate can be asked for: a bit each is kept in memory.
+/// Maximum number of pages over which a harvest rate is measured: each takes one bit of memory.
 const LONGEST: u32 = 1_000_000;
 
-/// `[stop]` of the configuration, and `--stop-when`. The crawl stops at the first that is reached; one that is not set
-/// does not bind. All count the whole crawl, earlier runs included, but `minutes`, which are of one run: nobody means
-/// the night between two of them.
+/// `[stop]` of the configuration, and `--stop-when`. The crawl stops at the first condition that is met; unset ones are
+/// ignored. All count the whole crawl, earlier runs included, except `minutes`, which count one run: nobody means the
+/// night between two runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopConditions {
-    /// Pages fetched, relevant or not. No key of `[stop]`: the crawl stops at `limits.pages`, and this is what of it is typed
-    /// and shown.
+    /// Fetched pages, relevant or not. Not a key of `[stop]`: this is `limits.pages`, as typed and displayed.
     #[serde(skip_serializing, deserialize_with = "is_a_limit")]
     pub pages: Option<u64>,
     pub relevant: Option<u64>,
-    /// Bytes of the pages' bodies, unpacked.
+    /// Bytes of the pages' bodies, uncompressed.
     #[serde(deserialize_with = "bytes_or_text")]
     pub bytes: Option<u64>,
     pub minutes: Option<f64>,
@@ -30,26 +29,21 @@ pub struct StopConditions {
     pub harvest: Option<Exhaustion>,
 }
 
-/// Fewer than a share of so many pages in a row are relevant. Written `0.05/1000`.
+/// Less than a share of a number of consecutive pages is relevant. Written `0.05/1000`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exhaustion {
-    /// Share of relevant pages under which the topic is exhausted, in `(0, 1]`.
+    /// Share of relevant pages below which the topic is exhausted, in `(0, 1]`.
     pub under: f64,
-    /// The last so many pages count, 1 to 1000000; before there are as many nothing is said.
+    /// Number of last pages that count, 1 to 1000000. With fewer pages the condition is not tested.
     pub over: u32,
 }
 
 impl StopConditions {
-    /// So many pages and nothing else.
     pub fn pages(pages: u64) -> Self {
         Self { pages: Some(pages), ..Self::default() }
     }
 
-    /// Takes in one condition as it is typed: `pages=1000`, `relevant=500`, `bytes=2GB`, `minutes=60`,
-    /// `harvest<0.05/1000`.
-    ///
-    /// # Errors
-    /// What is wrong with it, and how it is written.
+    /// Adds a condition as typed: `pages=1000`, `relevant=500`, `bytes=2GB`, `minutes=60`, `harvest<0.05/1000`.
     pub fn add(&mut self, condition: &str) -> Result<(), String> {
         let ways = "write pages=N, relevant=N, bytes=2GB, minutes=N or harvest<0.05/1000";
         let Some(at) = condition.find(['=', '<']) else { return Err(format!("not a condition; {ways}")) };
@@ -68,10 +62,10 @@ impl StopConditions {
         }
     }
 
-    /// Seconds until the first goal is reached that can be counted down, if the run goes on as it went: from `before` to `now` in so
-    /// many seconds. None where there is no such goal, or the run is too young to tell.
+    /// Estimated seconds until the first countable condition is met, at the rate from `before` to `now`, which took
+    /// `seconds`. None if there is no such condition, or too little data.
     pub fn seconds_left(&self, before: &Progress, now: &Progress, seconds: f64) -> Option<f64> {
-        /// Pages, or relevant ones, and seconds, from which on a mean says something.
+        /// Pages (or relevant pages) and seconds needed for an estimate.
         const ENOUGH: (u64, f64) = (10, 3.0);
         let counted = |wanted: Option<u64>, before: u64, now: u64, enough: u64| {
             let (left, done) = (wanted?.saturating_sub(now), now.saturating_sub(before));
@@ -93,10 +87,7 @@ fn set<T>(goal: &mut Option<T>, value: T) -> Result<(), String> {
 }
 
 impl Exhaustion {
-    /// Reads `0.05/1000`.
-    ///
-    /// # Errors
-    /// What it must be.
+    /// Parses `0.05/1000`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
@@ -130,10 +121,7 @@ impl<'de> Deserialize<'de> for Exhaustion {
     }
 }
 
-/// Reads a number of bytes: `1500000`, `2GB` (10^9), `2GiB` (2^30), `1.5 MB`.
-///
-/// # Errors
-/// What would be right, in words.
+/// Parses a number of bytes: `1500000`, `2GB` (10^9), `2GiB` (2^30), `1.5 MB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text} is not a size; write 500MB, 2GB, 1.5GiB or 2000000000");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -173,18 +161,18 @@ fn bytes_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u6
     }
 }
 
-/// How near the goals are: the part that [`Progress`] does not count. A fold of the events, and the beginning of the run.
+/// Progress towards the stop conditions that [`Progress`] does not count. A fold of the events and the start of the
+/// run.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct StopTracker {
     /// Whether each of the last pages was relevant.
     last: VecDeque<bool>,
     relevant: u32,
-    /// When this run began.
     begun: Option<Millis>,
 }
 
 impl StopTracker {
-    /// The next run has not begun yet.
+    /// Prepares for the next run, which has not begun yet.
     pub fn end(&mut self) {
         self.begun = None;
     }
@@ -195,7 +183,7 @@ impl StopTracker {
 
     pub fn observe(&mut self, goals: &StopConditions, event: &Event) {
         let (Some(asked), Event::PageFetched(page)) = (&goals.harvest, event) else { return };
-        // A page fetched again is none that the topic still had.
+        // A page fetched again is not new for the topic.
         if page.again.is_some() {
             return;
         }
@@ -207,11 +195,11 @@ impl StopTracker {
         }
     }
 
-    /// The goal that is reached, if one is. What is under way when that happens is settled all the same; where it makes the
-    /// topic look alive again the crawl goes on.
+    /// The condition that is met, if any. Requests in flight are settled anyway; if they make the topic productive
+    /// again, the crawl continues.
     pub fn reached(&self, goals: &StopConditions, progress: &Progress, now: Millis) -> Option<Stop> {
         let exhausted = |asked: &Exhaustion| {
-            // Divided, 7 of 100 are the very number that is read from `0.07`; 0.07 times 100 are more than 7.
+            // Divide: 7/100 equals the number parsed from `0.07`, but 0.07 × 100 is more than 7.
             self.last.len() >= asked.over as usize && f64::from(self.relevant) / f64::from(asked.over) < asked.under
         };
         if goals.relevant.is_some_and(|wanted| progress.relevant >= wanted) {

@@ -1,10 +1,9 @@
-//! Hosts that belong together: those of one registrable domain, and those that answer from one address. Each group has
-//! its own limits, so that a site of a thousand sub-domains, or a server of a thousand sites, is not asked as a
-//! thousand strangers.
+//! Rate limits for groups of hosts: those of one registrable domain, and those with one IP address. Otherwise a site
+//! with a thousand subdomains, or a server with a thousand sites, would get a thousand times the requests of a host.
 //!
-//! A host that could be asked and whose group is busy leaves the frontier's ready set and is held here by its best
-//! URL; whenever the group has room, the best of those held is let go, and goes back to where all hosts compete. So a
-//! request costs a few steps in heaps, however many hosts there are.
+//! A host that could be asked while its group is busy leaves the frontier's ready set and is deferred here by its best
+//! URL. When the group has room, the best deferred host returns to the ready set. So a request costs a few heap
+//! operations, however many hosts there are.
 
 use core::net::{IpAddr, Ipv6Addr};
 use std::cmp::Reverse;
@@ -22,10 +21,10 @@ use super::politeness::{Politeness, millis};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct GroupId(u32);
 
-/// A host that is held, as what it waits: the best of its URLs.
+/// A deferred host, ordered by its best URL.
 pub(super) type WaitingHost = (Priority, Reverse<UrlId>, HostId);
 
-/// What a group is known by, a hash: the names of a million domains take room, and nobody asks for them.
+/// Key of a group, hashed: the names of a million domains would take memory, and nothing needs them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Name(u64);
 
@@ -48,38 +47,37 @@ struct Group {
     is_domain: bool,
     #[serde(skip)]
     in_flight: u32,
-    /// No request before.
+    /// Time of the next allowed request.
     ready_at: Millis,
-    /// Best first; may hold outdated ones, which the host's own record tells.
+    /// Deferred hosts, best first; may hold stale entries, which the host's record reveals.
     #[serde(skip)]
     held: BinaryHeap<WaitingHost>,
-    /// Those of them that are not outdated.
+    /// Number of entries that are not stale.
     #[serde(skip)]
     hosts: usize,
-    /// When it is looked at again, if it is.
+    /// Time of the next check, if one is scheduled.
     #[serde(skip)]
     timer: Option<Millis>,
-    /// A host was let go, and nothing was asked of the group since.
+    /// A host was resumed, and the group got no request since.
     #[serde(skip)]
     idle: bool,
 }
 
-/// The groups. What is under way and when the last request went out is of this run; who is in which group is a fold of
-/// the events.
+/// The groups. In-flight counts and request times are of this run; membership is a fold of the events.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct RateLimitGroups {
     groups: Vec<Group>,
     by_name: FxHashMap<Name, GroupId>,
     #[serde(skip)]
     timers: BinaryHeap<Reverse<(Millis, GroupId)>>,
-    /// Groups that may be loose.
+    /// Groups that may be idle.
     #[serde(skip)]
     loose: Vec<GroupId>,
     #[serde(skip)]
     limits: Limits,
 }
 
-/// Most requests under way, and milliseconds between the starts of two: of an address, of a domain.
+/// Maximum number of concurrent requests and milliseconds between two starts: per address, per domain.
 #[derive(Clone, Copy, Default)]
 struct Limits([Option<(u32, u64)>; 2]);
 
@@ -91,13 +89,13 @@ impl RateLimitGroups {
         Self { limits: Limits(limits), ..Self::default() }
     }
 
-    /// Sets up what is not kept over a restart: the limits.
+    /// Sets the limits, which checkpoints do not store.
     pub fn set_up(&mut self, politeness: &Politeness) {
         self.limits = Self::new(politeness).limits;
     }
 
-    /// The group of the registrable domain of a host (Public Suffix List, blog hosters and their like included); none
-    /// for this machine and where groups have no limits.
+    /// The group of a host's registrable domain (Public Suffix List, with its private section of blog hosters and the
+    /// like). None for the local machine, and if domains have no limits.
     pub fn of_domain(&mut self, host: &str) -> Option<GroupId> {
         self.limits.0[1]?;
         if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
@@ -106,13 +104,13 @@ impl RateLimitGroups {
         if host == "localhost" || host.ends_with(".localhost") {
             return None;
         }
-        // A name without a dot is one of the local network.
+        // A name without a dot belongs to the local network.
         let domain = psl::domain_str(host).unwrap_or(host);
         Some(self.number(Name::of_domain(domain), true))
     }
 
-    /// The group of an address. Of IPv6 that is a network of /64, which is what a server or a customer has. None for
-    /// this machine: it is the user's own.
+    /// The group of an address; for IPv6 its /64 network, which one server or customer has. None for the local machine,
+    /// which is the user's own.
     pub fn of_address(&mut self, address: IpAddr) -> Option<GroupId> {
         self.limits.0[0]?;
         let address = address.to_canonical();
@@ -145,12 +143,12 @@ impl RateLimitGroups {
         &mut self.groups[group.0 as usize]
     }
 
-    /// Most requests under way, and milliseconds between two starts.
+    /// Maximum number of concurrent requests, and milliseconds between two starts.
     fn limits(&self, group: GroupId) -> (u32, u64) {
         self.limits.0[usize::from(self.get(group).is_domain)].unwrap_or((u32::MAX, 0))
     }
 
-    /// The group that keeps a host of these from being asked now, if one does.
+    /// The first of these groups that allows no request now.
     pub fn busy(&self, groups: [Option<GroupId>; 2], now: Millis) -> Option<GroupId> {
         groups.into_iter().flatten().find(|group| !self.has_room(*group) || self.get(*group).ready_at > now)
     }
@@ -159,7 +157,6 @@ impl RateLimitGroups {
         self.get(group).in_flight < self.limits(group).0
     }
 
-    /// A request goes out to a host of these.
     pub fn start(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
         for group in groups.into_iter().flatten() {
             let delay = self.limits(group).1;
@@ -171,13 +168,12 @@ impl RateLimitGroups {
         }
     }
 
-    /// A request to a host of this group came back.
     pub fn finish(&mut self, group: GroupId) {
         let record = self.get_mut(group);
         record.in_flight = record.in_flight.saturating_sub(1);
     }
 
-    /// After a restart nobody knows when the last requests went out.
+    /// After a restart the times of the last requests are unknown.
     pub fn rest_all(&mut self, politeness: &Politeness, now: Millis) {
         if politeness.spaces() {
             for at in 0..self.groups.len() {
@@ -198,7 +194,7 @@ impl RateLimitGroups {
         self.get_mut(group).held.push(waiting);
     }
 
-    /// Forgets what is outdated, once most of it is.
+    /// Drops stale entries once they are the majority.
     pub fn tidy(&mut self, group: GroupId, stands: impl Fn(&WaitingHost) -> bool) {
         let record = self.get_mut(group);
         if record.held.len() > 64 + 2 * record.hosts {
@@ -206,13 +202,13 @@ impl RateLimitGroups {
         }
     }
 
-    /// A host of those held was let go.
+    /// A deferred host was resumed.
     pub fn count_out(&mut self, group: GroupId) {
         let record = self.get_mut(group);
         record.hosts = record.hosts.saturating_sub(1);
     }
 
-    /// A group that holds hosts back and has room is looked at again when its next request may go out.
+    /// Schedules a check of a group that has deferred hosts and room, for its next allowed request.
     fn look_again(&mut self, group: GroupId) {
         let has_room = self.has_room(group);
         let record = self.get_mut(group);
@@ -223,7 +219,7 @@ impl RateLimitGroups {
         }
     }
 
-    /// Takes one group that is to be looked at again.
+    /// Takes a group whose check is due.
     pub fn due(&mut self, now: Millis) -> Option<GroupId> {
         loop {
             let &Reverse((at, group)) = self.timers.peek()?;
@@ -239,12 +235,11 @@ impl RateLimitGroups {
         }
     }
 
-    /// When the next group is to be looked at again.
     pub fn next_due(&self) -> Option<Millis> {
         self.timers.peek().map(|&Reverse((at, _))| at)
     }
 
-    /// Takes the best of those that a group holds back, if it may be asked now; else it is looked at when it may.
+    /// Takes the best deferred host if the group allows a request now; otherwise schedules a check.
     pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<WaitingHost> {
         if self.busy([Some(group), None], now).is_some() {
             self.look_again(group);
@@ -257,8 +252,8 @@ impl RateLimitGroups {
         Some(waiting)
     }
 
-    /// Groups that let a host go of which nothing was asked since: where nothing else is to be had, what that host
-    /// offered has gone, and the next may go.
+    /// Groups that resumed a host and got no request since. If nothing else is available, that host's URLs are gone, so
+    /// the next host may be resumed.
     pub fn take_loose(&mut self) -> Vec<GroupId> {
         let mut loose = std::mem::take(&mut self.loose);
         loose.retain(|group| std::mem::replace(&mut self.get_mut(*group).idle, false));

@@ -1,9 +1,9 @@
-//! How a host has answered of late, and how long it is left alone for that: the circuit breaker and the pace.
+//! A host's recent answers, and how long it must not be asked because of them: circuit breaker and crawl interval.
 //!
-//! The breaker is closed while a host answers. Each request in a row that says the host is down or has too much to do
-//! doubles the wait to the next; from one more than `limits.retries` on it is open: what fails is held against the
-//! host and not against the page. After each wait one request goes out to try (a host has never more than one under
-//! way), and its answer closes the breaker. A host that stays away is given up, and tried once more a long time after.
+//! The breaker is closed while a host answers. Each consecutive failure that is the host's fault (down or overloaded)
+//! doubles the wait. With more than `limits.retries` failures the breaker is open: further failures count against the
+//! host and not the page. After each wait one request tests the host (a host never has more than one in flight), and an
+//! answer closes the breaker. A host that stays down is given up, and tried once more much later.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,44 +12,41 @@ use suidao_page::model::{Failure, FailureKind, Millis};
 use super::machine::CrawlLimits;
 use super::politeness::{Politeness, millis};
 
-/// Successes take so much of the brake: 44 of them nine tenths.
+/// A success reduces the throttle by one part in this many: 44 of them by nine tenths.
 const RELEASE: u32 = 20;
 
-/// Milliseconds between the tries of a host that never answered, times their number, where only such are left.
+/// Milliseconds between tries of a host that never answered, times the number of failures, when only such hosts remain.
 const HURRY: u64 = 1_000;
 
-/// After so many milliseconds a host that was given up is tried once more: long after the longest wait between two tries.
+/// Milliseconds after which a given-up host is tried once more: longer than the longest wait between two tries.
 pub(super) fn another_try(politeness: &Politeness) -> u64 {
     millis(politeness.give_up).max(millis(politeness.max_backoff).saturating_mul(2))
 }
 
-/// How a host has answered of late. A fold of the events.
+/// Recent answers of a host. A fold of the events.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Health {
-    /// Requests in a row that say the host is down or has too much to do.
+    /// Consecutive failures that are the host's fault.
     failures: u32,
     /// When the first and the last of them came back.
     first: Millis,
     last: Millis,
-    /// Each of them says that there is nobody to ask.
+    /// Each of them suggests that the host does not exist.
     absent: bool,
-    /// What the last of them was; none once it has answered.
+    /// Kind of the last failure; none after an answer.
     cause: Option<FailureKind>,
-    /// It has answered before.
     answered: bool,
-    /// What its answers took of late, in milliseconds, smoothed; 0 while nobody measured it.
+    /// Smoothed latency of its answers in milliseconds; 0 if unknown.
     took: u32,
-    /// Milliseconds that it is left alone for because it said that it has too much to do.
+    /// Milliseconds between requests because the host reported overload.
     throttle: u32,
 }
 
 impl Health {
-    /// Failures in a row.
     pub fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// Whether it has answered anything, ever.
     pub fn has_answered(&self) -> bool {
         self.answered
     }
@@ -59,28 +56,26 @@ impl Health {
         self.last
     }
 
-    /// Why the last request failed, if that was the host's.
+    /// Why the last request failed, if that was the host's fault.
     pub fn cause(&self) -> Option<&FailureKind> {
         self.cause.as_ref()
     }
 
-    /// Another chance, whatever it did before.
     pub fn reset_failures(&mut self) {
         self.failures = 0;
     }
 
-    /// It answered.
     pub fn answers(&mut self) {
         (self.failures, self.answered, self.cause) = (0, true, None);
         self.throttle -= self.throttle.div_ceil(RELEASE);
     }
 
-    /// A request failed in a way that is the host's.
+    /// Records a failure that is the host's fault.
     pub fn fails(&mut self, failure: &Failure, politeness: &Politeness, at: Millis) {
         if self.failures == 0 {
             (self.first, self.absent) = (at, true);
         }
-        // Of a dead address a connection is often never refused.
+        // Connections to a dead address often time out instead of being refused.
         self.absent &= failure.is_down() || failure.kind == FailureKind::Timeout;
         self.last = at;
         self.cause = Some(failure.kind.clone());
@@ -92,16 +87,16 @@ impl Health {
         }
     }
 
-    /// What a request took. Half of the news is believed each time; what is no page (a failure, a redirect) often
-    /// comes quicker than one, and never shortens the pace.
+    /// Smooths the latency, half old and half new. Failures and redirects are often faster than pages, so they never
+    /// lower it.
     pub fn record_latency(&mut self, ms: u64, page: bool) {
         let ms = u32::try_from(ms).unwrap_or(u32::MAX);
         let smoothed = if self.took == 0 { ms } else { self.took / 2 + ms / 2 + (self.took & ms & 1) };
         self.took = if page { smoothed } else { self.took.max(smoothed) };
     }
 
-    /// Milliseconds between two requests as far as its answers tell, at most `politeness.max_delay` and at least
-    /// `politeness.delay`; 0 where nothing is waited for.
+    /// Milliseconds between two requests according to its answers, between `politeness.delay` and
+    /// `politeness.max_delay`; 0 if requests are not spaced.
     pub fn crawl_interval(&self, politeness: &Politeness) -> u64 {
         if !politeness.spaces() {
             return 0;
@@ -110,8 +105,8 @@ impl Health {
         by_load.max(u64::from(self.throttle)).min(millis(politeness.max_delay)).max(millis(politeness.delay))
     }
 
-    /// Milliseconds to the next request after the last failure: doubling, or Retry-After if that is longer. None where it was
-    /// that there is no such name: nothing is asked for any more, only refused.
+    /// Milliseconds until the next request after the last failure: doubling, or a longer Retry-After. 0 if the name
+    /// does not exist: its URLs are only refused then.
     pub fn backoff(&self, politeness: &Politeness, failure: &Failure) -> u64 {
         if self.is_nxdomain() {
             return 0;
@@ -120,34 +115,34 @@ impl Health {
         millis(doubled.min(politeness.max_backoff)).max(failure.retry_after.unwrap_or(0))
     }
 
-    /// Whether one more failure opens the breaker, or finds it open: it is held against the host and not the page.
+    /// Whether one more failure opens the breaker or finds it open, so that it counts against the host and not the
+    /// page.
     pub fn opens(&self, limits: &CrawlLimits) -> bool {
         self.failures >= u32::from(limits.retries)
     }
 
-    /// Whether it has failed and nobody knows that there is such a host.
+    /// Whether it has failed and there is no evidence that it exists.
     pub fn is_unknown(&self) -> bool {
         !self.answered && self.absent && self.failures > 0
     }
 
-    /// Whether nobody knows that there is such a host, after as many tries as a page has, or after one that said or took
-    /// long enough to be the last where nothing else is left.
+    /// Whether it counts as nonexistent: unknown after as many tries as a page has, or after one if the name does not
+    /// exist or the request timed out.
     pub fn is_unreachable(&self, limits: &CrawlLimits) -> bool {
         let once = matches!(self.cause, Some(FailureKind::NoSuchHost | FailureKind::Timeout));
         self.is_unknown() && (once || self.failures > u32::from(limits.retries))
     }
 
-    /// When it is asked again if it is unknown and nothing else is left to be asked: soon, and later with each failure.
+    /// Next try of an unknown host when nothing else is left: soon, and later with each failure.
     pub fn last_call(&self, politeness: &Politeness) -> Millis {
         self.last.after(self.crawl_interval(politeness).max(HURRY * u64::from(self.failures)))
     }
 
-    /// Whether its name does not exist. A resolver that fails does not say so, and what has answered had a name.
+    /// Whether its name does not exist. A failing resolver is not evidence, and a host that answered had a name.
     pub fn is_nxdomain(&self) -> bool {
         !self.answered && self.failures > 0 && self.cause == Some(FailureKind::NoSuchHost)
     }
 
-    /// Whether it is given up for now.
     pub fn is_given_up(&self, limits: &CrawlLimits, politeness: &Politeness, now: Millis) -> bool {
         let span = millis(politeness.give_up);
         let again = span == 0 || now.since(self.last) < another_try(politeness);
@@ -159,7 +154,7 @@ impl Health {
     }
 }
 
-/// Whether it asks for patience in so many words.
+/// Whether the answer asks to slow down.
 pub(super) fn asks_to_wait(failure: &Failure) -> bool {
     failure.kind == FailureKind::Status(429)
         || failure.kind == FailureKind::Status(503) && failure.retry_after.is_some()

@@ -1,4 +1,4 @@
-//! What the machine knows of each host: when it may be asked again, what its robots.txt says, how it has behaved.
+//! Hosts: when each may be asked again, its robots.txt, and how it has behaved.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,46 +15,42 @@ use super::health::Health;
 use super::politeness::{Politeness, millis};
 use super::robots::OriginRobots;
 
-/// Nobody waits longer after a restart than the longest wait there is: the clock may have been set back. Milliseconds.
+/// Maximum wait after a restart in milliseconds: the clock may have been set back.
 const LONGEST: u64 = 86_400_000;
 
-/// Bytes that all rules of robots.txt files may take: some 100,000 hosts of the usual kind. A name with any number of hosts
-/// under it, each with a robots.txt of half a megabyte, would else take what memory there is.
+/// Maximum bytes of all robots.txt rules, enough for about 100,000 ordinary hosts. Otherwise a domain with unlimited
+/// subdomains, each with half a megabyte of rules, could exhaust the memory.
 const MOST_RULES: u64 = 256 << 20;
 
 /// One host: the unit of politeness.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct HostState {
-    /// http, https.
+    /// For http and https.
     robots: [Option<Box<OriginRobots>>; 2],
-    /// How it has answered of late.
     pub health: Health,
-    /// Waits because it fails, not out of politeness.
+    /// Waits because of failures, not out of politeness.
     pub failing: bool,
-    /// It failed before a refresh began, and waits until nothing else is left; not to be asked before.
+    /// It failed before a refresh began and is asked when nothing else is left, not before this time.
     pub deferred_until: Option<Millis>,
     pub in_flight: bool,
-    /// Whether it is asked under https; none while it has not been asked.
+    /// Whether it is asked under https; none before its first answer.
     pub https: Option<bool>,
-    /// Not to be asked before.
     pub ready_at: Millis,
     pub pages: u32,
-    /// Whether one of them was relevant.
     pub relevant: bool,
-    /// Answers since the last page that were soft 404s.
+    /// Consecutive soft 404s since the last page.
     pub missing: u32,
     pub queued: u32,
-    /// Those of them that have failed and stand aside, as long as others may show whether the host answers.
+    /// Queued URLs that have failed, parked while others can show whether the host answers.
     pub parked: Vec<UrlId>,
-    /// The hosts of its registrable domain.
     pub domain: Option<GroupId>,
-    /// The address that answered last, and the hosts that answer from there.
+    /// The address of the last answer, and the group of hosts at this address.
     pub address: Option<(IpAddr, Option<GroupId>)>,
-    /// It could be asked, and is held back because enough is asked of its group: as what it waits there.
+    /// Set while it waits for its rate-limit group.
     pub held: Option<DeferredHost>,
 }
 
-/// A host's place among those that its group holds back.
+/// A host's position among those that its group defers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DeferredHost {
     pub by: GroupId,
@@ -71,55 +67,51 @@ impl HostState {
         self.robots[usize::from(https)].get_or_insert_default()
     }
 
-    /// Lets known rules stand from `at` on; false where there are none.
+    /// Extends the known rules from `at` on; false if there are none.
     pub fn renew_robots(&mut self, https: bool, at: Millis) -> bool {
         self.robots[usize::from(https)].as_mut().is_some_and(|robots| robots.renew(at))
     }
 
-    /// The sitemaps that its robots.txt names, under either scheme; of any host.
+    /// The sitemaps named in its robots.txt under either scheme; of any host.
     pub fn sitemaps(&self) -> impl Iterator<Item = CrawlUrl> {
         self.robots.iter().flatten().flat_map(|robots| robots.sitemaps())
     }
 
-    /// The groups whose limits it shares.
     pub fn groups(&self) -> [Option<GroupId>; 2] {
         // A host named by its address is in one group.
         [self.domain, self.address.and_then(|(_, group)| group).filter(|group| self.domain != Some(*group))]
     }
 
-    /// Milliseconds between requests: the longest of the setting, what its load tells, and the Crawl-delay, which is
-    /// cut at its maximum.
+    /// Milliseconds between requests: the maximum of the setting, the crawl interval, and the capped Crawl-delay.
     pub fn delay(&self, politeness: &Politeness) -> u64 {
         let asked = self.robots.iter().flatten().filter_map(|robots| robots.delay());
         let asked = asked.fold(0.0, f64::max).min(politeness.max_crawl_delay);
         millis(asked).max(self.health.crawl_interval(politeness))
     }
 
-    /// Milliseconds to wait after a failure that is the host's.
+    /// Milliseconds to wait after a failure that is the host's fault.
     pub fn backoff(&self, politeness: &Politeness, failure: &Failure) -> u64 {
         self.health.backoff(politeness, failure).max(self.delay(politeness))
     }
 }
 
-/// The hosts, by number and by name.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct HostTable {
     hosts: Vec<HostState>,
     names: IndexSet<Box<str>, FxBuildHasher>,
-    /// Hosts that wait for their time, soonest first.
+    /// Waiting hosts, soonest first.
     timers: BinaryHeap<Reverse<(Millis, u32)>>,
-    /// Bytes that the rules of all their robots.txt files take.
+    /// Bytes of all robots.txt rules.
     rules: u64,
     pub groups: RateLimitGroups,
 }
 
 impl HostTable {
-    /// No hosts yet, and these limits for groups of them.
     pub fn new(politeness: &Politeness) -> Self {
         Self { groups: RateLimitGroups::new(politeness), ..Self::default() }
     }
 
-    /// The number of the host of `url`, and whether it is new.
+    /// The number of a URL's host, and whether it is new.
     pub fn number(&mut self, url: &CrawlUrl) -> (HostId, bool) {
         if let Some(host) = self.id_of(url) {
             return (host, false);
@@ -131,12 +123,10 @@ impl HostTable {
         (host, true)
     }
 
-    /// The host of `url`, if it is known.
     pub fn of(&self, url: &CrawlUrl) -> Option<&HostState> {
         self.id_of(url).map(|host| self.get(host))
     }
 
-    /// The number of the host of `url`, if it is known.
     pub fn id_of(&self, url: &CrawlUrl) -> Option<HostId> {
         self.names.get_index_of(url.authority()).map(|number| HostId(number as u32))
     }
@@ -145,24 +135,22 @@ impl HostTable {
         self.hosts.len()
     }
 
-    /// Whether each has a name, and no name is without a host: a checkpoint that others made may say otherwise.
+    /// Whether names and hosts match in number: a checkpoint from elsewhere may be inconsistent.
     pub fn are_named(&self) -> bool {
         self.names.len() == self.hosts.len()
     }
 
-    /// All of them, in order of discovery.
+    /// All hosts, in order of discovery.
     pub fn all(&self) -> impl Iterator<Item = (HostId, &HostState)> {
         (0..).map(HostId).zip(&self.hosts)
     }
 
-    /// Their names, by number.
     pub fn names(&self) -> Vec<&str> {
         self.names.iter().map(|name| &**name).collect()
     }
 
-    /// Learns what came of asking for the robots.txt of an origin of a host. Where all rules together take too much those that
-    /// were had longest ago are forgotten: a host that is still asked had its own within a day. A fold of the events, so that
-    /// a restart forgets the same.
+    /// Records the result of a robots.txt request. If all rules together exceed the limit, the oldest are dropped: a
+    /// host still being asked fetched its own within a day. A fold of the events, so a restart drops the same ones.
     pub fn learn_robots(
         &mut self,
         host: HostId,
@@ -183,7 +171,7 @@ impl HostTable {
         self.get_mut(host).robots_mut(https)
     }
 
-    /// Forgets the oldest rules, but not those of `spared`, until all take no more than this.
+    /// Drops the oldest rules, except those of `spared`, until all take at most `most` bytes.
     fn forget_old_rules(&mut self, most: u64, spared: HostId) {
         let mut old: Vec<(Millis, HostId)> = Vec::new();
         for (id, host) in self.all().filter(|(id, _)| *id != spared) {
@@ -203,19 +191,18 @@ impl HostTable {
         }
     }
 
-    /// Nothing is known of a host's robots.txt any more.
     pub fn forget_robots(&mut self, host: HostId) {
         let forgotten = std::mem::take(&mut self.get_mut(host).robots);
         self.rules -= forgotten.iter().flatten().map(|robots| robots.memory()).sum::<u64>();
     }
 
-    /// Every host gets another chance, whatever it did before; those whose last request failed stand back for that, until
-    /// nothing else is left (`call`), for `beyond` at least and no sooner than `shortest` after that request, in milliseconds.
-    /// Gives them, and until when they rest.
+    /// Resets the failures of every host. Hosts whose last request failed are deferred until nothing else is left
+    /// ([`HostTable::call`]), for at least `beyond` ms from now and `shortest` ms after that request. Returns them with
+    /// the end of their wait.
     pub fn stand_back(&mut self, shortest: u64, beyond: u64, at: Millis) -> Vec<(HostId, Millis)> {
         let mut resting = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
-            // It may have stood back for the whole of the last one.
+            // It may have been deferred during the whole previous round.
             let failed = host.health.failures() > 0 || host.deferred_until.is_some();
             host.deferred_until = failed.then(|| host.health.last().after(shortest));
             host.failing = host.deferred_until.is_some();
@@ -228,7 +215,7 @@ impl HostTable {
         resting
     }
 
-    /// Nothing else is left: the hosts that stood back and may be asked now.
+    /// Nothing else is left: the deferred hosts that may be asked now.
     pub fn call(&mut self, now: Millis) -> Vec<HostId> {
         let mut called = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
@@ -240,8 +227,8 @@ impl HostTable {
         called
     }
 
-    /// Sets up what is not kept over a restart: no request is under way, and nobody is held back. Gives the hosts of
-    /// which that was so.
+    /// Resets what checkpoints do not store: nothing is in flight and no host is deferred. Returns the hosts for which
+    /// that was not so.
     pub fn set_up(&mut self, politeness: &Politeness) -> Vec<HostId> {
         self.groups.set_up(politeness);
         let mut freed = Vec::new();
@@ -262,20 +249,18 @@ impl HostTable {
         &mut self.hosts[host.0 as usize]
     }
 
-    /// The host answers from this address.
     pub fn answers_from(&mut self, host: HostId, address: IpAddr) {
         let group = self.groups.of_address(address);
         self.get_mut(host).address = Some((address, group));
     }
 
-    /// The host is not to be asked before `at`.
     pub fn wait_until(&mut self, host: HostId, at: Millis) {
         self.get_mut(host).ready_at = at;
         self.timers.push(Reverse((at, host.0)));
     }
 
-    /// What was under way when an earlier run was killed is not known to have come back, so that every host that has
-    /// something to be asked for rests as if it were just asked. Gives the hosts that have to wait for that.
+    /// After a crash it is unknown whether in-flight requests came back, so every host with queued URLs waits as if
+    /// just asked. Returns the hosts that wait.
     pub fn rest_all(&mut self, politeness: &Politeness, now: Millis) -> Vec<HostId> {
         self.groups.rest_all(politeness, now);
         let numbers = 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
@@ -292,7 +277,7 @@ impl HostTable {
         resting
     }
 
-    /// Takes one host whose time has come.
+    /// Takes one host whose wait is over.
     pub fn due(&mut self, now: Millis) -> Option<HostId> {
         loop {
             let &Reverse((at, host)) = self.timers.peek()?;
@@ -301,20 +286,20 @@ impl HostTable {
             }
             self.timers.pop();
             let host = HostId(host);
-            // An outdated timer: the host's time was set anew.
+            // A stale timer: the host's time has changed.
             if self.get(host).ready_at == at && !self.get(host).in_flight {
                 return Some(host);
             }
         }
     }
 
-    /// When the next host's time comes, or a group may be asked again that holds hosts back.
+    /// When the next host's wait ends, or a group with deferred hosts may be asked again.
     pub fn next_due(&self) -> Option<Millis> {
         let host = self.timers.peek().map(|&Reverse((at, _))| at);
         [host, self.groups.next_due()].into_iter().flatten().min()
     }
 
-    /// Hosts that still wait for their time: when, and which.
+    /// Waiting hosts with the end of their wait.
     pub fn waiting(&self) -> impl Iterator<Item = (Millis, HostId)> + '_ {
         self.timers
             .iter()
@@ -322,13 +307,13 @@ impl HostTable {
             .filter(|&(at, host)| self.get(host).ready_at == at)
     }
 
-    /// Holds back a host that could be asked, until its group lets it go; `priority` and `head` are its best URL's.
+    /// Defers a host until its group allows a request; `held` has the priority and number of its best URL.
     pub fn defer(&mut self, host: HostId, held: DeferredHost, now: Millis) {
         self.get_mut(host).held = Some(held);
         self.groups.defer(held.by, (held.priority, Reverse(held.head), host), now);
     }
 
-    /// A host has got a URL to offer: if it is held back and this is its best, it waits as that.
+    /// A URL became available: if its host is deferred and this is its best URL, updates the host's position.
     pub fn offer(&mut self, host: HostId, priority: Priority, head: UrlId) {
         let Some(held) = self.get(host).held else { return };
         if (priority, Reverse(head)) > (held.priority, Reverse(held.head)) {
@@ -341,7 +326,7 @@ impl HostTable {
         }
     }
 
-    /// Lets go of the best host that a group holds back, if the group may be asked now; else it will in its time.
+    /// Resumes the best deferred host of a group if the group may be asked now; otherwise schedules a check.
     pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<HostId> {
         while let Some((priority, Reverse(head), host)) = self.groups.resume(group, now) {
             let record = self.get_mut(host);
@@ -375,7 +360,7 @@ mod tests {
             hosts.learn_robots(id, &format!("http://h{n}.cn"), AGENT, &rules(lines), Millis(at));
         };
         (0..20).for_each(|n| learn(&mut hosts, n, 100, 100 - n as u64));
-        // Host 19 was asked first, and is asked again: what it had counts no more.
+        // Host 19 was asked first and is asked again: its old rules no longer count.
         learn(&mut hosts, 19, 50, 200);
         let host = |n: u32| HostId(n);
         let of = |hosts: &HostTable, n| hosts.get(host(n)).robots(false).map_or(0, OriginRobots::memory);
@@ -390,7 +375,7 @@ mod tests {
             assert!(hosts.rules <= most && hosts.rules > most - of(hosts, 0), "no more than need be");
             assert_eq!(hosts.rules, all(hosts));
             assert!(of(hosts, 18) > 0 && of(hosts, 17) == 0 && of(hosts, 0) > 0 && of(hosts, 19) > 0);
-            // The pace stays, and with no rules they are asked for.
+            // The crawl interval remains, and the dropped rules are requested.
             assert_eq!(hosts.get(host(17)).delay(&Politeness::default()), 7_000);
             let health = &hosts.get(host(17)).health;
             let robots = hosts.get(host(17)).robots(false).unwrap();

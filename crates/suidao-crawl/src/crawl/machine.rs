@@ -1,5 +1,5 @@
-//! The machine's doors. Each turns facts into events and applies them at once; the [`super::fold`] of the same events
-//! restores it. A ticket is the only way to fetch, and settles once.
+//! Entry points of the state machine. Each turns facts into events and applies them at once; [`Crawl::restore`] folds
+//! the same events. Every fetch needs a ticket, which is settled once.
 
 use std::collections::BTreeMap;
 
@@ -30,26 +30,25 @@ use super::urls::Urls;
 use super::watch::Watch;
 use super::{FetchOutcome, ResponseMeta};
 
-/// `[limits]` of the configuration. A limit that is not set does not bind.
+/// `[limits]` of the configuration. Unset limits do not apply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrawlLimits {
-    /// Pages to fetch, relevant or not: the crawl ends with exactly so many.
+    /// Pages to fetch, relevant or not; the crawl fetches exactly this many.
     pub pages: Option<u64>,
-    /// Requests of the whole crawl that brought an answer or might have, whatever it was; where it is not set
-    /// [`Limits::most_requests`] tells.
+    /// Requests of the whole crawl that were answered or may have been; the default is computed by
+    /// [`CrawlLimits::most_requests`].
     pub requests: Option<u64>,
-    /// Pages to fetch from one host.
     pub pages_per_host: Option<u32>,
-    /// Most links between a seed and a page.
+    /// Maximum number of links between a seed and a page.
     pub depth: Option<u16>,
-    /// Most off-topic pages in a row, promising links or not: four times the paper's kdepth.
+    /// Maximum number of consecutive off-topic pages, whatever their links score: four times the paper's kdepth.
     pub hops: u16,
-    /// Most redirects in a row, at most 15.
+    /// Maximum number of consecutive redirects, at most 15.
     pub redirects: u8,
-    /// How often a failed fetch is tried again, at most 15.
+    /// Retries of a failed fetch, at most 15.
     pub retries: u8,
-    /// A host is given up that failed so often in a row, and for as long as `politeness.give_up` says.
+    /// A host is given up after this many consecutive failures, over at least `politeness.give_up` seconds.
     pub host_failures: u32,
 }
 
@@ -69,137 +68,120 @@ impl Default for CrawlLimits {
 }
 
 impl CrawlLimits {
-    /// Most requests for this many pages: as it is set, or ten a page and a thousand. Ordinary crawls need one to two a page;
-    /// one that needs ten is led about. Without a setting those do not count that are held against their hosts: waits and
-    /// tries bound them, and a crawl with many links to hosts that are gone is not led about.
+    /// Maximum number of requests for this many pages: as configured, or ten per page plus 1,000. Ordinary crawls need
+    /// one or two per page; one that needs ten is in a trap. The default ignores requests held against their hosts:
+    /// waits and retries bound those, and many links to dead hosts are not a trap.
     pub fn most_requests(&self, pages: Option<u64>) -> Option<u64> {
         self.requests.or(pages.map(|pages| pages.saturating_mul(10).saturating_add(1_000)))
     }
 }
 
-/// What a machine is made of, beside its strategy.
+/// Settings of a crawl, except for its strategy.
 #[derive(Clone, Debug)]
 pub struct CrawlSettings {
-    /// Budgets and caps.
     pub limits: CrawlLimits,
-    /// What the crawl is done with; a refresh has a budget instead.
+    /// When to stop; a refresh has a budget instead.
     pub goals: StopConditions,
-    /// When a host may be asked.
     pub politeness: Politeness,
-    /// Which URLs may be touched.
     pub scope: CrawlScope,
-    /// What is done about traps.
     pub traps: Traps,
-    /// What is taken from sitemaps and feeds.
+    /// Use of sitemaps and feeds.
     pub sources: Sources,
-    /// ISO 639-3 codes of the languages that are kept; all if empty. Pages in others are off topic.
+    /// ISO 639-3 codes of accepted languages; empty means all. Pages in other languages are off-topic.
     pub languages: Vec<String>,
-    /// The product token that robots.txt files know us by.
+    /// Product token for robots.txt.
     pub agent: String,
-    /// Drives what a discipline does at random.
+    /// Seeds the random choices of the queue policy.
     pub seed: u64,
-    /// τ_page: a page at or above it is relevant.
+    /// τ_page: pages at or above it are relevant.
     pub page_threshold: Relevance,
     /// τ_link.
     pub link_threshold: Relevance,
-    /// What is done about forums.
     pub forums: ForumMode,
-    /// Visits of a forum's boards, when the crawl does not end with the first.
+    /// Repeated visits of a forum's boards, if wanted.
     pub watch: Option<Watch>,
-    /// Pages fetched before are come back to.
+    /// Revisits of fetched pages, if wanted.
     pub refresh: Option<Refresh>,
 }
 
 impl CrawlSettings {
-    /// Most pages to fetch.
     pub(super) fn most_pages(&self) -> Option<u64> {
         self.limits.pages
     }
 }
 
-/// What a ticket is for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FetchKind {
-    /// A page, to be looked at as one of a forum if it may be one.
+    /// A page; checked for being a forum's if it may be one.
     Page(UrlId),
-    /// A page, and no more than that.
+    /// A page that is not checked for being a forum's.
     Plain(UrlId),
-    /// A page of a forum, to be looked at as one.
+    /// A page of a forum, with the analysis to run.
     Forum(UrlId, ForumAnalysis),
-    /// A sitemap or a feed, to be asked which pages there are, and which have changed.
+    /// A sitemap or a feed: which pages exist, and which have changed.
     Hints(UrlId),
-    /// A page of the host that cannot exist, to see what it answers then.
+    /// A page that cannot exist, to see how the host answers.
     Absent(HostId),
     /// The robots.txt of the host, for http or https.
     Robots { host: HostId, https: bool },
 }
 
-/// Permission for one fetch. Must be settled, once; a crash instead of that leaves the URL queued.
+/// Permission for one fetch. Settle it exactly once; after a crash the URL is still queued.
 #[derive(Debug)]
 pub struct Ticket {
-    /// The URL to fetch.
     pub url: CrawlUrl,
-    /// What for.
     pub wanted: FetchKind,
-    /// What marks the version that is known: the fetch is to be conditional on it.
+    /// Validators of the known version, for a conditional request.
     pub validators: Option<Box<Validators>>,
-    /// The host that is kept waiting by it.
     pub(super) host: HostId,
-    /// The groups of hosts that it counts for.
     pub(super) groups: [Option<GroupId>; 2],
-    /// For a robots.txt: scheme and authority it speaks for.
+    /// For a robots.txt: the scheme and authority that it applies to.
     pub(super) origin: String,
-    /// It is asked for because a page that was fetched before is due.
+    /// Revisits a page fetched before.
     pub(super) again: bool,
 }
 
-/// What the machine says when asked for work.
 #[derive(Debug)]
 pub enum Next {
-    /// Fetch this.
     Fetch(Ticket),
-    /// Nothing before this time, or before a ticket settles; without a time only the latter helps.
+    /// Nothing before this time or before a ticket settles; without a time, only the latter.
     Wait(Option<Millis>),
-    /// Nothing any more.
     Done(Stop),
 }
 
-/// Where the crawl stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     pub pages: u64,
-    /// Relevant ones among them.
     pub relevant: u64,
-    /// Bytes of the pages' bodies, unpacked, those of later visits included.
+    /// Bytes of the pages' bodies, uncompressed, revisits included.
     pub bytes: u64,
-    /// Visits of pages that had been fetched before, to see whether they have changed.
+    /// Revisits of fetched pages.
     pub visits: u64,
-    /// Requests that brought an answer or might have: for pages, robots.txt, sitemaps, failed ones too; visits and what
-    /// else a refresh asks for are not among them.
+    /// Requests that were answered or may have been: for pages, robots.txt and sitemaps, failed ones too. Those of a
+    /// refresh are not counted.
     pub requests: u64,
-    /// Those of them that were held against their hosts: no whole answer, 429, 5xx.
+    /// Those held against their hosts: incomplete answers, 429, 5xx.
     pub requests_held: u64,
     /// URLs given up after failed fetches.
     pub failed: u64,
-    /// URLs refused, at the door or when their turn came.
+    /// URLs excluded on discovery or when their turn came.
     pub refused: u64,
     pub queued: u64,
     pub known: u64,
     pub hosts: u64,
-    /// Hosts with at least one page fetched.
+    /// Hosts with a fetched page.
     pub hosts_visited: u64,
-    /// Hosts with at least one relevant page fetched.
+    /// Hosts with a fetched relevant page.
     pub hosts_relevant: u64,
 }
 
 impl Progress {
-    /// Requests that were not held against their hosts.
     pub(super) fn answered(&self) -> u64 {
         self.requests - self.requests_held
     }
 }
 
-/// A page whose links were dropped because its tunnel had ended: kept in case a longer tunnel leads to it.
+/// A page whose links were dropped at the end of its tunnel, stored in case a longer tunnel reaches it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct EndedTunnel {
     pub relevance: Relevance,
@@ -219,31 +201,30 @@ pub struct Crawl {
     pub(super) sourcing: Sourcing,
     pub(super) canonicals: Canonicals,
     pub(super) left_due: FxHashSet<UrlId>,
-    /// Fingerprints of URLs refused at the door, so that each is told once.
+    /// Fingerprints of URLs excluded on discovery, so that each is logged once.
     pub(super) skipped: FxHashSet<u64>,
     pub(super) progress: Progress,
-    /// URLs refused, by reason: where each of them stands now.
+    /// Excluded URLs by reason; each counts under its current state.
     pub(super) refusals: BTreeMap<SkipReason, u64>,
     pub(super) nearness: StopTracker,
     pub(super) watched: TrapState,
-    /// Requests up to which this run may go, where pages were [allowed](Crawl::allow) it.
+    /// Maximum number of requests of this run, if pages were [allowed](Crawl::allow).
     pub(super) allowed: Option<u64>,
     /// Page tickets settled so far.
     pub(super) attempts: u64,
     pub(super) pages_in_flight: u64,
     pub(super) robots_in_flight: u64,
-    /// What the fetch took whose events are applied, until somebody has taken note of it.
+    /// Latency of the fetch whose events are being applied, until it is recorded.
     pub(super) latency: Option<u64>,
-    /// It was restored, and nothing was handed out since.
+    /// It was restored, and has handed out nothing since.
     pub(super) restored: bool,
-    /// Nothing else is left, so that hosts which nobody knows are waited for no longer.
+    /// Nothing else is left, so unknown hosts are no longer waited for.
     pub(super) closing: bool,
-    /// Refusals since the last batch.
+    /// Events since the last batch.
     pub(super) pending: Vec<Event>,
 }
 
 impl Crawl {
-    /// A crawl that knows nothing yet.
     pub fn new(conditions: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
         let frontier = Frontier::new(strategy.discipline(), conditions.seed);
         let forums = Forums::new(&conditions.forums, conditions.watch);
@@ -276,7 +257,7 @@ impl Crawl {
         }
     }
 
-    /// Restores what happened before: call it with every batch ever handed out, in order, before any other door.
+    /// Replays a batch. Call it with every batch ever returned, in order, before any other function.
     pub fn restore(&mut self, batch: &Batch) {
         self.latency = batch.took;
         for event in &batch.events {
@@ -286,7 +267,7 @@ impl Crawl {
         self.restored = true;
     }
 
-    /// Lets so many more pages be fetched than were by now.
+    /// Allows this many more pages.
     pub fn allow(&mut self, pages: u64) {
         let limits = &mut self.conditions.limits;
         self.allowed = limits.most_requests(Some(pages)).map(|most| {
@@ -296,33 +277,31 @@ impl Crawl {
         limits.pages = Some(self.progress.pages + pages);
     }
 
-    /// A URL by its number.
     pub fn url(&self, id: UrlId) -> CrawlUrl {
         self.urls.url(id)
     }
 
-    /// Where the crawl stands.
     pub fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// How many URLs are refused, by reason. One that is refused, and known by another way since, is not among them.
+    /// Numbers of excluded URLs by reason. A URL accepted later is not counted.
     pub fn refusals(&self) -> &BTreeMap<SkipReason, u64> {
         &self.refusals
     }
 
-    /// Tickets handed out and not settled.
+    /// Tickets not settled yet.
     pub fn in_flight(&self) -> u64 {
         self.pages_in_flight + self.robots_in_flight
     }
 
-    /// What happened outside a settling: refusals since the last batch. For the end of a crawl.
+    /// The events since the last batch, for the end of a crawl.
     pub fn finish(&mut self, now: Millis) -> Option<Batch> {
         let events = std::mem::take(&mut self.pending);
         (!events.is_empty()).then_some(Batch { at: now, took: None, events })
     }
 
-    /// Takes back what became of a ticket, and how that came; the batch tells what it changed.
+    /// Settles a ticket with its outcome and response metadata; returns the events that this causes.
     pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, delivery: ResponseMeta, now: Millis) -> Batch {
         let groups = ticket.groups;
         self.latency = delivery.latency;
@@ -333,7 +312,7 @@ impl Crawl {
         Batch { at: now, took: delivery.latency, events }
     }
 
-    /// A request came back that counted for these groups.
+    /// A request that counted for these groups has finished.
     pub(super) fn leave_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
         for group in groups.into_iter().flatten() {
             self.hosts.groups.finish(group);
@@ -353,7 +332,7 @@ impl Crawl {
         self.learn_address(&mut events, &ticket, delivery, now);
         self.count_request(ticket.again, false, now);
         let scheme = self.learn_scheme(&mut events, &ticket, &outcome, now);
-        // No answer under https: the same will be asked under http before anything is held against the host.
+        // No answer under https: http is tried before anything counts against the host.
         let asked_again = ticket.url.is_https() && matches!(outcome, FetchOutcome::Failed(_)) && scheme == Some(false);
         let is_hints = matches!(ticket.wanted, FetchKind::Hints(_));
         let is_plain = matches!(ticket.wanted, FetchKind::Plain(_));
@@ -361,7 +340,7 @@ impl Crawl {
             FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Hints(id) => {
                 self.pages_in_flight -= 1;
                 if asked_again {
-                    // No event: to the log it was never taken from the queue.
+                    // No event: in the log it never left the queue.
                     self.set_state(id, LinkState::Queued);
                     if ticket.again {
                         self.queue_due(id);
@@ -411,7 +390,7 @@ impl Crawl {
         events
     }
 
-    /// The address that answered is another than before. Of a robots.txt that stands elsewhere it says nothing.
+    /// Records a new address of the host. The address of a robots.txt on another host does not count.
     fn learn_address(&mut self, events: &mut Vec<Event>, ticket: &Ticket, delivery: ResponseMeta, now: Millis) {
         let host = ticket.host;
         let known = self.hosts.get(host).address.map(|(address, _)| address);

@@ -1,5 +1,5 @@
-//! The crawl as a synchronous state machine with two doors, [`Crawl::next`] and [`Crawl::settle`]. It does no I/O,
-//! reads no clock and cannot fail. Drivers turn the handle: `live` over the real web, `replay` over a recorded one.
+//! The crawl as a synchronous state machine with two entry points, [`Crawl::next`] and [`Crawl::settle`]. It does no
+//! I/O, reads no clock and cannot fail. Two drivers call it: `live` over the network, `replay` over a recorded web.
 
 mod canonical;
 mod checkpoint;

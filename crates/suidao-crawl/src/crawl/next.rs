@@ -1,4 +1,4 @@
-//! The first door: which fetch is next.
+//! Chooses the next fetch.
 
 use super::fold::differs;
 use super::frontier::QueueHead;
@@ -9,15 +9,14 @@ use super::politeness::millis;
 use super::robots::{OriginRobots, Permission};
 use suidao_page::model::{Event, HostId, LinkState, Millis, Stop};
 
-/// A host that never answered is waited for by such a part of `politeness.patience`.
+/// The wait for a host that never answered is `politeness.patience` divided by this.
 const STRANGERS: u64 = 20;
 
 impl Crawl {
-    /// Hands out the next fetch.
     pub fn next(&mut self, now: Millis) -> Next {
         let ends = [self.round_ends(), self.nearness.ends(&self.conditions.goals)];
         match (self.hand_out(now), ends.into_iter().flatten().filter(|end| *end > now).min()) {
-            // Nobody sleeps over the end of a round, or of the run.
+            // A wait must not outlast the end of a round or run.
             (Next::Wait(until), Some(end)) => Next::Wait(Some(until.map_or(end, |until| until.min(end)))),
             (next, _) => next,
         }
@@ -69,12 +68,12 @@ impl Crawl {
                 }
                 match self.idle(now) {
                     Next::Done(Stop::OnlyUnreachable) if self.retry_unknown(now) => continue,
-                    // Once, until something comes back: what cannot be taken now cannot be given up now.
+                    // Once until the next settling: what cannot be fetched now cannot be given up now.
                     Next::Done(Stop::OnlyUnreachable) if !self.closing && self.abandon_unreachable() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
                     Next::Done(_) if self.open_shares() || self.call_those_who_stood_back(now) => continue,
                     Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
-                        // A board that was due is queued already.
+                        // A board that was due is already queued.
                         _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 && !self.is_round_done() => {
                             continue;
                         }
@@ -96,7 +95,7 @@ impl Crawl {
                 continue;
             }
             let url = self.urls.url(head.id);
-            // A page that was had is asked for as it was.
+            // A revisit uses the spelling of the first fetch.
             let spelt = || self.in_preferred_scheme(&url).or_else(|| self.plain(&url));
             if let Some(home) = if again { None } else { spelt() } {
                 self.rewrite_scheme(head.id, &home, now);
@@ -168,8 +167,8 @@ impl Crawl {
         }
     }
 
-    /// Whether no further request may go out. A refresh has a budget of its own, and who comes back to boards for days has
-    /// none but what was set.
+    /// Whether the request limit is reached. A refresh has a budget of its own, and board visits over days have only
+    /// the configured limit.
     fn are_requests_used_up(&self) -> bool {
         let limits = &self.conditions.limits;
         let most = match (&self.refreshing, self.conditions.watch) {
@@ -181,18 +180,18 @@ impl Crawl {
         most.is_some_and(|most| counted + self.in_flight() >= most)
     }
 
-    /// The group of a host is busy: what was taken goes back, and the host is let go in its turn.
+    /// The group of the host is busy: requeues the URL and defers the host.
     fn defer(&mut self, head: QueueHead, again: bool, by: GroupId, now: Millis) {
         let priority = self.worth(head.id, again);
         self.requeue(head, again);
         self.rest_queues(head.host);
         let groups = self.hosts.get(head.host).groups();
         self.hosts.defer(head.host, DeferredHost { by, priority, head: head.id }, now);
-        // The other group may have let it go for nothing.
+        // The other group may have resumed it in vain.
         self.let_others_go(groups.map(|group| group.filter(|group| *group != by)), now);
     }
 
-    /// A group has room: the best of the hosts that it holds back competes with the others again.
+    /// A group has room: its best deferred host competes with the others again.
     pub(super) fn resume_group(&mut self, group: GroupId, now: Millis) -> bool {
         let host = self.hosts.resume(group, now);
         if let Some(host) = host {
@@ -201,14 +200,14 @@ impl Crawl {
         host.is_some()
     }
 
-    /// Nothing was asked of a host that was let go: the next may go too.
+    /// A resumed host was not asked: resumes the next one.
     fn let_others_go(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
         for group in groups.into_iter().flatten() {
             self.resume_group(group, now);
         }
     }
 
-    /// Nothing can be had of those that were let go: whether others went instead.
+    /// Nothing can be fetched from the resumed hosts. Returns whether other hosts were resumed.
     fn let_more_go(&mut self, now: Millis) -> bool {
         let mut others = false;
         for group in self.hosts.groups.take_loose() {
@@ -217,8 +216,8 @@ impl Crawl {
         others
     }
 
-    /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does
-    /// not keep a crawl from its end. Whether there were some.
+    /// Only failing hosts are left: gives up those that may not exist, so that a dead link does not delay the end.
+    /// Returns whether there were any.
     fn abandon_unreachable(&mut self) -> bool {
         if self.goes_on_for_days() {
             return false;
@@ -233,15 +232,16 @@ impl Crawl {
         self.closing
     }
 
-    /// How long a host that fails is waited for where nothing else is left, in milliseconds.
+    /// How long to wait for a failing host when nothing else is left, in milliseconds.
     fn patience_with(&self, host: &HostState) -> u64 {
         let patience = millis(self.conditions.politeness.patience);
         let is_stranger = host.health.is_unknown() && !self.goes_on_for_days();
         if is_stranger { patience / STRANGERS } else { patience }
     }
 
-    /// Only hosts that fail are left, and nobody waits as long as they want to be left alone: those that never answered are asked
-    /// a few times more, quickly, so that a crawl ends seconds after its last page. Whether one of them comes sooner by that.
+    /// Only failing hosts are left, and their waits exceed the patience: retries those that never answered a few times
+    /// in quick succession, so that the crawl ends seconds after its last page. Returns whether a retry comes sooner by
+    /// that.
     fn retry_unknown(&mut self, now: Millis) -> bool {
         let limits = &self.conditions.limits;
         let politeness = &self.conditions.politeness;
@@ -260,12 +260,12 @@ impl Crawl {
         !calls.is_empty()
     }
 
-    /// Whoever goes on for days comes to quiet moments that are no end.
+    /// A crawl that runs for days has idle times that are not its end.
     fn goes_on_for_days(&self) -> bool {
         self.conditions.watch.is_some() || self.conditions.refresh.is_some()
     }
 
-    /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
+    /// Whether the current score of a URL is lower than its queued rank; it is then queued again with the lower one.
     fn has_fallen(&mut self, head: QueueHead, now: Millis) -> bool {
         let queued = self.urls.get(head.id).place().priority;
         let worth = self.strategy.current_score(head.id).filter(|worth| *worth < queued && differs(*worth, queued));
@@ -277,7 +277,6 @@ impl Crawl {
         true
     }
 
-    /// Nothing is ready: wait, or end.
     fn idle(&self, now: Millis) -> Next {
         if self.in_flight() > 0 {
             return Next::Wait(self.hosts.next_due());

@@ -1,4 +1,4 @@
-//! What a fetch came to, as the machine needs to know it. Pure, so that drivers may run it on any thread.
+//! Fetch outcomes: an HTTP answer as the machine needs it. Pure, so drivers may compute them on any thread.
 
 use core::net::IpAddr;
 
@@ -15,48 +15,37 @@ use suidao_page::topic::Topic;
 use super::machine::FetchKind;
 use super::rules;
 
-/// What a fetch came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FetchOutcome {
-    /// A page.
     Page {
-        /// HTTP status.
         status: u16,
-        /// What reading made of it.
         page: Box<Page>,
-        /// What it is as a page of a forum, where its host is one or may be.
+        /// The page as a forum's, if its host is one or may be.
         sight: Option<Box<ForumPageView>>,
-        /// What the server marks this version with.
         validators: Option<Box<Validators>>,
     },
-    /// The page is as it was when it was last had (304 to a conditional request).
+    /// The page has not changed (304 to a conditional request).
     Unchanged,
-    /// A redirect.
     Redirect {
-        /// Where to.
         to: CrawlUrl,
-        /// For good (301, 308).
+        /// Status 301 or 308.
         permanent: bool,
     },
-    /// What a sitemap or a feed says.
+    /// Content of a sitemap or a feed.
     Hints(Box<Hints>, Option<Box<Validators>>),
-    /// Rules for robots.
     Robots(RobotsRules),
-    /// Nothing.
     Failed(Failure),
 }
 
-/// How an answer came: what the network tells beside what the answer says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseMeta {
-    /// Milliseconds from the request to the last byte; none where nobody measured it.
+    /// Milliseconds from the request to the last byte; none if not measured.
     pub latency: Option<u64>,
-    /// The address that answered; none where nothing did, or a proxy stands between.
+    /// Address of the server; none without an answer, or behind a proxy.
     pub from: Option<IpAddr>,
 }
 
-/// Reads an answer for what it was wanted for. `retry_after`: how long the server asked to wait, in milliseconds; `robot`: the
-/// product token that pages know us by.
+/// Interprets an answer for its purpose. `retry_after`: in milliseconds; `robot`: our product token in meta robots.
 pub fn outcome(
     wanted: &FetchKind,
     answer: Result<&Fetched, Failure>,
@@ -84,7 +73,7 @@ pub fn outcome(
                 match fetched.media_type().as_str() {
                     "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
                         let parsed = suidao_page::read::parse_as(fetched, robot);
-                        // Where browsers would be led on to; the server has not said that it is for good.
+                        // A browser would follow it; the server does not declare it permanent.
                         if let Some(to) = parsed.refresh {
                             return FetchOutcome::Redirect { to, permanent: false };
                         }
@@ -100,14 +89,14 @@ pub fn outcome(
                 }
             }
         },
-        // Whoever is not asked and says so speaks of a version that nobody knows.
+        // A 304 to an unconditional request refers to an unknown version.
         304 if fetched.asked.is_some() => FetchOutcome::Unchanged,
         301 | 302 | 303 | 307 | 308 => {
             let target = fetched.header("location").and_then(|location| fetched.url.join(location).ok());
             let permanent = matches!(fetched.status, 301 | 308);
             target.map_or_else(|| failed(FailureKind::BadRedirect), |to| FetchOutcome::Redirect { to, permanent })
         }
-        // 429 asks for patience, so it is no permission (RFC 9309 2.3.1.3 leaves it to the crawler).
+        // 429 asks for patience, so it does not grant access (RFC 9309 2.3.1.3 leaves it to the crawler).
         400..=428 | 430..=499 if matches!(wanted, FetchKind::Robots { .. }) => {
             FetchOutcome::Robots(RobotsRules::AllowAll)
         }
@@ -115,7 +104,6 @@ pub fn outcome(
     }
 }
 
-/// Reads a page, and looks at it as one of a forum if it may be one.
 fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
     let sight = match wanted {
         FetchKind::Forum(_, look) => Some(analysis::analyze(fetched, &parsed, look)),

@@ -1,5 +1,4 @@
-//! The crawl as somebody sees it who looks at it while it runs: what waits at the head of each lane, how the hosts do,
-//! what was refused and why, what memory each part takes.
+//! Status of a running crawl: queue heads, hosts, exclusions by reason.
 
 use std::cmp::Reverse;
 
@@ -11,84 +10,75 @@ use super::frontier::EntryKey;
 use super::goals::StopConditions;
 use super::machine::{Crawl, Progress};
 
-/// Where a crawl stands, in as much detail as fits on a page.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
-    /// The counts.
     pub progress: Progress,
-    /// Requests handed out and not settled.
     pub in_flight: u64,
-    /// What it is to end at, `limits.pages` among the pages.
+    /// Stop conditions, with `limits.pages` as the pages.
     pub goals: StopConditions,
-    /// Hosts by what they are at.
     pub hosts: HostCounts,
-    /// Hosts with the most pages, the most first.
+    /// Hosts with the most pages.
     pub largest: Vec<HostView>,
-    /// Hosts that fail, the most failures in a row first.
+    /// Failing hosts, the most consecutive failures first.
     pub failing: Vec<HostView>,
-    /// What waits, lane by lane.
+    /// Heads of each queue.
     pub lanes: Vec<LaneView>,
-    /// URLs refused so far by their first reason, those included that were queued after all; the most first.
+    /// Excluded URLs by their first reason, including those queued later; the most frequent first.
     pub refusals: Vec<(SkipReason, u64)>,
 }
 
-/// How many hosts are at what; a host counts once, as the first that holds.
+/// Hosts by state; each counts once, in the first state that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostCounts {
-    /// They are being asked.
+    /// With a request in flight.
     pub asked: u64,
-    /// They failed, and are left alone for a while.
+    /// Waiting after failures.
     pub failing: u64,
-    /// They have URLs that wait, and are left alone out of politeness.
+    /// Waiting out of politeness, with queued URLs.
     pub resting: u64,
-    /// They have URLs that wait, and may be asked.
+    /// May be asked, with queued URLs.
     pub ready: u64,
-    /// Nothing of them waits.
+    /// Without queued URLs.
     pub idle: u64,
 }
 
 #[derive(Clone, Debug)]
 pub struct HostView {
-    /// Its name, with the port if that is not the scheme's.
+    /// Name, with the port unless it is the scheme's default.
     pub name: Box<str>,
     pub pages: u32,
-    /// Whether one of them was relevant.
     pub relevant: bool,
     pub queued: u32,
-    /// Requests in a row that brought no answer.
+    /// Consecutive failed requests.
     pub failures: u32,
-    /// When it may be asked again.
     pub ready_at: Millis,
 }
 
-/// What a crawl waits for that asks for nothing just now, and the hosts that it cannot reach: each list of a few.
+/// What an idle crawl waits for, and unreachable hosts. Lists have a few entries each.
 #[derive(Clone, Debug, Default)]
 pub struct WaitReasons {
-    /// Hosts that have been asked and have not answered.
+    /// Hosts with an unanswered request.
     pub asked: Vec<Box<str>>,
-    /// How many there are of these.
     pub all_asked: u64,
-    /// Hosts with URLs that wait because the last request failed: why, and when they may be asked again.
+    /// Hosts with queued URLs whose last request failed: the failure, and when they may be asked again.
     pub failing: Vec<(Box<str>, Failure, Millis)>,
-    /// How many there are of these.
     pub all_failing: u64,
-    /// The host that may be asked first of those that are left alone out of politeness, and when.
+    /// The first host that waits out of politeness, and until when.
     pub resting: Option<(Box<str>, Millis)>,
 }
 
-/// Hosts of which nothing could be had when last they were asked.
+/// Hosts whose last request failed.
 #[derive(Clone, Debug, Default)]
 pub struct Unreached {
-    /// The first of them, and why.
     pub hosts: Vec<(Box<str>, Failure)>,
     pub all: u64,
 }
 
-/// One lane of the frontier.
+/// One queue of the frontier.
 #[derive(Clone, Debug)]
 pub struct LaneView {
     pub lane: QueueId,
-    /// Its best, in the order in which they would leave if every host were ready.
+    /// Best URLs, in the order in which they would leave if every host were ready.
     pub heads: Vec<(CrawlUrl, QueueEntry)>,
 }
 
@@ -97,7 +87,7 @@ fn plain(kind: &FailureKind) -> Failure {
 }
 
 impl Crawl {
-    /// Where the crawl stands, with at most so many of each list. Takes time in proportion to the hosts.
+    /// The status with at most `most` entries per list. Linear in the number of hosts.
     pub fn overview(&self, now: Millis, most: usize) -> Overview {
         let mut hosts = HostCounts::default();
         let mut largest: Vec<(u32, HostId)> = Vec::new();
@@ -145,7 +135,7 @@ impl Crawl {
         }
     }
 
-    /// What the crawl waits for, with at most so many of each list. Takes time in proportion to the hosts.
+    /// What the crawl waits for, with at most `most` entries per list. Linear in the number of hosts.
     pub fn waits(&self, now: Millis, most: usize) -> WaitReasons {
         let names = self.hosts.names();
         let name = |id: HostId| -> Box<str> { names.get(id.0 as usize).copied().unwrap_or_default().into() };
@@ -168,7 +158,7 @@ impl Crawl {
         waits
     }
 
-    /// The hosts whose last request failed, with at most so many by name. Takes time in proportion to the hosts.
+    /// Hosts whose last request failed, at most `most` by name. Linear in the number of hosts.
     pub fn unreached(&self, most: usize) -> Unreached {
         let names = self.hosts.names();
         let mut unreached = Unreached::default();
@@ -197,7 +187,7 @@ impl Crawl {
     }
 }
 
-/// The `most` with the largest numbers, largest first, ties by discovery.
+/// The `most` largest numbers, largest first, ties by discovery.
 fn first(mut list: Vec<(u32, HostId)>, most: usize) -> Vec<(u32, HostId)> {
     let order = |&(count, id): &(u32, HostId)| (Reverse(count), id);
     if list.len() > most {

@@ -1,45 +1,44 @@
-//! `[politeness]` of the configuration: when a host may be asked.
+//! `[politeness]` of the configuration: when a host, a domain and an address may be asked.
 
 use serde::{Deserialize, Serialize};
 
-/// When a host, a domain and an address may be asked. Times in seconds.
+/// Times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Politeness {
-    /// Least time between the end of one request to a host and the start of the next. At 0 nothing is waited for but
-    /// a Crawl-delay, failures and what a server asks for: neither `delay_factor` nor the limits of domains and
-    /// addresses are in force.
+    /// Minimum time between the end of one request to a host and the start of the next. At 0 only Crawl-delay, failures
+    /// and Retry-After cause waits: `delay_factor` and the limits of domains and addresses are ignored.
     pub delay: f64,
-    /// A Crawl-delay longer than this is cut to it.
+    /// Upper limit for a Crawl-delay.
     pub max_crawl_delay: f64,
-    /// A host is left alone for so many times as long as its last answers took, if that is longer than `delay`.
+    /// The wait is at least this many times the smoothed latency of the host's answers.
     pub delay_factor: f64,
-    /// Longest wait for that reason, and after answers that say a host has too much to do.
+    /// Upper limit for that wait, and for the wait after a host reports overload.
     pub max_delay: f64,
-    /// Most requests under way to the hosts of one registrable domain.
+    /// Maximum number of concurrent requests to the hosts of one registrable domain.
     pub per_domain: u32,
-    /// Least time between the starts of two requests to hosts of one registrable domain.
+    /// Minimum time between the starts of two requests to hosts of one registrable domain.
     pub domain_delay: f64,
-    /// Most requests under way to hosts that answer from one address.
+    /// Maximum number of concurrent requests to hosts at one address.
     pub per_address: u32,
-    /// Least time between the starts of two requests to hosts that answer from one address.
+    /// Minimum time between the starts of two requests to hosts at one address.
     pub address_delay: f64,
-    /// Whether robots.txt is fetched and obeyed (RFC 9309). Turn it off for webs of your own only.
+    /// Whether robots.txt is fetched and obeyed (RFC 9309). Turn it off only for your own sites.
     pub robots: bool,
-    /// First wait after a failed request; doubles with each further failure of the host in a row. At 0 nothing is
-    /// waited for, and a page is given up after its tries whatever the host does.
+    /// First wait after a failed request; doubles with each consecutive failure of the host. At 0 there is no wait, and
+    /// a page is given up after its retries whatever the host does.
     pub backoff: f64,
-    /// Longest wait after failures, for a robots.txt too; a longer Retry-After is obeyed.
+    /// Maximum wait after failures, also for a robots.txt; a longer Retry-After is obeyed.
     pub max_backoff: f64,
-    /// First wait after a robots.txt that could not be had, in which all of the host is forbidden; six times longer
-    /// with each further one.
+    /// First wait after a failed robots.txt request; until then the whole host is disallowed. Six times longer with
+    /// each further failure.
     pub robots_retry: f64,
-    /// A robots.txt is asked for again after this time. The old rules stay in force until new ones are had.
+    /// Age at which a robots.txt is fetched again. The old rules apply until new ones arrive.
     pub robots_max_age: f64,
-    /// A host that has answered before is given up when it has failed for so long, and `limits.host_failures` times in
-    /// a row; one that never has by the number alone. It is asked once more when as much time has passed again.
+    /// A host that has answered before is given up after failing for this time and `limits.host_failures` times in a
+    /// row; one that never answered, by the number alone. It is tried once more after the same time.
     pub give_up: f64,
-    /// The crawl stops when only hosts are left that fail and may not be asked for longer than this.
+    /// The crawl stops if only failing hosts are left that must not be asked for longer than this.
     pub patience: f64,
 }
 
@@ -66,13 +65,12 @@ impl Default for Politeness {
 }
 
 impl Politeness {
-    /// Whether requests are spaced out at all.
     pub(super) fn spaces(&self) -> bool {
         self.delay > 0.0
     }
 }
 
-/// Seconds of the configuration as milliseconds.
+/// Seconds to milliseconds.
 pub(super) fn millis(seconds: f64) -> u64 {
     (seconds * 1000.0).round() as u64
 }

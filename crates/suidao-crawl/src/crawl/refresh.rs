@@ -1,7 +1,6 @@
-//! The machine's part in coming back to pages: rounds and their budget, which pages are due, whose turn it is, theirs
-//! or that of pages never fetched.
+//! Refresh in the machine: rounds and their budget, due pages, and the shares of revisits and of new pages.
 //!
-//! What is due is an event, so a round that was killed goes on with the pages it had chosen, and none is asked for twice.
+//! Due pages are an event, so a killed round resumes with the same pages and requests none twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,63 +23,58 @@ use super::signals::Signals;
 /// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
 const PATIENCE: u64 = 60_000;
 
-/// A refresh that was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
-    /// How.
     pub settings: RefreshSettings,
-    /// Within what.
     pub budget: Budget,
 }
 
-/// A page that a refresh would come back to.
+/// A page that a refresh would revisit.
 #[derive(Clone, Debug)]
 pub struct PlannedVisit {
-    /// Its number.
     pub id: UrlId,
     pub url: CrawlUrl,
-    /// What a visit is worth now.
     pub value: f64,
     pub worth: VisitValue,
 }
 
-/// The refresh of a crawl. A fold of the events, but for what is in flight and when the next request may go.
+/// Refresh state of a crawl. A fold of the events, except for what is in flight and the time of the next request.
 pub(super) struct Refreshing {
     pub(super) wish: Refresh,
     pub(super) histories: Histories,
     pub(super) signals: Signals,
     pub(super) round: Option<ActiveRound>,
-    /// Pages due, with what a visit is worth.
+    /// Due pages, with the value of a visit.
     pub(super) due: FxHashMap<UrlId, f32>,
     pub(super) queue: Frontier,
-    /// Requests under way, and those of them for pages that are due.
+    /// Requests in flight, and those of them for due pages.
     pub(super) in_flight: [u64; 2],
-    /// Hosts that said of a changed page that it has not changed.
+    /// Hosts that answered 304 for a changed page.
     pub(super) unreliable_validators: FxHashSet<HostId>,
-    /// Of a refresh without end: the pages by when they are due, and when the next request may go.
+    /// Of an endless refresh: the queue of revisits, and the time of the next request.
     pub(super) agenda: Option<RevisitQueue>,
     pub(super) paced: Millis,
-    /// Pages that may not be asked for yet, by when they may.
+    /// Pages that may not be requested yet, by when they may.
     pub(super) early: BinaryHeap<Reverse<(Millis, UrlId)>>,
-    /// When sitemaps and feeds were last asked.
+    /// Last request of sitemaps and feeds.
     pub(super) sources_asked: Option<Millis>,
-    /// What is left of one side cannot be had, so the other may take its share.
+    /// One side has nothing left that can be fetched, so the other may use its share.
     pub(super) open: bool,
     /// Why the round of this run has ended, if it has.
     pub(super) stopped: Option<Stop>,
 }
 
-/// A round that was begun and has not ended.
+/// A round that has not ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ActiveRound {
     pub(super) budget: Budget,
     pub(super) begun: Millis,
-    /// Requests that have come back, and those of them for pages that were due.
+    /// Finished requests, and those of them for due pages.
     pub(super) spent: [u64; 2],
-    /// Requests for other pages, and robots.txt, that nobody answered: not among those spent, as long as there are no more
-    /// than the round has requests.
+    /// Unanswered requests for other pages and robots.txt. They do not count as spent, up to as many as the round has
+    /// requests.
     pub(super) unanswered: u64,
-    /// The pages were chosen: what sitemaps and feeds say was known.
+    /// Pages have been chosen, with the results of sitemaps and feeds.
     pub(super) planned: bool,
 }
 
@@ -108,7 +102,7 @@ impl Refreshing {
         &self.wish.settings
     }
 
-    /// Whether the next request is one for a page that is due: as long as they have had less than their share.
+    /// Whether the next request is for a due page: if they have had less than their share.
     fn is_turn(&self) -> bool {
         let Some(round) = &self.round else { return false };
         let [all, again] = [0, 1].map(|at| round.spent[at] + self.in_flight[at]);
@@ -116,8 +110,8 @@ impl Refreshing {
         owed > 1e-9
     }
 
-    /// Whether a page that is due, or one never fetched, may have the next request: where requests are counted each side keeps
-    /// its share for as long as it has something that waits, be it for its host.
+    /// Whether a due page (`again`) or a new page may have the next request. If requests are counted, each side keeps
+    /// its share as long as it has pages left, even if their hosts must wait.
     fn may(&self, again: bool, queued: u64) -> bool {
         if !again && self.wish.settings.discovery <= 0.0 {
             return false;
@@ -141,14 +135,14 @@ impl Refreshing {
         self.queue.rest(host);
     }
 
-    /// What a visit is worth in the light of the signals since the last.
+    /// The visit value with the signals since the last visit.
     pub(super) fn doubted(&self, worth: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
         VisitValue { doubt: self.signals.doubt(host, page.signals), ..worth }
     }
 
     fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
         let shortest = self.wish.settings.shortest;
-        // Nor what this round has asked for already, before its pages were chosen.
+        // Nor pages that this round requested before it chose its pages.
         let begun = self.round.filter(|round| matches!(round.budget, Budget::Round { .. })).map(|round| round.begun);
         let rested = move |page: &Tracked| {
             days(now.since(page.asked)) >= shortest && begun.is_none_or(|begun| page.asked < begun)
@@ -158,7 +152,7 @@ impl Refreshing {
 }
 
 impl Crawl {
-    /// Begins a round, or goes on with one that was not finished.
+    /// Starts a round, or resumes one that did not finish.
     pub fn begin_refresh(&mut self, now: Millis) -> Option<Batch> {
         let refreshing = self.refreshing.as_mut()?;
         let budget = refreshing.wish.budget;
@@ -184,12 +178,11 @@ impl Crawl {
         Some(Batch { at: now, took: None, events })
     }
 
-    /// How many sitemaps and feeds may be asked: a quarter of the requests for known pages, one for ten of them where requests
-    /// are not counted.
+    /// Maximum number of sitemaps and feeds to read: a quarter of the requests for known pages, or one per ten pages if
+    /// requests are not counted.
     pub(super) fn most_sources(&self) -> usize {
         let Some(refreshing) = &self.refreshing else { return 0 };
         match refreshing.wish.budget {
-            // a share of a count
             Budget::Round { requests: Some(most), .. } => {
                 (most as f64 * (1.0 - refreshing.wish.settings.discovery) / 4.0) as usize
             }
@@ -197,14 +190,14 @@ impl Crawl {
         }
     }
 
-    /// Chooses the pages of the round, once what sitemaps and feeds say is known.
+    /// Chooses the pages of the round, once sitemaps and feeds are read.
     fn choose(&mut self, now: Millis) {
         let Some(refreshing) = &self.refreshing else { return };
         let Some(ActiveRound { budget: Budget::Round { requests, .. }, begun, planned: false, .. }) = refreshing.round
         else {
             return;
         };
-        // Sources of a host that rests are not waited for.
+        // Sources of failing hosts are not waited for.
         let answers = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
         let waits = now.since(begun) < PATIENCE && refreshing.due.keys().any(answers);
         if waits || refreshing.stopped.is_some() {
@@ -217,13 +210,13 @@ impl Crawl {
         self.pending.push(event);
     }
 
-    /// What a round would come back to, best first, at most so many pages.
+    /// Pages that a round would revisit, best first, at most `most`.
     pub fn plan(&self, now: Millis, most: usize) -> Vec<PlannedVisit> {
         let Some(refreshing) = &self.refreshing else { return Vec::new() };
         let settings = &refreshing.wish.settings;
         let mut choices: Vec<Choice> = refreshing
             .pages(now)
-            // A host that failed a moment ago is not asked in this round.
+            // A host that failed recently is not asked in this round.
             .filter(|(page, _)| {
                 let host = self.hosts.get(self.urls.get(*page).host());
                 host.deferred_until.is_none_or(|until| until <= now)
@@ -246,12 +239,12 @@ impl Crawl {
             .collect()
     }
 
-    /// What is known of the pages that were fetched, if the crawl is one that comes back.
+    /// Histories of the fetched pages, if the crawl revisits pages.
     pub fn histories(&self) -> Option<&Histories> {
         self.refreshing.as_ref().map(|refreshing| &refreshing.histories)
     }
 
-    /// URLs never fetched that wait, the best first, at most so many.
+    /// Queued URLs never fetched, best first, at most `most`.
     pub fn waiting(&self, most: usize) -> Vec<(CrawlUrl, f32)> {
         let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX))
             .map(UrlId)
@@ -261,20 +254,19 @@ impl Crawl {
         all.into_iter().take(most).map(|(priority, id)| (self.urls.url(id), priority.get())).collect()
     }
 
-    /// Whether a URL is queued, or under way, because its page is due.
+    /// Whether a URL is queued or in flight because its page is due.
     pub(super) fn is_due(&self, id: UrlId) -> bool {
         self.refreshing.as_ref().map_or(self.left_due.contains(&id), |refreshing| refreshing.due.contains_key(&id))
     }
 
-    /// Whether a URL is that of a sitemap or a feed.
     pub(super) fn is_source(&self, id: UrlId) -> bool {
         let source =
             |refreshing: &Refreshing| refreshing.signals.is_source(id) && refreshing.histories.get(id).is_none();
         self.refreshing.as_ref().is_some_and(source)
     }
 
-    /// What a page or a source that is due is asked by. A server that says of everything that it has not changed is found out
-    /// by asking without, more and more seldom while it proves right.
+    /// Validators for revisiting a page or a source. A server that always answers 304 is detected by unconditional
+    /// requests, which become rarer while it proves right.
     pub(super) fn validators(&self, id: UrlId) -> Option<Box<Validators>> {
         let refreshing = self.refreshing.as_ref()?;
         let Some(page) = refreshing.histories.get(id) else { return refreshing.signals.validators(id) };
@@ -283,20 +275,20 @@ impl Crawl {
         page.validators.clone().filter(|_| believed)
     }
 
-    /// The history of a page that is due.
+    /// The history of a due page.
     pub(super) fn tracked(&self, id: UrlId) -> Option<&Tracked> {
         let refreshing = self.refreshing.as_ref()?;
         refreshing.due.get(&id).and_then(|_| refreshing.histories.get(id))
     }
 
-    /// Whether a page was missed for longer than the grace.
+    /// Whether a page has been missing for longer than the grace period.
     pub(super) fn is_lost(&self, id: UrlId, now: Millis) -> bool {
         let Some(refreshing) = &self.refreshing else { return false };
         let missing = refreshing.histories.get(id).filter(|page| !page.retired).and_then(|page| page.missing);
         missing.is_some_and(|since| days(now.since(since)) >= refreshing.wish.settings.grace)
     }
 
-    /// What keeps the next request from being made: the budget is spent, or its time has not come.
+    /// Why the next request must wait: the budget is spent, or its time has not come.
     pub(super) fn refresh_rests(&mut self, now: Millis) -> Option<Result<Millis, Stop>> {
         let refreshing = self.refreshing.as_ref()?;
         if let Some(stop) = refreshing.stopped {
@@ -309,7 +301,7 @@ impl Crawl {
         is_over(round, refreshing.in_flight[0], now).then_some(Err(Stop::BudgetSpent))
     }
 
-    /// A round ends: what it did not come to is no longer due.
+    /// Ends a round: pages that it did not reach are no longer due.
     pub(super) fn end_round(&mut self, stop: Stop, now: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return };
         refreshing.stopped = Some(stop);
@@ -320,7 +312,7 @@ impl Crawl {
         }
     }
 
-    /// Takes the next URL: of a page that is due, or of one never fetched, and which of the two.
+    /// Takes the next URL, and whether it is a due page.
     pub(super) fn take(&mut self, turn: u64, now: Millis) -> Option<(QueueHead, bool)> {
         let queued = self.progress.queued;
         let may = |again| self.refreshing.as_ref().is_none_or(|refreshing| refreshing.may(again, queued));
@@ -346,14 +338,14 @@ impl Crawl {
         if may_visit { self.take_due(now).map(|head| (head, true)) } else { None }
     }
 
-    /// Nothing of one side can be had: whether the other may take its share from now on.
+    /// One side has nothing that can be fetched. Returns whether the other side may use its share from now on.
     pub(super) fn open_shares(&mut self) -> bool {
         self.refreshing.as_mut().is_some_and(|refreshing| {
             refreshing.round.is_some() && refreshing.stopped.is_none() && !std::mem::replace(&mut refreshing.open, true)
         })
     }
 
-    /// Nothing else is left to be asked: the hosts that failed before the round take their turn. Whether there were some.
+    /// Nothing else is left: asks the hosts that failed before the round. Returns whether there were any.
     pub(super) fn call_those_who_stood_back(&mut self, now: Millis) -> bool {
         if self.refreshing.as_ref().is_none_or(|refreshing| refreshing.stopped.is_some()) {
             return false;
@@ -365,7 +357,7 @@ impl Crawl {
         !called.is_empty()
     }
 
-    /// Whether nothing is left to do of a round that fetches no new pages.
+    /// Whether a round that fetches no new pages has nothing left to do.
     pub(super) fn is_round_done(&self) -> bool {
         self.refreshing.as_ref().is_some_and(|refreshing| {
             let planned = refreshing.round.is_some_and(|round| round.planned);
@@ -373,7 +365,7 @@ impl Crawl {
         })
     }
 
-    /// When the first of the known pages may be asked for again, if one will be.
+    /// When the first known page may be requested again, if any.
     pub fn next_due(&self) -> Option<Millis> {
         let refreshing = self.refreshing.as_ref()?;
         let pages = refreshing.histories.iter().filter(|(_, page)| !page.retired);
@@ -394,20 +386,20 @@ impl Crawl {
         Some(head)
     }
 
-    /// When a round by the clock is over.
+    /// When a round limited by time is over.
     pub(super) fn round_ends(&self) -> Option<Millis> {
         let Budget::Round { seconds, .. } = self.refreshing.as_ref()?.round?.budget else { return None };
         Some(self.refreshing.as_ref()?.round?.begun.after(seconds?.saturating_mul(1000)))
     }
 
-    /// A request of the round goes out, or comes back.
+    /// Counts a request of the round that starts (`out`) or finishes.
     pub(super) fn count_request(&mut self, again: bool, out: bool, now: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return };
         for (count, counts) in refreshing.in_flight.iter_mut().zip([true, again]) {
             *count = if out { *count + u64::from(counts) } else { count.saturating_sub(u64::from(counts)) };
         }
         if let (true, Some(ActiveRound { budget: Budget::PerDay(per_day), .. })) = (out, refreshing.round) {
-            // After a pause at most an hour of it is made up for.
+            // After a pause, at most one hour's requests are made up for.
             let hour_ago = Millis(now.0.saturating_sub(3_600_000));
             refreshing.paced = refreshing.paced.max(hour_ago).after(86_400_000 / per_day.max(1));
         }
@@ -420,13 +412,13 @@ impl Crawl {
         }
     }
 
-    /// What a URL that waits is worth, among those that are due or among the others.
+    /// Current score of a queued URL, as a due page (`again`) or as a new one.
     pub(super) fn worth(&self, id: UrlId, again: bool) -> Priority {
         let due = self.refreshing.as_ref().filter(|_| again).and_then(|refreshing| refreshing.due.get(&id));
         due.map_or_else(|| self.urls.get(id).place().priority, |value| Priority::new(*value))
     }
 
-    /// The host leaves the ready set.
+    /// Marks the host as not ready in all queues.
     pub(super) fn rest_queues(&mut self, host: HostId) {
         self.frontier.rest(host);
         if let Some(refreshing) = &mut self.refreshing {
@@ -446,7 +438,7 @@ fn spent() -> Event {
     Event::Refresh(Box::new(RefreshStep { budget: Some(Budget::Spent), ..RefreshStep::default() }))
 }
 
-/// Where a page that is due waits.
+/// Queue entry of a due page.
 pub(super) fn place(value: f32) -> QueueEntry {
     let trail = PathState { depth: 0, hops: 0, k: TunnelBudget::Unbounded, inherited: Relevance::ZERO };
     QueueEntry { lane: QueueId::MAIN, priority: Priority::new(value), trail }

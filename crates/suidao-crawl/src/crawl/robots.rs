@@ -1,4 +1,4 @@
-//! robots.txt as it is in force (RFC 9309): when it is asked for, how long it holds, what it permits.
+//! robots.txt (RFC 9309): when it is fetched, how long it is valid, what it permits.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,29 +10,29 @@ use super::outcome::FetchOutcome;
 use super::politeness::{Politeness, millis};
 use super::rules::Robot;
 
-/// RFC 9309, 2.3.1.2: at least five redirects of a robots.txt should be followed.
+/// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
 const REDIRECTS: u8 = 5;
 
-/// Most sitemaps taken from one robots.txt: who has more lists them in a sitemap.
+/// Maximum number of sitemaps taken from one robots.txt.
 const SITEMAPS: usize = 100;
 
-/// While old rules are in force new ones are not asked for more often than this, in milliseconds.
+/// Minimum time between requests for new rules while old ones apply, in milliseconds.
 const STALE_RETRY: u64 = 60_000;
 
-/// What is known of the robots.txt of one origin. A fold of the events.
+/// State of one origin's robots.txt. A fold of the events.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct OriginRobots {
-    /// The rules in force; none while no answer brought any, and so all is forbidden.
+    /// The current rules; none before the first valid answer, and then everything is disallowed.
     rules: Option<Rules>,
-    /// `Crawl-delay` in seconds; outlasts rules that are forgotten.
+    /// `Crawl-delay` in seconds; remains when the rules are dropped.
     delay: Option<f32>,
-    /// When they were had.
+    /// When the rules were fetched.
     had: Millis,
-    /// Tries since that brought none, and when the last of them came back.
+    /// Failed tries since, and the time of the first one.
     failed: u32,
     first: Millis,
     last: Millis,
-    /// Where to look for it next, after a redirect, and how many there were.
+    /// Target of a redirect, and the number of redirects so far.
     redirect: Option<(CrawlUrl, u8)>,
 }
 
@@ -42,14 +42,13 @@ enum Rules {
     Parsed(Box<Robot>),
 }
 
-/// What a robots.txt says to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RobotsAnswer {
     Allowed,
     Forbidden,
-    /// It is to be asked for first.
+    /// It must be fetched first.
     Ask,
-    /// It could not be had for so long that nobody waits for it.
+    /// It could not be fetched for so long that its host is given up.
     GivenUp,
 }
 
@@ -68,7 +67,7 @@ impl OriginRobots {
                 self.delay = robot.delay;
                 Some(Rules::Parsed(Box::new(robot)))
             }
-            // RFC 9309, 2.4: what is known stays in force while it cannot be had.
+            // RFC 9309, 2.4: known rules apply while it is unreachable.
             RobotsRules::Unreachable => {
                 if self.failed == 0 {
                     self.first = at;
@@ -86,7 +85,6 @@ impl OriginRobots {
         self.redirect = Some((to.clone(), followed));
     }
 
-    /// Where to look for it, if it was said to be elsewhere.
     pub fn redirected_to(&self) -> Option<&CrawlUrl> {
         self.redirect.as_ref().map(|(to, _)| to)
     }
@@ -95,33 +93,29 @@ impl OriginRobots {
         self.redirect.as_ref().map_or(0, |(_, followed)| *followed)
     }
 
-    /// Bytes that the rules take.
     pub fn memory(&self) -> u64 {
         if let Some(Rules::Parsed(robot)) = &self.rules { robot.memory() as u64 } else { 0 }
     }
 
-    /// When the rules were had.
     pub fn had(&self) -> Millis {
         self.had
     }
 
-    /// Nothing is known but the delay: it is asked for again before the next page.
+    /// Drops everything but the delay: it is fetched again before the next page.
     pub fn forget(&mut self) {
         *self = Self { delay: self.delay, ..Self::default() };
     }
 
-    /// Lets known rules stand from `at` on; false where there are none.
+    /// Extends the known rules from `at` on; false if there are none.
     pub fn renew(&mut self, at: Millis) -> bool {
         self.had = at;
         self.rules.is_some()
     }
 
-    /// Another chance, whatever came of it before.
     pub fn reset_failures(&mut self) {
         self.failed = 0;
     }
 
-    /// Crawl-delay in seconds.
     pub fn delay(&self) -> Option<f64> {
         self.delay.map(f64::from)
     }
@@ -135,14 +129,14 @@ impl OriginRobots {
         robot.into_iter().flat_map(|robot| &robot.sitemaps).filter_map(|url| CrawlUrl::parse(url).ok())
     }
 
-    /// Milliseconds to the next try after it could not be had.
+    /// Milliseconds until the next try after a failed one.
     pub fn backoff(&self, politeness: &Politeness, retry_after: Option<u64>) -> u64 {
         let further = i32::try_from(self.failed.saturating_sub(1).min(12)).unwrap_or(12);
         let own = politeness.robots_retry * 6f64.powi(further);
         millis(own.min(politeness.max_backoff)).max(retry_after.unwrap_or(0))
     }
 
-    /// `rest`: milliseconds that its host rests after a request, which the rules are to outlast.
+    /// `rest`: milliseconds between requests to the host; the rules must be valid for longer.
     pub fn word(
         &self,
         url: &CrawlUrl,
@@ -168,7 +162,7 @@ impl OriginRobots {
 
     fn is_given_up(&self, health: &Health, limits: &CrawlLimits, politeness: &Politeness, now: Millis) -> bool {
         if politeness.robots_retry <= 0.0 {
-            // Nothing is waited for, so that further tries would come to the same.
+            // Without waits, more tries would have the same result.
             return self.failed > u32::from(limits.retries);
         }
         let span = millis(politeness.give_up);
@@ -179,7 +173,6 @@ impl OriginRobots {
     }
 }
 
-/// Whether a URL may be asked for now.
 pub(super) enum Permission {
     Granted,
     AskRobots,
@@ -203,7 +196,7 @@ impl Crawl {
         match robots.word(url, &host.health, (limits, politeness), host.delay(politeness), now) {
             RobotsAnswer::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
             RobotsAnswer::Forbidden => Permission::Refused(SkipReason::Robots),
-            // A host whose rules were never had is given up for that, and by name.
+            // A host whose rules were never fetched is given up for that reason.
             RobotsAnswer::Ask if robots.rules.is_none() && nowhere => {
                 Permission::Refused(SkipReason::RobotsUnreachable)
             }
@@ -214,7 +207,6 @@ impl Crawl {
         }
     }
 
-    /// What came of asking for a robots.txt.
     pub(super) fn settle_robots(
         &mut self,
         events: &mut Vec<Event>,
@@ -228,10 +220,10 @@ impl Crawl {
             FetchOutcome::Redirect { to, .. } if followed < REDIRECTS => {
                 Event::RobotsRedirected { host, origin: origin.clone(), to }
             }
-            // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows all.
+            // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows everything.
             FetchOutcome::Redirect { .. } => known(RobotsRules::AllowAll),
             FetchOutcome::Robots(rules) => known(rules),
-            // The guard's word, not the host's: each page is refused the same way, and told why.
+            // Our guard refused the address, not the host: each page is then refused with that reason.
             FetchOutcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => known(RobotsRules::AllowAll),
             FetchOutcome::Failed(failure) => {
                 Event::Robots { host, origin, rules: RobotsRules::Unreachable, failure: Some(failure) }
@@ -243,7 +235,6 @@ impl Crawl {
         self.tell(events, event, now);
     }
 
-    /// The part of robots.txt in the fold.
     pub(super) fn observe_robots(
         &mut self,
         (host, origin): (HostId, &str),

@@ -1,10 +1,10 @@
-//! A robots.txt as one robot reads it: RFC 9309 (Koster, Illyes, Zeller, Sassman 2022), and where that is silent the rules
-//! that Google publishes and its open parser shows.
+//! Parser of robots.txt for one robot: RFC 9309 (Koster, Illyes, Zeller, Sassman 2022), and where that is silent, the
+//! rules that Google publishes and its open-source parser.
 //!
-//! Beyond the RFC: a `User-agent` line may have a version or words behind the token; a robot whose token is not named
-//! follows the group of its token without the last `-part`; frequent misspellings and a forgotten colon are forgiven; a
-//! rule takes escaped and plain reserved characters for the same; `Crawl-delay` is of the agents named so far in its group,
-//! or of all where it stands before any.
+//! Beyond the RFC: a `User-agent` line may have a version or words after the token; a robot without a group of its own
+//! follows the group of its token without the last `-part`; frequent misspellings and a missing colon are accepted;
+//! escaped and plain reserved characters match; `Crawl-delay` applies to the agents named so far in its group, or to
+//! all robots before any group.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -12,35 +12,33 @@ use std::cmp::Reverse;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-/// A robots.txt is read this far, in bytes (RFC 9309, 2.5: at least 500 KiB).
+/// Bytes of a robots.txt that are parsed (RFC 9309, 2.5: at least 500 KiB).
 pub(super) const MOST_BYTES: usize = 500 * 1024;
 
-/// What a robots.txt says to one robot. In little memory, for a crawl keeps one of each host, and hosts may write what they
-/// like.
+/// The rules of a robots.txt for one robot. Compact, because a crawl stores one per origin and hosts control its size.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Robot {
-    /// The patterns of the rules one after the other, each in the normal form of escapes (`*` and a last `$` are special), and
-    /// behind it the same with reserved characters escaped where that is another pattern.
+    /// The patterns of all rules in sequence, with escapes in normal form (`*` and a final `$` are special), each
+    /// followed by the same with reserved characters escaped if that differs.
     text: Box<[u8]>,
-    /// The first that matches decides: longest first, of equally long ones those that allow, then as they stand.
+    /// The first match decides: longest first; among equal lengths, `Allow` first, then file order.
     rules: Box<[Rule]>,
-    /// `Crawl-delay` in seconds, finite and not negative; the longest where it is said more than once.
+    /// `Crawl-delay` in seconds, finite and not negative; the longest if there are several.
     pub delay: Option<f32>,
-    /// `Sitemap` lines, of whatever group, as they are written.
+    /// `Sitemap` lines of any group, as written.
     pub sitemaps: Vec<String>,
 }
 
-/// What becomes of a URL, and by which rule.
+/// Whether a URL is allowed, and by which rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// Whether it may be fetched.
     pub allowed: bool,
-    /// The line of the rule that decided, from 1; none if no rule matched.
+    /// Line number of the deciding rule, from 1; none if no rule matched.
     pub line: Option<u32>,
 }
 
 impl Ruling {
-    /// The rule as it stands in the file `text`, in the form `Disallow: /path`.
+    /// The deciding rule as in the file `text`, in the form `Disallow: /path`.
     pub fn rule(&self, text: &[u8]) -> Option<String> {
         let text = decoded(text);
         let line = lines(&text).nth(self.line?.checked_sub(1)? as usize)?;
@@ -52,22 +50,21 @@ impl Ruling {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Rule {
-    /// Octets of its pattern.
+    /// Bytes of its pattern.
     length: u32,
-    /// Octets of the other pattern; 0 where it is the same.
+    /// Bytes of the pattern with escapes; 0 if it is the same.
     escaped: u32,
     line: u32,
     allow: bool,
 }
 
-/// A rule as it is read.
+/// A parsed rule.
 struct Found {
     pattern: Vec<u8>,
     allow: bool,
     line: u32,
 }
 
-/// A line that means something.
 enum Line<'a> {
     Agent(&'a [u8]),
     Rule { allow: bool, path: &'a [u8] },
@@ -75,22 +72,22 @@ enum Line<'a> {
     Sitemap(&'a [u8]),
 }
 
-/// To whom a `User-agent` line speaks, the better the more it is about us.
+/// Whom a `User-agent` line addresses, ordered by how specific that is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Address {
     Everybody,
-    /// Our token, with so many of its `-parts`.
+    /// Our token, with this many of its `-parts`.
     Us(usize),
 }
 
 impl Robot {
-    /// Reads a robots.txt for the robot `agent` (a product token; what stands behind it, such as a version, does not
-    /// count). Any bytes are one; what is no line of it is passed over, and so is all after the first 500 KiB.
+    /// Parses a robots.txt for the robot `agent` (a product token; a version after it is ignored). Accepts any bytes:
+    /// invalid lines are skipped, and so is everything after the first 500 KiB.
     pub fn new(agent: &str, text: &[u8]) -> Self {
         let text = decoded(cut(text));
         let lines: Vec<(u32, Line)> =
             (1..).zip(lines(&text)).filter_map(|(number, line)| Some((number, read(line)?))).collect();
-        // The groups that speak to us are those with the best address.
+        // Our groups are those with the most specific address.
         let addresses = lines.iter().filter_map(|(_, line)| match line {
             Line::Agent(value) => address(value, agent.as_bytes()),
             _ => None,
@@ -98,12 +95,12 @@ impl Robot {
         let ours = addresses.max();
         let (mut found, mut delay_of_ours, mut sitemaps) = (Vec::new(), None::<f32>, Vec::new());
         let (mut in_group, mut named, mut open) = (false, false, true);
-        // Before any group Crawl-delay is everybody's.
+        // Before any group, Crawl-delay applies to all robots.
         let mut general: Option<f32> = None;
         for (number, line) in &lines {
             match line {
                 Line::Agent(value) => {
-                    // A group begins with the first agent after rules.
+                    // The first agent after rules begins a group.
                     if !open {
                         in_group = false;
                     }
@@ -113,7 +110,7 @@ impl Robot {
                 Line::Rule { allow, path } => {
                     open = false;
                     let pattern = normal(path, true);
-                    // Paths begin with a slash; other patterns would match nothing, and an empty one says nothing.
+                    // Paths begin with a slash, so other patterns would match nothing. An empty pattern has no effect.
                     if in_group && matches!(pattern.first(), Some(b'/' | b'*')) {
                         found.push(Found { pattern, allow: *allow, line: *number });
                     }
@@ -131,19 +128,18 @@ impl Robot {
         Self { text, rules, delay: delay_of_ours.or(general), sitemaps }
     }
 
-    /// Bytes allocated.
     pub(super) fn memory(&self) -> usize {
         let sitemaps: usize = self.sitemaps.iter().map(|url| url.len() + size_of::<String>()).sum();
         size_of::<Self>() + self.text.len() + size_of_val(&*self.rules) + sitemaps
     }
 
-    /// Whether a URL (absolute, or from its path on) may be fetched.
+    /// Whether a URL (absolute, or from its path on) is allowed.
     pub fn allowed(&self, url: &str) -> bool {
         self.ruling(url).allowed
     }
 
-    /// Whether a URL (absolute, or from its path on) may be fetched, and the rule that says so: the longest that matches,
-    /// of two equally long ones that which allows. `/robots.txt` always may.
+    /// Whether a URL (absolute, or from its path on) is allowed, and the deciding rule: the longest match, or of
+    /// equally long ones `Allow`. `/robots.txt` is always allowed.
     pub fn ruling(&self, url: &str) -> Ruling {
         let free = Ruling { allowed: true, line: None };
         if self.rules.is_empty() {
@@ -161,7 +157,7 @@ impl Robot {
             rest = behind;
             let escaped = if escaped.is_empty() { pattern } else { escaped };
             let once = rule.escaped == 0 && other == path;
-            // Either way of comparing may bring a rule into force: both are meant by somebody.
+            // A match in either form counts, since authors write both.
             if matches(pattern, &path) || !once && matches(escaped, &other) {
                 return Ruling { allowed: rule.allow, line: Some(rule.line) };
             }
@@ -170,7 +166,7 @@ impl Robot {
     }
 }
 
-/// The rules as they are kept. Of those with one pattern the one that decides stays.
+/// The rules in compact form. Of rules with the same pattern only the deciding one is stored.
 fn packed(mut found: Vec<Found>) -> (Box<[u8]>, Box<[Rule]>) {
     found.sort_unstable_by(|one, other| {
         one.pattern.cmp(&other.pattern).then((!one.allow, one.line).cmp(&(!other.allow, other.line)))
@@ -190,8 +186,8 @@ fn packed(mut found: Vec<Found>) -> (Box<[u8]>, Box<[Rule]>) {
     (text.into(), rules.into())
 }
 
-/// The product token in a `User-Agent` as it is sent: of `suidao/0.1 (+x)` it is `suidao`, and of
-/// `Mozilla/5.0 (compatible; suidao/0.1)` too. Empty if there is none.
+/// The product token in a `User-Agent` value: `suidao` for both `suidao/0.1 (+x)` and `Mozilla/5.0 (compatible;
+/// suidao/0.1)`. Empty if there is none.
 pub fn product(user_agent: &str) -> &str {
     let user_agent = user_agent.trim();
     let compatible = user_agent.split_once("(compatible;").filter(|(head, _)| head.starts_with("Mozilla/"));
@@ -200,7 +196,7 @@ pub fn product(user_agent: &str) -> &str {
     &name[..token]
 }
 
-/// The part that is read: whole lines, for half a rule is another rule.
+/// The part that is parsed: whole lines, since half a rule is a different rule.
 fn cut(text: &[u8]) -> &[u8] {
     if text.len() < MOST_BYTES {
         return text;
@@ -210,7 +206,7 @@ fn cut(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-/// Without a byte order mark, a part of one included; UTF-16, which editors write under the name Unicode, as UTF-8.
+/// Removes a byte order mark, or a part of one; converts UTF-16, which some editors call Unicode, to UTF-8.
 fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     match text {
         [0xff, 0xfe, rest @ ..] => utf8(encoding_rs::UTF_16LE, rest),
@@ -224,7 +220,7 @@ fn utf8(encoding: &'static encoding_rs::Encoding, text: &[u8]) -> Cow<'static, [
     Cow::Owned(encoding.decode_without_bom_handling(text).0.into_owned().into_bytes())
 }
 
-/// Lines end with LF, CR or both; NUL, which has no business there, ends one too.
+/// Lines end with LF, CR or both; a NUL ends one too.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -243,7 +239,7 @@ fn read(line: &[u8]) -> Option<Line<'_>> {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
     let (key, value) = match line.iter().position(|&byte| byte == b':') {
         Some(colon) => (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()),
-        // The colon was forgotten: two words, and no more.
+        // The colon is missing: two words, and no more.
         None => {
             let space = line.iter().position(u8::is_ascii_whitespace)?;
             let value = line[space..].trim_ascii();
@@ -271,20 +267,20 @@ fn read(line: &[u8]) -> Option<Line<'_>> {
     }
 }
 
-/// Digits and a point at the start: people write `10s` and `10 seconds`.
+/// The leading digits and points: people write `10s` and `10 seconds`.
 fn seconds(value: &[u8]) -> Option<f32> {
     let end = value.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.')).unwrap_or(value.len());
     let seconds: f32 = std::str::from_utf8(&value[..end]).ok()?.parse().ok()?;
     seconds.is_finite().then_some(seconds)
 }
 
-/// What of a name is its product token. By the RFC that is letters, `_` and `-`; many robots have digits in theirs.
+/// The product token in a name: by the RFC letters, `_` and `-`; many robots have digits in theirs.
 fn token(name: &[u8], digits: bool) -> &[u8] {
     let part = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-') || digits && byte.is_ascii_digit();
     &name[..name.iter().position(|byte| !part(byte)).unwrap_or(name.len())]
 }
 
-/// To whom the value of a `User-agent` line speaks, if that concerns `agent`.
+/// Whom a `User-agent` line addresses; none if not `agent`.
 fn address(value: &[u8], agent: &[u8]) -> Option<Address> {
     if value.first() == Some(&b'*') && value.get(1).is_none_or(u8::is_ascii_whitespace) {
         return Some(Address::Everybody);
@@ -294,14 +290,13 @@ fn address(value: &[u8], agent: &[u8]) -> Option<Address> {
         let is = |name: &[u8]| !name.is_empty() && name.eq_ignore_ascii_case(agent);
         is(token(value, true)) || is(token(value, false))
     };
-    // Googlebot-News without a group of its own is a Googlebot.
+    // Googlebot-News without a group of its own follows the group of Googlebot.
     let ends = agent.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(at, _)| at);
     let mut ends: Vec<usize> = ends.chain([agent.len()]).collect();
     ends.reverse();
     ends.into_iter().find(|&end| is_named(&agent[..end])).map(Address::Us)
 }
 
-/// A URL from its path on, without the fragment.
 fn from_path(url: &str) -> Cow<'_, str> {
     let url = url.split('#').next().unwrap_or_default();
     if url.starts_with('/') {
@@ -328,12 +323,12 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend([b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
 }
 
-/// Escapes in upper case, those of unreserved characters undone, and everything escaped that is neither unreserved nor
-/// reserved (RFC 9309, 2.2.2). `*` and `$` stay themselves only where a pattern means something by them (2.2.3).
+/// Escapes in normal form: upper case, unreserved characters decoded, and everything encoded that is neither unreserved
+/// nor reserved (RFC 9309, 2.2.2). `*` and `$` remain only where a pattern uses them as operators (2.2.3).
 fn normal(text: &[u8], pattern: bool) -> Vec<u8> {
     let digit = |at: usize| text.get(at).and_then(|&byte| char::from(byte).to_digit(16));
     let mut out = Vec::with_capacity(text.len());
-    // A percent sign that is no escape must not become one with what is undone behind it.
+    // A percent sign that is not an escape must not form one with a decoded character after it.
     let (mut at, mut bare) = (0, None);
     while at < text.len() {
         let byte = text[at];
@@ -359,8 +354,8 @@ fn normal(text: &[u8], pattern: bool) -> Vec<u8> {
     out
 }
 
-/// The same with reserved characters escaped where they part nothing: all but `/` in the path, the first `?`, and `&` and
-/// `=` in the query. So `?u=http://a` and `?u=http%3A%2F%2Fa` are one, as in the RFC's table.
+/// The same with reserved characters escaped unless they are delimiters: all but `/` in the path, the first `?`, and
+/// `&` and `=` in the query. So `?u=http://a` and `?u=http%3A%2F%2Fa` are equal, as in the RFC's table.
 fn escaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut query = false;
@@ -378,8 +373,8 @@ fn escaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a path begins with what the pattern describes. Linear in both: the first place where a piece stands is as good
-/// as any, as `*` takes the rest.
+/// Whether a path begins with a match of the pattern. Linear in both: the first match of a piece suffices, because `*`
+/// matches the rest.
 fn matches(pattern: &[u8], path: &[u8]) -> bool {
     let (pattern, to_the_end) = match pattern {
         [pattern @ .., b'$'] => (pattern, true),

@@ -1,6 +1,5 @@
-//! http and https of a host as one web: which of the two a host answers is learnt from what it answers, and its URLs go
-//! by that. Pages link to both spellings, and many servers and proxies answer one of them only: without this a page
-//! would be fetched twice, or not found at all.
+//! Treats http and https of a host as one site, under the scheme that the host answers. Pages link to both spellings,
+//! and many servers and proxies answer only one: otherwise a page would be fetched twice, or not found at all.
 
 use suidao_page::model::{
     CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, Priority, QueueEntry,
@@ -17,19 +16,19 @@ impl Crawl {
         if url.is_https() == https { None } else { url.under(https) }
     }
 
-    /// Whether the URL, of this host, is under the scheme that the host does not answer: [`Crawl::at_home`] without a look
-    /// for the host's name.
+    /// Whether a URL of this host has the scheme that the host does not answer. As [`Crawl::in_preferred_scheme`],
+    /// without looking up the host by name.
     pub(super) fn is_other_scheme(&self, host: HostId, url: &CrawlUrl) -> bool {
         let https = self.hosts.get(host).https;
         self.conditions.scope.one_scheme && https.is_some_and(|https| https != url.is_https())
     }
 
-    /// A place like this, before all its equals: what a URL gives on whose turn it was.
+    /// The same queue entry, but before all of equal rank.
     pub(super) fn ahead(place: QueueEntry) -> QueueEntry {
         QueueEntry { priority: Priority::new(place.priority.get().next_up()), ..place }
     }
 
-    /// A URL that was queued before its host's scheme was known gives its place to the same under that scheme.
+    /// Passes the rank of a URL, queued before its host's scheme was known, to its spelling under that scheme.
     pub(super) fn rewrite_scheme(&mut self, id: UrlId, home: &CrawlUrl, now: Millis) {
         let place = Self::ahead(self.urls.get(id).place());
         let mut events = std::mem::take(&mut self.pending);
@@ -40,8 +39,8 @@ impl Crawl {
         self.pending = events;
     }
 
-    /// What a settling says of the scheme that the host answers: the first that it answers, http if it cannot be
-    /// connected under https, and whichever it redirects the same URL to. The scheme, where that is news.
+    /// The host's scheme according to a settled ticket, if that is new: the first that it answers, http if https cannot
+    /// be connected, and the one that it redirects the same URL to.
     pub(super) fn learn_scheme(
         &mut self,
         events: &mut Vec<Event>,
@@ -53,7 +52,7 @@ impl Crawl {
         let known = self.hosts.get(host).https;
         let asked = ticket.url.is_https();
         let https = match outcome {
-            // A robots.txt may be redirected to another host: what that answers says nothing of this one.
+            // A robots.txt may redirect to another host, whose answer does not count for this one.
             _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
             FetchOutcome::Redirect { to, .. } if ticket.url.under(!asked).is_some_and(|other| other == *to) => {
                 Some(!asked)

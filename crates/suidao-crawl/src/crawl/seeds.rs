@@ -1,5 +1,5 @@
-//! How seeds come in: in portions, a batch of events each, so that a list of a million is not in memory as events all
-//! at once; and which of their hosts are held to https.
+//! Seeds are added in portions, one batch of events each, so that a list of a million is not in memory as events at
+//! once. Also decides which of their hosts are restricted to https.
 
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -7,30 +7,29 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::machine::Crawl;
 use suidao_page::model::{Batch, CrawlUrl, Event, HostId, Link, LinkDecision, LinkState, Millis, Relevance, UrlOrigin};
 
-/// Seeds of one batch: 256 batches may wait for the disk.
+/// Seeds per batch: 256 batches may wait for the disk.
 const PORTION: usize = 256;
 
-/// A list of seeds, as far as it was not taken in yet.
+/// A list of seeds, and how much of it was added.
 pub struct Seeding<'a> {
     left: std::slice::Chunks<'a, CrawlUrl>,
     plain: PlainHosts,
-    /// Without seeds there is a batch too: what was decided before is told with it.
+    /// Without seeds there is one batch too, for the pending events.
     begun: bool,
 }
 
 impl<'a> Seeding<'a> {
-    /// The whole list.
     pub fn of(seeds: &'a [CrawlUrl]) -> Self {
         Self { left: seeds.chunks(PORTION), plain: PlainHosts::of(seeds), begun: false }
     }
 }
 
-/// Hosts that seeds name under http, by the hashes of their names.
+/// Hosts that seeds name under http, by hashes of their names.
 struct PlainHosts(FxHashSet<u64>);
 
 impl PlainHosts {
     fn of(seeds: &[CrawlUrl]) -> Self {
-        // Without an https seed nobody asks.
+        // Needed only if there is an https seed.
         let seeds = if seeds.iter().any(CrawlUrl::is_https) { seeds } else { &[] };
         let plain = seeds.iter().filter(|seed| !seed.is_https());
         Self(plain.map(|seed| xxh3_64(seed.authority().as_bytes())).collect())
@@ -42,13 +41,13 @@ impl PlainHosts {
 }
 
 impl Crawl {
-    /// Takes in seeds, all of them in one batch; those known already are left as they are, but for those whose address was
-    /// private: that may be allowed now.
+    /// Adds seeds in one batch. Known ones are unchanged, except those refused for a private address: that may be
+    /// allowed now.
     pub fn seed(&mut self, seeds: &[CrawlUrl], now: Millis) -> Batch {
         self.take_seeds(seeds, &PlainHosts::of(seeds), now)
     }
 
-    /// The same with the next portion of a list; none where all of it is in.
+    /// As [`Crawl::seed`], with the next portion of a list; none when all are added.
     pub fn seed_portion(&mut self, seeds: &mut Seeding, now: Millis) -> Option<Batch> {
         let is_first = !std::mem::replace(&mut seeds.begun, true);
         let portion = seeds.left.next().or(is_first.then_some(&[]))?;
@@ -81,9 +80,9 @@ impl Crawl {
         Batch { at: now, took: None, events }
     }
 
-    /// The host of a seed, where it is held to https from now on: seeds name it under https alone, and nobody who drops what
-    /// goes to port 443 shall have it crawled in the clear. What it answered before a seed was known stands for that seed
-    /// only if it was https, what it answers later if it says so under https.
+    /// The host of a seed, if it must be restricted to https from now on: seeds name it only under https, and an
+    /// attacker who drops traffic to port 443 must not force it to be crawled unencrypted. Answers from before that
+    /// seed count only under https, later ones only if https itself redirects.
     fn held_to_https(&self, url: &CrawlUrl, is_new: bool, plain: &PlainHosts) -> Option<HostId> {
         let scope = &self.conditions.scope;
         if !scope.one_scheme || scope.downgrade_seeds || !url.is_https() || url.has_port() || plain.holds(url) {

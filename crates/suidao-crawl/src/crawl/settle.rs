@@ -1,4 +1,4 @@
-//! What a fetched page, a redirect or a failure changes: the decisions behind [`Crawl::settle`], told as events.
+//! Events that a fetched page, a redirect or a failure causes: the decisions of [`Crawl::settle`].
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -44,7 +44,7 @@ impl Crawl {
         let wants: FxHashMap<UrlId, ForumRole> =
             forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
         if let Some((_, made)) = &forum {
-            // Without sessions, so that a link is the same on every visit.
+            // Without session parameters, so that a link is the same on every visit.
             let names = sessions(page.outlinks.iter().map(|outlink| &outlink.url));
             for outlink in page.outlinks.iter_mut().filter(|_| !names.is_empty()) {
                 outlink.url = without(&outlink.url, &names);
@@ -83,14 +83,14 @@ impl Crawl {
             let found = if wants.is_empty() { found } else { found.or_else(|| self.urls.find(&target)) };
             let role = found.and_then(|to| wants.get(&to)).copied();
             if forum.is_some() && role.is_none() && self.is_function(url, &target) {
-                // What is known is a board or a thread that was wanted before, or was refused before.
+                // A known URL is a board or a thread wanted before, or was excluded before.
                 if self.urls.find(&target).is_none() {
                     self.skip(events, &target, Some(id), SkipReason::ForumFunction, now);
                 }
                 continue;
             }
             let to = found.unwrap_or_else(|| self.number(events, &target, UrlOrigin::Link(id), &outlink.anchor, now));
-            // Two links that differ in the scheme only are one.
+            // Links that differ only in the scheme are one.
             if !seen.insert(to) {
                 continue;
             }
@@ -112,7 +112,7 @@ impl Crawl {
             links: &candidates,
         };
         let claim = self.claim_address(events, id, url, &page, now);
-        // The address of a copy says what that says, and leads on in its place.
+        // The links of a copy are left to its canonical address, which is fetched in its place.
         let repeats = looked.as_ref().is_some_and(|looked| looked.repeats) && !self.canonicals.is_claimed(id);
         let left_be = claim.map(|_| SkipReason::Copy).or(repeats.then_some(SkipReason::NearDuplicate));
         let mut judged = self.judge(&visit, &targets, left_be);
@@ -124,7 +124,7 @@ impl Crawl {
         let named = self.name_sources(events, &visit, &feeds, now);
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
-        // A link that nobody had found before is a change, wherever it stands.
+        // A link not discovered before is a change, wherever on the page it is.
         let brought = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == UrlOrigin::Link(id));
         let again = again.map(|found| PageChanges { links: found.links || events.iter().any(brought), ..found });
         let own = PageProcessed::of(id, status, place, relevant, page);
@@ -152,8 +152,8 @@ impl Crawl {
         self.tell_traps(events, now);
     }
 
-    /// Asks the strategy, applies the caps, and sorts out the links that change nothing. `left_be`: why none of the links is
-    /// followed, whatever it is worth.
+    /// Asks the strategy, applies the limits, and separates links that change nothing. `left_be`: a reason to follow
+    /// none of the links.
     pub(super) fn judge(&self, visit: &PageVisit, targets: &[UrlId], left_be: Option<SkipReason>) -> JudgedLinks {
         let mut judged = JudgedLinks::default();
         let verdicts = self.strategy.judge(visit);
@@ -161,7 +161,7 @@ impl Crawl {
         debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
         for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
             let verdict = match left_be {
-                // Further pages of a list are followed all the same: its first may say what a post of it says.
+                // Further pages of a list are followed anyway: its first page may repeat the text of a post.
                 Some(_) if page.as_ref().is_some_and(|page| goes_on(page, &candidate.url)) => self.cap(verdict),
                 Some(reason) => LinkDecision::Drop(reason),
                 None => self.cap(verdict),
@@ -176,9 +176,9 @@ impl Crawl {
                     judged.links.push(link);
                 }
                 (LinkState::Dropped, LinkDecision::Follow(_)) => judged.links.push(link),
-                // Kept with its evidence: the page may prove to be no copy.
+                // Logged with its scores: the page may prove not to be a copy.
                 (_, LinkDecision::Drop(SkipReason::Copy)) => judged.links.push(link),
-                // Kept with its evidence even if it changes nothing now: a longer tunnel may revive it.
+                // Logged with its scores even if it changes nothing now: a longer tunnel may revive it.
                 (LinkState::Dropped | LinkState::Queued, LinkDecision::Drop(SkipReason::TunnelEnd)) => {
                     judged.links.push(link)
                 }
@@ -205,8 +205,8 @@ impl Crawl {
         }
     }
 
-    /// A fetched page whose links were dropped at the end of a tunnel, found again with more tunnel left, is judged
-    /// anew from the links on record: otherwise the result would depend on the order of arrival.
+    /// Judges again, from the logged links, fetched pages whose links were dropped at the end of a tunnel and which a
+    /// longer tunnel now reaches. Otherwise the result would depend on the order of arrival.
     pub(super) fn expand(&mut self, events: &mut Vec<Event>, mut longer: Vec<(UrlId, QueueEntry)>, now: Millis) {
         while let Some((id, place)) = longer.pop() {
             let Some(ended) = self.ended.get(&id) else { continue };
@@ -219,7 +219,7 @@ impl Crawl {
         }
     }
 
-    /// Judges the links of a page from the record, as if it had been fetched from this place.
+    /// Judges the logged links of a page as if it had been fetched from this queue entry.
     pub(super) fn judge_anew(&self, id: UrlId, page: &EndedTunnel, relevant: bool, place: QueueEntry) -> JudgedLinks {
         let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
         let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| LinkCandidate {
@@ -236,7 +236,7 @@ impl Crawl {
             relevance: page.relevance,
             relevant,
             place,
-            // No strategy that ends tunnels asks for it.
+            // No strategy that ends tunnels uses it.
             layer: None,
             link_threshold: self.conditions.link_threshold,
             links: &candidates,
@@ -253,7 +253,7 @@ impl Crawl {
         now: Millis,
     ) {
         let own = self.urls.url(id);
-        // Whoever answers a URL without a session by one with it gets that.
+        // A server that answers a URL without a session by one with a session gets the latter.
         let plain = self.without_session(to).filter(|plain| *plain != own);
         let to = plain.as_ref().unwrap_or(to);
         let home = self.in_preferred_scheme(to);
@@ -267,7 +267,7 @@ impl Crawl {
         let too_many = redirects > self.conditions.limits.redirects.min(15);
         let refusal = if too_many { Some(SkipReason::Redirects) } else { self.refuses(to) };
         let link = if let Some(reason) = refusal {
-            // What is known may be fetched for another reason.
+            // A known URL may be fetched for another reason.
             if self.urls.find(to).is_none() {
                 self.skip(events, to, Some(id), reason, now);
             }
@@ -286,8 +286,7 @@ impl Crawl {
         }
     }
 
-    /// Whether a redirect from one to the other comes back to where it began. What was taken under another spelling may be
-    /// led back to.
+    /// Whether a redirect leads back to where it began. A rewritten spelling may be redirected back.
     fn is_circle(&self, from: UrlId, to: UrlId) -> bool {
         let next = |at: &UrlId| {
             let redirected = self.urls.get(*at).state == LinkState::Redirected;
@@ -297,11 +296,11 @@ impl Crawl {
         std::iter::successors(Some(to), next).take(most).any(|at| at == from)
     }
 
-    /// The server says that a page is as it was.
+    /// Settles a 304.
     pub(super) fn settle_unchanged(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
         match self.tracked(id).map(|known| known.whole) {
             Some(since) => self.tell(events, Event::Unchanged { id, status: 304, since, validators: None }, now),
-            // Nobody had asked whether it has changed.
+            // The request was unconditional.
             None => self.settle_failure(events, id, Failure { kind: FailureKind::Status(304), retry_after: None }, now),
         }
     }
@@ -316,7 +315,7 @@ impl Crawl {
         let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
         let failed =
             matches!(&event, Event::FetchFailed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
-        // A host that is out of order says nothing of a page.
+        // A failing host is no evidence about a page.
         let tells = matches!(&event, Event::FetchFailed { failure, .. } if !failure.is_hosts());
         self.tell(events, event, now);
         if tells {
@@ -327,9 +326,9 @@ impl Crawl {
         }
     }
 
-    /// Whether the failure of a page that has used up its tries is held against its host: that has failed as often in a
-    /// row, and no page could cause it, or it asks for patience, or others of the host are there to tell which of the two
-    /// it is. Never where nothing is waited for, because then it would be the same page again at once.
+    /// Whether the last failure of a page counts against its host: the host has failed as often in a row and a page
+    /// could not cause that, or it asks to slow down, or other URLs of the host can show which of the two it is. Never
+    /// if requests are not spaced, since the same page would be next at once.
     fn is_hosts_fault(&self, id: UrlId, failure: &Failure) -> bool {
         let CrawlSettings { limits, politeness, .. } = &self.conditions;
         let host = self.hosts.get(self.urls.get(id).host());
@@ -340,7 +339,6 @@ impl Crawl {
     }
 }
 
-/// A page as it was read.
 pub(super) struct Arrived {
     pub status: u16,
     pub page: Page,
@@ -348,17 +346,16 @@ pub(super) struct Arrived {
     pub validators: Option<Box<Validators>>,
 }
 
-/// What became of a page's links.
 #[derive(Default)]
 pub(super) struct JudgedLinks {
     pub links: Vec<Link>,
     known: Vec<UrlId>,
-    /// Fetched pages that this page leads to, with the place it would give them.
+    /// Fetched pages that this page links to, with the queue entry it would give them.
     pub longer: Vec<(UrlId, QueueEntry)>,
 }
 
-/// Digest of the set of links in the main content, of a list or where that has none of all links: the same whatever their
-/// order and number.
+/// Order-independent digest of the links in the main content. For listings, and pages without content links, of all
+/// links.
 fn outlinks(page: &Page) -> u64 {
     let all = page.listing || page.outlinks.iter().all(|link| link.region != Region::Content);
     let links = page.outlinks.iter().filter(|link| all || link.region == Region::Content);
@@ -368,8 +365,8 @@ fn outlinks(page: &Page) -> u64 {
     set.iter().fold(0, |digest, link| xxh3_64_with_seed(&link.to_le_bytes(), digest))
 }
 
-/// Links that a forum wants and the page has not, or has under another spelling: they are worth what the page's other
-/// links of the forum are on average.
+/// Adds links that a forum needs and the page lacks, or has in another spelling. They score the average of the page's
+/// other links of the forum.
 fn add_wanted(outlinks: &mut Vec<Outlink>, made: &ForumPageResult) {
     let linked: FxHashMap<&CrawlUrl, f32> =
         outlinks.iter().map(|outlink| (&outlink.url, outlink.relevance.get())).collect();

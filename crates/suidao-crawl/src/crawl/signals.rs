@@ -1,4 +1,4 @@
-//! What sites say of their own pages, sitemaps and feeds, as signals that some have changed.
+//! Change signals: sitemaps and feeds that state which pages have changed.
 
 use std::collections::BTreeMap;
 
@@ -10,33 +10,32 @@ use suidao_page::model::{CrawlUrl, Event, Hints, HostId, LinkState, Millis, UrlI
 
 use super::machine::Crawl;
 
-/// Fewest pages of a host that make it worth asking what has changed.
+/// Minimum number of pages of a host for reading its sources.
 const PAGES: usize = 5;
-/// A source is not asked more often than once in so many days, one that told of no page for a time longer.
+/// Minimum days between requests of a source; longer for one that recently named no known page.
 const EVERY: f64 = 0.5;
 const USELESS: f64 = 14.0;
-/// Signals that are doubted more are not heeded: what is left of a liar's credit would add days to pages that hardly change.
+/// Signals with more doubt are ignored: an unreliable source's remaining trust would add days to pages that hardly
+/// change.
 const HEEDED: f64 = 0.7;
-/// Sources of one host, and redirects to one, at most.
+/// Maximum number of sources of one host, and of redirects to one.
 pub(super) const SOURCES: usize = 4;
 
-/// A sitemap or a feed.
 #[derive(Clone, Debug, Default)]
 struct Source {
     asked: Option<Millis>,
-    /// It told of a known page, and when, the last time that it was read.
+    /// It named a known page, with a time, when last read.
     useful: bool,
     validators: Option<Box<Validators>>,
-    /// A sitemap named it, and what it names in turn is not asked: nobody needs more, and some never end.
+    /// Found in a sitemap. Sources that it names are ignored: deeper nesting is unnecessary and may never end.
     inner: bool,
 }
 
-/// What is known of the sources, and how far they can be believed. A fold of the events.
+/// Known sources, and how reliable each host's signals are. A fold of the events.
 #[derive(Default)]
 pub(super) struct Signals {
     sources: BTreeMap<UrlId, Source>,
     trust: FxHashMap<HostId, Trust>,
-    /// Feeds that hosts name.
     feeds: BTreeMap<HostId, Vec<CrawlUrl>>,
 }
 
@@ -53,19 +52,18 @@ impl Signals {
         self.sources.get(&id).and_then(|source| source.validators.clone())
     }
 
-    /// Takes in that URLs are sources.
     pub fn add(&mut self, ids: &[UrlId], outer: bool) {
         for id in ids {
             self.sources.entry(*id).or_insert_with(|| Source { inner: !outer, ..Source::default() });
         }
     }
 
-    /// A page that had signals was visited; `still`: how probable it was without them that it had not changed.
+    /// A page with signals was visited; `still`: the probability, without them, that it had not changed.
     pub fn prove(&mut self, host: HostId, still: f64, changed: bool) {
         self.trust.entry(host).or_default().observe(still, changed);
     }
 
-    /// Probability that none of so many signals of a host is true.
+    /// Probability that none of a host's `signals` is true.
     pub fn doubt(&self, host: HostId, signals: u32) -> f64 {
         let doubt = self.trust.get(&host).copied().unwrap_or_default().doubt(signals);
         if doubt > HEEDED { 1.0 } else { doubt }
@@ -77,7 +75,7 @@ impl Signals {
         }
     }
 
-    /// A source was asked, with what came of it if something did.
+    /// Records a request of a source, and its result if there was one.
     pub fn read(&mut self, id: UrlId, at: Millis, told: Option<(bool, &Option<Box<Validators>>)>) {
         let Some(source) = self.sources.get_mut(&id) else { return };
         source.asked = Some(at);
@@ -89,7 +87,7 @@ impl Signals {
 }
 
 impl Crawl {
-    /// The sources to be asked now, numbered, of the hosts with most pages first: at most so many.
+    /// The sources to request now, numbered, hosts with most pages first, at most `most`.
     pub(super) fn sources(&mut self, events: &mut Vec<Event>, most: usize, now: Millis) -> Vec<UrlId> {
         let Some(refreshing) = &self.refreshing else { return Vec::new() };
         let settings = refreshing.settings().clone();
@@ -111,7 +109,7 @@ impl Crawl {
             of_host.retain(|url| self.may_be_asked(host, url));
             named.extend(of_host.into_iter().take(SOURCES));
         }
-        // Further sitemaps that a sitemap named are sources already.
+        // Sitemaps named by a sitemap are already registered.
         let mut ids: Vec<UrlId> = Vec::new();
         for url in named {
             let url = self.in_preferred_scheme(&url).unwrap_or(url);
@@ -126,7 +124,7 @@ impl Crawl {
                 let wait = if source.useful || source.asked.is_none() { EVERY } else { USELESS };
                 source.asked.is_none_or(|asked| days(now.since(asked)) >= wait)
             });
-            // A source that is fetched as a page is none: somebody links to it, and it reads as one.
+            // A source that is fetched as a page, because it is linked and parses as one, is not read as a source.
             let waits = matches!(self.urls.get(*id).state, LinkState::Queued | LinkState::InFlight);
             rested && !waits && seen.insert(*id) && refreshing.histories.get(*id).is_none()
         });
@@ -134,12 +132,12 @@ impl Crawl {
         ids
     }
 
-    /// Whether a source that a host names is one of the host itself, and may be touched.
+    /// Whether a source is on the host that names it, and in scope.
     pub(super) fn may_be_asked(&self, host: HostId, url: &CrawlUrl) -> bool {
         self.refuses_file(url).is_none() && self.hosts.id_of(url) == Some(host)
     }
 
-    /// What a source says: told as which known pages it says have changed since they were last there.
+    /// Logs which known pages a source reports as changed since their last visit.
     pub(super) fn settle_hints(
         &mut self,
         events: &mut Vec<Event>,
@@ -155,7 +153,7 @@ impl Crawl {
         for hint in &hints.pages {
             let Some(at) = hint.at else { continue };
             let known = self.urls.find(&hint.url).or_else(|| self.urls.find(&self.in_preferred_scheme(&hint.url)?));
-            // A site speaks for itself.
+            // A source counts only for its own host.
             let Some(known) = known.filter(|known| self.urls.get(*known).host() == host) else { continue };
             let Some(page) = self.refreshing.as_ref().and_then(|refreshing| refreshing.histories.get(known)) else {
                 continue;
@@ -176,12 +174,12 @@ impl Crawl {
             }
         }
         let links = if is_listing { self.take_listed(events, id, hints, &mut sources, now) } else { Vec::new() };
-        // An index is asked because of what it leads to.
+        // An index is useful for what it leads to.
         useful |= !sources.is_empty();
         self.tell(events, Event::SitemapRead { id, pages, sources, useful, links, validators }, now);
     }
 
-    /// A source says that nothing has changed.
+    /// Settles a 304 of a source.
     pub(super) fn settle_same_hints(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
         let validators = self.refreshing.as_ref().and_then(|refreshing| refreshing.signals.validators(id));
         let (pages, sources, links) = (Vec::new(), Vec::new(), Vec::new());
@@ -189,7 +187,7 @@ impl Crawl {
         self.tell(events, event, now);
     }
 
-    /// A source has moved: it is asked where it has moved to the next time.
+    /// A source redirects: the target is requested next time.
     pub(super) fn settle_moved_source(&mut self, events: &mut Vec<Event>, id: UrlId, to: &CrawlUrl, now: Millis) {
         let to = self.in_preferred_scheme(to).unwrap_or_else(|| to.clone());
         let mut sources = Vec::new();
@@ -204,7 +202,6 @@ impl Crawl {
         self.tell(events, Event::SitemapRead { id, pages, sources, useful: false, links, validators: None }, now);
     }
 
-    /// The part of signals in the fold.
     pub(super) fn observe_hints(
         &mut self,
         id: UrlId,
@@ -221,7 +218,7 @@ impl Crawl {
         }
         let new: Vec<UrlId> =
             sources.iter().copied().filter(|id| self.urls.get(*id).state == LinkState::Dropped).collect();
-        // What a sitemap names is asked in the same round.
+        // Sitemaps named by a sitemap are requested in the same round.
         self.make_sources_due(&new);
         for page in pages {
             self.reschedule(*page, at);

@@ -1,4 +1,4 @@
-//! What a crawl would ask for first: its machine run ahead on a virtual clock, with nothing fetched.
+//! Simulates the first requests of a crawl on a virtual clock, without fetching anything.
 
 use std::collections::VecDeque;
 
@@ -9,37 +9,32 @@ use suidao_page::model::{
 use super::machine::{Crawl, FetchKind, Next, Ticket};
 use super::outcome::{FetchOutcome, ResponseMeta};
 
-/// How long an answer is taken to need, in milliseconds: as in a replay.
+/// Assumed latency in milliseconds, as in a replay.
 const ANSWER: u64 = 100;
 
-/// One thing that would be done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rehearsed {
-    /// When, in milliseconds from the beginning.
+    /// Milliseconds from the start.
     pub after: u64,
-    /// The URL asked for.
     pub url: CrawlUrl,
-    /// What for.
     pub turn: SimulatedStep,
 }
 
-/// What it would be asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SimulatedStep {
-    /// The rules of its host, which go before its pages.
     Robots,
-    /// A page that cannot exist, to know what its host answers of such.
+    /// A page that cannot exist, to see how the host answers.
     Absent,
-    /// A page, from this place.
+    /// A page, from this queue entry.
     Page(UrlId, QueueEntry),
-    /// Nothing: it is refused when its turn comes.
+    /// No request: the URL is excluded when its turn comes.
     Refused(UrlId, SkipReason),
 }
 
 impl Crawl {
-    /// The first `most` requests from `now` on with so many in flight, in order; and why there are no more, if there are
-    /// not as many. Every answer is taken to need 100 ms and to bring nothing new; every robots.txt that is not known to
-    /// allow all, and known rules to stand. The machine is good for nothing but questions afterwards.
+    /// The first `most` requests from `now` on with this concurrency, in order, and the stop reason if there are fewer.
+    /// Assumes that each answer takes 100 ms and brings nothing new, that an unknown robots.txt allows everything, and
+    /// that known rules remain valid. Afterwards the machine can only be queried.
     pub fn simulate(&mut self, now: Millis, in_flight: usize, most: usize) -> (Vec<Rehearsed>, Option<Stop>) {
         let begin = now;
         let mut now = now;
@@ -87,7 +82,7 @@ impl Crawl {
                 now = wake.max(now);
                 continue;
             }
-            // Where nothing is under way and nothing will be, it waits for somebody.
+            // Nothing is in flight and nothing is due: a live crawl would wait for input.
             let Some((due, ticket)) = under_way.pop_front() else { return (told, None) };
             now = due;
             self.answer_with_nothing(ticket, now);

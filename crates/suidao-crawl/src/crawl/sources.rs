@@ -1,8 +1,8 @@
-//! Sitemaps and feeds as a source of URLs: which hosts are asked for theirs, and what is taken of what they name.
+//! Sitemaps and feeds as a source of URLs: which hosts are asked, and which URLs are taken.
 //!
-//! A sitemap names all that a site has, and most of that is off topic. So only hosts are asked that have proved worth it,
-//! what is named is judged as links of an off-topic page are, and of what says nothing of the topic none is taken unless
-//! the host's own pages are on topic as a rule. What is left aside gets no number: it costs a line of the log.
+//! A sitemap names all pages of a site, most of them off-topic. So only hosts with relevant pages are asked, URLs are
+//! judged like links of an off-topic page, and URLs without topic terms are taken only if most of the host's pages are
+//! relevant. A rejected URL gets no number, only a line of the log.
 
 use std::cmp::Reverse;
 
@@ -19,22 +19,22 @@ use suidao_page::model::{
 use super::machine::Crawl;
 use super::signals::SOURCES;
 
-/// Sitemaps taken from one list of sitemaps, and files asked of one host in all.
+/// Maximum number of sitemaps from one index, and of files requested from one host.
 const FILES: usize = 16;
-/// Lists of sitemaps, and redirects, between a file and the first: one further names no more.
+/// Maximum number of indexes and redirects between a file and the first one.
 const LEVELS: u8 = 2;
 
-/// `[sources]` of the configuration: off unless asked for, since links find what is near the topic, and these name everything.
+/// `[sources]` of the configuration. Off by default: links find what is close to the topic, sitemaps name everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sources {
-    /// Whether URLs are taken from sitemaps: those that robots.txt names, and `/sitemap.xml` where it names none.
+    /// Whether URLs are taken from sitemaps named in robots.txt, or `/sitemap.xml` if it names none.
     pub sitemaps: bool,
-    /// Whether URLs are taken from the feeds that a host's first page names.
+    /// Whether URLs are taken from the feeds named on a host's first page.
     pub feeds: bool,
-    /// Relevant pages that a host must have brought before its sitemaps and feeds are asked for.
+    /// Relevant pages that a host must have before its sitemaps and feeds are read.
     pub after: u32,
-    /// Most URLs taken from the sitemaps and feeds of one host.
+    /// Maximum number of URLs taken from the sitemaps and feeds of one host.
     pub per_host: u32,
 }
 
@@ -50,20 +50,19 @@ impl Sources {
     }
 }
 
-/// What was asked of a host.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Asked {
     files: usize,
     pages: u32,
 }
 
-/// What is known of sources of URLs. A fold of the events.
+/// State of sitemaps and feeds. A fold of the events.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Sourcing {
     relevant: FxHashMap<HostId, u32>,
     feeds: FxHashMap<HostId, Vec<CrawlUrl>>,
     asked: FxHashMap<HostId, Asked>,
-    /// Sitemaps and feeds, with the levels above each.
+    /// Sitemaps and feeds, with their nesting level.
     sources: FxHashMap<UrlId, u8>,
 }
 
@@ -74,12 +73,12 @@ impl Sourcing {
 }
 
 impl Crawl {
-    /// Whether a URL whose turn it is, is to be read as a sitemap or a feed.
+    /// Whether a URL must be read as a sitemap or a feed.
     pub(super) fn is_hints(&self, id: UrlId, again: bool) -> bool {
         if again { self.is_source(id) } else { self.sourcing.is_source(id) }
     }
 
-    /// The sitemaps and feeds of a host that has just proved worth it by this page. `feeds`: those that the page names.
+    /// The sitemaps and feeds of a host that just had enough relevant pages. `feeds`: those named on this page.
     pub(super) fn name_sources(
         &mut self,
         events: &mut Vec<Event>,
@@ -95,7 +94,7 @@ impl Crawl {
             return None;
         }
         let own = self.urls.url(visit.id);
-        // What a forum is made of is known from its pages.
+        // The URLs of a forum are found through its pages.
         if self.forums.sites.contains_key(own.authority()) {
             return None;
         }
@@ -128,7 +127,7 @@ impl Crawl {
         Some(Event::SitemapsQueued { host, links })
     }
 
-    /// Where a source waits: as far from the seeds as a link of the page that proved its host, and as early as a seed.
+    /// Queue entry of a source: as deep as a link of the page that triggered it, with the rank of a seed.
     fn place_of_source(&self, visit: &PageVisit, url: CrawlUrl) -> QueueEntry {
         let seed = self.strategy.seed(&url);
         let link = candidate(url, LinkScores::default(), Relevance::ONE);
@@ -147,7 +146,7 @@ impl Crawl {
         self.refuses_file(url)
     }
 
-    /// What is taken of what a sitemap or a feed names: links, and further sitemaps (among `sources` too).
+    /// What is taken from a sitemap or a feed: links, and further sitemaps (also returned in `sources`).
     pub(super) fn take_listed(
         &mut self,
         events: &mut Vec<Event>,
@@ -177,7 +176,7 @@ impl Crawl {
             if !waits || known == Some(id) || !seen.insert(hint.url.fingerprint()) {
                 continue;
             }
-            // As links are, before anything that holds for sources alone.
+            // The rules for links come before those for sources.
             let refusal = if !hints.feed && self.hosts.id_of(&hint.url) != Some(host) {
                 Some(SkipReason::ForeignSource)
             } else {
@@ -191,7 +190,7 @@ impl Crawl {
                 Some(_) => {}
             }
         }
-        // The most promising first, then the newest, then as they stand there.
+        // The most promising first, then the newest, then in file order.
         named.sort_by_key(|hint| (Reverse(OrderedFloat(hint.relevance.get())), Reverse(hint.at)));
         let taken = self.sourcing.asked.get(&host).map_or(0, |asked| asked.pages);
         let left = self.conditions.sources.per_host.saturating_sub(taken) as usize;
@@ -219,7 +218,6 @@ impl Crawl {
         links
     }
 
-    /// A source has moved.
     pub(super) fn follow_source(
         &mut self,
         events: &mut Vec<Event>,
@@ -231,7 +229,7 @@ impl Crawl {
         self.source(events, id, to, UrlOrigin::Redirect(id), sources, now).into_iter().collect()
     }
 
-    /// A further file that this one names or leads to.
+    /// A further file named by this one or its redirect target.
     fn source(
         &mut self,
         events: &mut Vec<Event>,
@@ -262,13 +260,12 @@ impl Crawl {
         Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(self.urls.get(id).place())))
     }
 
-    /// Whether the pages of a host are relevant as a rule.
+    /// Whether most pages of the host are relevant.
     fn is_on_topic(&self, host: HostId) -> bool {
         let relevant = self.sourcing.relevant.get(&host).copied().unwrap_or_default();
         u64::from(relevant) * 2 >= u64::from(self.hosts.get(host).pages)
     }
 
-    /// The part of sources in the fold.
     pub(super) fn observe_sources(&mut self, event: &Event) {
         match event {
             Event::PageFetched(page) if self.conditions.sources.is_on() && page.again.is_none() => {

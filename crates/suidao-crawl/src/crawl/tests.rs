@@ -1,4 +1,4 @@
-//! The machine driven by hand over webs of a few lines, without readers and topics: a page is a relevance and links.
+//! The machine over webs of a few lines, without parser and topic: a page has a relevance and links.
 
 #[cfg(test)]
 mod bounds;
@@ -16,8 +16,8 @@ use crate::strategy::{
 };
 use suidao_page::model::*;
 
-/// A web as text, a page a line: `URL RELEVANCE -> URL RELEVANCE, URL RELEVANCE` (relevance of page and of links),
-/// or `URL => URL` for a redirect, or `URL STATUS!` for a failure.
+/// Parses a web, one page per line: `URL RELEVANCE -> URL RELEVANCE, URL RELEVANCE` (relevance of page and links), `URL
+/// => URL` for a redirect, or `URL STATUS!` for a failure.
 fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
     let url = |text: &str| CrawlUrl::parse(text).unwrap();
     let line = |line: &str| {
@@ -62,7 +62,7 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
             nofollow: false,
             canonical: None,
             feeds: Vec::new(),
-            // No two texts are alike.
+            // All texts differ.
             sketch: Sketch { chars: 100, digest: xxh3_64(from.as_bytes()), simhash: xxh3_64(from.as_bytes()) },
             missing: false,
             published: None,
@@ -79,7 +79,7 @@ fn conditions() -> CrawlSettings {
         goals: crate::crawl::StopConditions::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
         scope: CrawlScope::default(),
-        // The pages of these webs say nothing, and would end the series of their URLs.
+        // These pages have no text, which would end the series of their URLs.
         traps: crate::trap::Traps { series: 0, ..crate::trap::Traps::default() },
         sources: Sources::default(),
         languages: Vec::new(),
@@ -93,7 +93,7 @@ fn conditions() -> CrawlSettings {
     }
 }
 
-/// What was fetched, in order; the batches; why it ended; the time at the end.
+/// Fetched URLs in order, the batches, the stop reason, the time at the end.
 struct Run {
     fetched: Vec<String>,
     batches: Vec<Batch>,
@@ -109,7 +109,7 @@ fn seeded(conditions: CrawlSettings, strategy: impl Strategy + 'static, seeds: &
     (crawl, batch)
 }
 
-/// Drives with up to `in_flight` tickets out, settled oldest first, a request taking 10 ms.
+/// Runs the crawl with up to `in_flight` tickets, settled oldest first; a request takes 10 ms.
 fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, FetchOutcome>, in_flight: usize) -> Run {
     let mut fetched = Vec::new();
     let mut batches = vec![first];
@@ -147,7 +147,7 @@ fn run(conditions: CrawlSettings, strategy: impl Strategy + 'static, text: &str)
     drive(crawl, batch, &web(text), 1)
 }
 
-/// Two islands, three off-topic pages apart; the link at the entrance promises nothing, the ones inside do.
+/// Two islands with three off-topic pages between them; the link at the entrance has no topic terms, those inside do.
 const ISLANDS: &str = "
     http://s.cn/ 0.9 -> http://s.cn/a 0.3, http://s.cn/off 0
     http://s.cn/a 0.8 -> http://s.cn/ 0.3
@@ -272,7 +272,7 @@ fn transient_failures_are_tried_again_and_then_given_up() {
     let run = run(conditions(), BreadthFirst, text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/a", "s.cn/a"]);
     assert_eq!(run.crawl.progress().failed, 1);
-    // 5 s and 10 s of backing off.
+    // Backoff of 5 s and 10 s.
     assert_eq!(run.at, Millis(10 + 10 + 5_000 + 10 + 10_000 + 10));
 }
 
@@ -381,7 +381,7 @@ fn robots_that_cannot_be_had_forbid_all_for_a_while() {
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
     let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
-    // Tried after 10 s and 60 s more; the next wait, 360 s, is beyond the crawl's patience.
+    // Retried after 10 s and another 60 s; the next wait, 360 s, exceeds the patience.
     assert_eq!(run.fetched, ["s.cn/robots.txt"; 3]);
     assert_eq!((run.stop, run.crawl.progress().queued), (Stop::OnlyUnreachable, 1));
 }
@@ -413,7 +413,7 @@ fn a_host_that_fails_is_left_alone() {
     assert!(run.fetched.len() <= 11, "{} requests", run.fetched.len());
 }
 
-/// A machine restored from a run's first batches, and the rest of the run done again.
+/// A machine restored from a run's first batches, with the rest of the run repeated.
 fn resumed(
     strategy: impl Fn() -> Box<dyn Strategy>,
     web: &BTreeMap<String, FetchOutcome>,
@@ -435,7 +435,6 @@ fn resumed(
     (whole.fetched, again)
 }
 
-/// A web of 60 pages on 5 hosts with links all over.
 fn tangle() -> BTreeMap<String, FetchOutcome> {
     let name = |n: usize| {
         if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{}{n}", n % 5, "a/".repeat(n % 4)) }
@@ -472,7 +471,7 @@ proptest::proptest! {
 
     #[test]
     fn pieces_of_anything_else_are_refused(piece in proptest::collection::vec(0u8.., 0..40)) {
-        // It may be a piece by chance; it must not end in a panic.
+        // It may be valid by chance; it must not panic.
         let mut crawl = Crawl::new(conditions(), Box::new(Dth::default()));
         crawl.take_piece(&piece);
     }
@@ -534,7 +533,7 @@ proptest::proptest! {
         }
         proptest::prop_assert!(kept.set_up());
         proptest::prop_assert_eq!(kept.progress(), told.progress());
-        // One piece too few or too many: it is noticed, or makes no difference that anybody would stumble over.
+        // One piece missing or doubled: it is detected, or has no visible effect.
         let pieces: Vec<Vec<u8>> = live.pieces().unwrap().collect();
         for (odd, times) in (0..pieces.len()).flat_map(|odd| [(odd, 0), (odd, 2)]) {
             let mut mixed = new();
@@ -660,8 +659,8 @@ fn a_longer_tunnel_to_a_page_in_flight_counts() {
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(60))]
 
-    /// However the clock jumps, back or forth by years, the machine neither panics nor loses or doubles a page; and
-    /// tickets given back change nothing but the order.
+    /// However the clock jumps, even by years back or forth, the machine neither panics nor loses or doubles a page,
+    /// and requeued tickets change only the order.
     #[test]
     fn clocks_that_jump_and_tickets_given_back_cost_no_page(
         jumps in proptest::collection::vec((0u64..40, proptest::num::i64::ANY, 0u8..4), 1..40),
@@ -682,7 +681,7 @@ proptest::proptest! {
         let mut jumps = jumps.into_iter().cycle();
         for turn in 0..20_000u32 {
             let (steps, jump, act) = jumps.next().unwrap();
-            // Few enough jumps that the waits between them pass.
+            // Few enough jumps that the waits between them end.
             at = if turn % 37 == 0 { Millis(at.0.saturating_add_signed(jump >> (jump as u64 % 50))) } else { at.after(steps * 100) };
             let mut idle = false;
             if out.len() < in_flight {
@@ -708,7 +707,7 @@ proptest::proptest! {
         }
         fetched.sort();
         proptest::prop_assert_eq!(fetched, wanted);
-        // Whatever the times are, the log restores what it made.
+        // Whatever the times are, the log restores the state.
         let mut again = Crawl::new(polite, Box::new(BreadthFirst));
         batches.iter().for_each(|batch| again.restore(batch));
         let progress = |crawl: &Crawl| (crawl.progress().pages, crawl.progress().failed, crawl.progress().queued);
@@ -716,7 +715,7 @@ proptest::proptest! {
     }
 }
 
-/// A chain of pages, relevant or not as the letters say, and a link from each to one beside it.
+/// A chain of pages, relevant or not according to the letters, each with a second link off the chain.
 fn chain(relevant: &str) -> BTreeMap<String, FetchOutcome> {
     let line = |(n, kind): (usize, char)| {
         let worth = if kind == '+' { 0.9 } else { 0.1 };
@@ -742,7 +741,7 @@ fn a_crawl_stops_at_the_first_goal_it_reaches() {
         (&["relevant=3"], 4, Stop::RelevantReached),
         (&["relevant=3", "pages=3"], 3, Stop::PageLimit),
         (&["bytes=4500"], 5, Stop::BytesReached),
-        // Of the last four pages the fewest are relevant at the eighth.
+        // Of all windows of four pages, the one at the eighth page has the fewest relevant ones.
         (&["harvest<0.25/4"], 8, Stop::TopicExhausted),
         (&["harvest<0.1/8"], 20, Stop::FrontierEmpty),
         (&["relevant=100"], 20, Stop::FrontierEmpty),
@@ -785,7 +784,7 @@ fn minutes_are_of_one_run_and_nobody_sleeps_over_their_end() {
     assert_eq!((first.fetched.len(), first.stop, first.at), (2, Stop::TimeUp, Millis(60_000)));
     let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
     first.batches.iter().for_each(|batch| crawl.restore(batch));
-    // The second begins later, and has a minute of its own.
+    // The second run begins later and has its own minute.
     let batch = crawl.seed(&[], Millis(50_000));
     assert_eq!(drive(crawl, batch, &web(text), 1).fetched.len(), 1);
 }
@@ -804,7 +803,7 @@ fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
     };
     let (told, stop) = restored().simulate(Millis(5_000), 1, 10);
     let urls: Vec<&str> = told.iter().map(|told| told.url.as_str()).collect();
-    // What the pages lead to is not known yet.
+    // The links of the pages are not known yet.
     assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
     assert_eq!(stop, Some(Stop::FrontierEmpty));
     assert!(matches!(told[0].turn, SimulatedStep::Page(_, place) if place.trail.depth == 2), "{:?}", told[0]);

@@ -1,36 +1,32 @@
-//! The text of the URLs that a crawl knows, by number.
+//! The texts of the known URLs, by number.
 //!
-//! Front coding (Witten, Moffat, Bell, "Managing Gigabytes", 2nd edition 1999, section 4.1): of each text is kept how much
-//! of the one before it begins it, and the rest. The links of a page come one after the other and share host and folder. To
-//! read one, its block is read from the beginning.
+//! Front coding (Witten, Moffat, Bell, "Managing Gigabytes", 2nd edition 1999, section 4.1): for each text, the length
+//! of the prefix shared with the previous one, and the rest. Links of one page are consecutive and share host and
+//! folder. Reading a text decodes its block from the start.
 
 use std::borrow::Cow;
 
-/// Texts in a block: the first is whole.
+/// Texts per block; the first is stored whole.
 const BLOCK: usize = 16;
-/// Blocks in a portion: some MB.
+/// Blocks per portion: some MB.
 const BLOCKS: usize = 1 << 12;
 
-/// Texts by number, from 0.
 #[derive(Default)]
 pub(super) struct Texts {
     portions: Vec<Portion>,
-    /// The last one.
     last: Vec<u8>,
 }
 
-/// Some thousand blocks. What is full has no room to spare.
+/// Some thousand blocks. A full portion has no spare capacity.
 #[derive(Default)]
 struct Portion {
     packed: Vec<u8>,
-    /// Where each block begins.
+    /// Start of each block.
     blocks: Vec<u32>,
-    /// Texts in the last block.
     filled: usize,
 }
 
 impl Texts {
-    /// Takes in the next.
     pub fn push(&mut self, text: &str) {
         let full = |portion: &Portion| portion.blocks.len() == BLOCKS && portion.filled == BLOCK;
         if self.portions.last().is_none_or(full) {
@@ -54,7 +50,7 @@ impl Texts {
         self.last.extend_from_slice(&text.as_bytes()[shared..]);
     }
 
-    /// The text of this number.
+    /// The text with this number.
     ///
     /// # Panics
     /// If there is none.
@@ -69,7 +65,8 @@ impl Texts {
         String::from_utf8(text).expect("packed from a str")
     }
 
-    /// So many from this number on, which begins a block, each with a line feed behind it: a URL has none.
+    /// The texts `from` to `from + count`, each with a line feed after it (URLs contain none). `from` must be the start
+    /// of a block.
     pub fn lines(&self, from: usize, count: usize) -> Cow<'_, str> {
         debug_assert_eq!(from % BLOCK, 0, "a text within a block is told by those before it");
         let mut lines = Vec::with_capacity(64 * count);
@@ -87,7 +84,6 @@ impl Texts {
         String::from_utf8(lines).expect("packed from a str").into()
     }
 
-    /// Bytes allocated.
     #[cfg(test)]
     fn memory(&self) -> usize {
         let of = |portion: &Portion| portion.packed.capacity() + portion.blocks.capacity() * size_of::<u32>();
@@ -95,7 +91,7 @@ impl Texts {
     }
 }
 
-/// Turns the text before into the next; what lies behind it.
+/// Turns the previous text into the next one; returns the remaining bytes.
 fn next<'a>(packed: &'a [u8], text: &mut Vec<u8>) -> &'a [u8] {
     let (shared, packed) = take(packed);
     let (rest, packed) = take(packed);
@@ -104,7 +100,7 @@ fn next<'a>(packed: &'a [u8], text: &mut Vec<u8>) -> &'a [u8] {
     &packed[rest..]
 }
 
-/// A number, seven bits a byte, the lowest first.
+/// Writes a number, seven bits per byte, lowest first.
 fn put(packed: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         packed.push(number as u8 & 0x7f | 0x80);

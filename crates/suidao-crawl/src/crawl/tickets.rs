@@ -1,12 +1,12 @@
-//! Tickets that are given back without a word, and what a ticket is for.
+//! Tickets returned without an outcome.
 
 use suidao_page::model::{CrawlUrl, LinkState, Millis, UrlId};
 
 use super::machine::{Crawl, FetchKind, Ticket};
 
 impl Crawl {
-    /// Takes back a ticket of which nothing was learnt, because the network or the whole process was away: its URL waits
-    /// again, and its host rests as after any request.
+    /// Requeues a ticket without an outcome, because the network or the process was suspended: its URL is queued again,
+    /// and its host waits as after any request.
     pub fn requeue_ticket(&mut self, ticket: Ticket, now: Millis) {
         self.hosts.get_mut(ticket.host).in_flight = false;
         self.count_request(ticket.again, false, now);
@@ -20,7 +20,7 @@ impl Crawl {
                     self.frontier.requeue_in_flight(ticket.host, id, self.urls.get(id).place());
                 }
             }
-            // The page that it was asked for is queued already.
+            // The page that needed it is already queued.
             FetchKind::Robots { .. } | FetchKind::Absent(_) => self.robots_in_flight -= 1,
         }
         let wait = self.hosts.get(ticket.host).delay(&self.conditions.politeness);
@@ -37,7 +37,7 @@ impl Crawl {
         }
     }
 
-    /// Whether a ticket is for a page that was fetched before.
+    /// Whether a ticket is for a page fetched before.
     pub fn comes_again(&self, ticket: &Ticket) -> bool {
         ticket.again
     }

@@ -1,5 +1,4 @@
-//! The machine's part in traps: what the rules of `trap/` have seen of the crawl so far, when they are asked, and what
-//! is done about what they say.
+//! Trap rules in the machine: the state of the rules of `trap/`, when they are evaluated, and their effects.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -20,46 +19,40 @@ use suidao_page::text::near_duplicates::NearDuplicateIndex;
 use super::FetchOutcome;
 use super::machine::Crawl;
 
-/// Pages of a host that say what others of it said, before it is asked for a page that cannot exist.
+/// Duplicate pages of a host before it is probed for soft 404s.
 const REPEATED: usize = 3;
-/// Suspicious pages that are remembered of a host until it has answered.
+/// Maximum number of suspicious pages stored for a host before its probe is answered.
 const SUSPECTS: usize = 8;
-/// Requests for a page that cannot exist after which a host is asked no more, if it answers none.
+/// Unanswered probes after which a host is not probed again.
 const PROBES: u8 = 3;
-/// Pages in a text of fewer characters may be alike because a template is all they have.
+/// Texts with fewer characters may be alike only because of the template.
 const TELLING: u32 = 120;
 
-/// What came of the rules that count pages, not URLs: for people and metrics. Refusals are counted by name beside it.
+/// Counts of the rules that act on pages. URLs excluded by other rules are counted by [`SkipReason`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrapCounts {
-    /// Pages fetched that say what another said.
     pub near_duplicates: u64,
-    /// Answers that were no pages: soft 404s.
     pub soft_404: u64,
-    /// Hosts that were asked for a page that cannot exist.
     pub probes: u64,
-    /// Parameters that were found to be a session's.
+    /// Parameters recognised as session ids.
     pub session_parameters: u64,
-    /// Hosts that have the same pages as another.
     pub mirrors: u64,
-    /// Series of pages that were ended.
     pub ended: u64,
 }
 
-/// A host that may answer what does not exist.
+/// A host suspected of soft 404s.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Suspicion {
-    /// Pages that may be none, with the hash of their titles.
+    /// Suspicious pages, with the hash of their titles.
     pages: Vec<(UrlId, Sketch, u32)>,
-    /// One of them says so itself.
+    /// The text of one of them is an error message.
     says_so: bool,
-    /// Requests for a page that cannot exist that nobody answered.
     unanswered: u8,
     asked: bool,
     answer: Option<AbsentPage>,
 }
 
-/// What the rules have seen: a fold of the events.
+/// State of the trap rules. A fold of the events.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TrapState {
     twins: NearDuplicateIndex,
@@ -69,45 +62,44 @@ pub(super) struct TrapState {
     suspicions: FxHashMap<HostId, Suspicion>,
     /// Names of the hosts that share pages with others.
     names: FxHashMap<HostId, Box<str>>,
-    /// What is known by now and has not been told.
+    /// Conclusions not logged yet.
     due: Vec<TrapStep>,
     counts: TrapCounts,
 }
 
 impl TrapState {
-    /// Whether a host is to be asked for a page that cannot exist.
+    /// Whether the host should be probed for soft 404s.
     fn wants_probe(&self, host: HostId) -> bool {
         let Some(suspicion) = self.suspicions.get(&host) else { return false };
         !suspicion.asked && (suspicion.says_so || suspicion.pages.len() >= REPEATED)
     }
 }
 
-/// A page as the rules see it, before its links are judged.
+/// Result of the trap rules for a page, before its links are judged.
 pub(super) struct TrapCheck {
     series: Option<UrlSeries>,
     pub signs: TrapSignals,
-    /// Its links are left be.
+    /// Its links are not followed.
     pub repeats: bool,
 }
 
 impl Crawl {
-    /// What came of the rules against traps.
     pub fn traps(&self) -> TrapCounts {
         self.watched.counts
     }
 
-    /// Why a URL may not be touched, whoever links to it; none if it may.
+    /// Why a URL is excluded, whatever links to it; none if it is allowed.
     pub(super) fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
         self.conditions.scope.refuses(url).or_else(|| path::refuses(&self.conditions.traps, url))
     }
 
-    /// As [`Crawl::refuses`], of a sitemap or a feed: what is no page by its extension may be one.
+    /// As [`Crawl::refuses`], for a sitemap or a feed, whose extension may be excluded for pages.
     pub(super) fn refuses_file(&self, url: &CrawlUrl) -> Option<SkipReason> {
         let out_of_scope = self.conditions.scope.refuses(url).filter(|reason| *reason != SkipReason::Extension);
         out_of_scope.or_else(|| path::refuses(&self.conditions.traps, url))
     }
 
-    /// Why a URL is not taken in, if it is not known yet.
+    /// Why a URL that is not known yet is excluded.
     pub(super) fn refuses_new(&self, url: &CrawlUrl) -> Option<SkipReason> {
         if self.watched.runs.ended() == 0 && self.watched.mirrors.is_empty() || self.urls.find(url).is_some() {
             return None;
@@ -115,13 +107,13 @@ impl Crawl {
         self.refuses_learnt(url, true)
     }
 
-    /// Why a URL whose turn has come is not fetched after all.
+    /// Why a URL is excluded when its turn comes.
     pub(super) fn refuses_now(&self, id: UrlId, url: &CrawlUrl) -> Option<SkipReason> {
-        // It waits from a time when the port was let in.
+        // It was queued while the port was allowed.
         if let Some(reason) = self.conditions.scope.refuses_port(url) {
             return Some(reason);
         }
-        // What the user asks for is fetched.
+        // Seeds are always fetched.
         if self.urls.get(id).place().trail.depth == 0 {
             return None;
         }
@@ -139,7 +131,7 @@ impl Crawl {
         self.is_mirrored(url, new).then_some(SkipReason::Mirror)
     }
 
-    /// Whether a mirror of the URL's host has its page; or, where it is new, will have.
+    /// Whether a mirror has the URL's page or, for a new URL, will have it.
     fn is_mirrored(&self, url: &CrawlUrl, new: bool) -> bool {
         if self.watched.mirrors.is_empty() {
             return false;
@@ -155,7 +147,7 @@ impl Crawl {
         })
     }
 
-    /// The page of this path on another host, if that is known.
+    /// The URL with this path on another host, if known.
     fn on_host(&self, url: &CrawlUrl, host: HostId) -> Option<UrlId> {
         let name = self.watched.names.get(&host)?;
         let twin = url.on(name)?;
@@ -163,7 +155,7 @@ impl Crawl {
         self.urls.find(home.as_ref().unwrap_or(&twin))
     }
 
-    /// The URL without what is a session's; none if there is nothing of it.
+    /// The URL without session parameters; none if it has none.
     pub(super) fn without_session(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
         url.query()?;
         let given = &self.conditions.traps.session_parameters;
@@ -177,8 +169,8 @@ impl Crawl {
         learnt.or(plain)
     }
 
-    /// The URL without what is a session's, to be asked for in its place; none where the host answers that by a redirect: then it is
-    /// to be had with a session only.
+    /// The URL without session parameters, to be requested instead; none if the host redirects that, because then it
+    /// requires a session.
     pub(super) fn plain(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
         let leads_on = |plain: &CrawlUrl| {
             let home = self.in_preferred_scheme(plain);
@@ -188,7 +180,7 @@ impl Crawl {
         self.without_session(url).filter(|plain| !leads_on(plain))
     }
 
-    /// Rewrites a page's links as their hosts would have them without sessions.
+    /// Removes session parameters from a page's links.
     pub(super) fn drop_sessions(&self, outlinks: &mut [Outlink]) {
         if self.watched.sessions.is_empty() && self.conditions.traps.session_parameters.is_empty() {
             return;
@@ -200,7 +192,7 @@ impl Crawl {
         }
     }
 
-    /// Whether an answer is what its host says of a page that cannot exist.
+    /// Whether an answer equals the host's answer for a page that cannot exist.
     pub(super) fn is_no_page(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> bool {
         let suspicion = self.watched.suspicions.get(&self.urls.get(id).host());
         let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
@@ -212,15 +204,15 @@ impl Crawl {
         })
     }
 
-    /// Looks at a page that came for the first time, before its links are judged.
+    /// Checks a newly fetched page before its links are judged.
     pub(super) fn look_for_traps(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> TrapCheck {
         let traps = &self.conditions.traps;
         let title = title(&page.title);
         let leader = self.watched.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
         let depth = self.urls.get(id).place().trail.depth;
-        // Lists say the same for long and still lead on: their series end by what they bring. And under another title the same
-        // text may lead elsewhere: a tag's page may show a post, whole. A host's home page leads to all that it has: whether
-        // that is another's is for its pages to tell.
+        // Lists may look alike and still lead on: the series rule ends them. The same text under another title may lead
+        // elsewhere, since a tag page may show a whole post. A home page links to the whole host; whether that is a
+        // mirror shows on its pages.
         let is_home = url.path() == "/" && url.query().is_none();
         let tells = page.sketch.chars >= TELLING && !page.listing && depth > 0 && !is_home;
         let repeats = traps.near_duplicates && tells && leader.is_some_and(|leader| leader.title == title);
@@ -232,7 +224,7 @@ impl Crawl {
         }
     }
 
-    /// Whether a page brings nothing of its own to its series, given its links.
+    /// Whether a page adds nothing new to its series, given its links.
     pub(super) fn is_barren(
         &self,
         looked: &TrapCheck,
@@ -250,7 +242,7 @@ impl Crawl {
         self.watched.runs.is_barren(series, &SeriesPage { leads: &leads, sketch, listing, relevant: visit.relevant })
     }
 
-    /// A page cannot be had: where it was asked for without a parameter with which it came, that is no session's.
+    /// A page failed without a parameter that it was first fetched with: then that is not a session parameter.
     pub(super) fn tell_needed(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
         let host = self.urls.get(id).host();
         for name in self.watched.sessions.needed(host, &self.urls.url(id)) {
@@ -258,14 +250,14 @@ impl Crawl {
         }
     }
 
-    /// Tells what is known by now.
+    /// Logs the pending conclusions.
     pub(super) fn tell_traps(&mut self, events: &mut Vec<Event>, now: Millis) {
         while let Some(step) = self.watched.due.first().cloned() {
             self.tell(events, Event::Trap(Box::new(step)), now);
         }
     }
 
-    /// The page that cannot exist, where this host is to be asked for it.
+    /// The probe URL, if this host should be probed for soft 404s.
     pub(super) fn probe(&self, host: HostId, url: &CrawlUrl) -> Option<CrawlUrl> {
         if !self.conditions.traps.soft_404 || !self.watched.wants_probe(host) {
             return None;
@@ -273,7 +265,7 @@ impl Crawl {
         absent::probe(url, self.conditions.seed)
     }
 
-    /// What a host answers of a page that cannot exist.
+    /// Settles the answer to a probe.
     pub(super) fn settle_absent(&mut self, events: &mut Vec<Event>, host: HostId, outcome: FetchOutcome, now: Millis) {
         let answer = match outcome {
             FetchOutcome::Page { page, .. } => {
@@ -282,7 +274,7 @@ impl Crawl {
             FetchOutcome::Redirect { to, .. } => {
                 Some(AbsentPage::Redirect(self.in_preferred_scheme(&to).unwrap_or(to)))
             }
-            // Held against the host as that of a page would be.
+            // The failure counts against the host like that of a page.
             FetchOutcome::Failed(failure) if failure.is_transient() || failure.is_hosts() => {
                 self.tell(events, Event::Trap(Box::new(TrapStep::Unanswered { host, failure })), now);
                 return;
@@ -304,7 +296,7 @@ impl Crawl {
         }
     }
 
-    /// The traps' part of the fold: a page that came for the first time.
+    /// Folds a newly fetched page.
     pub(super) fn observe_page(&mut self, page: &PageProcessed) {
         let Traps { series: most, sessions, soft_404, mirrors, near_duplicates, .. } = self.conditions.traps;
         let compares = near_duplicates || soft_404 || mirrors > 0;
@@ -358,7 +350,7 @@ impl Crawl {
             }
         }
         for &partner in self.watched.mirrors.partners(host) {
-            // What says the same as a third host may say the same as this one.
+            // A page that duplicates one on a third host may duplicate one on this host too.
             let differs = twin.is_none()
                 && self.on_host(url, partner).is_some_and(|there| self.urls.get(there).state == LinkState::Fetched);
             if differs && let Some(name) = self.watched.names.get(&partner) {
@@ -375,7 +367,7 @@ impl Crawl {
         }
     }
 
-    /// The traps' part of the fold: what was learnt.
+    /// Folds a logged conclusion.
     pub(super) fn observe_trap(&mut self, step: &TrapStep, at: Millis) {
         self.watched.due.retain(|due| due != step);
         match step {
@@ -423,13 +415,12 @@ impl Crawl {
         }
     }
 
-    /// A soft 404 was told from a page.
     pub(super) fn count_no_page(&mut self) {
         self.watched.counts.soft_404 += 1;
     }
 }
 
-/// Hash of a title: the one that tells templates apart.
+/// Hash of a title, to distinguish templates.
 fn title(title: &str) -> u32 {
     xxh3_64(title.as_bytes()) as u32
 }

@@ -1,4 +1,4 @@
-//! Every URL the crawl knows, by number and by text.
+//! All known URLs, by number and by text.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,6 @@ use suidao_page::model::{
     TunnelBudget, UrlId,
 };
 
-/// What the machine remembers of a URL.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct UrlRecord {
     host: HostId,
@@ -21,13 +20,13 @@ pub(super) struct UrlRecord {
     k: u8,
     lane: u8,
     pub state: LinkState,
-    /// Why a link to it was dropped, if none was followed since: it is counted once.
+    /// Why a link to it was dropped, if none was followed since; counted once.
     pub dropped: Option<SkipReason>,
-    /// It was a page that was given up.
+    /// It was a page that is gone.
     pub was_page: bool,
-    /// Another run may go better: its address was private, or it was its host that failed.
+    /// A later run may retry it: its address was private, or its host failed.
     pub in_another_run: bool,
-    /// Fetches that brought nothing (low 4 bits), redirects on the way here (high 4 bits).
+    /// Failed fetches (low 4 bits), redirects on the way here (high 4 bits).
     counts: u8,
 }
 
@@ -83,7 +82,6 @@ impl UrlRecord {
     }
 }
 
-/// The known URLs.
 #[derive(Default)]
 pub(super) struct Urls {
     known: NestedVec<UrlRecord>,
@@ -91,8 +89,8 @@ pub(super) struct Urls {
     index: hashbrown::HashTable<Indexed>,
 }
 
-/// Fingerprint and number. The fingerprint stands here and not in the record, so that to find a URL, or to let the index
-/// grow, no record is touched: at 10^7 URLs each is a cache miss.
+/// Fingerprint and number. The fingerprint is here and not in the record, so that lookups and index growth do not touch
+/// records: at 10^7 URLs each access is a cache miss.
 struct Indexed {
     high: u32,
     low: u32,
@@ -118,8 +116,8 @@ impl Urls {
         self.find_fingerprint(url.fingerprint())
     }
 
-    /// Finds all links of a page, with their hosts. In one go: each is a wait for memory, twice, and so they are waited
-    /// for together.
+    /// Finds all links of a page with their hosts. One pass per level, so that the two cache misses of each lookup
+    /// overlap with those of the others.
     pub fn find_all<'a>(&self, urls: impl Iterator<Item = &'a CrawlUrl>) -> Vec<Option<(UrlId, HostId)>> {
         let fingerprints: Vec<u64> = urls.map(CrawlUrl::fingerprint).collect();
         let found: Vec<_> = fingerprints.into_iter().map(|fingerprint| self.find_fingerprint(fingerprint)).collect();
@@ -130,7 +128,7 @@ impl Urls {
         self.index.find(fingerprint, |known| known.fingerprint() == fingerprint).map(|known| UrlId(known.id))
     }
 
-    /// Takes in a URL that [`Urls::find`] does not know.
+    /// Adds a URL that [`Urls::find`] does not find.
     pub fn insert(&mut self, url: &CrawlUrl, host: HostId) -> UrlId {
         let id = u32::try_from(self.known.len()).expect("fewer than 2^32 URLs: memory ends long before");
         let fingerprint = url.fingerprint();
@@ -153,7 +151,7 @@ impl Urls {
         UrlId(id)
     }
 
-    /// The records in portions, each with the text of its URLs, one a line.
+    /// The records in portions, each with its URLs, one per line.
     pub fn portions(&self) -> impl Iterator<Item = (&[UrlRecord], Cow<'_, str>)> {
         let mut from = 0;
         self.known.portions().map(move |known| {
@@ -163,7 +161,7 @@ impl Urls {
         })
     }
 
-    /// Takes back a portion; false for what is none.
+    /// Restores a portion; false if it is invalid.
     pub fn take_portion(&mut self, known: &[UrlRecord], lines: &str) -> bool {
         let mut lines = lines.lines();
         for &record in known {
@@ -174,12 +172,10 @@ impl Urls {
         lines.next().is_none()
     }
 
-    /// The host of each, in order.
     pub fn hosts(&self) -> impl Iterator<Item = HostId> {
         self.known.iter().map(UrlRecord::host)
     }
 
-    /// The numbers of all that are in a state.
     pub fn in_state(&self, state: LinkState) -> Vec<UrlId> {
         let ids = (0..).map(UrlId).zip(self.known.iter()).filter(|(_, known)| known.state == state);
         ids.map(|(id, _)| id).collect()

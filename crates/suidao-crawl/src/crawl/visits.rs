@@ -1,4 +1,4 @@
-//! What visits of known pages came to, and which pages are due: the part of coming back in the fold.
+//! Results of revisits, and which pages are due: the refresh in the fold.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,11 @@ use super::machine::Crawl;
 use super::politeness::millis;
 use super::refresh::{ActiveRound, Refreshing, place};
 
-/// In milliseconds: longer than a round that comes to its end.
+/// Milliseconds; longer than any round that finishes.
 const A_DAY: u64 = 86_400_000;
 
 impl Crawl {
-    /// The refresh's part of the fold, after the state has changed.
+    /// Updates the refresh after the state has changed.
     pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return self.observe_left_due(event) };
         let (id, comes_again) = match event {
@@ -61,7 +61,7 @@ impl Crawl {
         });
         let found = refreshing.histories.observe(event, at);
         if let Some(round) = &mut refreshing.round {
-            // A host that is not there has taken nothing from the others.
+            // An unreachable host takes no requests from the others.
             let unanswered = !again && event.is_unanswered();
             round.unanswered += u64::from(unanswered);
             round.spent[0] += u64::from(!unanswered);
@@ -78,8 +78,8 @@ impl Crawl {
         }
     }
 
-    /// Of a crawl that comes back to nothing: which pages are due of a round that was not finished. They are left be, and
-    /// what their visits came to takes nothing away from a page that was fetched.
+    /// For a crawl without a refresh: tracks pages still due from an unfinished round. They are not requested, and
+    /// their results do not affect fetched pages.
     fn observe_left_due(&mut self, event: &Event) {
         match event {
             Event::Refresh(step) => {
@@ -115,7 +115,7 @@ impl Crawl {
         }
     }
 
-    /// Puts a page where it waits for its next visit: by its value, or by when it may be asked for at all.
+    /// Schedules the next visit of a page by its value, or by the time when it may be requested again.
     pub(super) fn reschedule(&mut self, id: UrlId, now: Millis) {
         let host = self.urls.get(id).host();
         let Some(refreshing) = &mut self.refreshing else { return };
@@ -136,12 +136,12 @@ impl Crawl {
         }
     }
 
-    /// A visit is over: when is the next?
+    /// Schedules the next visit after one is over.
     fn is_done(&mut self, id: UrlId, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return };
         let was_due = refreshing.due.remove(&id).is_some();
         self.reschedule(id, at);
-        // A page that could not be had is still one.
+        // A page that could not be fetched remains a page.
         let state = self.urls.get(id).state;
         if was_due && matches!(state, LinkState::Failed | LinkState::Refused | LinkState::Redirected) {
             self.set_state(id, LinkState::Fetched);
@@ -163,8 +163,8 @@ impl Crawl {
             }
         }
         if step.due.is_empty() && step.budget != Some(Budget::Spent) {
-            // A new beginning for the hosts too: they may be back. Those that failed last are asked when nothing else is left,
-            // and not sooner than a page is.
+            // Resets the hosts' failures too: they may be back. Those that failed last are asked when nothing else is
+            // left, and not sooner than a page would be.
             let beyond = match wish {
                 Budget::PerDay(_) => millis(self.conditions.politeness.patience).saturating_add(1),
                 _ => A_DAY,
@@ -184,7 +184,7 @@ impl Crawl {
         self.make_pages_due(&step.due);
     }
 
-    /// Sources are asked before pages.
+    /// Makes sources due, before all pages.
     pub(super) fn make_sources_due(&mut self, sources: &[UrlId]) {
         let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, f32::MAX)).collect();
         self.make_pages_due(&due);

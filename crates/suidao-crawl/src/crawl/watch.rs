@@ -1,4 +1,4 @@
-//! Coming back to the boards of a forum at the instants of a schedule.
+//! Scheduled visits of a forum's boards.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,23 @@ use suidao_page::model::{Event, ForumStep, Millis, UrlId};
 
 use super::machine::Crawl;
 
-/// Visits a day for each board, if nothing else is said: the middle of what the paper tries.
+/// Default visits per board and day: the middle of the values tried in the paper.
 pub const VISITS_A_DAY: u32 = 8;
 const DAY: i64 = 86_400;
 
-/// How boards are come back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
-    /// Visits a day, all boards together; eight for each if nothing is said.
+    /// Visits per day of all boards together; by default eight per board.
     pub per_day: Option<u32>,
     pub method: ScheduleMethod,
 }
 
-/// What is known of the visits. A fold of the events, but for the plan of the day, which follows from it.
+/// State of the board visits. A fold of the events, except for the day's plan, which follows from it.
 pub(super) struct Watching {
     watch: Watch,
     history: Option<History>,
     visits: BTreeMap<UrlId, Millis>,
-    /// All that there was to fetch was fetched once.
+    /// Everything was fetched once.
     complete: bool,
     /// Local day of the plan, its length in days, and the instants of each board in hours.
     plan: Option<(i64, u32, BTreeMap<UrlId, Vec<f64>>)>,
@@ -47,7 +46,7 @@ impl Watching {
         }
     }
 
-    /// The plan of the local day of `now`.
+    /// Computes the plan for the local day of `now`.
     fn plan(&mut self, boards: &[UrlId], offset: i32, now: Millis) {
         let local = seconds(now) + i64::from(offset);
         let day = local.div_euclid(DAY);
@@ -69,7 +68,7 @@ impl Watching {
     fn next_of(&self, board: UrlId, offset: i32, now: Millis) -> Option<Millis> {
         let (_, length, instants) = self.plan.as_ref()?;
         let instants = instants.get(&board)?;
-        // One that never listed a thread is due at once.
+        // A board whose list had no threads is due at once.
         let last = self
             .visits
             .get(&board)
@@ -80,14 +79,14 @@ impl Watching {
         let begins = local.div_euclid(cycle) * cycle;
         let seconds = |hours: f64| (hours * 3600.0).round() as i64;
         let all = (0..2).flat_map(|round| instants.iter().map(move |hours| begins + round * cycle + seconds(*hours)));
-        // The second of the last visit itself is over.
+        // Instants within the second of the last visit are over.
         let next = all.filter(|at| *at > local + 1).min()? - i64::from(offset);
         u64::try_from(next * 1000).ok().map(Millis)
     }
 }
 
 impl Crawl {
-    /// Queues the boards whose instant has come.
+    /// Queues the boards that are due.
     pub(super) fn visit_due(&mut self, now: Millis) {
         let due = |watching: &Watching| watching.complete && watching.next.is_none_or(|next| next <= now);
         if !self.forums.watching.as_ref().is_some_and(due) {
@@ -103,7 +102,7 @@ impl Crawl {
             .filter(|board| watching.next_of(*board, offset, now).is_some_and(|next| next <= now))
             .collect();
         watching.visited(&begun, now);
-        // The plan of tomorrow is made tomorrow.
+        // Tomorrow's plan is computed tomorrow.
         let midnight = (seconds(now) + i64::from(offset)).div_euclid(DAY) * DAY + DAY - i64::from(offset);
         let next = boards.iter().filter_map(|board| watching.next_of(*board, offset, now)).min();
         let midnight = u64::try_from(midnight * 1000).map_or(now.after(3_600_000), Millis);
@@ -116,7 +115,7 @@ impl Crawl {
         self.pending.push(event);
     }
 
-    /// Nothing is left to fetch: until when, if boards are come back to.
+    /// Nothing is left to fetch: the time of the next visit, if boards are revisited.
     pub(super) fn rest_until_visit(&mut self, now: Millis) -> Option<Millis> {
         if self.forums.sites.is_empty() {
             return None;

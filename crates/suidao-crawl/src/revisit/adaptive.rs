@@ -1,19 +1,19 @@
-//! The adaptive schedule of Apache Nutch: the interval of a page grows while it stays the same and shrinks when it changes.
-//! It knows no budget, nor what a page is worth.
+//! The adaptive schedule of Apache Nutch: a page's interval grows while it is unchanged and shrinks when it changes. It
+//! ignores budget and importance.
 
 /// Nutch's `AdaptiveFetchSchedule` with the defaults of its `nutch-default.xml`. Times in days.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveSchedule {
-    /// `inc_rate`: the interval grows by this share when nothing changed.
+    /// `inc_rate`: growth of the interval after an unchanged visit.
     pub grow: f64,
-    /// `dec_rate`: and shrinks by this one when something did.
+    /// `dec_rate`: reduction of the interval after a change.
     pub shrink: f64,
     /// `min_interval`.
     pub least: f64,
     /// `max_interval`.
     pub most: f64,
-    /// `sync_delta_rate`, where `sync_delta` is set: the next visit moves towards the time of the last change by this share of
-    /// the time since.
+    /// `sync_delta_rate`, if `sync_delta` is set: the next visit moves towards the time of the last change by this
+    /// share of the time since.
     pub sync: Option<f64>,
     /// `db.fetch.interval.default`: the first interval.
     pub first: f64,
@@ -26,13 +26,13 @@ impl Default for AdaptiveSchedule {
 }
 
 impl AdaptiveSchedule {
-    /// The next interval after a visit that came after `interval` (0: none yet), and the days to wait for the next visit:
-    /// these differ by what is synchronised. `since_change`: days since the page is known to have changed last, before
-    /// this visit; 0 if nobody knows.
+    /// The next interval after a visit that followed the previous one by `interval` days (0: first visit), and the days
+    /// until the next visit, which differ by the synchronisation. `since_change`: days since the last known change
+    /// before this visit; 0 if unknown.
     pub fn next(&self, interval: f64, changed: bool, since_change: f64) -> (f64, f64) {
         let interval = if interval == 0.0 { self.first } else { interval };
         let interval = interval * if changed { 1.0 - self.shrink } else { 1.0 + self.grow };
-        // What changed counts as changed at the visit.
+        // A change found now counts as of now.
         let since = if changed { 0.0 } else { since_change.max(0.0) };
         let (interval, earlier) = match self.sync {
             Some(share) => (interval.max(since), share * since),

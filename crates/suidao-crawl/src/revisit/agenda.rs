@@ -1,17 +1,17 @@
-//! The running policy: which page next, for as long as there are requests.
+//! The continuous policy: which page to visit next, for as long as requests remain.
 //!
-//! The best policy visits a page when its value reaches the price of a visit (see `worth`). The price is what visits
-//! lately were worth, a moving mean, so it follows the bandwidth by itself, without a solver (Busa-Fekete et al. 2025,
-//! section 5). Pages wait in a heap by the time at which they reach it, and of those that have the most valuable is taken: a
-//! decision is O(log n). Times hang on the price. Where that has risen they are early, which is noticed when they come;
-//! where it has fallen by more than a fifth, they are late, and are computed anew.
+//! The best policy visits a page when its value reaches the price of a visit (see `worth`). The price is a moving mean
+//! of the values of recent visits, so it follows the bandwidth without a solver (Busa-Fekete et al. 2025, section 5).
+//! Pages wait in a heap by the time at which they reach the price, and the most valuable of the due pages is taken:
+//! O(log n) per decision. The times depend on the price. If it has risen they are early, which is detected when they
+//! come; if it has fallen by more than a fifth they are late and recomputed.
 //!
-//! Pages that are due are compared by value, and not by time: a price that lags behind by some per cent makes a queue, in
-//! which a page that is worth a visit every hour would wait among those that are worth one a month (which cost 2 to 4 per
-//! cent of the freshness in the simulation of docs/freshness.md).
+//! Due pages are compared by value and not by time: a price that lags by some per cent builds a queue, in which a page
+//! worth a visit per hour would wait among those worth one per month (2 to 4 per cent of the freshness in the
+//! simulation of docs/freshness.md).
 //!
-//! Where a host takes no more than so many visits a day, its pages have a heap of their own and, if that is what holds them
-//! back, a price of their own above the common one (Kolobov et al., SIGIR 2019); the hosts wait in one heap by their first pages.
+//! If a host allows a limited number of visits per day, its pages have a heap of their own and, if the limit binds, a
+//! price above the common one (Kolobov et al., SIGIR 2019); the hosts are in one heap by their first pages.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,38 +23,38 @@ use rustc_hash::FxHashMap;
 use super::VisitValue;
 use suidao_page::model::{HostId, UrlId};
 
-/// A page's time and number in one integer: ties in order of discovery. Eight children of a node fit a cache line.
+/// Time and number of a page in one integer; ties in order of discovery. Eight children of a node fit in a cache line.
 type Entry = u64;
 
-/// Times are told apart by so many to a day: 10 seconds.
+/// Ticks per day: 10 seconds each.
 const TICKS: f64 = 8640.0;
 
-/// The time of a page that is never worth the price.
+/// Time of a page that is never worth the price.
 const NEVER: u32 = u32::MAX;
 
-/// That of a page that is ready, and stands in no heap of waiting ones.
+/// Time of a page in `ready`, which is in no heap of waiting pages.
 const READY: u32 = NEVER - 1;
 
-/// So many pages at least are compared by value, even if none is due, and those for each visit.
+/// Minimum number of pages compared by value, even if none is due.
 const COMPARED: usize = 16;
 
-/// Of more pages values are computed anew when one in so many has been taken: so many a visit.
+/// With more pages, values are recomputed after one in this many has been taken: amortised, this many per visit.
 const ANEW: usize = 4;
 
-/// Prices may fall to such a share before times are computed anew.
+/// Times are recomputed when the price has fallen to this share.
 const DRIFT: f64 = 1.0 / 1.2;
 
-/// One visit moves the logarithm of a price by this at most, over the number of visits it is a mean of.
+/// Maximum change of the logarithm of a price by one visit, divided by the number of visits in the mean.
 const OUTLIER: f64 = 7.0;
 
-/// A price is a mean over at least so many visits, and over a visit to one page in so many.
+/// A price is a mean over at least this many visits, and at least over one visit per `PART` pages.
 const MEMORY: f64 = 32.0;
 const PART: f64 = 16.0;
 
 /// Value and number of a page that is ready: ties in order of discovery.
 type Ready = (OrderedFloat<f64>, Reverse<UrlId>);
 
-/// Whoever waits for a visit.
+/// A page waiting for a visit.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     worth: VisitValue,
@@ -65,37 +65,35 @@ struct Slot {
 }
 
 impl Slot {
-    /// What a visit is worth.
     fn value(&self, now: f64) -> f64 {
         self.worth.value(now - self.last)
     }
 }
 
-/// The pages of one host, or all of them.
+/// The pages of one host, or all pages.
 #[derive(Debug, Default)]
 struct Queue {
-    /// May hold outdated entries: those that do not agree with the page's slot.
+    /// May hold stale entries, which disagree with the page's slot.
     heap: OctonaryHeap<Reverse<Entry>>,
-    /// Pages that wait here.
     live: usize,
-    /// The first entry as it stands in the heap of hosts; none while the host must not be asked.
+    /// The first entry as pushed to the heap of hosts; none while the host must not be asked.
     announced: Option<Entry>,
     price: Price,
-    /// The highest price of which times are.
+    /// The highest price for which times were computed.
     timed_at: f64,
-    /// The span of time that visits are counted in, and the visits in it.
+    /// The current span for counting visits, and the visits in it.
     span: i64,
     visits: u32,
-    /// Whether visits are limited by what the host takes, so that its price is its own.
+    /// Whether the host's limit binds, so that it has its own price.
     bound: bool,
     resting: bool,
 }
 
-/// A moving geometric mean of what visits were worth.
+/// A moving geometric mean of visit values.
 #[derive(Clone, Copy, Debug, Default)]
 struct Price {
     value: f64,
-    /// Visits that it is of: the fewer, the more one counts.
+    /// Visits in the mean: the fewer, the more the next one counts.
     visits: f64,
 }
 
@@ -107,30 +105,28 @@ impl Price {
     }
 }
 
-/// The pages to visit again, by when.
-///
-/// The same calls give the same answers.
+/// Pages by the time of their next visit. Deterministic.
 #[derive(Debug)]
 pub struct RevisitQueue {
     per_host: Option<f64>,
     pages: FxHashMap<UrlId, Slot>,
-    /// By host; without a limit all pages are in the first.
+    /// By host; without a limit per host, all pages are in the first.
     queues: Vec<Queue>,
     heads: BinaryHeap<Reverse<(Entry, u32)>>,
-    /// Hosts that were visited as often as they may be, by the span in which they may be again.
+    /// Hosts at their limit, by the span in which they may be visited again.
     resting: BinaryHeap<Reverse<(i64, u32)>>,
     price: Price,
-    /// The highest value of it of which times are.
+    /// The highest price for which times were computed.
     timed_at: f64,
-    /// Pages of which the most valuable is taken, those that are due and some that soon will be, by value as last computed.
-    /// May hold outdated entries: pages that are not ready, or whose host rests.
+    /// Due pages and some that soon will be, by value as last computed; the most valuable is taken. May hold stale
+    /// entries: pages that are not ready, or whose host rests.
     ready: BinaryHeap<Ready>,
-    /// Pages taken from there since the values were computed.
+    /// Pages taken from `ready` since the values were computed.
     taken: usize,
 }
 
 impl RevisitQueue {
-    /// An empty one. `per_host`: the most visits to one host on one day, by the day's number; below one, in 1/`per_host` days.
+    /// An empty queue. `per_host`: maximum visits per host and day; below one, one visit in 1/`per_host` days.
     pub fn new(per_host: Option<f64>) -> Self {
         Self {
             per_host,
@@ -145,7 +141,7 @@ impl RevisitQueue {
         }
     }
 
-    /// Takes a page in, visited last on the day `last`; if it is in, what is known of it is replaced.
+    /// Adds or replaces a page, last visited on day `last`.
     pub fn put(&mut self, page: UrlId, host: HostId, worth: VisitValue, last: f64) {
         self.remove(page);
         let host = if self.per_host.is_some() { host.0 } else { 0 };
@@ -163,7 +159,7 @@ impl RevisitQueue {
         self.tidy(host);
     }
 
-    /// Puts a page that stands nowhere into its heap.
+    /// Puts a page that is in no heap into its heap.
     fn wait(&mut self, page: UrlId) {
         let host = self.pages[&page].host;
         let price = self.price_of(host);
@@ -184,9 +180,8 @@ impl RevisitQueue {
         }
     }
 
-    /// Takes off the most valuable of the pages that are due, of hosts that may be asked on the day `now`, with what a visit is
-    /// worth; none if there is no such page or no visit is worth anything. To be put back with what the visit has shown.
-    /// Days must not go back.
+    /// Removes the most valuable due page whose host may be asked on day `now`, and returns it with the value of the
+    /// visit; none if no visit has any value. Put it back with the result of the visit. Days must not decrease.
     pub fn take(&mut self, now: f64) -> Option<(UrlId, f64)> {
         self.wake(now);
         if self.price.value == 0.0 && !self.begin(now) {
@@ -197,7 +192,7 @@ impl RevisitQueue {
             if let Some((_, Reverse(page))) = self.ready.pop() {
                 break Some(page);
             }
-            // None waits, or those that do are never worth the price: one of them may be worth something all the same.
+            // No page waits, or none is ever worth the price: a lower price may help.
             if self.head().is_none() || !self.lower(now) {
                 break None;
             }
@@ -212,21 +207,21 @@ impl RevisitQueue {
         Some((page, value))
     }
 
-    /// Brings the most valuable page to the top of those that are ready.
+    /// Moves the most valuable page to the top of `ready`.
     fn make_ready(&mut self, now: f64) {
         if self.ready.len() <= COMPARED || self.taken * ANEW >= self.ready.len() {
             self.compare(now);
         }
         loop {
             self.take_due(now);
-            // Were all of them outdated, then the next ones may have been left where they are.
+            // If all of them were stale, the next due pages may not have been added yet.
             if !self.drop_outdated() || !self.ready.is_empty() {
                 break;
             }
         }
     }
 
-    /// Takes pages that are due from the heaps, and the next ones if they are too few.
+    /// Moves due pages from the heaps to `ready`, and the next ones if they are too few.
     fn take_due(&mut self, now: f64) {
         let now_tick = tick(now);
         let mut worthless = Vec::new();
@@ -240,11 +235,11 @@ impl RevisitQueue {
             let slot = self.pages.get_mut(&page).expect("it is current");
             let value = slot.value(now);
             if value <= 0.0 {
-                // Visited just now.
+                // A page just visited has no value yet.
                 worthless.push((host, first));
                 self.announce(host);
             } else if due <= now_tick && value < price && self::due(&slot.worth, slot.last, price) > now_tick {
-                // Its time was of a lower price.
+                // Its time was computed at a lower price.
                 self.wait(page);
             } else {
                 slot.due = READY;
@@ -258,7 +253,7 @@ impl RevisitQueue {
         }
     }
 
-    /// Drops what is on top of the ready pages and is not ready, or must not be asked for; whether there was any.
+    /// Drops stale entries and pages of resting hosts from the top of `ready`. Returns whether there were any.
     fn drop_outdated(&mut self) -> bool {
         let before = self.ready.len();
         while let Some(&(_, Reverse(page))) = self.ready.peek() {
@@ -272,11 +267,11 @@ impl RevisitQueue {
         self.ready.len() < before
     }
 
-    /// Computes the values of the pages that are ready anew, for they grow, and not all alike. Those below the price wait again.
+    /// Recomputes the values of the ready pages, which grow at different speeds. Pages below the price wait again.
     fn compare(&mut self, now: f64) {
         self.taken = 0;
         let mut pages: Vec<UrlId> = std::mem::take(&mut self.ready).into_iter().map(|(_, page)| page.0).collect();
-        // A page that was put anew and got ready again stands there twice.
+        // A page put back and ready again is in it twice.
         pages.sort_unstable();
         pages.dedup();
         let valued = |page: UrlId| {
@@ -294,7 +289,7 @@ impl RevisitQueue {
         }
     }
 
-    /// The first entry among all hosts that may be asked.
+    /// The first entry of all hosts that may be asked.
     fn head(&mut self) -> Option<(Entry, u32)> {
         while let Some(&Reverse((first, host))) = self.heads.peek() {
             if self.queues[host as usize].announced == Some(first) {
@@ -314,7 +309,7 @@ impl RevisitQueue {
         self.pages.get(&page).is_some_and(|slot| slot.due == due && slot.host == host)
     }
 
-    /// Makes a host's first page known, unless it must not be asked.
+    /// Pushes a host's first page to the heap of hosts, unless the host must not be asked.
     fn announce(&mut self, host: u32) {
         while let Some(&Reverse(first)) = self.queues[host as usize].heap.peek() {
             if self.is_current(host, first) {
@@ -330,7 +325,7 @@ impl RevisitQueue {
         }
     }
 
-    /// Drops outdated entries where they are more than the others.
+    /// Drops stale entries once they are the majority.
     fn tidy(&mut self, host: u32) {
         let queue = &self.queues[host as usize];
         if queue.heap.len() > 2 * queue.live + 64 {
@@ -344,12 +339,12 @@ impl RevisitQueue {
         }
     }
 
-    /// Takes the entries of a host that stand for pages.
+    /// Takes the entries of a host that are not stale.
     fn current(&mut self, host: u32) -> Vec<Entry> {
         let heap = std::mem::take(&mut self.queues[host as usize].heap);
         let mut entries: Vec<Entry> = heap.into_iter().map(|entry| entry.0).collect();
         entries.retain(|&entry| self.is_current(host, entry));
-        // A page put back with the same time as before stands there twice.
+        // A page put back with the same time is in it twice.
         entries.sort_unstable();
         entries.dedup();
         entries
@@ -360,7 +355,7 @@ impl RevisitQueue {
         if queue.bound { queue.price.value.max(self.price.value) } else { self.price.value }
     }
 
-    /// Computes the times of a host's pages anew.
+    /// Recomputes the times of a host's pages.
     fn retime(&mut self, host: u32) {
         let price = self.price_of(host);
         let mut entries = self.current(host);
@@ -385,7 +380,7 @@ impl RevisitQueue {
         }
     }
 
-    /// The first price: what the best of so many pages as a mean is taken over are worth now.
+    /// The initial price: the mean value of the most valuable pages, as many as the mean covers.
     fn begin(&mut self, now: f64) -> bool {
         let mut values = self.values(now);
         if values.is_empty() {
@@ -393,19 +388,19 @@ impl RevisitQueue {
         }
         let place = values.len() / (2.0 * PART) as usize;
         let (_, value, _) = values.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
-        // Without haste: the first visits are worth more than those to come.
+        // Slowly at first: the initial visits are worth more than later ones.
         self.price = Price { value: *value, visits: f64::INFINITY };
         self.retime_all();
         true
     }
 
-    /// What visits are worth now, where they are worth anything and the host may be asked.
+    /// Current positive values of the pages whose hosts may be asked.
     fn values(&self, now: f64) -> Vec<f64> {
         let open = self.pages.values().filter(|slot| !self.queues[slot.host as usize].resting);
         open.map(|slot| slot.value(now)).filter(|value| *value > 0.0).collect()
     }
 
-    /// No page of a host that may be asked is ever worth the price, so that is too high.
+    /// The price is too high for every page that may be visited: lowers it.
     fn lower(&mut self, now: f64) -> bool {
         let best = self.values(now).into_iter().fold(0.0, f64::max);
         if best <= 0.0 || self.price.value <= f64::MIN_POSITIVE {
@@ -419,19 +414,19 @@ impl RevisitQueue {
         true
     }
 
-    /// Visits that a host takes in a span of days, and in which span a day is.
+    /// Maximum visits of a host per span, and the span of a day.
     fn limit(&self, now: f64) -> Option<(u32, i64)> {
         let (most, days) =
             self.per_host.map(|cap| if cap >= 1.0 { (cap as u32, 1.0) } else { (1, 1.0 / cap.max(1e-9)) })?;
         Some((most, (now / days).floor() as i64))
     }
 
-    /// Counts a visit of a host, which then may have to rest.
+    /// Counts a visit of a host, which may then have to rest.
     fn count(&mut self, host: u32, now: f64) {
         let Some((most, span)) = self.limit(now) else { return };
         let queue = &mut self.queues[host as usize];
         if span > queue.span || queue.visits == 0 {
-            // A host that was not asked as often as it takes has too high a price.
+            // A host visited less than it allows has too high a price.
             let missed = (span - queue.span - 1).clamp(0, 8) as i32;
             let used = (f64::from(queue.visits) + 0.5) / f64::from(most);
             queue.price.value *= used.clamp(0.5, 1.0) * 0.5_f64.powi(missed);
@@ -459,7 +454,7 @@ impl RevisitQueue {
         }
     }
 
-    /// A visit to this host was worth so much.
+    /// Updates the price with the value of a visit to this host.
     fn learn(&mut self, host: u32, value: f64) {
         let queue = &mut self.queues[host as usize];
         if queue.bound {
@@ -475,13 +470,12 @@ impl RevisitQueue {
     }
 }
 
-/// When a page's value reaches the price.
 fn due(worth: &VisitValue, last: f64, price: f64) -> u32 {
     let day = last + worth.days_until(price);
     if day.is_finite() { tick(day) } else { NEVER }
 }
 
-/// Days before the first are told apart too.
+/// Days before day 0 are distinct too.
 fn tick(day: f64) -> u32 {
     (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32
 }
@@ -504,7 +498,7 @@ mod tests {
     use crate::revisit::optimum::{OptimumObjective, Rated, capped, rates};
     use suidao_page::draw::Draw;
 
-    /// Pages that change once in 100 days to ten times a day, of importance 0.03 to 1.
+    /// Pages that change from once in 100 days to ten times a day, of importance 0.03 to 1.
     fn some_pages(count: u64) -> Vec<Rated> {
         let page = |page| Rated {
             importance: 10_f64.powf(-1.5 * Draw::at(2 * page).unit()),
@@ -517,13 +511,13 @@ mod tests {
         VisitValue { importance: page.importance, rate: page.rate, yields: 0.0, doubt: 1.0, spared: false }
     }
 
-    /// What visits bring a day, importance times share of time fresh, between two days; and when each page was visited.
+    /// Sum of importance times share of time fresh per day, between two days; and the visits of each page.
     struct Run {
         total: f64,
         visits: Vec<Vec<f64>>,
     }
 
-    /// Runs so many visits a day, in rounds of `batch`.
+    /// Makes this many visits per day, in rounds of `batch`.
     fn run(
         pages: &[Rated],
         hosts: &[u32],
@@ -548,7 +542,7 @@ mod tests {
             now += f64::from(batch) / budget;
         }
         let fresh = |page: &Rated, at: &Vec<f64>| {
-            // Expected, from a visit to the next.
+            // Expected freshness from one visit to the next.
             let mut times: Vec<f64> = at.iter().copied().filter(|&at| at >= from).collect();
             times.push(to);
             let before = at.iter().copied().rfind(|&at| at < from).unwrap_or(-1.0);
@@ -581,7 +575,7 @@ mod tests {
     #[test]
     fn hosts_are_not_asked_more_often_than_they_take() {
         let pages = some_pages(400);
-        // One large host, some small ones.
+        // One large host and some small ones.
         let hosts: Vec<u32> = (0..400).map(|page| if page % 2 == 0 { 0 } else { 1 + page as u32 % 7 }).collect();
         for (cap, budget, days) in [(20.0, 100.0, 200.0), (5.0, 30.0, 400.0), (0.5, 100.0, 3000.0)] {
             let run = run(&pages, &hosts, Some(cap), budget, 1, (days, 2.0 * days));
@@ -621,7 +615,7 @@ mod tests {
     fn spared_pages_are_visited_however_fast_they_change() {
         let mut agenda = RevisitQueue::new(None);
         let page_of = |page: u32| {
-            // The first ten change by the minute.
+            // The first ten change every minute.
             let rate = if page < 10 { 1000.0 } else { 0.1 };
             VisitValue { importance: 1.0, rate, yields: 0.0, doubt: 1.0, spared: page < 5 }
         };
@@ -681,7 +675,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Against a plain map: what is in, what was taken, and no page that is worth anything is withheld.
+        /// Against a plain map: the pages in it, the pages taken, and no valuable page is withheld.
         #[test]
         fn it_holds_what_was_put(
             steps in proptest::collection::vec((0_u8..6, 0_u32..12, 0.0..1.0), 1..150),

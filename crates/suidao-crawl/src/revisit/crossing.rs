@@ -1,8 +1,7 @@
-//! Where a function that rises crosses zero.
+//! The zero of a rising function.
 
-/// Numbers between which `rising` reaches 0, the first where it is below and the second where it is not (as far as the last
-/// bits allow), given two such numbers. By false position, where a kept end's weight is halved (Illinois), and by
-/// halving where that is slow: on a step, say.
+/// Narrows the interval [`from`, `to`], where `rising` is negative at `from` and not at `to`, down to the last bits.
+/// False position that halves the weight of a repeated end (Illinois), and bisection where that is slow, as on a step.
 pub(super) fn crossing(mut from: f64, mut to: f64, rising: impl Fn(f64) -> f64) -> (f64, f64) {
     let (mut below, mut above) = (rising(from), rising(to));
     if below >= 0.0 {
@@ -14,7 +13,7 @@ pub(super) fn crossing(mut from: f64, mut to: f64, rising: impl Fn(f64) -> f64) 
         if above <= 0.0 || to - from <= 1e-14 * to.abs().max(from.abs()) {
             break;
         }
-        // Two turns must leave less than a third, or the next one halves it.
+        // Two iterations must leave less than a third, or the next one bisects.
         let checked = turn % 3 == 2;
         let slow = checked && to - from > width / 3.0;
         if checked {

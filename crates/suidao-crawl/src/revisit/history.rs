@@ -1,8 +1,8 @@
-//! What is known of each page from its visits: when it was there, when it had changed, what it led to. A fold of the events,
-//! apart from the machine so that the plan, the running policy, `suidao history` and the exports all say the same.
+//! History of each page from its visits: when it existed, when it had changed, what it linked to. A fold of the events,
+//! separate from the machine so that the plan, the continuous policy, `suidao history` and the exports agree.
 //!
-//! A page has changed when the digest of its main text is another; a listing when the set of links in its main content is.
-//! What a page yields is counted by the links that nobody had found before.
+//! A page has changed when the digest of its main text differs; a listing, when the set of links in its main content
+//! differs. The yield of a page is the number of its links that were not known before.
 
 use rustc_hash::FxHashMap;
 
@@ -13,64 +13,61 @@ use suidao_page::model::{
     Digest, Event, FailureKind, Millis, PageChanges, PageProcessed, UrlId, UrlOrigin, Validators,
 };
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 pub const DAY: f64 = 86_400_000.0;
 
-/// New links of a page before anything is known of it, in the time of the prior: of a listing, and of another page.
+/// Prior number of new links per prior time: of a listing, and of another page.
 const NEW_LINKS: [f64; 2] = [1.0, 0.1];
 
-/// What the own text of a listing counts: it is the way to documents, and none itself.
+/// Importance of a listing's own text: it leads to documents and is not one.
 const LISTING: f64 = 0.2;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked {
-    /// When it was fetched first.
     pub first: Millis,
-    /// When it was last there.
+    /// Last visit that found it.
     pub last: Millis,
-    /// When it was last asked for, whatever came of it.
+    /// Last request, whatever its result.
     pub asked: Millis,
-    /// When it was found changed last; none while it never was.
+    /// Last visit that found a change; none before.
     pub changed: Option<Millis>,
-    /// When the answer on record was fetched.
+    /// Fetch of the stored body.
     pub whole: Millis,
-    /// Different texts seen, the first among them.
+    /// Different texts seen, including the first.
     pub versions: u32,
-    /// Visits that found it there.
+    /// Visits that found it.
     pub visits: u32,
-    /// Whether it had changed between visits.
     pub changes: ChangeObservations,
-    /// Interval by the adaptive schedule, and the wait for the next visit, in days.
+    /// Interval of the adaptive schedule, and the wait for the next visit, in days.
     pub interval: (f64, f64),
-    /// Links found on it that nobody had found before, the first visit left out.
+    /// Links first discovered on it, except at the first visit.
     pub new_links: u32,
-    /// Pages fetched that were found on it first, and the sum of their relevance.
+    /// Number of fetched pages first discovered on it, and the sum of their relevance.
     pub led_to: (u32, f64),
     pub inlinks: u32,
     /// Eq. (1), at its last visit.
     pub relevance: f64,
     /// At or above the page threshold.
     pub relevant: bool,
-    /// Most of it is a row of records with links.
+    /// Its main content is a list of records with links.
     pub listing: bool,
-    /// Since when it is missing: 404, 410, or a redirect that is not for good.
+    /// Missing since: 404, 410, or a temporary redirect.
     pub missing: Option<Millis>,
-    /// It is gone, and no page of the crawl any more.
+    /// It is gone, and no longer part of the crawl.
     pub retired: bool,
-    /// What the server gave to ask by whether it has changed.
     pub validators: Option<Box<Validators>>,
-    /// Times in a row that the server said it has not changed.
+    /// Consecutive 304 answers.
     pub unchanged_streak: u32,
-    /// Signals since it was last there that it has changed.
+    /// Change signals since the last visit that found it.
     pub signals: u32,
-    /// Digest of the body on record.
+    /// Digest of the stored body.
     pub body: Digest,
     text: u64,
     outlinks: u64,
 }
 
 impl Tracked {
-    /// Of a page whose first visit was at the beginning of time, and of which nothing else is known.
+    /// A page first visited at time 0, without further history.
     pub fn first(relevance: f64, relevant: bool, listing: bool, settings: &RefreshSettings) -> Self {
         Self {
             first: Millis(0),
@@ -113,12 +110,12 @@ impl Tracked {
         }
     }
 
-    /// What has changed, by the digests of main text and links.
+    /// Compares digests of main text and links with the stored ones.
     pub fn compare(&self, text: u64, outlinks: u64) -> PageChanges {
         PageChanges { text: text != self.text, links: outlinks != self.outlinks }
     }
 
-    /// The page was there, and as it was before unless `found` says otherwise.
+    /// Records a visit that found the page, with the changes in `found`.
     pub fn visited(&mut self, found: PageChanges, at: Millis) {
         let interval = days(at.since(self.last));
         let changed = if self.listing { found.links || found.text } else { found.text };
@@ -154,36 +151,36 @@ impl Tracked {
         self.missing.get_or_insert(at);
     }
 
-    /// Changes a day, as far as is known.
+    /// Estimated changes per day.
     pub fn rate(&self, settings: &RefreshSettings) -> f64 {
         self.changes.rate(settings.prior)
     }
 
-    /// New links a day, as far as is known: the mean of a gamma distribution that begins at its prior.
+    /// Estimated new links per day: the posterior mean of a gamma distribution.
     pub fn new_links_a_day(&self, settings: &RefreshSettings) -> f64 {
         let prior = NEW_LINKS[usize::from(!self.listing)];
         (prior + f64::from(self.new_links)) / (settings.prior + days(self.last.since(self.first)))
     }
 
-    /// What a page behind one of its links is worth, as far as is known.
+    /// Estimated value of a page that it links to.
     pub fn leads_to(&self) -> f64 {
         (self.led_to.1 + self.relevance) / (f64::from(self.led_to.0) + 1.0)
     }
 
-    /// What the page itself is worth: its relevance, and more the more links lead to it.
+    /// Value of the page itself: its relevance, and more with more inlinks.
     pub fn importance(&self) -> f64 {
         let own = if self.listing { LISTING } else { 1.0 };
         own * self.relevance * (1.0 + f64::from(self.inlinks).ln_1p())
     }
 
-    /// What coming back to it is worth, by the days since it was asked for last; none where it is not to be asked for.
+    /// Value of a revisit, by the days since the last request; none if it must not be requested.
     pub fn worth(&self, settings: &RefreshSettings, now: Millis) -> Option<VisitValue> {
         let waits = self.missing.is_some_and(|missing| days(now.since(missing)) < settings.grace);
         if waits { None } else { self.later(settings) }
     }
 
-    /// From when on it may be asked for: not too soon after the last time, when it is missing not before its grace is over, and
-    /// by the adaptive schedule not before its interval is.
+    /// When it may be requested again: `shortest` after the last request, if missing after the grace period, and under
+    /// the adaptive schedule after its interval.
     pub fn earliest_revisit(&self, settings: &RefreshSettings) -> Millis {
         let millis = |days: f64| (days * DAY).ceil() as u64;
         let rested = self.asked.after(settings.shortest_ms());
@@ -194,13 +191,13 @@ impl Tracked {
         }
     }
 
-    /// The same, of a page that is missing when its grace will be over.
+    /// As [`Tracked::worth`]; for a missing page, the value when its grace period is over.
     pub fn later(&self, settings: &RefreshSettings) -> Option<VisitValue> {
         let nothing = VisitValue { importance: 0.0, rate: 0.0, yields: 0.0, doubt: 1.0, spared: false };
         if self.retired {
             return None;
         }
-        // A square grows as fast as what a page yields.
+        // A square grows as fast as the value of yields.
         Some(match settings.policy {
             RevisitPolicy::Uniform => VisitValue { yields: 2.0, ..nothing },
             RevisitPolicy::Adaptive => VisitValue { yields: 2.0 / self.interval.1.max(1e-6).powi(2), ..nothing },
@@ -219,20 +216,19 @@ impl Tracked {
     }
 }
 
-/// Milliseconds as days.
 pub fn days(ms: u64) -> f64 {
     ms as f64 / DAY
 }
 
-/// The pages of a crawl. Memory: 270 bytes a page, 8 for each known URL.
+/// Histories of all pages. Memory: 270 bytes per page, 8 per known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Histories {
     pages: FxHashMap<UrlId, Tracked>,
-    /// Page that each known URL was found on first.
+    /// Page on which each known URL was first discovered.
     found_on: Vec<Option<UrlId>>,
-    /// Links to each known URL.
+    /// Number of links to each known URL.
     inlinks: Vec<u32>,
-    /// Links found since the last page was settled, and on which page.
+    /// Links discovered since the last settled page, and on which page.
     news: (Option<UrlId>, u32),
     settings: RefreshSettings,
 }
@@ -242,7 +238,7 @@ impl Histories {
         Self { settings: settings.clone(), ..Self::default() }
     }
 
-    /// Takes an event in; events come in order, each once. What was found of a page that was known, if it was visited.
+    /// Folds an event; pass each once, in order. Returns the changes of a revisited page.
     pub fn observe(&mut self, event: &Event, at: Millis) -> Option<PageChanges> {
         match event {
             Event::Discovered(found) => {
@@ -317,7 +313,7 @@ impl Histories {
         None
     }
 
-    /// The site says that a page has changed since it was last there. It may say so again and again, and means one change.
+    /// A source reports that a page has changed since its last visit. Repeated reports count as one change.
     pub fn signal(&mut self, id: UrlId) {
         if let Some(page) = self.pages.get_mut(&id) {
             page.signals = 1;
@@ -336,7 +332,6 @@ impl Histories {
         self.pages.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }

@@ -1,9 +1,8 @@
-//! When to come back to a page? Facts go in (what changed between visits, what a page is worth), decisions come out (which
-//! page next, which days of a month). Pure, and apart from the strategies because those ask where to go first, and this
-//! asks where to go again.
+//! When to revisit a page. Pure: observations go in (changes between visits, values), decisions come out (the next
+//! page, the visit times). Separate from the strategies, which choose among pages never fetched.
 //!
-//! Times are days, as floats: rates are changes a day, budgets visits a day. Turning them from and into milliseconds is
-//! the machine's.
+//! Times are days as floats: rates are changes per day, budgets visits per day. The machine converts them from and to
+//! milliseconds.
 
 pub mod adaptive;
 pub mod agenda;

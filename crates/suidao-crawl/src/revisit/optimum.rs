@@ -1,8 +1,8 @@
-//! How often to visit each page if all change rates were known and visits could be split at will: what no policy can
-//! beat in the long run, and the yardstick for those that run.
+//! Optimal visit rates if all change rates were known and visits were divisible: an upper bound for every policy in the
+//! long run.
 //!
-//! Page i of importance μ and change rate Δ is visited ρ times a day, Σ ρ = the budget. At the optimum one visit more a day
-//! is worth the same λ on every page that gets any (ALGORITHMS 8.8):
+//! Page i of importance μ and change rate Δ is visited ρ times a day, Σ ρ = the budget. At the optimum, one more visit
+//! a day has the same value λ on every page that has any:
 //!
 //! ```text
 //! freshness  max Σ μ ρ/(ρ + Δ)         ρ = max(0, √(μΔ/λ) - Δ)           visits at random times (Azar et al. 2018)
@@ -10,36 +10,34 @@
 //! log        max Σ μ ln(ρ/(ρ + Δ))     ρ = (√(Δ² + 4μΔ/λ) - Δ) / 2        no page starves (Kolobov et al. 2019)
 //! delay      min Σ μΔ/(2ρ)             ρ = √(μΔ/(2λ))                     changes counted, not pages
 //! ```
-//! Where a host takes no more than so many visits a day, its pages have a price of their own, λ or above, at which they
-//! use up what the host takes (Kolobov et al., SIGIR 2019).
+//! If a host allows a limited number of visits a day, its pages have a price of their own, λ or above, at which they
+//! use up that number (Kolobov et al., SIGIR 2019).
 
 use super::VisitValue;
 use super::crossing::crossing;
 
-/// What the optimum needs to know of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rated {
-    /// What it is worth that this page is as it is on the web, a day; at least 0.
+    /// Value per day of having this page's current version; at least 0.
     pub importance: f64,
-    /// Changes a day, at least 0.
+    /// Changes per day, at least 0.
     pub rate: f64,
 }
 
-/// What is to be best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptimumObjective {
-    /// Importance of the pages that are fresh, visited at random times with a given rate.
+    /// Importance of fresh pages, visited at random times with a given rate.
     Freshness,
-    /// The same, visited at even distances: more from as many visits, but without a closed form.
+    /// The same, visited at even intervals: better with as many visits, but without a closed form.
     Even,
     /// Sum of importance times the logarithm of freshness.
     Log,
-    /// Changes a day times importance times the days until they are seen, as a loss: negative.
+    /// Negative sum of changes per day times importance times days until they are seen.
     Delay,
 }
 
 impl OptimumObjective {
-    /// What these pages bring a day, visited so many times a day each. A page without a change to miss is fresh.
+    /// Objective per day with these visits per day of each page. A page without changes is fresh.
     pub fn total(self, pages: &[Rated], visits: &[f64]) -> f64 {
         let of = |(page, &visits): (&Rated, &f64)| {
             let (importance, rate) = (page.importance, page.rate);
@@ -57,12 +55,12 @@ impl OptimumObjective {
         pages.iter().zip(visits).map(of).sum()
     }
 
-    /// Visits a day at which one more would be worth `price`; none where the price is 0, for want of pages, or infinite.
+    /// Visits per day at which one more is worth `price`; 0 if the price is 0 (no pages) or infinite.
     fn at(self, page: Rated, price: f64) -> f64 {
         if price > 0.0 && price.is_finite() { self.visits(page, price) } else { 0.0 }
     }
 
-    /// The same at any price between.
+    /// As `at`, for positive finite prices.
     fn visits(self, page: Rated, price: f64) -> f64 {
         let Rated { importance, rate } = page;
         if !(importance > 0.0 && rate > 0.0) {
@@ -73,14 +71,14 @@ impl OptimumObjective {
             Self::Even => {
                 1.0 / VisitValue { importance, rate, yields: 0.0, doubt: 1.0, spared: false }.days_until(price)
             }
-            // (√(Δ² + 4x) - Δ)/2 without the difference of what is nearly the same.
+            // (√(Δ² + 4x) - Δ)/2 without the cancellation.
             Self::Log => 2.0 * importance / price / (1.0 + (1.0 + 4.0 * importance / (price * rate)).sqrt()),
             Self::Delay => (importance * rate / (2.0 * price)).sqrt(),
         }
     }
 
-    /// The price at which these pages use up the budget, from below and above: infinite without a budget, 0 if there is
-    /// nothing to use it on.
+    /// Bounds of the price at which these pages use up the budget: infinite without a budget, 0 if no page needs
+    /// visits.
     fn price(self, pages: &[Rated], budget: f64) -> (f64, f64) {
         let moving = || pages.iter().filter(|page| page.importance > 0.0 && page.rate > 0.0);
         let roots: f64 = moving().map(|page| (page.importance * page.rate).sqrt()).sum();
@@ -100,7 +98,8 @@ impl OptimumObjective {
     }
 }
 
-/// Pages in order of μ/Δ get visits as long as that is above the price, which has a closed form for each number of them.
+/// Pages in order of μ/Δ get visits as long as that is above the price, which has a closed form for each number of
+/// pages.
 fn freshness_price(mut pages: Vec<Rated>, budget: f64) -> f64 {
     pages.sort_unstable_by(|a, b| (b.importance / b.rate).total_cmp(&(a.importance / a.rate)));
     let (mut rates, mut roots, mut price) = (0.0, 0.0, 0.0);
@@ -115,7 +114,7 @@ fn freshness_price(mut pages: Vec<Rated>, budget: f64) -> f64 {
     price
 }
 
-/// Between which prices `excess`, which falls with the price, is 0; not above `most`.
+/// Bounds of the price, at most `most`, at which `excess`, which falls with the price, is 0.
 fn falling_root(most: f64, excess: impl Fn(f64) -> f64) -> (f64, f64) {
     let high = most.ln();
     let mut step = 1.0;
@@ -126,29 +125,30 @@ fn falling_root(most: f64, excess: impl Fn(f64) -> f64) -> (f64, f64) {
     (low.exp(), high.exp())
 }
 
-/// Visits a day to each page for the greatest freshness, in their order: O(n log n). Importance, rates and budget finite and
-/// at least 0.
+/// Visits per day of each page, in order, for maximum freshness: O(n log n). Importance, rates and budget must be
+/// finite and at least 0.
 pub fn azar(pages: &[Rated], budget: f64) -> Vec<f64> {
     rates(pages, budget, OptimumObjective::Freshness)
 }
 
-/// Visits a day to each page for the greatest log objective: above 0 for every page that matters and changes.
+/// Visits per day of each page for the maximum log objective: positive for every page of importance that changes.
 pub fn log_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
     rates(pages, budget, OptimumObjective::Log)
 }
 
-/// Visits a day to each page for the least delay of changes.
+/// Visits per day of each page for the minimum delay of changes.
 pub fn delay_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
     rates(pages, budget, OptimumObjective::Delay)
 }
 
-/// Visits a day to each page that are best by this objective.
+/// Visits per day of each page that maximise this objective.
 pub fn rates(pages: &[Rated], budget: f64, objective: OptimumObjective) -> Vec<f64> {
     let free = vec![0.0; pages.len()];
     shared(pages, &free, objective.price(pages, budget), budget, objective)
 }
 
-/// The same with at most `caps[hosts[i]]` visits a day to the host of page i; infinity, or a host without an entry, is no cap.
+/// As [`rates`], with at most `caps[hosts[i]]` visits per day to the host of page i; infinity, or a host without an
+/// entry, means no cap.
 pub fn capped(pages: &[Rated], hosts: &[u32], caps: &[f64], budget: f64, objective: OptimumObjective) -> Vec<f64> {
     let mut by_host: Vec<Vec<Rated>> = vec![Vec::new(); caps.len()];
     for (&page, &host) in pages.iter().zip(hosts) {
@@ -156,11 +156,11 @@ pub fn capped(pages: &[Rated], hosts: &[u32], caps: &[f64], budget: f64, objecti
             pages.push(page);
         }
     }
-    // What a host's pages cost if it is asked as often as it may be: below that its visits do not grow.
+    // Price of a host's pages at its cap: below that its visits do not grow.
     let floor = |(pages, &cap): (&Vec<Rated>, &f64)| if cap.is_finite() { objective.price(pages, cap).1 } else { 0.0 };
     let by_host: Vec<f64> = by_host.iter().zip(caps).map(floor).collect();
     let floors: Vec<f64> = hosts.iter().map(|&host| by_host.get(host as usize).copied().unwrap_or(0.0)).collect();
-    // Caps only ever set visits free for other hosts.
+    // Caps only release visits for other hosts.
     let (_, most) = objective.price(pages, budget);
     let least = floors.iter().copied().fold(most, f64::min);
     let spent = |price: f64| {
@@ -175,8 +175,8 @@ pub fn capped(pages: &[Rated], hosts: &[u32], caps: &[f64], budget: f64, objecti
     shared(pages, &floors, price, budget, objective)
 }
 
-/// The visits at a price known from both sides, no page's below its floor. Where the next number makes a difference (a page
-/// visited evenly that is hardly worth it: its visits rise from nothing with infinite slope), a mixture that spends the budget.
+/// Visits at a price given by its bounds, no page's price below its floor. If the last bit of the price matters (an
+/// evenly visited page barely worth it: its visits rise from 0 with infinite slope), a mixture that spends the budget.
 fn shared(
     pages: &[Rated],
     floors: &[f64],
@@ -213,7 +213,7 @@ mod tests {
         proptest::collection::vec(page, 1..40)
     }
 
-    /// Hands `share` of the larger of two pages' visits to the other.
+    /// Moves `share` of the larger of two pages' visits to the other.
     fn moved(visits: &[f64], from: usize, to: usize, share: f64) -> Vec<f64> {
         let mut visits = visits.to_vec();
         let step = visits[from] * share;
@@ -228,7 +228,7 @@ mod tests {
         let pages = [Rated { importance: 1.0, rate: 1.0 }, Rated { importance: 1.0, rate: 4.0 }];
         let visits = azar(&pages, 4.0);
         assert!((visits[0] - 2.0).abs() < 1e-12 && (visits[1] - 2.0).abs() < 1e-12, "{visits:?}");
-        // μ/Δ of the second is 1/4; with R = 0.9, λ = (1/1.9)² is above that: it is given up.
+        // μ/Δ of the second is 1/4; with R = 0.9, λ = (1/1.9)² is above that: it gets none.
         let visits = azar(&pages, 0.9);
         assert!((visits[0] - 0.9).abs() < 1e-12 && visits[1] == 0.0, "{visits:?}");
         assert!(log_rates(&pages, 0.9)[1] > 0.2);
@@ -283,7 +283,7 @@ mod tests {
             }
         }
 
-        /// One visit more is worth the same wherever there are any, and no more where there are none.
+        /// One more visit has the same value on all pages with visits, and at most that on the others.
         #[test]
         fn prices_are_equal(pages in some_pages(), budget in 0.1..100.0) {
             let worth = |page: &Rated, visits: f64| page.importance * page.rate / (visits + page.rate).powi(2);
@@ -311,7 +311,8 @@ mod tests {
                 for (host, &cap) in (0..).zip(&caps) {
                     prop_assert!(of_host(host) <= cap * (1.0 + 1e-9), "{:?}: {} of {}", objective, of_host(host), cap);
                 }
-                // A host below its cap has the price of the whole; then taking its visits as given, all else is the plain optimum.
+                // The price of a host below its cap is the common one; given the visits of capped hosts, the rest is
+                // the plain optimum.
                 let free: Vec<usize> = (0..pages.len())
                     .filter(|&page| {
                         let cap = caps.get(hosts[page] as usize).copied().unwrap_or(f64::INFINITY);
@@ -324,7 +325,7 @@ mod tests {
                     let difference = (visits[page] - again).abs();
                     prop_assert!(difference <= 1e-5 * budget, "{:?}: {} and {}", objective, visits[page], again);
                 }
-                // Without caps that bind it is the plain optimum.
+                // Without binding caps it is the plain optimum.
                 let loose = capped(&pages, &hosts, &[f64::INFINITY; 5], budget, objective);
                 for (loose, plain) in loose.iter().zip(rates(&pages, budget, objective)) {
                     prop_assert!((loose - plain).abs() <= 1e-8 * budget);

@@ -1,4 +1,4 @@
-//! One round: which pages are worth the requests there are.
+//! One round: which pages are worth its requests.
 
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
@@ -10,14 +10,13 @@ use suidao_page::model::{HostId, UrlId};
 pub struct Choice {
     pub page: UrlId,
     pub host: HostId,
-    /// What makes a visit worth its request.
     pub worth: VisitValue,
     /// Day of the last visit.
     pub last: f64,
 }
 
-/// The `most` pages whose visits are worth most on the day `now`, with these values, best first and on ties in order of
-/// discovery; at most `per_host` of one host. Pages not worth a visit at all are not among them.
+/// The `most` pages with the highest visit values on day `now`, with these values, best first, ties in order of
+/// discovery; at most `per_host` per host. Pages of value 0 are excluded.
 pub fn plan(pages: impl Iterator<Item = Choice>, now: f64, most: usize, per_host: Option<usize>) -> Vec<(UrlId, f64)> {
     let valued = pages.map(|choice| (choice.worth.value(now - choice.last), choice.page, choice.host));
     let mut ranked: Vec<(f64, UrlId, HostId)> = valued.filter(|(value, ..)| *value > 0.0).collect();

@@ -1,24 +1,25 @@
-//! How often a page changes, from visits that tell only whether it did.
+//! Estimates how often a page changes, from visits that only show whether it did.
 //!
-//! A visit `τ` days after the one before finds a change of a Poisson process of rate Δ with probability 1 - e^(-Δτ). The
-//! most likely rate solves (Cho and Garcia-Molina 2003, section 4.3)
+//! A visit `τ` days after the previous one finds a change of a Poisson process of rate Δ with probability 1 - e^(-Δτ).
+//! The most likely rate solves (Cho and Garcia-Molina 2003, section 4.3)
 //!
 //! ```text
 //! Σ over changed intervals of τ / (e^(Δτ) - 1)  =  Σ over unchanged intervals of τ
 //! ```
-//! The right side is one sum. The left side needs the single intervals: they are counted by the power of two they lie in, and
-//! their sum is kept, so that all intervals of one length, and all that are short against 1/Δ, are as exact as a list. With
-//! few changes in intervals of all lengths the rate may be off by a factor of up to 2.
+//! The right side is one sum. The left side needs the single intervals: they are counted in buckets by powers of two,
+//! and their sum is stored, so equal intervals, and intervals short against 1/Δ, are as exact as a list. With few
+//! changes in intervals of all lengths the rate may be off by a factor of up to 2.
 //!
-//! So that no rate is 0 or infinite, half a change in two intervals is seen before anything is: intervals of `prior` days, or
-//! of 1/Δ where that is less (together 1/(1/prior + Δ)). Were they always of `prior` days, weeks in which a page that
-//! changes every hour did not change would have to be outweighed first. With it the sides differ by
+//! So that no rate is 0 or infinite, the prior is half a change in two intervals of `prior` days, or of 1/Δ if that is
+//! less (together 1/(1/prior + Δ)). If they were always `prior` days long, weeks without an hourly change would have to
+//! be outweighed first. With the prior the sides differ by
 //!
 //! ```text
 //! Σ over changed of τ/(e^(Δτ) - 1)  -  Σ over unchanged of τ  +  ½/Δ  -  2 prior/(1 + Δ prior)
 //! ```
-//! which is the slope of the likelihood times Δ^½/(1 + Δ prior)², a prior with a long tail; times Δ it falls with ln Δ, so
-//! there is one solution. For equal intervals and many visits it is Cho and Garcia-Molina's -ln((n - X + ½)/(n + ½))/τ.
+//! which is the slope of the likelihood times Δ^½/(1 + Δ prior)², a prior with a long tail; times Δ it falls with ln Δ,
+//! so the solution is unique. For equal intervals and many visits it is Cho and Garcia-Molina's -ln((n - X + ½)/(n +
+//! ½))/τ.
 
 const DAY: f64 = 86_400.0;
 
@@ -26,28 +27,27 @@ const DAY: f64 = 86_400.0;
 const FIRST: i32 = -6;
 const BUCKETS: usize = 20;
 
-/// What is seen beforehand: so many changes in so many intervals.
+/// Prior: this many changes in this many intervals.
 const HALF: f64 = 0.5;
 const TWO: f64 = 2.0;
 
-/// Changes of a page as visits saw them.
+/// Changes of a page as seen by visits.
 ///
-/// A bucket holds 255 changes. One more halves all that was seen: what a page did in its last hundreds of visits tells more
-/// than what it did before.
+/// A bucket holds 255 changes. One more halves all counts: the last hundreds of visits are the best evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChangeObservations {
-    /// Sums of the intervals without and with a change, in seconds; integers, so that no order of visits matters.
+    /// Sums of the intervals without and with a change in seconds; integers, so that the order of visits does not
+    /// matter.
     unchanged: u32,
     changed: u32,
-    /// Intervals without a change.
     quiet: u32,
     /// Intervals with a change, by length.
     counts: [u8; BUCKETS],
 }
 
 impl ChangeObservations {
-    /// A visit so many days after the one before, and whether the page had changed. Less than a second, or no number, counts
-    /// as a second; more than 136 years as that.
+    /// Records a visit `days` after the previous one. Less than a second, or NaN, counts as a second; more than 136
+    /// years as 136 years.
     pub fn observe(&mut self, days: f64, changed: bool) {
         let seconds = ((days * DAY).round() as u32).max(1);
         if !changed {
@@ -66,17 +66,15 @@ impl ChangeObservations {
         self.counts[bucket] += 1;
     }
 
-    /// Visits after the first that count.
     pub fn visits(&self) -> u32 {
         self.quiet.saturating_add(self.changes())
     }
 
-    /// Those of them that saw a change.
     pub fn changes(&self) -> u32 {
         self.counts.iter().map(|&count| u32::from(count)).sum()
     }
 
-    /// The most likely number of changes a day, above 0 and finite. `prior`: days between changes of pages like this one;
+    /// The most likely number of changes per day, positive and finite. `prior`: days between changes of similar pages,
     /// at least a second. Before any visit the rate is a third of 1/prior.
     pub fn rate(&self, prior: f64) -> f64 {
         let prior = prior.max(1.0 / DAY);
@@ -84,9 +82,9 @@ impl ChangeObservations {
         let changed = f64::from(self.changed) / DAY;
         let held = || self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         let sum: f64 = held().map(|(bucket, &count)| f64::from(count) * middle(bucket)).sum();
-        // Each bucket's middle is off by as much as its intervals are; together they are as long as they were.
+        // Bucket middles deviate from the intervals; scale them to the exact sum.
         let scale = if sum > 0.0 { changed / sum } else { 1.0 };
-        // Excess of the left side, times the rate, and its slope along the logarithm of the rate.
+        // Excess of the left side, times the rate, and its slope over the logarithm of the rate.
         let sides = |rate: f64| {
             let known = rate * prior / (1.0 + rate * prior);
             let start = (HALF - TWO * known - rate * unchanged, -TWO * known * (1.0 - known) - rate * unchanged);
@@ -97,7 +95,7 @@ impl ChangeObservations {
                 (excess + term, slope + term * (1.0 - changes * (1.0 + 1.0 / grown)))
             })
         };
-        // 1/(e^x - 1) >= 1/x - 1/2 gives a rate that is too low.
+        // 1/(e^x - 1) >= 1/x - 1/2 gives a lower bound.
         let mut low = (f64::from(self.changes()) + HALF) / (unchanged + changed / 2.0 + TWO * prior);
         let mut high = f64::INFINITY;
         let mut rate = low;
@@ -108,7 +106,7 @@ impl ChangeObservations {
             } else {
                 high = rate
             }
-            // Newton's step, unless it leaves what is known.
+            // Newton's step, unless it leaves the bounds.
             let next = rate * (-excess / slope).clamp(-3.0, 3.0).exp();
             let next = if next > low && next < high { next } else { (low * high.min(16.0 * low)).sqrt() };
             if (next - rate).abs() <= 1e-12 * rate {
@@ -143,7 +141,7 @@ mod tests {
         changes
     }
 
-    /// The same by trying rates: the likelihood of the list of intervals and the prior, on a grid made finer and finer.
+    /// Reference: maximises the likelihood of the intervals and the prior on ever finer grids.
     fn brute_force(visits: &[(f64, bool)], prior: f64) -> f64 {
         let likelihood = |rate: f64| {
             let seen =
@@ -174,7 +172,7 @@ mod tests {
                 let (n, x) = (f64::from(visits), f64::from(changed));
                 let closed = -((n - x + 0.5) / (n + 0.5)).ln() / days;
                 let rate = changes.rate(days);
-                // A change more or less than were seen.
+                // One change more or less.
                 let tolerance = 1.1 / x.min(n - x);
                 assert!(
                     (rate / closed - 1.0).abs() < tolerance,
@@ -187,7 +185,7 @@ mod tests {
     #[test]
     fn without_a_visit_it_is_the_priors() {
         assert!((ChangeObservations::default().rate(30.0) * 90.0 - 1.0).abs() < 1e-9);
-        // One change a day later is no proof yet, nine are; and nine hourly ones of a page that changes by the hour.
+        // One change a day later is not enough evidence, nine are; likewise nine hourly ones.
         assert!(of(&[(1.0, true)]).rate(30.0) < 1.0);
         assert!(of(&[(1.0, true); 9]).rate(30.0) > 1.5);
         assert!(of(&[(1.0 / 24.0, true); 9]).rate(30.0) > 1.5 * 24.0);
@@ -214,7 +212,7 @@ mod tests {
                 let mut changes = ChangeObservations::default();
                 for visit in 0..200 {
                     let at = ((case * 100 + page) * 1000 + visit) as u64;
-                    // Intervals of an hour to four days, by no pattern.
+                    // Irregular intervals of an hour to four days.
                     let days = 0.04 + 4.0 * Draw::at(2 * at).unit().powi(3);
                     changes.observe(days, Draw::at(2 * at + 1).unit() < -(-rate * days).exp_m1());
                 }
@@ -241,13 +239,13 @@ mod tests {
         ) {
             let visits: Vec<_> = visits.into_iter().map(|(power, changed)| (power.exp2(), changed)).collect();
             let (ours, best) = (of(&visits).rate(prior), brute_force(&visits, prior));
-            // Middles of buckets are off by √2 at most, and so is the scale.
+            // Bucket middles, and so the scale, are off by √2 at most.
             prop_assert!((ours / best).ln().abs() < 2_f64.ln(), "{} for {}", ours, best);
         }
 
         #[test]
         fn short_intervals_are_as_good_as_a_list(days in proptest::collection::vec((0.01..1.0, any::<bool>()), 1..40)) {
-            // Changes are seldom seen where the rate is low against the intervals: add quiet ones until it is.
+            // Changes are rare if the rate is low against the intervals: add quiet ones until it is.
             let mut visits = days;
             visits.push((1000.0, false));
             let (ours, best) = (of(&visits).rate(30.0), brute_force(&visits, 30.0));

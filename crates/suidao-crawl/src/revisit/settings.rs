@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How the next page to come back to is chosen.
 #[derive(
     Clone,
     Copy,
@@ -29,29 +28,28 @@ pub enum RevisitPolicy {
     Uniform,
 }
 
-/// `[refresh]`. Times in days.
+/// Times in days.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RefreshSettings {
-    /// How the next page is chosen.
     pub policy: RevisitPolicy,
-    /// Share of the requests that goes to pages never fetched, as long as there are any that wait.
+    /// Share of the requests for pages never fetched, as long as any are queued.
     pub discovery: f64,
-    /// Requests of a round, where neither requests nor minutes are given.
+    /// Requests per round, if neither requests nor minutes are given.
     pub requests: u64,
-    /// Requests a day, where the refresh goes on for ever.
+    /// Requests per day of an endless refresh.
     pub per_day: u64,
-    /// Most visits to one host in a round, or in a day where it goes on for ever.
+    /// Maximum visits to one host per round, or per day of an endless refresh.
     pub per_host: Option<u32>,
-    /// Before anything is known of a page it is taken to change half a time in two intervals of so many days.
+    /// Prior: half a change in two intervals of this many days.
     pub prior: f64,
-    /// A page that is missing is kept so long, and then asked for once more before it is given up.
+    /// A missing page is kept this long, then requested once more before it is retired.
     pub grace: f64,
-    /// A page is not asked for again sooner.
+    /// Minimum time between requests of a page.
     pub shortest: f64,
-    /// Sitemaps that robots.txt names are asked which pages have changed.
+    /// Use sitemaps named in robots.txt as change signals.
     pub sitemaps: bool,
-    /// Feeds that pages name are asked for the same.
+    /// Use feeds named on pages as change signals.
     pub feeds: bool,
 }
 
@@ -73,12 +71,11 @@ impl Default for RefreshSettings {
 }
 
 impl RefreshSettings {
-    /// Whether a visit of this value may be made: under the adaptive policy not before its interval is over.
+    /// Whether a visit of this value may be made: under the adaptive policy, only after the interval.
     pub fn is_time(&self, value: f64) -> bool {
         self.policy != RevisitPolicy::Adaptive || value >= 1.0
     }
 
-    /// `shortest` in milliseconds.
     pub fn shortest_ms(&self) -> u64 {
         (self.shortest * 86_400_000.0).ceil() as u64
     }

@@ -1,29 +1,29 @@
-//! How far a source of signals can be believed: a sitemap's lastmod, a feed.
+//! Reliability of a source of change signals, such as a sitemap's lastmod or a feed.
 //!
-//! A page that changed after a signal does not prove the signal: pages change anyway. A source that names pages at random would
-//! be believed for all the pages that change often, and waste visits on them (the test below). So pages that had not
-//! changed are counted against what was to be expected of them without signals: if signals are lies with probability q, then
-//! of pages that would be unchanged with probability e^(-Δt), q e^(-Δt) are.
+//! A page that changed after a signal does not prove the signal, because pages change anyway. A source that names
+//! random pages would be trusted for all pages that change often, and would waste visits (see the test). So unchanged
+//! pages are compared with the number expected without signals: if signals are false with probability q, then of pages
+//! that would be unchanged with probability e^(-Δt), q e^(-Δt) are.
 //!
-//! Signals of a page since the last visit count as one. A source that lies does so more than once, and doubts of 0.98
-//! multiplied would make a truth of it.
+//! Several signals of a page since its last visit count as one: an unreliable source repeats itself, and the product of
+//! many doubts of 0.98 would look like certainty.
 
-/// How far a source of signals is believed.
+/// Reliability of a source of signals.
 ///
-/// Before anything is checked, one of two signals is believed. From 1,000 expected pages on, older ones count half.
+/// Before any evidence, half of the signals count as true. After 1,000 expected pages, older ones count half.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Trust {
-    /// Visits after signals that found no change, and how many would have been expected to without them.
+    /// Visits after signals that found no change, and how many were expected without signals.
     unchanged: f64,
     expected: f64,
 }
 
-/// What is remembered, in pages that were expected to be unchanged.
+/// Evidence remembered, in pages expected to be unchanged.
 const MEMORY: f64 = 1000.0;
 
 impl Trust {
-    /// A visit to a page with a signal, or several, since the visit before, and whether the page had changed. `still`: the
-    /// probability that it would not have, for all that was known without the signals: e^(-rate days).
+    /// Records a visit to a page with signals since the previous visit, and whether it had changed. `still`: the
+    /// probability of no change without the signals, e^(-rate days).
     pub fn observe(&mut self, still: f64, changed: bool) {
         self.expected += still.clamp(0.0, 1.0).max(0.0);
         self.unchanged += f64::from(u8::from(!changed));
@@ -33,7 +33,7 @@ impl Trust {
         }
     }
 
-    /// Probability that no signal is true of those that a page had since the last visit, in (0, 1]: 1 without any.
+    /// Probability that none of a page's signals since the last visit is true, in (0, 1]: 1 without any.
     pub fn doubt(&self, signals: u32) -> f64 {
         if signals == 0 { 1.0 } else { ((self.unchanged + 1.0) / (self.expected + 2.0)).min(1.0) }
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_page_that_changes_anyway_proves_nothing() {
-        // Signals at random on pages that are still the same with this probability.
+        // Random signals on pages that are unchanged with this probability.
         for still in [0.1, 0.5, 0.9] {
             let mut trust = Trust::default();
             (0..1500).for_each(|visit| trust.observe(still, Draw::at(visit).unit() > still));
@@ -75,14 +75,14 @@ mod tests {
         }
     }
 
-    /// Share of pages fresh from day 20 to day 100, if `told` of all changes have a signal and there are so many `lies` to a page and
-    /// day. `heed` signals, believed as far as learnt.
+    /// Share of pages fresh from day 20 to day 100, if a share `told` of all changes has a signal and there are `lies`
+    /// false signals per page and day. `heed`: whether signals are used, as far as they are trusted.
     fn freshness(told: f64, lies: f64, heed: bool) -> f64 {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
         let (mut agenda, mut trust) = (RevisitQueue::new(None), Trust::default());
-        // Signals since the last visit, day of that, whether the page is still the same.
+        // Signals since the last visit, day of that visit, whether the page is unchanged.
         let mut pages = vec![(0, 0.0, true); PAGES as usize];
         let worth =
             |page: u32, doubt: f64| VisitValue { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };

@@ -1,56 +1,50 @@
-//! What each round of refresh brought. A fold of the log, for `refresh.csv` and for those who ask at the end of a round.
+//! Results of each refresh round. A fold of the log, for `refresh.csv` and the summary of a round.
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use suidao_page::model::{Batch, Budget, Event, UrlId, UrlOrigin};
 
-/// One round; of a refresh without end, one run.
+/// One round; of an endless refresh, one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RoundTally {
-    /// When it began, RFC 3339.
+    /// Start, RFC 3339.
     #[serde(skip)]
     pub begun: suidao_page::model::Millis,
-    /// Within what.
     #[serde(skip)]
     pub budget: Budget,
-    /// It reached its end.
     pub ended: bool,
-    /// Pages fetched before that were chosen.
+    /// Known pages chosen.
     pub due: u64,
-    /// Requests, all together.
     pub requests: u64,
-    /// Pages fetched before that were asked for.
     pub visits: u64,
-    /// Of them: the text was another.
+    /// Visits: the text differed.
     pub changed: u64,
-    /// Of them: the text was the same, the links of the main content others.
+    /// Visits: the text was the same, the links of the main content differed.
     pub relinked: u64,
-    /// Of them: the bytes were others, text and links the same.
+    /// Visits: the bytes differed, text and links were the same.
     pub rewritten: u64,
-    /// Of them: the same bytes.
+    /// Visits: the same bytes.
     pub same: u64,
-    /// Of them: the server said that nothing has changed (304), and sent nothing.
+    /// Visits: 304 Not Modified.
     pub not_modified: u64,
-    /// Of them: not there (404, 410, a redirect), or not to be had.
+    /// Visits: missing (404, 410, a redirect), or failed.
     pub missing: u64,
-    /// Of them: given up, for they were missed too long or have moved.
+    /// Visits: retired, because missing for too long or moved.
     pub retired: u64,
     /// Sitemaps and feeds read.
     pub sources: u64,
-    /// Pages that they said have changed.
+    /// Pages that they reported as changed.
     pub signals: u64,
-    /// Links found on them that nobody had found before.
+    /// Links on visited pages not known before.
     pub new_links: u64,
-    /// Pages never fetched before that were fetched.
+    /// New pages fetched.
     pub pages: u64,
-    /// Relevant ones among them.
     pub relevant: u64,
-    /// Requests that nobody answered, robots.txt among them; they count as requests only where a page was due.
+    /// Unanswered requests, also for robots.txt; they count as requests only if a page was due.
     pub unanswered: u64,
 }
 
-/// All rounds of a crawl.
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
     pub rounds: Vec<RoundTally>,
@@ -59,7 +53,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Takes a batch in; batches come in order, each once.
+    /// Folds a batch; pass each once, in order.
     pub fn observe(&mut self, batch: &Batch) {
         for event in &batch.events {
             self.observe_event(event, batch.at);

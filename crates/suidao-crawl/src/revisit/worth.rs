@@ -1,64 +1,66 @@
-//! What a visit to a page is worth, as a function of the days since the last one: the crawl value.
+//! The crawl value: the value of a visit to a page, as a function of the days since the last one.
 //!
-//! A page of importance μ changes as a Poisson process of rate Δ. Visited every t days it is fresh for a share
-//! (1 - e^(-Δt)) / (Δt) of the time (Cho and Garcia-Molina 2003, eq. 4). With the visits a day ρ = 1/t as the variable,
-//! what one visit more a day brings is the derivative (Azar et al. 2018; Busa-Fekete et al. 2025, the case without signals):
+//! A page of importance μ changes as a Poisson process of rate Δ. Visited every t days it is fresh for a share (1 -
+//! e^(-Δt)) / (Δt) of the time (Cho and Garcia-Molina 2003, eq. 4). With the visits per day ρ = 1/t as the variable,
+//! the value of one more visit per day is the derivative (Azar et al. 2018; Busa-Fekete et al. 2025, the case without
+//! signals):
 //!
 //! ```text
 //! freshness   d/dρ μ ρ/Δ (1 - e^(-Δ/ρ))   = μ/Δ (1 - e^(-Δt) (1 + Δt))       at most μ/Δ: a page changes too fast to be kept
 //! log         d/dρ μ ln(ρ / (ρ + Δ))      = μ Δt² / (1 + Δt)                   without bound: nobody starves (Kolobov et al. 2019)
 //! delay       d/dρ -y / (2ρ)              = y t²/2                             y new links a day, known t/2 days late
 //! ```
-//! All three are importance times days for a visit: a page known to be fresh for a day longer, a link known a day earlier.
-//! So they add up and compare, and the best policy visits each page when this value reaches the one price of a visit.
+//! All three are importance times days per visit: a page known to be fresh for a day longer, a link known a day
+//! earlier. So they can be added and compared, and the best policy visits each page when its value reaches the common
+//! price of a visit.
 //!
 //! A signal (a sitemap's lastmod, a feed) that is false with probability q multiplies the probability that the page is
-//! still as it was, e^(-Δt), by q: as if ln(1/q)/Δ more days had passed (Busa-Fekete et al. 2025, effective time). Theirs is
-//! e^(-αt) with α the rate of unsignalled changes, for a source whose silence tells something; here silence tells
-//! nothing, since most pages have no source at all.
+//! unchanged, e^(-Δt), by q, as if ln(1/q)/Δ more days had passed (Busa-Fekete et al. 2025, effective time). Theirs is
+//! e^(-αt) with α the rate of unsignalled changes, for a source whose silence is evidence; here it is not, since most
+//! pages have no source.
 
 use super::crossing::crossing;
 
-/// Nobody plans further ahead: a page that hardly ever changes and has just done so is worth its importance for so many
-/// days, and not for ever.
+/// Days of the planning horizon: a page that hardly ever changes and has just changed is worth its importance for so
+/// long, and not for ever.
 const HORIZON: f64 = 3650.0;
 
-/// Longer is the same as never, in days.
+/// More days count as never.
 const LONGEST: f64 = 1e9;
 
-/// Share of the log objective's value that a spared page has at least.
+/// Minimum value of a spared page, as a share of the log objective's value.
 const SPARED: f64 = 0.1;
 
-/// Largest importance, rate and yield that are told apart: products of them stay numbers.
+/// Upper bound of importance, rate and yield, so that products stay finite.
 const MOST: f64 = 1e100;
 
-/// What makes visits to a page worth their requests.
+/// What makes visits to a page valuable.
 ///
-/// Values out of range are read as the nearest in it, what is not a number as 0 (`doubt`: as 1).
+/// Values out of range count as the nearest bound, NaN as 0 (`doubt`: as 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VisitValue {
-    /// What it is worth that this page is as it is on the web, a day; at least 0.
+    /// Value per day of having the page's current version; at least 0.
     pub importance: f64,
-    /// Changes a day, at least 0.
+    /// Changes per day, at least 0.
     pub rate: f64,
-    /// New links a day, each times what the page behind it is worth; 0 for an article.
+    /// New links per day, each times the value of its target; 0 for an article.
     pub yields: f64,
-    /// Probability that none of the signals since the last visit is true; 1 if there was none.
+    /// Probability that none of the signals since the last visit is true; 1 without signals.
     pub doubt: f64,
-    /// Not to be starved, however fast it changes: never below a tenth of the value under the log objective.
+    /// Never below a tenth of the value under the log objective, however fast it changes.
     pub spared: bool,
 }
 
 impl VisitValue {
-    /// What a visit is worth so many days after the last one: never below 0, never falls with the days.
+    /// Value of a visit this many days after the last one: at least 0, never decreases with the days.
     ///
     /// # Examples
     /// ```
-    /// use suidao_crawl::revisit::Worth;
-    /// let news = Worth { importance: 1.0, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
+    /// use suidao_crawl::revisit::VisitValue;
+    /// let news = VisitValue { importance: 1.0, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
     /// assert!(news.value(0.0) == 0.0 && news.value(1.0) < news.value(2.0));
-    /// let told = Worth { doubt: 0.1, ..news };
-    /// assert!(told.value(1.0) > news.value(1.0));
+    /// let signalled = VisitValue { doubt: 0.1, ..news };
+    /// assert!(signalled.value(1.0) > news.value(1.0));
     /// assert!((news.days_until(news.value(3.0)) - 3.0).abs() < 1e-9);
     /// ```
     pub fn value(&self, days: f64) -> f64 {
@@ -67,13 +69,13 @@ impl VisitValue {
         kept + bounded(self.yields, MOST) * days * days / 2.0
     }
 
-    /// Days after the last visit at which a visit is worth so much: the inverse of [`Worth::value`]. 0 if it is from the
-    /// start, infinity if it never will be.
+    /// Days after the last visit at which a visit has this value: the inverse of [`VisitValue::value`]. 0 if it has it
+    /// at once, infinity if never.
     pub fn days_until(&self, value: f64) -> f64 {
         if value.is_nan() || value <= self.value(0.0) {
             return 0.0;
         }
-        // Where either part alone has it the sum has at least that, and where neither has half of it, less.
+        // The sum reaches the value no later than either part alone, and not before one part reaches half of it.
         let late = self.days_of_parts(value);
         let yields = bounded(self.yields, MOST);
         let days = if yields > 0.0 && late.is_finite() {
@@ -84,7 +86,7 @@ impl VisitValue {
         if days <= LONGEST { days } else { f64::INFINITY }
     }
 
-    /// μ/Δ (1 - e^(-Δt) (1 + Δt)), with what the signals add to the time.
+    /// μ/Δ (1 - e^(-Δt) (1 + Δt)), with the time that signals add.
     fn fresh(&self, days: f64) -> f64 {
         let rate = self.rate();
         let changes = rate * days + self.signalled();
@@ -97,7 +99,7 @@ impl VisitValue {
         SPARED * bounded(self.importance, MOST) * rate * days * days / (1.0 + rate * days)
     }
 
-    /// When the largest of the parts reaches this value above 0.
+    /// Days until the largest part reaches this positive value.
     fn days_of_parts(&self, value: f64) -> f64 {
         let (importance, rate, yields) = (bounded(self.importance, MOST), self.rate(), bounded(self.yields, MOST));
         let mut days = (2.0 * value / yields).sqrt();
@@ -116,13 +118,13 @@ impl VisitValue {
         bounded(self.rate, MOST)
     }
 
-    /// ln(1/doubt): the changes that the signals stand for.
+    /// ln(1/doubt): the expected changes that the signals stand for.
     fn signalled(&self) -> f64 {
         if self.doubt < 1.0 { -self.doubt.max(0.0).ln() } else { 0.0 }
     }
 }
 
-/// `number` within 0 and `most`; 0 if it is none.
+/// `number` limited to 0 and `most`; 0 if it is NaN.
 fn bounded(number: f64, most: f64) -> f64 {
     number.max(0.0).min(most)
 }
@@ -130,7 +132,7 @@ fn bounded(number: f64, most: f64) -> f64 {
 /// 1 - e^(-x) (1 + x), the probability of a second change, to full precision for every x from 0 to infinity.
 fn second(x: f64) -> f64 {
     if x < 0.03 {
-        // Σ (-1)^k (k - 1)/k! x^k: the differences of the closed form cancel out here.
+        // Σ (-1)^k (k - 1)/k! x^k: the closed form cancels here.
         let terms = [1.0 / 2.0, -1.0 / 3.0, 1.0 / 8.0, -1.0 / 30.0, 1.0 / 144.0, -1.0 / 840.0, 1.0 / 5760.0];
         x * x * terms.iter().rev().fold(0.0, |sum, term| sum * x + term)
     } else if x > 700.0 {
@@ -151,7 +153,7 @@ fn second_inverse(p: f64) -> f64 {
     if q < 0.02 {
         return q * (1.0 + q * (1.0 / 3.0 + q * (1.0 / 36.0 + q * (-1.0 / 270.0 + q / 4320.0))));
     }
-    // From below and close (Chatzigeorgiou 2013); the function is convex, so Newton's steps stay above from the first on.
+    // A close lower bound (Chatzigeorgiou 2013); the function is convex, so Newton's steps stay above after the first.
     let mut x = q + 2.0 / 3.0 * l;
     for _ in 0..4 {
         x -= (x - x.ln_1p() - l) * (1.0 + x) / x;
@@ -167,14 +169,14 @@ mod tests {
 
     const PLAIN: VisitValue = VisitValue { importance: 1.0, rate: 1.0, yields: 0.0, doubt: 1.0, spared: false };
 
-    /// The derivative of `objective`, of visits a day, at one visit every so many days.
+    /// The derivative of `objective` by visits per day, at one visit every `days`.
     fn derivative(objective: impl Fn(f64) -> f64, days: f64) -> f64 {
         let visits = 1.0 / days;
         let step = visits * 1e-4;
         (objective(visits + step) - objective(visits - step)) / (2.0 * step)
     }
 
-    /// Share of time that a page visited evenly is fresh, by the midpoint rule over an interval.
+    /// Share of time that an evenly visited page is fresh, by the midpoint rule over an interval.
     fn freshness(rate: f64, visits: f64) -> f64 {
         let steps = 20_000;
         let fresh = |step: i32| (-rate / visits * (f64::from(step) + 0.5) / f64::from(steps)).exp();
@@ -202,7 +204,7 @@ mod tests {
         let told = VisitValue { rate: 0.2, doubt: 0.25, ..PLAIN };
         let waited = VisitValue { doubt: 1.0, ..told };
         for days in [0.0_f64, 0.1, 3.0, 100.0] {
-            // Probability of being as it was: e^(-rate t) both ways.
+            // Probability of being unchanged: e^(-rate t) both ways.
             let later = -(0.25 * (-0.2 * days).exp()).ln() / 0.2;
             assert!((told.value(days) - waited.value(later)).abs() < 1e-12);
         }
@@ -297,7 +299,7 @@ mod tests {
         fn the_day_of_the_value_of_a_day_is_that_day(page in any_worth(), power in -2.0..3.0) {
             let days = 10_f64.powf(power);
             let value = page.value(days);
-            // Near its ceiling the value does not tell days apart.
+            // Near its ceiling the value hardly depends on the days.
             if page.value(days * 1.01) > value * 1.0001 {
                 let back = page.days_until(value);
                 prop_assert!((back - days).abs() < 1e-6 * days, "{} came back as {}", days, back);

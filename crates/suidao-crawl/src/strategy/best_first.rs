@@ -1,4 +1,4 @@
-//! Best-first search, the BFS (最佳优先) of paper 001: a link is worth what the page it stands on is worth.
+//! Best-first search, the BFS (最佳优先) of paper 001: a link scores the relevance of its page.
 //!
 //! Hard focus follows the links of relevant pages only (Jiang, Zhu, Wang 2020, section 1, after Chakrabarti, van den
 //! Berg, Dom 1999): once the topic island is exhausted, so is the crawl. Soft focus follows all.
@@ -9,13 +9,12 @@ use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason
 
 use super::{PageVisit, Strategy};
 
-/// Whose links are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Focus {
-    /// Relevant pages' only.
+    /// Links of relevant pages only.
     Hard,
-    /// Every page's.
+    /// Links of every page.
     #[default]
     Soft,
 }
@@ -33,7 +32,6 @@ impl std::fmt::Display for Focus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BestFirst {
-    /// Whose links are followed.
     pub focus: Focus,
 }
 

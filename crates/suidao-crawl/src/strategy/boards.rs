@@ -1,6 +1,5 @@
-//! The crawl of a forum by its boards: threads as soon as they are listed, further pages of a list when its threads are
-//! had, so that a budget is spent on threads (Li, Cheng, Guo, Zhang 2007, 3.3). What is no board, list or thread was left
-//! out before.
+//! Crawls a forum by its boards: threads as soon as they are listed, further pages of a list after its threads, so that
+//! the budget goes to threads (Li, Cheng, Guo, Zhang 2007, 3.3). Other links have been rejected before.
 
 use suidao_page::model::{
     CrawlUrl, ForumRole, LinkDecision, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget,

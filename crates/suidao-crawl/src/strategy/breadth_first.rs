@@ -1,4 +1,4 @@
-//! Breadth-first: in order of discovery. The baseline that knows nothing of the topic.
+//! Breadth-first: in order of discovery. The baseline that ignores the topic.
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, TunnelBudget};
 
@@ -9,7 +9,7 @@ pub struct BreadthFirst;
 
 impl Strategy for BreadthFirst {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        // One rank for all: the tie-break, order of discovery, is the order.
+        // One rank for all: ties are broken by order of discovery.
         let place = QueueEntry {
             lane: QueueId::MAIN,
             priority: Priority::new(1.0),

@@ -1,9 +1,9 @@
-//! Context-focused crawling: Diligenti, Coetzee, Lawrence, Giles, Gori 2000. A page's words tell how many links it is
-//! from the topic ([`suidao_page::topic::Layers`]); its links wait in the queue of that layer, and the queue nearest to the
-//! topic is served first, that of all other pages last.
+//! Context-focused crawling: Diligenti, Coetzee, Lawrence, Giles, Gori 2000. A page's words estimate its distance to
+//! the topic in links ([`suidao_page::topic::ContextGraph`]). Its links are queued by that layer, and the queue nearest
+//! to the topic is served first, that of pages in no layer last.
 //!
 //! Within a queue the paper orders by the classifier's likelihood, which naive Bayes puts at 1 for nearly every page;
-//! here the page's relevance orders.
+//! this implementation orders by the page's relevance.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use super::{PageVisit, Strategy, merge_trails};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ContextGraph {
-    /// File of the layers, made by `suidao topic layers`; there is no default.
+    /// File of the layers, created by `suidao topic layers`; there is no default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }

@@ -7,8 +7,9 @@
 //! off topic, 0 < k < ∞:      a link with R(link) >= τ_link keeps k, any other gets k - 1; pv = 0
 //! off topic, k = 0:          its links are dropped
 //! ```
-//! pv = 0 read literally never lets a tunnel run, since the queue is never empty: how the paper's "depth-first within
-//! a tunnel" and "breadth-first among equals" go together is left open. The four [`Reading`]s are the four ways out.
+//! Read literally, pv = 0 never lets a tunnel run, because the queue is never empty: the paper does not define how
+//! "depth-first within a tunnel" and "breadth-first among equals" combine. [`DthVariant`] has the four possible
+//! readings.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,18 +17,16 @@ use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, QueuePolic
 
 use super::{PageVisit, Strategy};
 
-/// How links inside a tunnel are queued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DthVariant {
-    /// On a stack that goes before the queue.
+    /// On a stack, served before the queue.
     Preempt,
-    /// In the queue with pv = 0: behind every link of a relevant page.
+    /// In the queue with pv = 0: after every link of a relevant page.
     Queue,
-    /// In the queue with pv = R(link), eq. (3).
     #[default]
     LinkScored,
-    /// On a stack that gets one turn after so many of the queue: the most faithful.
+    /// On a stack that is served once per `interleave` turns of the queue: closest to the paper.
     Interleave,
 }
 
@@ -45,11 +44,10 @@ impl std::fmt::Display for DthVariant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dth {
-    /// How links inside a tunnel are queued.
     pub reading: DthVariant,
-    /// Length of a tunnel none of whose links promises anything; the paper's 12.
+    /// Length of a tunnel whose links all score below τ_link; the paper's 12.
     pub kdepth: u8,
-    /// With `interleave`: turns of the queue for one of the stack.
+    /// With `interleave`: turns of the queue per turn of the stack.
     pub interleave: u32,
 }
 
@@ -73,7 +71,7 @@ impl Strategy for Dth {
         let tunnel = |link: &super::LinkCandidate| {
             let left = match k {
                 TunnelBudget::Left(0) => return LinkDecision::Drop(SkipReason::TunnelEnd),
-                // No link is tested at the entry of a tunnel.
+                // Links are not tested at the start of a tunnel.
                 TunnelBudget::Unbounded => self.kdepth - 1,
                 TunnelBudget::Left(left) if link.relevance >= visit.link_threshold => left,
                 TunnelBudget::Left(left) => left - 1,
@@ -81,7 +79,7 @@ impl Strategy for Dth {
             let (lane, priority) = match self.reading {
                 DthVariant::Queue => (QueueId::MAIN, 0.0),
                 DthVariant::LinkScored => (QueueId::MAIN, link.relevance.get()),
-                // On the stack the children of one page go by R.
+                // On the stack, the links of one page are ordered by R.
                 DthVariant::Preempt | DthVariant::Interleave => (QueueId::TUNNEL, link.relevance.get()),
             };
             let trail = visit.trail(TunnelBudget::Left(left));
@@ -91,7 +89,7 @@ impl Strategy for Dth {
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        // The main lane goes before the stack, whatever the numbers say: they mean different things.
+        // The main queue precedes the stack, whatever the priorities: they have different meanings.
         let better = if (new.lane.0, std::cmp::Reverse(new.priority)) < (old.lane.0, std::cmp::Reverse(old.priority)) {
             new
         } else {

@@ -1,5 +1,5 @@
-//! Fish-search: De Bra, Post 1994, as Hersovici et al. 1998 write it down: a school of fish that breeds where there is
-//! food, the first children of a relevant page, and dies of hunger D links after it.
+//! Fish-search: De Bra, Post 1994, as described by Hersovici et al. 1998: the crawl spreads from relevant pages through
+//! their first links, and stops D links after the last relevant page.
 //!
 //! ```text
 //! page relevant:   its first α width links get 1, the others 0; depth D
@@ -7,8 +7,8 @@
 //! at depth 0:      the links of an off-topic page are dropped
 //! found again:     the larger score, the larger depth
 //! ```
-//! The depth is the trail's k. A relevant page at depth 0 has its links followed, as De Bra and Post have it: finding
-//! food is what resets the depth.
+//! The depth is the k of [`PathState`](suidao_page::model::PathState). The links of a relevant page at depth 0 are
+//! followed, as in De Bra and Post: a relevant page resets the depth.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,15 +16,15 @@ use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry
 
 use super::{PageVisit, Strategy};
 
-/// α: how many times the width a relevant page's links are.
+/// α: a relevant page has α times as many followed links.
 const ALPHA: f32 = 1.5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FishSearch {
-    /// Links of an off-topic page that are taken before the rest.
+    /// Links of an off-topic page that precede the rest.
     pub width: u32,
-    /// D: how many links the school swims from a relevant page.
+    /// D: maximum number of links after a relevant page.
     pub depth: u8,
 }
 

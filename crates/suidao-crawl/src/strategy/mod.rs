@@ -1,8 +1,8 @@
-//! Where to go next: given a page, what each of its links is worth.
+//! Strategies: the score of each link of a page.
 //!
-//! A strategy is a pure question. It sees a [`Visit`] and answers with a [`Verdict`] per link; the frontier orders, the
-//! machine admits, the host decides when. What changes lives in the [`Trail`] a link takes over; a strategy
-//! that learns sums up events besides, and remembers nothing that they do not hold.
+//! A strategy is a pure function from a [`PageVisit`] to one [`LinkDecision`] per link. The frontier orders the links,
+//! and politeness decides when to fetch. A path's state is in the `PathState` that its links inherit. A strategy that
+//! learns also folds events, and has no other memory.
 
 mod best_first;
 mod boards;
@@ -43,34 +43,31 @@ use suidao_page::model::{
     Region, Relevance, TunnelBudget, UrlId,
 };
 
-/// A link as strategies see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkCandidate {
     pub url: CrawlUrl,
-    /// Eq. (3)'s parts.
+    /// The parts of eq. (3).
     pub evidence: LinkScores,
     /// Eq. (3).
     pub relevance: Relevance,
-    /// Where on the page it stands.
     pub region: Region,
     /// Hash of the tag names and classes from the root to it.
     pub path: u32,
-    /// What it is in a forum, where its host is one.
+    /// Its role in a forum, if its host is one.
     pub role: Option<ForumRole>,
 }
 
-/// A page just read: all that a strategy may know.
+/// A page just fetched: everything a strategy may use.
 #[derive(Clone, Copy, Debug)]
 pub struct PageVisit<'a> {
-    /// The page's URL by its number.
     pub id: UrlId,
     /// Eq. (1) of the page.
     pub relevance: Relevance,
-    /// Whether that reaches the page threshold.
+    /// At or above the page threshold.
     pub relevant: bool,
-    /// The place it was taken from, with the trail that led to it.
+    /// Its queue entry, with the state of the path to it.
     pub place: QueueEntry,
-    /// How many links away from the topic it is by its words, where the topic knows layers and it is in one.
+    /// Estimated distance from the topic in links, if the topic has layers and the page is in one.
     pub layer: Option<u8>,
     /// The link threshold of the lexicon, for eq. (3).
     pub link_threshold: Relevance,
@@ -79,8 +76,8 @@ pub struct PageVisit<'a> {
 }
 
 impl PageVisit<'_> {
-    /// What every link of this page takes over, whatever the strategy: one link deeper, and the off-topic pages
-    /// crossed since the last relevant one.
+    /// The path state of every link of this page: one link deeper, and the number of off-topic pages since the last
+    /// relevant one.
     pub fn trail(&self, k: TunnelBudget) -> PathState {
         let trail = self.place.trail;
         PathState {
@@ -92,55 +89,53 @@ impl PageVisit<'_> {
     }
 }
 
-/// Decides what the links of a page are worth.
 pub trait Strategy: Send + Sync {
-    /// One verdict per link of the visit, in its order.
+    /// One decision per link of the visit, in order.
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision>;
 
-    /// The place of a queued URL that was found again; by default the better rank, the longer tunnel, the shorter path.
+    /// The queue entry of a queued URL found again; by default the better rank, the longer tunnel, the shorter path.
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         let better = if new.priority > old.priority { new } else { old };
         QueueEntry { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
     }
 
-    /// Whether it learns from what it [`observe`](Strategy::observe)s: then every link of a page is told, with all that is
-    /// known of it, and not only those that change the state.
+    /// Whether it learns from [`observe`](Strategy::observe)d events: then every link of a page is logged with its
+    /// scores, not only those that change the state.
     fn learns(&self) -> bool {
         false
     }
 
-    /// Learns from what happened. What is remembered is a fold of the events, so that a restart learns it again. URLs
-    /// whose worth may have risen go into `risen`; the links of the page just settled need not.
+    /// Learns from an event. Memory must be a fold of the events, so that a restart restores it. Adds URLs whose score
+    /// may have risen to `risen`; links of the page just settled may be omitted.
     fn observe(&mut self, _event: &Event, _risen: &mut Vec<UrlId>) {}
 
-    /// The present worth of a URL that waits, where that changes while it waits: asked when it is queued, when it has
-    /// risen, and when it comes to the head.
+    /// The current score of a queued URL, if it changes while queued: called when the URL is queued, has risen, or
+    /// reaches the head.
     fn current_score(&self, _id: UrlId) -> Option<Priority> {
         None
     }
 
-    /// What it has learnt, in pieces that [`recall`](Strategy::recall) takes in this order; nothing where nothing is
-    /// remembered. For a restart that need not observe every event again.
+    /// What it has learnt, in pieces for [`restore`](Strategy::restore), in this order; empty for strategies without
+    /// memory. Saves a restart from folding all events.
     fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
         Box::new(std::iter::empty())
     }
 
-    /// Takes in a piece of what an equal strategy had learnt; false for one that is none.
+    /// Restores a piece from the same strategy; false if it is invalid.
     fn restore(&mut self, _piece: &[u8]) -> bool {
         false
     }
 
-    /// Whether what it has learnt is whole and of so many URLs, after pieces were taken in.
+    /// Whether the restored pieces are complete for `urls` URLs.
     fn is_complete(&self, _urls: usize) -> bool {
         true
     }
 
-    /// How the frontier serves the lanes.
+    /// How the frontier serves the queues.
     fn discipline(&self) -> QueuePolicy {
         QueuePolicy::BestFirst
     }
 
-    /// Where a seed waits.
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail: PathState::SEED }
     }
@@ -151,7 +146,6 @@ fn merge_trails(old: PathState, new: PathState, inherited: Relevance) -> PathSta
     PathState { depth: old.depth.min(new.depth), hops: old.hops.min(new.hops), k: old.k.max(new.k), inherited }
 }
 
-/// The strategies by name.
 #[derive(
     Clone,
     Copy,
@@ -196,11 +190,10 @@ pub enum StrategyName {
     Random,
 }
 
-/// `[strategy]` of the configuration: which one, and each one's parameters.
+/// `[strategy]` of the configuration: the strategy, and the parameters of each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StrategySettings {
-    /// Which strategy drives the crawl.
     pub name: StrategyName,
     pub dth: Dth,
     pub tunnel: TunnelSettings,
@@ -214,13 +207,11 @@ pub struct StrategySettings {
     pub random: Random,
 }
 
-/// Why a text names no strategy.
+/// Why a text does not name a strategy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoStrategy {
-    /// No strategy of this name.
     #[error("unknown strategy {0}; choose one of {1}")]
     Name(String, String),
-    /// The strategy has no such variant.
     #[error("strategy {0} takes no parameter {1} in its name; set it with --set strategy.{0}.KEY=VALUE")]
     Parameter(StrategyName, String),
 }
@@ -232,7 +223,7 @@ impl NoStrategy {
     }
 }
 
-/// The variant that is written so in a configuration.
+/// The variant written like this in a configuration.
 fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
     let word: serde::de::value::StrDeserializer<serde::de::value::Error> = word.into_deserializer();
     T::deserialize(word).ok()
@@ -256,11 +247,8 @@ impl StrategySettings {
         }
     }
 
-    /// These settings with the strategy written as its name, or its name and the parameter that tells its variants
-    /// apart, as [`Settings::label`] gives it: `breadth-first`, `dth queue`, `best-first hard`.
-    ///
-    /// # Errors
-    /// [`NoStrategy`] says what is wrong with the name.
+    /// These settings with a strategy given by its label ([`StrategySettings::label`]): its name, or its name and the
+    /// parameter of its variant: `breadth-first`, `dth queue`, `best-first hard`.
     pub fn named(&self, text: &str) -> Result<Self, NoStrategy> {
         let (name, parameter) =
             text.trim().split_once(' ').map_or((text.trim(), None), |(name, p)| (name, Some(p.trim())));
@@ -278,7 +266,7 @@ impl StrategySettings {
         Ok(settings)
     }
 
-    /// The strategy with what tells its variants apart: `dth link-scored`, `best-first hard`.
+    /// The strategy with its variant: `dth link-scored`, `best-first hard`.
     pub fn label(&self) -> String {
         match self.name {
             StrategyName::Dth => format!("dth {}", self.dth.reading),
@@ -293,7 +281,6 @@ impl StrategySettings {
 pub mod tests {
     use super::*;
 
-    /// Links with these relevances.
     pub fn links(relevances: &[f32]) -> Vec<LinkCandidate> {
         let candidate = |(at, &relevance): (usize, &f32)| LinkCandidate {
             url: CrawlUrl::parse(&format!("http://h.cn/{at}")).unwrap(),
@@ -306,7 +293,7 @@ pub mod tests {
         relevances.iter().enumerate().map(candidate).collect()
     }
 
-    /// A page of this relevance, reached with this k, seen with thresholds of 0.5 and 0.15.
+    /// A page with this relevance and k, and thresholds of 0.5 and 0.15.
     pub fn visit(relevance: f32, k: TunnelBudget, links: &[LinkCandidate]) -> PageVisit<'_> {
         PageVisit {
             id: UrlId(0),
@@ -323,7 +310,7 @@ pub mod tests {
         }
     }
 
-    /// Lane, priority and k of each verdict; `None` for drops.
+    /// Queue, priority and k of each decision; `None` for drops.
     pub fn places(verdicts: &[LinkDecision]) -> Vec<Option<(u8, f32, TunnelBudget)>> {
         let place = |verdict: &LinkDecision| match verdict {
             LinkDecision::Follow(place) => Some((place.lane.0, place.priority.get(), place.trail.k)),

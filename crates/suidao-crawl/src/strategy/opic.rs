@@ -1,10 +1,9 @@
-//! OPIC, on-line page importance computation: Abiteboul, Preda, Cobena 2003. Knows nothing of the topic.
+//! OPIC, on-line page importance computation: Abiteboul, Preda, Cobena 2003. Ignores the topic.
 //!
-//! Every URL has cash. A page that is fetched pays all it has in equal shares to its links, and the URL with most cash
-//! is fetched next, which is their greedy choice. Cash therefore is the rank: it is added where a URL is found again,
-//! while it waits or is under way, and so needs no memory of its own. What a page is paid after its fetch would count
-//! at the next one, and there is none; nor does the paper's virtual page, which collects from pages without links and
-//! pays to all, find its way into one crawl's order.
+//! Every URL has cash. A fetched page distributes its cash equally to its links, and the URL with the most cash is
+//! next, the paper's greedy choice. So cash is the rank: it is added when a queued or in-flight URL is found again, and
+//! needs no memory of its own. Cash paid to a page after its fetch would count at its next fetch, and there is none.
+//! The paper's virtual page, which collects from pages without links and pays to all, has no place in a single crawl.
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, TunnelBudget};
 

@@ -5,7 +5,7 @@
 //! u queued again:  PR(u) += d PR(p) / out(p)
 //! gate:            the links of pages with Sim < τ_page are dropped
 //! ```
-//! The paper's text gives the procedure, not the formula; this is its incremental form (ALGORITHMS 1.6).
+//! The paper gives the procedure, not the formula; this is its incremental form.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason
 
 use super::{PageVisit, Strategy, merge_trails};
 
-/// PageRank of the URLs that wait.
+/// PageRank of the queued URLs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PageRank {
@@ -43,7 +43,7 @@ impl Strategy for PageRank {
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        // The new place counts the initial value once more; only its share is added.
+        // The new entry includes the initial value again; only its share is added.
         let share = new.priority.get() - (1.0 - self.damping);
         QueueEntry {
             lane: old.lane,

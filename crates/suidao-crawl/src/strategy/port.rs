@@ -1,10 +1,10 @@
-//! Ports of services that are not the web. A page elsewhere can make a crawler send lines of its choosing there, and a
-//! mail server, a chat server or a data base may take them for commands (cross-protocol attack).
+//! Ports of services other than the web. A page can make a crawler send chosen lines to such a port, and a mail, chat
+//! or database server may take them for commands (cross-protocol attack).
 
-/// Ports that no page is asked of. Those of the Fetch standard ("bad ports", <https://fetch.spec.whatwg.org/#port-blocking>),
-/// so what browsers refuse; and of data bases and caches, which the standard leaves to their own care: `ZooKeeper` (2181),
-/// `MySQL` (3306), `PostgreSQL` (5432), Redis (6379), memcached (11211) and `MongoDB` (27017). Redis and memcached read
-/// lines, and none of the six ever answers in HTTP. In order.
+/// Blocked ports, sorted: those of the Fetch standard ("bad ports", <https://fetch.spec.whatwg.org/#port-blocking>),
+/// which browsers block too, and those of databases and caches, which the standard omits: `ZooKeeper` (2181), `MySQL`
+/// (3306), `PostgreSQL` (5432), Redis (6379), memcached (11211) and `MongoDB` (27017). Redis and memcached parse lines,
+/// and none of the six answers in HTTP.
 const FOREIGN: [u16; 89] = [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
     110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
@@ -12,7 +12,6 @@ const FOREIGN: [u16; 89] = [
     4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017,
 ];
 
-/// Whether a service that is not the web listens at this port as a rule.
 pub fn is_foreign(port: u16) -> bool {
     FOREIGN.binary_search(&port).is_ok()
 }

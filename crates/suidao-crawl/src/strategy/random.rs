@@ -1,9 +1,9 @@
-//! At random: every URL that waits is as likely to be next. The lower bound.
+//! Random order: every queued URL is equally likely to be next. The lower bound.
 //!
-//! A number drawn once for each URL would not do: what has waited long has drawn badly, and newcomers would go first.
-//! So every URL gets a due time, that of its page plus an exponential draw, and the first due is next. An exponential
-//! wait forgets how long it has lasted, so old and new are equals, without a memory: the draw is a function of the seed
-//! and the URL. Exact with one request in flight and no host to wait for.
+//! One random number per URL would favour newcomers, because what is still queued drew badly. So every URL gets a due
+//! time, that of its page plus an exponential draw, and the first due is next. The exponential distribution has no
+//! memory, so old and new URLs are equal; the draw is a function of the seed and the URL. Exact with one request in
+//! flight and no waits for hosts.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -15,7 +15,6 @@ use super::{PageVisit, Strategy, merge_trails};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Random {
-    /// Another seed, another order.
     pub seed: u64,
 }
 
@@ -26,7 +25,7 @@ impl Default for Random {
 }
 
 impl Random {
-    /// When a URL found at `now` is due; negative, so that the first due ranks highest.
+    /// Due time of a URL found at `now`; negative, so that the first due ranks highest.
     fn place(&self, url: &CrawlUrl, now: f32, trail: PathState) -> QueueEntry {
         let bits = xxh3_64_with_seed(url.as_str().as_bytes(), self.seed);
         let uniform = ((bits >> 40) as f32 + 0.5) / (1u32 << 24) as f32;
@@ -55,8 +54,8 @@ mod tests {
     use super::super::tests::links;
     use super::*;
 
-    /// Which of so many links of each page is fetched first: seeds' numbers 0 to 3, and once the first of them is
-    /// fetched, those of its four links, 4 to 7.
+    /// Which of seven links is fetched second: 0 to 3 are those of the seeds, and 4 to 7 the four links of the first
+    /// page fetched.
     fn second(seed: u64) -> usize {
         let random = Random { seed };
         let all = links(&[0.0; 8]);
@@ -77,7 +76,7 @@ mod tests {
 
     #[test]
     fn who_has_waited_is_as_likely_as_who_has_come() {
-        // 3 of 7 that wait have waited: 1286 of 3000, give or take 27.
+        // 3 of 7 queued URLs are old: 1286 of 3000, give or take 27.
         let waited = (0..3000).filter(|&seed| second(seed) < 4).count();
         assert!((1200..1370).contains(&waited), "{waited}");
     }

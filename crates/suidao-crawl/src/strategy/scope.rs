@@ -1,4 +1,4 @@
-//! Which URLs the crawl may touch at all, whatever they are worth. Pure: a URL in, a reason or none out.
+//! Scope: which URLs may be fetched at all, whatever their score. Pure: a URL in, a skip reason or none out.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,50 +7,48 @@ use url::Host;
 use super::port;
 use suidao_page::model::{CrawlUrl, SkipReason};
 
-/// `[scope]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrawlScope {
-    /// Schemes that may be fetched: `http`, `https`.
+    /// Allowed schemes: `http`, `https`.
     pub schemes: Vec<String>,
-    /// If not empty, only these hosts; an entry stands for its subdomains too.
+    /// If not empty, only these hosts and their subdomains.
     #[serde(deserialize_with = "hosts")]
     pub allow_hosts: Vec<String>,
     /// Never these hosts, nor their subdomains.
     #[serde(deserialize_with = "hosts")]
     pub deny_hosts: Vec<String>,
-    /// Extensions of the path's last segment that are no pages.
+    /// Excluded extensions of the path's last segment.
     #[serde(deserialize_with = "extensions")]
     pub deny_extensions: Vec<String>,
-    /// Longest URL, in bytes; Chinese characters count nine in a path.
+    /// Maximum length of a URL in bytes; a Chinese character takes nine in a path.
     pub max_url_length: usize,
-    /// Ports that may be asked although they belong to a service that is not the web.
+    /// Ports allowed although they belong to other services.
     pub allow_ports: Vec<u16>,
-    /// Whether http and https of a host are one web: its URLs are taken under the scheme that it answers.
+    /// Whether http and https of a host are one site, crawled under the scheme that it answers.
     pub one_scheme: bool,
-    /// Whether a host that seeds name under https alone may be asked under http where its port for https cannot be connected
-    /// to: whoever stands between could see to that.
+    /// Whether a host that seeds name only under https may be asked under http if its https port cannot be connected,
+    /// which an attacker on the path can cause.
     pub downgrade_seeds: bool,
-    /// Whose wish is heard that links be not followed.
+    /// Which `nofollow` marks are obeyed.
     pub nofollow: NoFollow,
 }
 
-/// Whose `nofollow` is heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoFollow {
-    /// Nobody's.
+    /// None.
     Ignore,
-    /// A page's (meta robots, `X-Robots-Tag`): it speaks to crawlers. A link's `rel` says that the author does not vouch
-    /// for the target, and stands on most links to befriended sites: many hosts are reached by no other.
+    /// Those of pages (meta robots, `X-Robots-Tag`), which address crawlers. A link's `rel` only means that the author
+    /// does not vouch for the target, and most blogroll links have it: many hosts are reached only through them.
     #[default]
     Pages,
-    /// A link's too.
+    /// Those of links too.
     Links,
 }
 
 impl NoFollow {
-    /// Whether a link is left alone, given what its page and what its own `rel` says.
+    /// Whether a link is rejected, given the `nofollow` of its page and its own.
     pub fn refuses(self, page: bool, link: bool) -> bool {
         match self {
             Self::Ignore => false,
@@ -60,7 +58,7 @@ impl NoFollow {
     }
 }
 
-/// What the web calls everything that is no page.
+/// Common extensions of files that are not pages.
 const NO_PAGES: &str = "7z aac ai apk arj asx atom avi bin bmp bz2 cab css csv deb dmg doc docx eot eps epub exe flac flv \
     gif gz ico iso jar jpeg jpg js json lzh m3u m3u8 m4a m4v map mid midi mkv mobi mov mp2 mp3 mp4 mpeg mpg msi odp ods \
     odt ogg ogv otf pdf png ppt pptx ps psd qt ra rar rdf rm rmvb rpm rss rtf svg swf tar tbz tgz tif tiff torrent ts \
@@ -108,14 +106,14 @@ impl CrawlScope {
         None
     }
 
-    /// [`Refusal::Port`] if the URL's port belongs to a service that is not the web, and is not let in.
+    /// [`SkipReason::Port`] if the URL's port belongs to another service and is not allowed.
     pub fn refuses_port(&self, url: &CrawlUrl) -> Option<SkipReason> {
         let is_closed = |port: u16| port::is_foreign(port) && !self.allow_ports.contains(&port);
         url.port().is_some_and(is_closed).then_some(SkipReason::Port)
     }
 }
 
-/// Host names as URLs have them, in lower case and punycode; a dot or `*.` before one says the same as none.
+/// Host names as in URLs, lower case and punycode; a leading dot or `*.` is ignored.
 fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let host = |name: String| {
         let bare = name.trim().trim_start_matches('*').trim_start_matches('.').trim_end_matches('.');
@@ -137,7 +135,6 @@ fn extensions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
     Vec::<String>::deserialize(deserializer)?.into_iter().map(extension).collect()
 }
 
-/// Whether `host` is `domain` or one of its subdomains.
 fn is_under(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

@@ -1,5 +1,4 @@
-//! Shark-search: Hersovici, Jacovi, Maarek, Pelleg, Shtalhaim, Ur 1998, Fig. 2: fish-search with degrees instead of
-//! yes and no.
+//! Shark-search: Hersovici, Jacovi, Maarek, Pelleg, Shtalhaim, Ur 1998, Fig. 2: fish-search with graded relevance.
 //!
 //! ```text
 //! inherited = δ Sim(page)              if the page is relevant
@@ -9,8 +8,9 @@
 //! near      = β R_Anchor + (1 - β) context
 //! potential = γ inherited + (1 - γ) near
 //! ```
-//! A URL found again keeps the larger potential and what goes with it. A seed has inherited nothing. The paper bounds
-//! the depth as fish-search does; its followers use it as a best-first search, and so does this: `limits.hops` bounds it.
+//! A URL found again keeps the larger potential and its inherited score. A seed inherits 0. The paper bounds the depth
+//! as fish-search does; later authors use it as a best-first search, and so does this implementation, bounded by
+//! `limits.hops`.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,11 +21,11 @@ use super::{LinkCandidate, PageVisit, Strategy};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SharkSearch {
-    /// δ, in `[0, 1]`: what of a page's score its links inherit.
+    /// δ, in `[0, 1]`: share of a page's score that its links inherit.
     pub delta: f32,
     /// β, in `[0, 1]`: weight of the anchor against its context.
     pub beta: f32,
-    /// γ, in `[0, 1]`: weight of the inherited against what stands around the link.
+    /// γ, in `[0, 1]`: weight of the inherited score against the link's neighbourhood.
     pub gamma: f32,
 }
 

@@ -1,5 +1,5 @@
-//! Static tunnelling: Bergmark, Lagoze, Sbityakov 2002: an off-topic page ends nothing, k of them in a row do. The
-//! ancestor of [`super::Dth`], which it equals where no link promises anything.
+//! Static tunnelling: Bergmark, Lagoze, Sbityakov 2002: a path ends after k consecutive off-topic pages. The
+//! predecessor of [`super::Dth`], which behaves the same if no link reaches τ_link.
 //!
 //! ```text
 //! page relevant:        links get Sim(page), k = ∞
@@ -14,11 +14,10 @@ use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason
 
 use super::{PageVisit, Strategy};
 
-/// Tunnels of one length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct StaticTunnel {
-    /// K: off-topic pages that a tunnel crosses, at least 1; 12 is the longest way between relevant pages they saw.
+    /// K: off-topic pages that a tunnel crosses, at least 1; the paper's longest path between relevant pages has 12.
     pub k: u8,
 }
 

@@ -1,10 +1,11 @@
-//! URL weight by directory depth, paper 004 (Tianwang): a page is worth what its URL looks like.
+//! URL weight by directory depth, paper 004 (Tianwang): a page is scored by its URL.
 //!
 //! ```text
 //! weight = max(0, 10 - #'/' - #'?' - #'&' - 2 #{search, proxy, gate})
 //! ```
-//! Slashes and question marks of the path and the query count, a trailing `/` of the path does not. Rules 1 and 3 of the paper both charge the slash; they are read as one rule. Rule 4:
-//! N by descending weight, then M at random, N >= M >= 1: eleven weights are eleven lanes, each in order of discovery.
+//! Counts slashes and question marks of path and query, except a trailing `/` of the path. Rules 1 and 3 of the paper
+//! both count the slash and are read as one rule. Rule 4: N by descending weight, then M at random, N >= M >= 1: eleven
+//! weights are eleven queues, each in order of discovery.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +19,9 @@ const HEAVIEST: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct UrlWeight {
-    /// N of rule 4: so many by descending weight...
+    /// N of rule 4: number of URLs taken by descending weight.
     pub by_weight: u32,
-    /// M of rule 4: ...then so many at random.
+    /// M of rule 4: number of URLs then taken at random.
     pub at_random: u32,
 }
 
@@ -30,7 +31,6 @@ impl Default for UrlWeight {
     }
 }
 
-/// The weight of a URL, 0 to 10.
 pub fn url_weight(url: &CrawlUrl) -> u8 {
     let path = url.path().strip_suffix('/').unwrap_or(url.path());
     let query = url.query();

@@ -1,27 +1,26 @@
-//! Soft 404s: pages that say that there is no such page and answer 200. Told by comparing with what the host says of a page
-//! that cannot exist (Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae", WWW 2004).
+//! Soft 404s: error pages with status 200. Detected by comparison with the host's answer for a page that cannot exist
+//! (Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae", WWW 2004).
 //!
-//! Words alone decide nothing: a page about error 404 says the same words.
+//! Words alone are not enough: a page about error 404 contains the same words.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use suidao_page::model::{AbsentPage, CrawlUrl, Sketch};
 use suidao_page::text::simhash::distance;
 
-/// A text of more characters says something beside that there is nothing.
+/// A text with more characters has content beyond the error message.
 const LONGEST: usize = 400;
-/// Bits in which a text and the host's answer differ at most, which repeats the address that was asked for.
+/// Maximum Hamming distance between a text and the host's answer, which repeats the requested address.
 const NEAR: u32 = 3;
-/// The same for texts of fewer characters than [`SHORT`] under the same title: there an address weighs more.
+/// The same for texts shorter than [`SHORT`] with the same title, in which an address weighs more.
 const NEAR_SHORT: u32 = 12;
-/// Characters below which a text is short.
 const SHORT: u32 = 300;
 
-/// A page that cannot exist is called this, and so many digits.
+/// Path of a page that cannot exist: this name, and a number of `CODE` digits.
 const NAME: &str = "suidao-no-such-page-";
 const CODE: usize = 16;
 
-/// What such pages say, folded, in Chinese and English. Not a lone `404`: it may be a number.
+/// Phrases of error pages, case-folded, in Chinese and English. Not a lone `404`, which may be a number.
 const SAID: [&str; 34] = [
     "页面不存在",
     "网页不存在",
@@ -59,7 +58,7 @@ const SAID: [&str; 34] = [
     "could not be found",
 ];
 
-/// Whether a page says of itself that there is no such page. `text`: its main text.
+/// Whether a page's own text is an error message. `text`: its main text.
 pub fn says_so(title: &str, text: &str) -> bool {
     if text.chars().filter(|c| !c.is_whitespace()).take(LONGEST + 1).count() > LONGEST {
         return false;
@@ -79,15 +78,15 @@ fn is_code(title: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-', '|', '_', ',', ':', '：', '，', '—']))
 }
 
-/// A page of this host that cannot exist: the path says what it is for, and no two crawls ask for the same.
+/// Probe URL of this host: the path states its purpose, and differs between crawls.
 pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
     let code = xxh3_64_with_seed(home.authority().as_bytes(), seed ^ 0x404);
     home.join(&format!("/{NAME}{code:016x}")).ok()
 }
 
-/// Whether a page is where a page that cannot exist was sent to, but for the address in the query: `?aspxerrorpath=/a/7.html`. In
-/// the path that address is no sign: a host may send whatever is asked for to `/zh/` and the same. And a script that is sent
-/// all addresses may show pages: what is sent there must be suspicious for other reasons too.
+/// Whether a page is the redirect target of the probe, except for the address in the query: `?aspxerrorpath=/a/7.html`.
+/// In the path the address is no evidence: a host may redirect everything to `/zh/` plus the same path. A script that
+/// receives all addresses may show pages, so other evidence is needed too.
 pub fn is_alike(absent: &AbsentPage, url: &CrawlUrl) -> bool {
     let AbsentPage::Redirect(to) = absent else { return false };
     let Some((before, after)) = to.as_str().split_once(NAME) else { return false };
@@ -96,13 +95,13 @@ pub fn is_alike(absent: &AbsentPage, url: &CrawlUrl) -> bool {
     rest.is_some() && before.contains('?') && url.path() != "/"
 }
 
-/// Whether a page is the same as what its host says of a page that cannot exist.
+/// Whether a page equals the host's answer to the probe.
 pub fn is_same(absent: &AbsentPage, url: &CrawlUrl, sketch: Sketch, title: u32) -> bool {
     match absent {
-        // A home page that is sent to in place of an error is one all the same.
+        // A home page that replaces an error is still a page.
         AbsentPage::Redirect(to) => to == url && url.path() != "/",
         AbsentPage::Page { sketch: said, title: headed } => {
-            // Without a word nothing can be compared.
+            // Without text there is nothing to compare.
             if said.chars == 0 || sketch.chars == 0 || url.path() == "/" && url.query().is_none() {
                 return false;
             }

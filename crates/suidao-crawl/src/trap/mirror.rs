@@ -1,8 +1,9 @@
-//! Mirrors: two hosts with the same pages under the same paths, be it another name of one server, a copy, or `www.` and the
-//! bare name (Bharat, Broder, Dean, Henzinger, "A comparison of techniques to find mirrored hosts on the WWW", 2000).
+//! Mirrors: two hosts with the same pages under the same paths: another name of one server, a copy, or a host with and
+//! without `www.` (Bharat, Broder, Dean, Henzinger, "A comparison of techniques to find mirrored hosts on the WWW",
+//! 2000).
 //!
-//! Once two hosts are known to be mirrors, neither is given up: a page is fetched from whichever host it is first known
-//! of, and not from the other. So a mirror that is not whole costs no page.
+//! Neither of two mirrors is dropped: a page is fetched from the host on which it is first discovered, and not from the
+//! other. So an incomplete mirror loses no page.
 
 use rustc_hash::FxHashMap;
 
@@ -10,29 +11,29 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::HostId;
 
-/// Most pairs of hosts that are counted.
+/// Maximum number of pairs of hosts counted.
 const MOST: usize = 1 << 14;
-/// Equal pages for each that differs, at the least.
+/// Minimum number of equal pages per different page.
 const SHARE: u32 = 4;
 
-/// The pairs of hosts with equal pages: a fold of a crawl's pages. Memory: 40 bytes for each pair.
+/// Pairs of hosts with equal pages: a fold of a crawl's pages. Memory: 40 bytes per pair.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Mirrors {
-    /// Equal pages and different ones under equal paths; the earlier host first.
+    /// Equal and different pages under equal paths; the earlier host first.
     counts: FxHashMap<(HostId, HostId), [u32; 2]>,
-    /// Of each host those that it shares a page with.
+    /// Hosts that each host shares a page with.
     partners: FxHashMap<HostId, Vec<HostId>>,
     mirrored: FxHashMap<HostId, Vec<HostId>>,
 }
 
 impl Mirrors {
-    /// Hosts that have a page of this host, by name and text.
+    /// Hosts that have a page with the same path and text as one of this host.
     pub fn partners(&self, host: HostId) -> &[HostId] {
         self.partners.get(&host).map_or(&[], Vec::as_slice)
     }
 
-    /// Two hosts have pages of one path, equal or not; whether they are mirrors by now and were not before, given how many
-    /// equal pages make one.
+    /// Counts a path that both hosts have. Returns whether this makes them mirrors, given the number of equal pages
+    /// needed.
     pub fn observe(&mut self, one: HostId, other: HostId, equal: bool, enough: u16) -> bool {
         let pair = (one.min(other), one.max(other));
         if one == other || !self.counts.contains_key(&pair) && (self.counts.len() >= MOST || !equal) {
@@ -49,7 +50,6 @@ impl Mirrors {
         equal && same >= u32::from(enough) && same >= SHARE * different && !self.of(one).contains(&other)
     }
 
-    /// From now on the two are mirrors.
     pub fn learn(&mut self, one: HostId, other: HostId) {
         for (host, mirror) in [(one, other), (other, one)] {
             let known = self.mirrored.entry(host).or_default();
@@ -63,12 +63,10 @@ impl Mirrors {
         self.mirrored.get(&host).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether no host has a mirror.
     pub fn is_empty(&self) -> bool {
         self.mirrored.is_empty()
     }
 
-    /// Hosts that have a mirror.
     pub fn len(&self) -> usize {
         self.mirrored.len()
     }

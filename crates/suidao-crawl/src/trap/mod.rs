@@ -1,6 +1,5 @@
-//! What is a trap? Rules that tell pages without end, and pages that are none, from the rest: one file a rule. Pure: a URL or
-//! a page and what was seen before in, a reason or none out. When they are asked, and what is remembered of it, is the
-//! machine's (`crawl/traps.rs`).
+//! Trap rules: they recognise endless sites and pages without content. One file per rule. Pure: a URL or a page and the
+//! history in, a skip reason or none out. The machine (`crawl/traps.rs`) evaluates them and stores their state.
 
 pub mod absent;
 pub mod mirror;
@@ -11,27 +10,26 @@ pub mod session;
 
 use serde::{Deserialize, Serialize};
 
-/// `[traps]` of the configuration. 0 turns a rule off that has a number.
+/// `[traps]` of the configuration. 0 turns a numeric rule off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traps {
-    /// A path or a query that says the same so often in a row is refused.
+    /// Repetitions of a path segment or a query part after which a URL is excluded.
     pub repeats: usize,
-    /// Most path segments.
     pub max_segments: usize,
-    /// Pages of a series (a calendar, a list, combinations of parameters) in a row that may bring nothing of their own.
+    /// Consecutive pages of a series (a calendar, a list, combinations of parameters) that may add nothing new.
     pub series: u16,
-    /// Whether parameters that behave like a session's are dropped from the URLs of their host.
+    /// Whether parameters that behave like session ids are removed from the URLs of their host.
     pub sessions: bool,
-    /// Further parameters that are dropped from all URLs, beside those that the normal form has none of.
+    /// Additional parameters removed from all URLs, beyond those that URL normalisation removes.
     pub session_parameters: Vec<String>,
-    /// Whether a host whose pages look like it is asked for a page that cannot exist, and what says the same is no page.
+    /// Whether suspicious hosts are probed with a page that cannot exist; similar answers are then soft 404s.
     pub soft_404: bool,
-    /// Soft 404s in a row after which a host is asked for nothing but seeds.
+    /// Consecutive soft 404s after which only seeds are requested from a host.
     pub missing: u16,
-    /// Two hosts with so many equal pages under equal paths are one.
+    /// Equal pages under equal paths that make two hosts mirrors.
     pub mirrors: u16,
-    /// Whether the links of a page are left be that says what another said.
+    /// Whether the links of near-duplicate pages are ignored.
     pub near_duplicates: bool,
 }
 
@@ -52,7 +50,7 @@ impl Default for Traps {
 }
 
 impl Traps {
-    /// No rule at all: for who walks a web that is known to end.
+    /// No rule at all, for sites known to be finite.
     pub fn off() -> Self {
         Self {
             repeats: 0,
@@ -67,10 +65,10 @@ impl Traps {
         }
     }
 
-    /// What is wrong with the settings, if anything: the key and the sentence.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// The key and what it must be.
+    /// The invalid key, and what it must be.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         if self.repeats == 1 {
             return Err(("traps.repeats", "must be at least 2, or 0 for never"));

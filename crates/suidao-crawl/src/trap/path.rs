@@ -1,10 +1,10 @@
-//! URLs that repeat themselves: relative links that pile up (`/a/b/a/b/a/b`), numbers that do
-//! (`/page/2/page/3/page/4`), addresses that carry the address they came from.
+//! Repetitive URLs: relative links that accumulate (`/a/b/a/b/a/b`), numbers that do (`/page/2/page/3/page/4`), URLs
+//! that contain the URL they came from.
 
 use super::Traps;
 use suidao_page::model::{CrawlUrl, SkipReason};
 
-/// Segments that may repeat together.
+/// Number of segments that may repeat together.
 const PERIODS: std::ops::RangeInclusive<usize> = 1..=3;
 
 /// Why a URL looks like a trap by itself; none if it does not.
@@ -20,7 +20,7 @@ pub fn refuses(traps: &Traps, url: &CrawlUrl) -> Option<SkipReason> {
 }
 
 fn path_repeats(times: usize, path: &str) -> bool {
-    // Most paths are too short to repeat anything.
+    // Shortcut: most paths are too short to repeat anything.
     if times == 0 || path.bytes().filter(|&byte| byte == b'/').count() < times {
         return false;
     }
@@ -28,7 +28,7 @@ fn path_repeats(times: usize, path: &str) -> bool {
     PERIODS.into_iter().any(|period| {
         segments.windows(times * period).any(|run| {
             let again = |same: fn(&str, &str) -> bool| (period..run.len()).all(|at| same(run[at], run[at - period]));
-            // Numbers may change where words stand still beside them; /2020/05/17 and /1/2/3 are no words.
+            // Numbers may vary next to constant words; /2020/05/17 and /1/2/3 have no words.
             let words = || run[..period].iter().any(|segment| !is_number(segment));
             again(|one, other| one == other)
                 || period > 1 && words() && again(|one, other| one == other || is_number(one) && is_number(other))
@@ -40,13 +40,12 @@ fn is_number(segment: &str) -> bool {
     !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The same pair so often, or a parameter inside itself so often (`?back=/x?back=/x?back=`, plain or escaped, and escaped
-/// again).
+/// A repeated pair, or a parameter nested in itself (`?back=/x?back=/x?back=`, plain or escaped, even repeatedly).
 fn query_repeats(times: usize, query: &str) -> bool {
     if times == 0 || query.len() < 3 * times {
         return false;
     }
-    // A percent sign that was escaped over and over.
+    // A repeatedly escaped percent sign.
     if query.contains("%25252525") {
         return true;
     }
@@ -60,7 +59,7 @@ fn query_repeats(times: usize, query: &str) -> bool {
     })
 }
 
-/// How often a parameter of this name stands in a value.
+/// How often a parameter of this name occurs in a value.
 fn inside(name: &str, value: &str) -> usize {
     let is_start = |at: usize| at == 0 || !value.as_bytes()[at - 1].is_ascii_alphanumeric() || after_escape(value, at);
     let is_end = |at: usize| {
@@ -72,7 +71,7 @@ fn inside(name: &str, value: &str) -> usize {
     value.match_indices(name).filter(|&(at, _)| is_start(at) && is_end(at + name.len())).count()
 }
 
-/// Whether what ends here is an escaped `?`, `&` or `/`.
+/// Whether the text before `at` ends with an escaped `?`, `&` or `/`.
 fn after_escape(value: &str, at: usize) -> bool {
     ["3F", "26", "2F"].iter().any(|code| value[..at].ends_with(code))
 }

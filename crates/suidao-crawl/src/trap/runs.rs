@@ -1,6 +1,6 @@
-//! Whether a series of pages has ended: so many of it in a row bring nothing of their own. No other way tells a calendar
-//! from an archive. A page brings something if a link in its content leads out of the series to where its last two pages
-//! did not, or if its text is unlike theirs.
+//! Whether a series of pages has ended: too many consecutive pages add nothing new. Nothing else distinguishes a
+//! calendar from an archive. A page adds something if a content link leaves the series to a URL not linked from its
+//! last two pages, or if its text differs from theirs.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -11,16 +11,16 @@ use super::series::UrlSeries;
 use suidao_page::model::{CrawlUrl, Sketch, UrlId};
 use suidao_page::text::simhash::distance;
 
-/// Texts of fewer characters tell nothing: a calendar's days are as many.
+/// Texts with fewer characters are ignored: a calendar's days are as long.
 const TELLING: u32 = 120;
-/// Bits in which a text differs at least from those of the pages before it.
+/// Minimum Hamming distance between a new text and those of the previous pages.
 const APART: u32 = 10;
-/// Words of bits that tell where a page led: a byte for each link, within these bounds.
+/// Bounds of a filter's size in words of 64 bits: a byte per link.
 const WORDS: std::ops::RangeInclusive<usize> = 8..=128;
-/// Most series that are remembered.
+/// Maximum number of series stored.
 const MOST: usize = 1 << 20;
 
-/// Where a page led: a bit for each link. Kept that sparse, few other links seem to be among them.
+/// Bloom filter of a page's links with one hash function; sparse, so false positives are rare.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct LinkBloom(Box<[u64]>);
 
@@ -35,7 +35,7 @@ impl LinkBloom {
         led
     }
 
-    /// Whether the page led here. No longer told where so many bits are set that any link would seem to be among them.
+    /// Whether the page had this link. False if so many bits are set that any link would match.
     fn holds(&self, link: UrlId) -> bool {
         if self.0.is_empty() {
             return false;
@@ -51,14 +51,13 @@ impl LinkBloom {
     }
 }
 
-/// What is remembered of a series.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Run {
-    /// Pages in a row that brought nothing.
+    /// Consecutive pages that added nothing.
     no_new_content: u16,
-    /// Where the last two pages led.
+    /// Links of the last two pages.
     led: [LinkBloom; 2],
-    /// SimHash of their texts.
+    /// SimHashes of their texts.
     said: [u64; 2],
     pages: u32,
 }
@@ -69,21 +68,19 @@ impl Run {
     }
 }
 
-/// A page, as far as its series needs to know.
+/// A page as its series needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesPage<'a> {
-    /// Where the links of its content lead, those to relatives left out.
+    /// Targets of its content links, except those in related series.
     pub leads: &'a [UrlId],
-    /// Sketch of its main text.
     pub sketch: Sketch,
-    /// Most of it is a row of records with links: its text says what they say.
+    /// Mostly a list of records with links, so its text repeats theirs.
     pub listing: bool,
-    /// It is about the topic.
     pub relevant: bool,
 }
 
-/// The series of a crawl: a fold of its pages. Memory: 200 bytes a series, and up to 2,000 where its pages have a
-/// thousand links.
+/// The series of a crawl: a fold of its pages. Memory: 200 bytes per series, up to 2,000 if its pages have a thousand
+/// links.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct SeriesTracker {
     runs: FxHashMap<u64, Box<Run>>,
@@ -91,9 +88,9 @@ pub struct SeriesTracker {
 }
 
 impl SeriesTracker {
-    /// Whether a page brings nothing of its own to a series.
+    /// Whether a page adds nothing new to a series.
     pub fn is_barren(&self, series: &UrlSeries, page: &SeriesPage) -> bool {
-        // The first page of a series is what the others are compared with.
+        // The first page of a series is the reference for the others.
         let Some(run) = self.runs.get(&series.key()).filter(|run| run.pages > 0) else { return false };
         if page.leads.iter().any(|&link| !run.led_to(link)) {
             return false;
@@ -103,7 +100,7 @@ impl SeriesTracker {
         !(tells && before.iter().all(|said| distance(*said, page.sketch.simhash) > APART))
     }
 
-    /// Takes in a page of a series: how many in a row have brought nothing by now. `links`: all of them.
+    /// Records a page of a series; returns how many consecutive pages have added nothing. `links`: all its links.
     pub fn observe(
         &mut self,
         series: &UrlSeries,
@@ -129,12 +126,10 @@ impl SeriesTracker {
         self.runs.remove(&series.key());
     }
 
-    /// Whether the series of a URL has ended.
     pub fn has_ended(&self, url: &CrawlUrl) -> bool {
         !self.ended.is_empty() && UrlSeries::of(url).is_some_and(|series| self.ended.contains(&series.key()))
     }
 
-    /// Series that have ended.
     pub fn ended(&self) -> usize {
         self.ended.len()
     }
@@ -169,7 +164,7 @@ mod tests {
         assert_eq!(ended, 39);
         runs.end(&series(0));
         assert!(runs.has_ended(&url("/cal/2099/01/")) && !runs.has_ended(&url("/cal/2099/01/05/")));
-        // An archive: each month leads to posts that the months before it did not.
+        // An archive: each month links to posts that earlier months did not.
         let mut runs = SeriesTracker::default();
         for n in 0..40_u32 {
             let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
@@ -186,7 +181,7 @@ mod tests {
         let text = sketch("没有更多了");
         let mut runs = SeriesTracker::default();
         for n in 0..400_u32 {
-            // Nearly all of them are furniture, and the one that counts is new.
+            // Nearly all links are boilerplate, and the one that counts is new.
             let own = [UrlId(10_000 + n)];
             let page = SeriesPage { leads: &own, sketch: text, listing: true, relevant: false };
             let barren = runs.is_barren(&series(n as usize), &page);

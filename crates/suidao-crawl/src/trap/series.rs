@@ -1,22 +1,21 @@
-//! Series of pages that may have no end: a calendar's months, a list's pages, the combinations of a shop's filters. The
-//! spelling tells which URLs are of one series; whether it has ended is another matter ([`super::runs`]), for `/2020/05/` may
-//! be a calendar's or an archive's.
+//! Series of pages that may be endless: a calendar's months, a list's pages, the combinations of a shop's filters. The
+//! URLs show the series; [`super::runs`] decides whether it has ended, because `/2020/05/` may be a calendar or an
+//! archive.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use suidao_page::model::CrawlUrl;
 
-/// What the URLs of one series have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlSeries {
-    /// Host and path, numbers masked: `a.cn/page/#/`.
+    /// Host and path with numbers masked: `a.cn/page/#/`.
     place: String,
     /// Names of the parameters, in order, each once.
     names: Vec<String>,
 }
 
 impl UrlSeries {
-    /// The series that a URL is of: its path ends in a number, or it has a query.
+    /// The series of a URL whose path ends in a number or which has a query.
     pub fn of(url: &CrawlUrl) -> Option<Self> {
         let path = masked(url.path());
         let pairs = url.query().into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.is_empty());
@@ -30,7 +29,6 @@ impl UrlSeries {
         Some(Self { place: format!("{}{path}", url.authority()), names })
     }
 
-    /// Tells it from all others.
     pub fn key(&self) -> u64 {
         xxh3_64(format!("{}?{}", self.place, self.names.join("&")).as_bytes())
     }
@@ -40,7 +38,7 @@ impl UrlSeries {
         self.names.len() >= 2
     }
 
-    /// Whether another belongs to it: months and days of one calendar, a list with one filter more.
+    /// Whether the other series is related: months and days of one calendar, a list with one more filter.
     pub fn is_relative(&self, other: &Self) -> bool {
         if self.place == other.place {
             let shared = self.names.iter().filter(|name| other.names.contains(name)).count();
@@ -51,7 +49,7 @@ impl UrlSeries {
     }
 }
 
-/// Whether a link leads to a further page of what a page begins or goes on with: `/tag/x/page/2/` of `/tag/x/`.
+/// Whether a link leads to a later page of the same list: `/tag/x/page/2/` of `/tag/x/`.
 pub fn goes_on(page: &CrawlUrl, link: &CrawlUrl) -> bool {
     let Some(series) = UrlSeries::of(link) else { return false };
     match UrlSeries::of(page) {
@@ -60,8 +58,8 @@ pub fn goes_on(page: &CrawlUrl, link: &CrawlUrl) -> bool {
     }
 }
 
-/// A path that ends in a number, with its numbers masked. None where letters follow a digit in a segment: that is a title
-/// or a code, and few pages share it.
+/// A path that ends in a number, with numbers masked. None if letters follow a digit in a segment: that is a title or a
+/// code, shared by few pages.
 fn masked(path: &str) -> Option<String> {
     let is_digit = |c: char| c.is_ascii_digit();
     if !path.trim_end_matches('/').rsplit('/').next()?.contains(is_digit) {

@@ -1,10 +1,9 @@
-//! Session ids: a parameter that is another on each visit and changes nothing. Those of known names have no place in the
-//! normal form of a URL (`model/url.rs`), those of names that the user gives are dropped before a URL gets its number, and
-//! the rest show by what they do: the same page came under two values, and so did another page.
+//! Session ids: parameters that differ on each visit and change nothing. URL normalisation (`model/url.rs`) removes
+//! those with known names, and configured ones are removed before a URL gets its number. Others are recognised by their
+//! effect: the same page arrived under two values, and so did a second page.
 //!
-//! Nor is one page alone evidence for it, for a wall (a login, a captcha, "deleted") is the same whatever it stands
-//! before. And what is found is held to: where a page cannot be had without the parameter, or is another, the parameter
-//! is none after all.
+//! One page is not enough, because a login wall, a captcha or an error message is the same for every URL. Conclusions
+//! are revised: if a page cannot be fetched without the parameter, or differs, the parameter is not a session id.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -14,16 +13,16 @@ use serde::{Deserialize, Serialize};
 use suidao_page::model::{CrawlUrl, HostId, Sketch};
 use suidao_page::text::simhash::distance;
 
-/// Least length of a value that is taken for a code.
+/// Minimum length of a value that may be an id.
 const CODE: usize = 8;
-/// Most pages that are remembered for comparison.
+/// Maximum number of pages stored for comparison.
 const MOST: usize = 1 << 16;
-/// Bits in which equal pages differ at most.
+/// Maximum Hamming distance between equal pages.
 const NEAR: u32 = 3;
-/// Texts of fewer characters may be alike because a template is all they have.
+/// Texts with fewer characters may be alike only because of the template.
 const TELLING: u32 = 120;
 
-/// The URL without parameters of these names (whatever their case); none if it has none of them.
+/// The URL without parameters of these names (in any case); none if it has none.
 pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<CrawlUrl> {
     let query = url.query()?;
     let named = |pair: &&str| is_session(pair.split('=').next().unwrap_or_default());
@@ -36,7 +35,7 @@ pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<Craw
     CrawlUrl::parse(&text).ok()
 }
 
-/// Whether a value looks drawn at random: letters and digits, and both of them.
+/// Whether a value looks random: letters and digits, and both of them.
 pub fn is_code(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
@@ -45,7 +44,7 @@ pub fn is_code(value: &str) -> bool {
         && (digits >= 2 && letters >= 2 || digits >= 16)
 }
 
-/// A page that came under one value.
+/// A page fetched under one value.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Came {
     value: u32,
@@ -59,22 +58,22 @@ impl Came {
     }
 }
 
-/// What speaks for a parameter being a session's, or against it.
+/// Evidence for or against a parameter being a session id.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Evidence {
-    /// This page came under two values.
+    /// One page arrived under two values.
     Once(Came),
-    /// It is a session's; so many pages were the same without it since.
+    /// It is a session id; the number of pages that were the same without it since.
     Found(u32),
     /// It changed a page.
     Against,
 }
 
-/// What is known of parameters: a fold of a crawl's pages. Memory: 32 bytes for each page with a code in its query, at most 65,536 of
-/// them.
+/// Evidence about parameters: a fold of a crawl's pages. Memory: 32 bytes per page with an id in its query, at most
+/// 65,536 of them.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Sessions {
-    /// By URL without the parameter, and its name.
+    /// By hash of the URL without the parameter, and its name.
     came: FxHashMap<u64, Came>,
     evidence: FxHashMap<(HostId, Box<str>), Evidence>,
     known: FxHashSet<(HostId, Box<str>)>,
@@ -82,8 +81,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Takes in a page; the parameters of its host that are a session's by now, and were not before. `missing`: it says that it
-    /// is none.
+    /// Records a page; returns the parameters newly recognised as session ids. `missing`: it is a soft 404.
     pub fn observe(&mut self, host: HostId, url: &CrawlUrl, sketch: Sketch, missing: bool) -> Vec<String> {
         let mut found = Vec::new();
         if sketch.chars == 0 || missing {
@@ -126,7 +124,7 @@ impl Sessions {
         found
     }
 
-    /// Takes in a page that came without what is a session's: the parameters that would have made another page of it.
+    /// Records a page fetched without session ids; returns the parameters that would have changed it.
     pub fn check(&mut self, host: HostId, url: &CrawlUrl, sketch: Sketch) -> Vec<String> {
         let mut wrong = Vec::new();
         for (name, came) in self.dropped_from(host, url) {
@@ -141,15 +139,15 @@ impl Sessions {
         wrong
     }
 
-    /// The parameters without which this URL, which cannot be had, was asked for, and with which its page came; unless others were
-    /// had without.
+    /// The parameters without which this URL failed although its page was first fetched with them; except those without
+    /// which other pages were fetched.
     pub fn needed(&self, host: HostId, url: &CrawlUrl) -> Vec<String> {
         let mut dropped = self.dropped_from(host, url);
         dropped.retain(|(name, _)| !matches!(self.evidence.get(&(host, name.clone())), Some(Evidence::Found(1..))));
         dropped.into_iter().map(|(name, _)| name.into_string()).collect()
     }
 
-    /// What is known to be a session's, of those under which the page of this URL came; in the order of their names.
+    /// The recognised session ids under which the page of this URL was first fetched, by name.
     fn dropped_from(&self, host: HostId, url: &CrawlUrl) -> Vec<(Box<str>, Came)> {
         if !self.hosts.contains(&host) {
             return Vec::new();
@@ -161,13 +159,12 @@ impl Sessions {
         dropped
     }
 
-    /// The parameter is a session's from now on.
     pub fn learn(&mut self, host: HostId, name: &str) {
         self.known.insert((host, name.into()));
         self.hosts.insert(host);
     }
 
-    /// The parameter is no session's, and never will be.
+    /// Records that the parameter is not a session id, finally.
     pub fn unlearn(&mut self, host: HostId, name: &str) {
         self.known.remove(&(host, name.into()));
         self.evidence.insert((host, name.into()), Evidence::Against);
@@ -180,12 +177,11 @@ impl Sessions {
         self.hosts.contains(&host) && self.known.contains(&(host, name.into()))
     }
 
-    /// The URL, of this host, without what is known to be a session's; none if there is nothing of it.
+    /// The URL, of this host, without recognised session ids; none if it has none.
     pub fn without(&self, host: HostId, url: &CrawlUrl) -> Option<CrawlUrl> {
         self.hosts.contains(&host).then(|| without(url, |name| self.is_session(host, name))).flatten()
     }
 
-    /// Whether no parameter was found to be a session's.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }

@@ -1,5 +1,5 @@
-//! The data card of a corpus: what it is, where it comes from, what was left out, and how a page is taken out of it. After
-//! Gebru et al., Datasheets for Datasets (2021), as far as a crawl knows the answers.
+//! The data card of a corpus: contents, origin, what was left out, and how to remove a page. After Gebru et al.,
+//! Datasheets for Datasets (2021), as far as a crawl knows the answers.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,7 +8,6 @@ use std::path::Path;
 use super::Export;
 use suidao_store::corpus::Filter;
 
-/// Hosts that are listed.
 const HOSTS: usize = 20;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +21,7 @@ pub struct Card<'a> {
     filter: &'a Filter,
     all: Count,
     bytes: u64,
-    /// Pages so far, and which of them show no text.
+    /// Pages so far, and those without text.
     pages: u64,
     without_line: Vec<u64>,
     noindex: u64,
@@ -33,7 +32,7 @@ pub struct Card<'a> {
 }
 
 impl<'a> Card<'a> {
-    /// The card of what will be written of these pages, which `filter` chose.
+    /// The card of these pages, which `filter` selected.
     pub fn new(export: &'a Export<'a>, filter: &'a Filter) -> Self {
         Self {
             export,
@@ -50,7 +49,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Counts the line written of the page at this place of the catalogue; one that shows nothing is none.
+    /// Counts the line of the page at this index of the catalogue; an empty line is not counted.
     pub fn count(&mut self, number: usize, line: &str) {
         self.pages += 1;
         if line == "\n" {
@@ -175,7 +174,7 @@ fn table<'a>(out: &mut dyn Write, what: &str, rows: impl IntoIterator<Item = (&'
         .try_for_each(|(name, count)| writeln!(out, "| {} | {} | {} |", cell(name), count.documents, count.chars))
 }
 
-/// A text that ends neither a line nor a cell.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('|', "\\|")
 }

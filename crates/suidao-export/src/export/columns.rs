@@ -1,7 +1,7 @@
-//! Documents as columns of Parquet: the type of each field, and how its values are laid out.
+//! Documents as Parquet columns: the type of each field, and the layout of its values.
 //!
-//! A value that may be missing or repeated has levels of definition and repetition (Melnik et al. 2010, "Dremel"). Whole
-//! numbers are signed, for not every reader knows unsigned ones: 32 bits for what fits 16, else 64.
+//! Optional and repeated values have definition and repetition levels (Melnik et al. 2010, "Dremel"). Integers are
+//! signed, because some readers do not know unsigned ones: 32 bits for values of 16, else 64.
 
 use std::sync::Arc;
 
@@ -64,34 +64,25 @@ const FIELDS: [(&str, &str); DocumentFields::ALL.len()] = [
     ),
 ];
 
-/// Bytes that a document takes in columns, roughly.
+/// Approximate bytes of a document in columns.
 pub fn size(document: &CorpusDocument) -> usize {
     let links: usize = document.links.iter().map(|link| link.url.as_str().len() + link.anchor.len() + 32).sum();
     let posts: usize = document.posts.iter().map(|post| post.text.len() + 64).sum();
     1024 + document.text.len() + links + posts
 }
 
-/// The schema of a choice of fields.
-///
-/// # Errors
-/// If there is no column for a field.
+/// The schema of a choice of fields. Fails for a field without a column.
 pub fn schema(fields: &DocumentFields) -> Result<TypePtr, ParquetError> {
     let declared = fields.names().map(|name| FIELDS.iter().find(|field| field.0 == name).map_or("", |field| field.1));
     message(&declared.collect::<String>())
 }
 
-/// The schema of these declarations.
-///
-/// # Errors
-/// If they cannot be read.
+/// Parses the declarations of a schema.
 pub fn message(declarations: &str) -> Result<TypePtr, ParquetError> {
     Ok(Arc::new(parse_message_type(&format!("message suidao {{ {declarations} }}"))?))
 }
 
-/// The columns of a field, one for each of its leaves.
-///
-/// # Errors
-/// If there is no such field.
+/// The columns of a field, one for each of its leaves. Fails for an unknown field.
 pub fn column(name: &str, rows: &[CorpusDocument]) -> Result<Vec<Leaf>, ParquetError> {
     let documents = || rows.iter();
     let instant = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
@@ -184,7 +175,7 @@ pub fn region(region: Region) -> &'static str {
     }
 }
 
-/// The values of a leaf, and the levels that say where one is missing or begins a list.
+/// The values of a leaf, with their definition and repetition levels.
 pub struct Leaf {
     values: Values,
     definition: Option<Vec<i16>>,
@@ -200,7 +191,7 @@ enum Values {
 }
 
 impl Leaf {
-    /// Writes all of it as the column that is in turn.
+    /// Writes everything to the current column.
     pub fn write(self, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let levels = (self.definition.as_deref(), self.repetition.as_deref());
         match self.values {
@@ -224,7 +215,7 @@ fn optional<T>(values: impl Iterator<Item = Option<T>>, pack: fn(Vec<T>) -> Valu
     Leaf { values: pack(there), definition: Some(definition), repetition: None }
 }
 
-/// Leaves of the elements of lists, which are so long one after the other.
+/// Turns leaves of elements into leaves of lists with these lengths.
 fn listed<const N: usize>(leaves: [Leaf; N], lengths: impl Iterator<Item = usize> + Clone) -> Vec<Leaf> {
     let listed = |leaf: Leaf| {
         let (mut definition, mut repetition) = (Vec::new(), Vec::new());
@@ -245,7 +236,7 @@ fn listed<const N: usize>(leaves: [Leaf; N], lengths: impl Iterator<Item = usize
     leaves.map(listed).into()
 }
 
-/// Values that are always there.
+/// Required values.
 pub fn texts(values: impl Iterator<Item = impl AsRef<str>>) -> Leaf {
     required(Values::Text(values.map(|text| ByteArray::from(text.as_ref())).collect()))
 }
@@ -254,7 +245,6 @@ fn perhaps<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Leaf {
     optional(values.map(|text| text.map(ByteArray::from)), Values::Text)
 }
 
-/// As [`texts`].
 pub fn longs(values: impl Iterator<Item = i64>) -> Leaf {
     required(Values::Long(values.collect()))
 }
@@ -263,12 +253,10 @@ fn ints(values: impl Iterator<Item = i32>) -> Leaf {
     required(Values::Int(values.collect()))
 }
 
-/// As [`texts`].
 pub fn floats(values: impl Iterator<Item = f32>) -> Leaf {
     required(Values::Float(values.collect()))
 }
 
-/// As [`texts`].
 pub fn flags(values: impl Iterator<Item = bool>) -> Leaf {
     required(Values::Flag(values.collect()))
 }

@@ -1,9 +1,8 @@
-//! What earlier exports held, so that the next one brings only what is new, changed or gone.
+//! What earlier exports contained, so that the next one writes only what is new, changed or gone.
 //!
-//! `DIR/exports/NAME.json` says when the last one was made, of how much of the log, and in which format;
-//! `DIR/exports/NAME.pages` holds 12 bytes for each page in it: the number of its URL (u32, little endian), and a
-//! fingerprint of what the export said of it (u64). Both are written when the output is complete, so that an export which
-//! was killed is made again in full and none is ever missed.
+//! `DIR/exports/NAME.json` has date, format and log length of the last one. `DIR/exports/NAME.pages` has 12 bytes per
+//! page: the number of its URL (u32, little endian) and a fingerprint of its exported data (u64). Both are written when
+//! the output is complete, so a killed export is repeated in full.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
@@ -23,20 +22,20 @@ const ROW: usize = 12;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
     pub format: String,
-    /// File, directory or address it went to.
+    /// Its file, directory or address.
     pub output: String,
-    /// When, RFC 3339.
+    /// RFC 3339.
     pub at: String,
-    /// Batches of the log it was made from.
+    /// Batches of the log at that time.
     pub batches: u64,
-    /// Pages that were in it, those of the exports it followed included.
+    /// Pages in it and in the exports before it.
     pub pages: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportChanges {
     pub selection: Selection,
-    /// Pages that were in it and are not wanted any more, in order of discovery.
+    /// Removed or deselected pages, in order of discovery.
     pub retired: Vec<UrlId>,
 }
 
@@ -45,10 +44,10 @@ fn paths(directory: &CrawlDirectory, name: &str) -> (PathBuf, PathBuf) {
     (exports.join(format!("{name}.json")), exports.join(format!("{name}.pages")))
 }
 
-/// What the export called `name` held, if there was one: numbers and fingerprints, in order of the numbers.
+/// Numbers and fingerprints of the export `name`, sorted by number, if there was one.
 ///
 /// # Errors
-/// [`StoreError::Damaged`] if its list is cut short; [`StoreError::Io`].
+/// [`StoreError::Damaged`] if its list is truncated; [`StoreError::Io`].
 pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId, u64)>>, StoreError> {
     own::check_directory(&directory.exports())?;
     let (told, pages) = paths(directory, name);
@@ -71,7 +70,7 @@ pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId,
         from.read_exact(&mut row).map_err(StoreError::io(&pages, "read it"))?;
         let (id, mark) = row.split_at(4);
         let id = UrlId(id.iter().rev().fold(0, |id, byte| id << 8 | u32::from(*byte)));
-        // A file of any length may be there that takes no room on the disk, and reads as zeros.
+        // A sparse file of any size reads as zeros.
         if rows.last().is_some_and(|(last, _)| *last >= id) {
             return Err(damaged("its pages are out of order"));
         }
@@ -80,7 +79,7 @@ pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId,
     Ok(Some(rows))
 }
 
-/// Remembers a finished export and the pages that are now where it went.
+/// Records a finished export and the pages now at its target.
 pub fn remember(
     directory: &CrawlDirectory,
     name: &str,
@@ -104,7 +103,7 @@ pub fn remember(
     write_own(&told, |out| Ok(serde_json::to_writer_pretty(out, finished)?))
 }
 
-/// What is new, changed or gone in `wanted` since an export that held `former`.
+/// What is new, changed or gone in `wanted` since an export with `former`.
 pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)]) -> ExportChanges {
     let mut selection = wanted.clone();
     let mut left: Vec<bool> = vec![true; former.len()];
@@ -134,7 +133,7 @@ fn held<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<It
     chosen.map(|(entry, _)| (entry.id, mark(entry)))
 }
 
-/// Fingerprint of what an export says of a page; the time of fetching is left out, or every visit would be a change.
+/// Fingerprint of a page's exported data, without the time of fetching, or every visit would be a change.
 fn mark(entry: &CatalogueEntry) -> u64 {
     let mut said = Vec::with_capacity(32);
     said.extend(entry.sketch.digest.to_le_bytes());
@@ -147,7 +146,7 @@ fn mark(entry: &CatalogueEntry) -> u64 {
     xxh3_64(&said)
 }
 
-/// Stands for a name that cannot be one of a file.
+/// Replaces a name that cannot be a file name.
 pub fn digest(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }

@@ -1,11 +1,12 @@
-//! The link graph of the chosen pages, as GraphML and as two Parquet tables: `ml.graphml`, `ml.nodes.parquet`,
+//! The link graph of the selected pages, as GraphML and two Parquet tables: `ml.graphml`, `ml.nodes.parquet`,
 //! `ml.edges.parquet`.
 //!
-//! Links are read from the pages again and not taken from the log: the log knows neither anchors nor, of links that changed
-//! nothing, regions. A link to a URL that redirects to a page, or to a page's other scheme, is a link to the page, as the
-//! crawl took it. An edge stands for all links of a page to another; a page's links to itself are none.
+//! Links come from parsing the pages again: the log has no anchors, and regions only of links that changed something. A
+//! link to a URL that redirects to a page, or to its other scheme, is a link to the page. An edge stands for all links
+//! from a page to another; links to the page itself are dropped.
 //!
-//! Memory: a number and the fingerprint of a URL for each page and redirect, and [`Names`].
+//! Memory: a number and the fingerprint of a URL for each page and redirect, and
+//! [`UrlNames`](suidao_store::corpus::UrlNames).
 
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -23,21 +24,20 @@ use suidao_store::store::{Store, StoreError};
 
 const HOPS: usize = 20;
 
-/// Rows of a row group.
 const ROWS: usize = 1 << 16;
 
-/// Where the tables of the nodes and of the edges lie.
+/// Paths of the tables of nodes and edges.
 pub fn tables_of(path: &Path) -> [PathBuf; 2] {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".graphml").unwrap_or(&name);
     ["nodes", "edges"].map(|table| path.with_file_name(format!("{stem}.{table}.parquet")))
 }
 
-/// Writes the graph: `path` is the GraphML file's, and the tables lie beside it.
+/// Writes the graph: GraphML to `path`, the tables next to it.
 pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
     let [nodes, edges] = tables_of(path);
     let pages = Pages::read(export)?;
-    // All are complete before one of them has its name.
+    // All are complete before one gets its final name.
     write_whole(&nodes, |nodes| {
         Ok(write_whole(&edges, |edges| {
             Ok(write_whole(path, |out| {
@@ -56,16 +56,16 @@ pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
     })
 }
 
-/// The chosen pages by the URLs that lead to them.
+/// The selected pages by the URLs that lead to them.
 struct Pages {
-    /// Numbers of the graph's nodes, by fingerprint.
+    /// Node numbers by fingerprint.
     nodes: FxHashMap<u64, u32>,
     /// The crawl's number of each node's URL.
     ids: Vec<UrlId>,
     names: UrlNames,
 }
 
-/// All links of one page to another, told by the one that is most the page's own, the first of equals.
+/// All links of one page to another, described by the one nearest to the content, the first of equals.
 struct Edge {
     target: u32,
     anchor: String,
@@ -123,7 +123,7 @@ impl Pages {
             });
             let edge = &mut edges[place];
             edge.links += 1;
-            // A link with text says more than one without, whatever the place of either.
+            // A link with text comes before one without, in any region.
             let worth = |anchor: &str, region: Region| (anchor.is_empty(), region as u8);
             if worth(anchor, *region) < worth(&edge.anchor, edge.region) {
                 (edge.anchor, edge.region) = (anchor.clone(), *region);
@@ -133,7 +133,7 @@ impl Pages {
     }
 }
 
-/// Where URLs lead that were answered with a redirect, or that were taken under the other scheme.
+/// Targets of redirected URLs, and of URLs taken under the other scheme.
 fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
     let mut redirects = FxHashMap::default();
     for record in store.batches() {
@@ -152,7 +152,7 @@ struct Graph<'a> {
     out: &'a mut (dyn Write + Send),
     nodes: Group<'a, (u32, CorpusDocument)>,
     edges: Group<'a, (u32, Edge)>,
-    /// The edges in GraphML: they come after all nodes, so they wait in a file without a name.
+    /// GraphML edges come after all nodes, so they wait in an unnamed file.
     waiting: BufWriter<std::fs::File>,
     pages: &'a Pages,
     next: u32,
@@ -232,10 +232,10 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// How rows become columns.
+/// Converts rows to columns.
 type Columns<T> = fn(&[T], &Pages) -> Vec<Leaf>;
 
-/// A table in progress, and the rows of its next row group.
+/// A table being written, and the rows of its next row group.
 struct Group<'a, T> {
     table: ParquetTable<'a>,
     columns: Columns<T>,
@@ -295,7 +295,7 @@ fn edge_columns(rows: &[(u32, Edge)], pages: &Pages) -> Vec<Leaf> {
     ]
 }
 
-/// A text for XML 1.0: marks are written as entities, and characters that it has no place for are left out.
+/// Text for XML 1.0: escapes markup and drops characters that XML does not permit.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -336,7 +336,7 @@ mod tests {
         let catalogue = Catalogue::read(&store).unwrap();
         let filter = Filter { not_hosts: vec![], relevant: false, ..Filter::default() };
         let mut selection = filter.select(&catalogue);
-        // The last page is not chosen.
+        // The last page is not selected.
         selection.chosen[3] = false;
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
         let path = root.path().join("g.graphml");

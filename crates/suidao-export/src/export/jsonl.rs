@@ -1,10 +1,9 @@
-//! The corpus as JSON lines: one object for each page, in order of fetching.
+//! The corpus as JSON lines: one object per page, in order of fetching.
 
 use super::{Export, Output};
 use suidao_store::corpus::{DocumentFields, JsonDocument, Streamed};
 use suidao_store::store::StoreError;
 
-/// Writes the chosen pages, each with the given fields.
 pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Result<Streamed, StoreError> {
     output.rows("jsonl", |rows| {
         export.each(

@@ -1,6 +1,4 @@
-//! The corpus in the formats that others read: one file a format.
-//!
-//! Whatever is written appears under its final name only when all of it is there.
+//! The corpus in the formats of other programs, one file per format. A file gets its final name only when it is complete.
 
 mod card;
 mod columns;
@@ -27,7 +25,7 @@ pub struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Makes something of each chosen page, on all cores, and hands it over in order of fetching.
+    /// Maps each selected page on all cores, and passes the results on in order of fetching.
     pub fn each<T: Send>(
         &self,
         render: impl Fn(&SelectedDocument) -> Result<T, WriteError> + Sync,

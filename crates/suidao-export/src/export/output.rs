@@ -1,6 +1,6 @@
-//! Where an export goes: one file, or a directory of shards, packed as the name says.
+//! Where an export goes: one file, or a directory of shards, compressed as the name requires.
 //!
-//! A directory of shards is named like a file or not: `-o ml` holds `ml-00000.jsonl.zst`, `ml-00001.jsonl.zst` and so on;
+//! A directory of shards may have the name of a file: `-o ml` holds `ml-00000.jsonl.zst`, `ml-00001.jsonl.zst` and so on;
 //! `-o ml.jsonl` holds `ml-00000.jsonl`, and `-o ml.jsonl.gz` holds `ml-00000.jsonl.gz`.
 
 use std::ffi::OsStr;
@@ -14,9 +14,9 @@ use suidao_store::store::directory::{WriteError, write_whole, write_whole_direct
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// A file, or with a shard size a directory that does not exist or is empty; `-` is the standard output.
+    /// A file, or with a shard size a new or empty directory; `-` is standard output.
     pub path: PathBuf,
-    /// Bytes of a shard as it lies on disk. No row is cut: one that is larger is a shard of its own.
+    /// Bytes of a shard on disk. Rows are not split: a larger one is a shard of its own.
     pub shard_size: Option<u64>,
 }
 
@@ -25,12 +25,9 @@ impl Output {
         Self { path: path.into(), shard_size: None }
     }
 
-    /// Writes rows of bytes: `.gz` and `.zst` at the end of the name are packed, and shards without an ending of theirs
-    /// are `.zst`. `extension` is the format's, without a dot. A packed shard may be larger than it should by what the
-    /// packer holds back, at most 256 KiB.
-    ///
-    /// # Errors
-    /// [`StoreError`] as `content` gives it, or if the output cannot be written.
+    /// Writes rows of bytes. Names in `.gz` and `.zst` are compressed, shards without such an ending are `.zst`.
+    /// `extension` is that of the format, without a dot. A compressed shard may exceed its size by what the compressor
+    /// buffers, at most 256 KiB.
     pub fn rows<T>(
         &self,
         extension: &str,
@@ -39,8 +36,8 @@ impl Output {
         self.rows_with(extension, None, content)
     }
 
-    /// As [`Output::rows`], with a companion: a file of this ending beside the rows, as `.card.md`. It has the name of the
-    /// output without the format's ending, and lies among the shards where there are some.
+    /// As [`Output::rows`], with a companion file of this ending (`.card.md`) next to the rows or among the shards, under
+    /// the name of the output without the format's ending.
     pub fn rows_with<T>(
         &self,
         extension: &str,
@@ -49,7 +46,7 @@ impl Output {
     ) -> Result<T, StoreError> {
         let name = Name::of(&self.path, extension);
         let packing = match (name.packing, self.shard_size) {
-            // What goes to a server goes as it is.
+            // Rows for servers stay uncompressed.
             (None, Some(_)) if !name.named && !extension.ends_with("ndjson") => Some(Packing::Zstd),
             (packing, _) => packing,
         };
@@ -64,13 +61,13 @@ impl Output {
         })
     }
 
-    /// Where the companion of one file of rows lies.
+    /// Path of the companion of a file of rows.
     pub fn companion(&self, extension: &str, ending: &str) -> PathBuf {
         self.path.with_file_name(format!("{}{ending}", Name::of(&self.path, extension).stem))
     }
 
-    /// Writes files that are packed by themselves, as Parquet and WARC files are; the content goes on to the next file
-    /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`.
+    /// Writes files with a compression of their own, as Parquet and WARC; the content starts the next file when it has
+    /// reached [`Output::limit`]. `suffix` is that of the format, as `.warc.gz`.
     pub fn packed_files<T>(
         &self,
         suffix: &str,
@@ -84,7 +81,7 @@ impl Output {
         self.files(name.strip_suffix(suffix).unwrap_or(&name), suffix, None, content)
     }
 
-    /// Bytes of a file; without bound where there are no shards.
+    /// Bytes of a file; unlimited without shards.
     pub fn limit(&self) -> u64 {
         self.shard_size.unwrap_or(u64::MAX)
     }
@@ -103,7 +100,7 @@ impl Output {
                 return wrong(place, ErrorKind::NotADirectory);
             }
             let stdout = stdout();
-            // A program has the pages as they are, people have what is hidden in them shown.
+            // Programs get the pages unchanged, people see hidden characters.
             let out: Out = if stdout.is_terminal() { Box::new(Visible::new(stdout)) } else { Box::new(stdout) };
             let mut out = BufWriter::new(out);
             let done =
@@ -117,14 +114,14 @@ impl Output {
                 content(OutputFiles::Shards { directory, stem, suffix, next: 0, companion: beside })
             });
         }
-        // Now, and not when all is written.
+        // Checked now, not after everything is written.
         if self.path.is_dir() {
             return wrong(&self.path, ErrorKind::IsADirectory);
         }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         match beside {
             None => write_whole(&self.path, |out| content(OutputFiles::one(&name, out, None))),
-            // Both are complete before one of them has its name.
+            // Both are complete before one gets its final name.
             Some(beside) => write_whole(&self.path.with_file_name(beside), |beside| {
                 Ok(write_whole(&self.path, |out| content(OutputFiles::one(&name, out, Some(beside))))?)
             }),
@@ -132,8 +129,7 @@ impl Output {
     }
 }
 
-/// The files of an output, one after the other, and their companion. What is written to them must be flushed before it is
-/// dropped.
+/// The files of an output, in order, and their companion. Flush a writer before dropping it.
 pub enum OutputFiles<'a> {
     One { name: String, out: Option<Out<'a>>, companion: Option<Out<'a>> },
     Shards { directory: &'a Path, stem: String, suffix: String, next: u32, companion: Option<String> },
@@ -147,10 +143,8 @@ impl<'a> OutputFiles<'a> {
         Self::One { name: name.to_owned(), out: Some(Box::new(out)), companion }
     }
 
-    /// Begins the next file; its name, without the directory.
-    ///
-    /// # Errors
-    /// If it cannot be made, or there is only one.
+    /// Begins the next file and returns its name without the directory. Fails if it cannot be created, or there is only
+    /// one.
     pub fn begin(&mut self) -> io::Result<(String, Out<'a>)> {
         match self {
             Self::One { name, out, .. } => {
@@ -166,7 +160,7 @@ impl<'a> OutputFiles<'a> {
         }
     }
 
-    /// Begins the companion; none where there is none, as beside the standard output.
+    /// Begins the companion; `None` if there is none, as with standard output.
     pub fn companion(&mut self) -> io::Result<Option<Out<'a>>> {
         match self {
             Self::One { companion, .. } => Ok(companion.take()),
@@ -177,7 +171,7 @@ impl<'a> OutputFiles<'a> {
     }
 }
 
-#[allow(clippy::disallowed_methods)] // for pages; what is told goes through the command's own door
+#[allow(clippy::disallowed_methods)] // for pages; messages go through src/cli/terminal.rs
 fn stdout() -> io::Stdout {
     io::stdout()
 }
@@ -195,7 +189,7 @@ pub struct RowWriter<'a> {
 }
 
 impl RowWriter<'_> {
-    /// Adds a row: all of it goes into one shard.
+    /// Adds a row, which goes into one shard.
     pub fn add(&mut self, row: &[u8]) -> io::Result<()> {
         if self.rows > 0 && self.part.written().saturating_add(row.len() as u64) > self.limit {
             let (_, out) = self.files.begin()?;
@@ -206,10 +200,7 @@ impl RowWriter<'_> {
         self.part.write_all(row)
     }
 
-    /// As `Files::companion`.
-    ///
-    /// # Errors
-    /// As `Files::companion`.
+    /// As [`OutputFiles::companion`].
     pub fn companion(&mut self) -> io::Result<Option<Out<'_>>> {
         self.files.companion().map(|out| out.map(|out| out as Out<'_>))
     }
@@ -235,7 +226,7 @@ impl Packing {
 struct Name {
     stem: String,
     packing: Option<Packing>,
-    /// Whether it ends as files of the format do.
+    /// Whether it has the ending of the format.
     named: bool,
 }
 
@@ -249,7 +240,7 @@ impl Name {
     }
 }
 
-/// A file in progress, packed, that knows how long it has become.
+/// A compressed file being written, which counts its bytes.
 enum Part<'a> {
     Plain(Counting<'a>),
     Gzip(flate2::write::GzEncoder<Counting<'a>>),
@@ -302,7 +293,7 @@ impl Write for Part<'_> {
     }
 }
 
-/// A writer that knows how many bytes went through it.
+/// A writer that counts its bytes.
 pub(super) struct Counting<'a> {
     pub out: Out<'a>,
     pub written: u64,
@@ -326,7 +317,7 @@ mod tests {
 
     use super::*;
 
-    /// Names and unpacked contents of what is written of 100 rows of 17 bytes.
+    /// Names and decompressed contents of 100 written rows of 17 bytes.
     fn written(name: &str, shard_size: Option<u64>) -> Vec<(String, String)> {
         let root = tempfile::tempdir().unwrap();
         let output = Output { path: root.path().join(name), shard_size };

@@ -1,6 +1,6 @@
 //! The corpus as Parquet: a column for each field of a document.
 //!
-//! Memory: the documents of a row group, cut by bytes and not by rows, and the columns of one of their fields.
+//! Memory: the documents of a row group, limited by bytes and not by rows, and the columns of one of their fields.
 
 use std::io::Write;
 
@@ -18,16 +18,14 @@ use suidao_store::corpus::{DocumentFields, Streamed};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{Meta, StoreError};
 
-/// Bytes of documents that make a row group.
 const ROW_GROUP: usize = 64 << 20;
 
-/// Level of compression: zstd's own default. The library's, 1, makes a corpus a quarter larger.
+/// zstd's own default. The library's, 1, makes a corpus a quarter larger.
 const LEVEL: i32 = zstd::DEFAULT_COMPRESSION_LEVEL;
 
-/// Columns that hardly ever hold a value twice: a dictionary of them would be thrown away.
+/// Columns with almost no repeated values: a dictionary would be useless.
 const DISTINCT: [&str; 5] = ["id", "url", "text", "digest", "simhash"];
 
-/// Writes the chosen pages, each with the given fields.
 pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Result<Streamed, StoreError> {
     output.packed_files(".parquet", |mut files| {
         let schema = columns::schema(fields).map_err(of_parquet)?;
@@ -73,11 +71,11 @@ pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Resul
     })
 }
 
-/// A table in progress.
+/// A table being written.
 pub(super) struct ParquetTable<'a>(SerializedFileWriter<Out<'a>>);
 
 impl<'a> ParquetTable<'a> {
-    /// Begins a table; it says which crawl it is of.
+    /// Begins a table with the metadata of the crawl.
     pub fn begin(out: Out<'a>, schema: &TypePtr, meta: &Meta) -> Result<Self, WriteError> {
         let version = env!("CARGO_PKG_VERSION");
         let of_crawl =
@@ -94,7 +92,7 @@ impl<'a> ParquetTable<'a> {
         SerializedFileWriter::new(out, schema.clone(), properties.build().into()).map(Self).map_err(of_parquet)
     }
 
-    /// Writes rows as a row group: the columns of all fields, one field at a time.
+    /// Writes rows as a row group, one field at a time.
     pub fn write(&mut self, fields: impl Iterator<Item = Result<Vec<Leaf>, ParquetError>>) -> Result<(), WriteError> {
         let write = || {
             let mut group = self.0.next_row_group()?;
@@ -110,14 +108,14 @@ impl<'a> ParquetTable<'a> {
         write().map(|_| ()).map_err(of_parquet)
     }
 
-    /// Ends it: what it holds is handed over whole.
+    /// Completes the file.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.0.finish().map_err(of_parquet)?;
         Ok(self.0.inner_mut().flush()?)
     }
 }
 
-/// What the system said, where it was the system, so that a full disk is told as one.
+/// Keeps the system's error, so that a full disk is reported as one.
 pub(super) fn of_parquet(error: ParquetError) -> WriteError {
     match error {
         ParquetError::External(source) => WriteError::Out(match source.downcast::<std::io::Error>() {

@@ -1,7 +1,7 @@
-//! The corpus as plain text for language models: a page a line, and a data card beside it.
+//! The corpus as plain text for language models: one page per line, and a data card.
 //!
-//! fastText, KenLM and SentencePiece read a line as a unit and a blank as the border of words, and know no escapes: a
-//! backslash and an n would be learnt as two letters. So line feeds become blanks; who needs paragraphs takes JSON lines.
+//! fastText, KenLM and SentencePiece read a line as a unit and a space as the border of words, and know no escapes: they
+//! would learn a backslash and an n as two letters. So line feeds become spaces; JSON lines keep paragraphs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,13 @@ use super::{Export, Output};
 use suidao_store::corpus::{Filter, Parts, Streamed};
 use suidao_store::store::StoreError;
 
-/// How the card of a file ends.
 const CARD: &str = ".card.md";
 
 pub fn card_of(path: &Path) -> PathBuf {
     Output::file(path).companion("txt", CARD)
 }
 
-/// Writes the chosen pages, a line each, with the card. `filter` is what chose them, for the card to tell.
+/// Writes the selected pages, a line each, with the card. `filter` selected them; the card lists it.
 pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Streamed, StoreError> {
     output.rows_with("txt", Some(CARD), |rows| {
         let mut card = Card::new(export, filter);
@@ -33,7 +32,7 @@ pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Stream
             },
             |(number, line)| {
                 card.count(number, &line);
-                // Of signs that show nothing, nothing is left.
+                // Nothing visible is left of the page.
                 if line == "\n" { Ok(()) } else { Ok(rows.add(line.as_bytes())?) }
             },
         )?;
@@ -45,9 +44,9 @@ pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Stream
     })
 }
 
-/// One line of a text: canonically composed (Unicode NFC: what looks the same is the same; widths and ligatures stay as
-/// they are), white space of any kind folded to single blanks, and without characters that show nothing: controls,
-/// zero-width and direction marks, soft hyphens, private use (icon fonts), unassigned for ever.
+/// One line of a text: Unicode NFC (equal text becomes equal bytes; widths and ligatures stay), white space folded to
+/// single spaces, and without invisible characters: controls, zero-width and direction marks, soft hyphens, private use
+/// (icon fonts), noncharacters.
 fn clean(text: &str) -> String {
     const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
     let text = NFC.normalize(text);

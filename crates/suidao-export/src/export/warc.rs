@@ -1,4 +1,4 @@
-//! The chosen pages as a web archive: request and response records copied byte for byte out of the crawl's, behind a
+//! The selected pages as a web archive: request and response records copied byte for byte from the crawl's, after a
 //! warcinfo record.
 
 use std::io::{self, Write};
@@ -9,7 +9,6 @@ use suidao_store::corpus::Streamed;
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{StoreError, warcinfo};
 
-/// Writes the records of the chosen pages.
 pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
     output.packed_files(".warc.gz", |mut files| {
         let mut archive = Archive::begin(export, &mut files)?;
@@ -44,7 +43,7 @@ struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Begins a file with a warcinfo record that says what it is a part of.
+    /// Begins a file with a warcinfo record that names the whole it is a part of.
     fn begin(export: &Export, files: &mut OutputFiles<'a>) -> Result<Self, WriteError> {
         let (name, out) = files.begin()?;
         let meta = export.store.meta();
@@ -97,7 +96,7 @@ mod tests {
         assert_eq!(write(&export, &Output::file(&path)).unwrap().pages, 2);
         assert_eq!(urls(&path), ["http://www.b.cn/", "http://a.cn/1?z=1&a=2"]);
         let whole = std::fs::read(&path).unwrap();
-        // Every record lies in the crawl's archive just so.
+        // The crawl's archive has the same bytes.
         let own = std::fs::read(root.path().join("pages/suidao-00000.warc.gz")).unwrap();
         let records = &whole[whole.len() - 600..];
         assert!(own.windows(records.len()).any(|window| window == records));

@@ -1,5 +1,5 @@
-//! Making an index: the chosen pages in order of fetching, each with the texts of the links to it, in a directory beside
-//! the final one, which takes its name when it is complete.
+//! Builds an index: the selected pages in order of fetching, in a temporary directory that gets its final name when
+//! complete.
 
 use std::fs;
 use std::path::Path;
@@ -18,15 +18,14 @@ use suidao_store::corpus::{Catalogue, CorpusDocument, Parts, Selection, Streamed
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{PartDirectory, Store};
 
-/// Format of the index: raised when a field or the cutting of text changes.
+/// Format of the index. Increase it when a field or the tokenizer changes.
 pub(super) const FORMAT: u32 = 4;
 
-/// Memory in which a part of the index is made before it is written, in bytes, for each thread.
+/// Memory of each thread for a segment before it is written, in bytes.
 const MEMORY: usize = 64 << 20;
-/// Threads that make parts of it.
 const MOST_THREADS: usize = 4;
 
-/// The latest moment the index knows, in the year 2262.
+/// The latest time that the index can hold, in the year 2262.
 const LATEST: i64 = i64::MAX / 1_000_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,23 +40,22 @@ pub struct IndexSource {
     /// Pages the crawl had fetched.
     pub fetched: u64,
     pub pages: u64,
-    /// None that the archive holds was left out.
+    /// It has all archived pages.
     pub whole: bool,
 }
 
 impl IndexSource {
-    /// Whether all pages of a crawl, as it stands, are in it.
+    /// Whether it has all pages of the crawl in its present state.
     pub fn is_of(&self, store: &Store) -> bool {
         self.whole && self.batches == store.len() && self.created == store.meta().created
     }
 }
 
-/// Makes the index of the chosen pages at `path`, in place of one that is there. `tell` is told of each page
-/// when it is taken in.
+/// Builds the index of the selected pages at `path` and replaces an existing one. Calls `tell` for each page added.
 ///
 /// # Errors
-/// [`IndexError::InTheWay`] if something else lies there; [`IndexError::Store`] if the crawl does not read or the disk does
-/// not write. What was there then stays.
+/// [`IndexError::InTheWay`] if something else is there; [`IndexError::Store`] if the crawl cannot be read or the disk
+/// fails. What was there remains.
 pub fn build(
     store: &Store,
     catalogue: &Catalogue,
@@ -65,7 +63,7 @@ pub fn build(
     path: &Path,
     tell: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
-    // Only an index is replaced: a crawl's state has a meta.json too.
+    // Only an index is replaced: the state of a crawl has a meta.json too.
     let is_index = path.join("meta.json").is_file() && path.join(".managed.json").is_file();
     if path.exists() && !is_index && fs::read_dir(path).map_or(true, |mut all| all.next().is_some()) {
         return Err(IndexError::InTheWay(path.to_owned()));
@@ -75,7 +73,7 @@ pub fn build(
     let place = beside.path().join("index");
     fs::create_dir(&place).map_err(fail())?;
     let streamed = write(store, catalogue, selection, &place, tell).map_err(|error| error.of(&place, path))?;
-    // Readers of the former one go on with its files until they close them.
+    // Readers of the previous one keep its files until they close them.
     let former = beside.path().join("former");
     if path.exists() {
         fs::rename(path, &former).map_err(fail())?;
@@ -102,7 +100,7 @@ fn write(
     index.tokenizers().register(TOKENIZER, analyzer());
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
-    // All parts are joined at the end; parts that are being joined behind our back meanwhile would be gone by then.
+    // All segments are merged at the end. A merge in the background would remove some meanwhile.
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let render = |chosen: &suidao_store::corpus::SelectedDocument| {
         let document = chosen.document(Parts { text: true, ..Parts::default() })?;
@@ -131,7 +129,7 @@ fn write(
     let mut commit = writer.prepare_commit().map_err(&engine)?;
     commit.set_payload(&payload);
     commit.commit().map_err(&engine)?;
-    // One part: the shortest way for every query.
+    // One segment is fastest for every query.
     let parts = index.searchable_segment_ids().map_err(&engine)?;
     if parts.len() > 1 {
         writer.merge(&parts).wait().map_err(&engine)?;

@@ -1,9 +1,9 @@
-//! From a query to the engine's: which pages match, and what each word adds to their score.
+//! Compiles a query for the engine: which pages match, and what each word adds to their score.
 //!
-//! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with
-//! BM25 = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and
-//! idf(w) = ln(1 + (N − n + 0.5) / (n + 0.5)) (Robertson, Zaragoza 2009, eqs. 3.3 and 3.15), of which
-//! the engine leaves out nothing. Words typed one after the other add the same for their phrase, at half the weight.
+//! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with BM25
+//! = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and idf(w) = ln(1 + (N − n +
+//! 0.5) / (n + 0.5)) (Robertson, Zaragoza 2009, eqs. 3.3 and 3.15), as in the engine. Adjacent words add half of the same
+//! for their phrase.
 
 use std::ops::{Bound, Range};
 
@@ -21,44 +21,44 @@ use suidao_page::text::segment::is_han;
 use suidao_page::text::{cut, fold, is_function_word};
 use suidao_store::corpus::Filter;
 
-/// b_f: a title names the page, a link's text is what others call it.
+/// b_f: a title names the page, a link text is what others call it.
 const TITLE: f32 = 3.0;
 const ANCHORS: f32 = 1.5;
 const BODY: f32 = 1.0;
-/// Words a term of the topic is made of at most, but one.
+/// Most words of a term of the topic, minus one.
 const LONGEST_TERM: usize = 5;
-/// Words of a compound at most.
+/// Most words of a compound.
 const COMPOUND: usize = 3;
-/// Characters that may stand between its words beyond those typed (足球的精彩比赛 for 足球比赛).
+/// Characters permitted between its words beyond those typed (足球的精彩比赛 for 足球比赛).
 const APART: u32 = 6;
-/// Weight of the phrase of words typed one after the other.
+/// Weight of the phrase of adjacent words.
 const NEAR: f32 = 0.5;
 
 type Boxed = Box<dyn tantivy::query::Query>;
 
-/// A word or phrase that pages are looked through for.
+/// A word or phrase to search for.
 #[derive(Clone, Debug)]
 pub(super) struct SearchTerm {
     pub shown: String,
     pub field: TextField,
     /// Tokens with their distances from the first.
     pub cover: Vec<(usize, String)>,
-    /// It adds to the score, and need not occur.
+    /// It adds to the score and need not occur.
     pub optional: bool,
     pub weight: f32,
-    /// By how many characters its tokens may be farther apart than they were typed.
+    /// Additional characters permitted between its tokens.
     pub slop: u32,
 }
 
 pub(super) struct Compiled {
     pub all: Boxed,
-    /// Pages that have one of them at least, where that is not the same.
+    /// Pages with at least one word, if that differs.
     pub any: Option<Boxed>,
-    /// Words and phrases in it, but those that are not wanted.
+    /// Its words and phrases, except excluded ones.
     pub units: Vec<SearchTerm>,
 }
 
-/// Pages that match a query and pass a filter. `is_term` says what is a term of the topic.
+/// Compiles a query and a filter. `is_term` recognises terms of the topic.
 pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Query, filter: &Filter) -> Compiled {
     let mut units = Vec::new();
     let mut fixed: Vec<(Occur, Boxed)> = filtering(fields, filter);
@@ -102,7 +102,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
         let wanted: Vec<Boxed> = wanted.into_iter().map(|unit| of_unit(fields, unit)).collect();
         if strict {
             clauses.extend(wanted.into_iter().map(|query| (Occur::Must, query)));
-            // No more than a condition: the words themselves and their phrase have the say about the score.
+            // Only a condition: the words and their phrase determine the score.
             clauses.extend(compounds.iter().map(|unit| {
                 let near = ConstScoreQuery::new(of_unit(fields, unit), 0.0);
                 (Occur::Must, Box::new(near) as Boxed)
@@ -122,7 +122,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
     Compiled { all, any, units }
 }
 
-/// Words of a text, each by itself. Words that make a term of the topic together, which no dictionary may know, are one.
+/// The words of a text. Words that form a term of the topic are one, even if no dictionary has it.
 fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<SearchTerm> {
     let folded = fold(text);
     let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -136,7 +136,7 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Se
         let word = whole(more);
         let cover = phrase_tokens(word);
         if !cover.is_empty() && found.iter().all(|unit| unit.shown != word) {
-            // A character between words (的, 在) is no more than they are; by itself it is what was asked for.
+            // A character between words (的, 在) is optional; alone it is what was asked for.
             let torn = word.chars().count() == 1
                 && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
             let optional = torn || is_function_word(word);
@@ -147,8 +147,8 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Se
     found
 }
 
-/// What a few Chinese words typed without a space between them mean together: Chinese writes compounds so (推荐系统), and a
-/// page that has one word in its margin and the other in its text is not about them. A sentence is no compound.
+/// The compound of a few Chinese words typed without spaces (推荐系统). A page with one word in its margin and the other in
+/// its text is not about them. A sentence is not a compound.
 fn compound(text: &str, words: &[SearchTerm]) -> Option<SearchTerm> {
     let typed = fold(text);
     let whole: usize = words.iter().map(|unit| unit.shown.len()).sum();
@@ -163,7 +163,7 @@ fn compound(text: &str, words: &[SearchTerm]) -> Option<SearchTerm> {
     })
 }
 
-/// A query of nothing but stop words means them.
+/// In a query of stop words only, they are required.
 fn free_if_all_are_stop_words(units: &mut [SearchTerm]) {
     if units.iter().all(|unit| unit.optional) {
         units.iter_mut().for_each(|unit| unit.optional = false);
@@ -201,7 +201,7 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
     }
 }
 
-/// A unit in every field it may stand in, with the field's weight.
+/// A term in every field where it may occur, with the field's weight.
 pub(super) fn in_fields(fields: &Fields, unit: &SearchTerm) -> Vec<(TextField, Boxed)> {
     let all = [
         (TextField::Title, fields.title, TITLE),
@@ -248,7 +248,7 @@ fn published(fields: &Fields, from: Option<Day>, until: Option<Day>) -> Boxed {
     silent(RangeQuery::new(bound(from), bound(until)))
 }
 
-/// The conditions of a filter, all but that on duplicates, which needs the whole answer.
+/// The conditions of a filter, except the one on duplicates, which needs all hits.
 fn filtering(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
     let mut found: Vec<(Occur, Boxed)> = Vec::new();
     let among = |field: Field, names: &[String]| {

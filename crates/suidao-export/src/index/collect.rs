@@ -1,4 +1,4 @@
-//! All pages that match, with what ranking, folding and counting need of each: 40 bytes.
+//! Collects all matching pages, with the 40 bytes of each that ranking, folding and counting need.
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::{Column, StrColumn};
@@ -17,7 +17,7 @@ pub(super) struct CollectedRow {
     pub relevant: bool,
     pub listing: bool,
     pub published: Option<Day>,
-    /// Numbers of its host and language in its segment's columns.
+    /// Ordinals of its host and language in its segment's columns.
     pub host: Option<u64>,
     pub language: Option<u64>,
 }

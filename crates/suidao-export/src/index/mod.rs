@@ -1,7 +1,5 @@
-//! The index of a crawl: its pages cut into words, to be searched.
-//!
-//! It holds every page of the archive; which of them are wanted is asked with the query. It is made whole and takes its
-//! place when it is complete, and says how many batches of the log it was made from.
+//! The full-text index of a crawl. It has every archived page; a query selects. It is built as a whole, replaces the
+//! previous one when complete, and records the number of batches it was built from.
 
 mod build;
 mod clauses;
@@ -23,14 +21,14 @@ pub use snippet::Marked;
 use suidao_store::store::StoreError;
 use suidao_store::store::directory::WriteError;
 
-/// What can go wrong with an index. Every message names the directory and says what to do.
+/// An index error. Every message names the directory and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     #[error("{}: contains no index; create one with `suidao export DIR --format index -o {}`", .0.display(), .0.display())]
     Missing(PathBuf),
     #[error("{}: an incompatible index ({what}); delete it to rebuild it", path.display())]
     Foreign { path: PathBuf, what: String },
-    /// Something that is no index lies where it is to be.
+    /// Something other than an index is at its place.
     #[error("{}: is in the way and is not an index; choose another path, or move it away", .0.display())]
     InTheWay(PathBuf),
     #[error("{}: cannot read or write the index: {source}; delete it to rebuild it", path.display())]
@@ -56,7 +54,7 @@ impl IndexError {
         move |source| StoreError::Io { path, doing, source }.into()
     }
 
-    /// The same of another path: of the one that users know, where it happened beside it.
+    /// The same error with the path that users know, if it happened at a temporary one.
     fn of(self, place: &Path, known: &Path) -> Self {
         match self {
             Self::Engine { source, .. } => Self::Engine { path: known.to_owned(), source },

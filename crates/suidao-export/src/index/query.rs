@@ -1,5 +1,4 @@
-//! The query language: what a line typed by a person asks for. Nothing typed is an error: what cannot be understood
-//! otherwise is taken as words.
+//! The query language. No query is an error: what is not understood counts as words.
 
 use serde::Serialize;
 
@@ -7,9 +6,9 @@ use suidao_page::model::Day;
 use suidao_page::read::{language_code, language_tag};
 use suidao_page::text::fold;
 
-/// Characters of a query that are read.
+/// Most characters read of a query.
 const LONGEST: usize = 500;
-/// Items of a query that are read.
+/// Most items read of a query.
 const MOST: usize = 40;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub struct QueryItem {
 pub enum Clause {
     Words(TextField, String),
     Phrase(TextField, String),
-    /// On this host or below it.
+    /// On this host or a subdomain.
     Host(String),
     Language(String),
     /// Published from this day to that.
@@ -107,7 +106,7 @@ fn tokens(typed: &str) -> Vec<Token> {
         while rest.next_if(|next| next.is_whitespace()).is_some() {}
         let mut token = Token::default();
         if rest.next_if(|next| matches!(next, '-' | '－' | '−')).is_some() {
-            // A dash by itself says nothing.
+            // A dash by itself has no meaning.
             token.not = rest.peek().is_some_and(|next| !next.is_whitespace());
         }
         let mut raw = String::new();
@@ -143,14 +142,14 @@ fn tokens(typed: &str) -> Vec<Token> {
     }
 }
 
-/// Names of fields, with those people try.
+/// Names of fields, including those that people try.
 const KEYS: [&str; 20] = [
     "title", "intitle", "标题", "anchor", "links", "text", "body", "intext", "host", "site", "网站", "lang",
     "language", "语言", "date", "日期", "after", "before", "relevant", "相关",
 ];
 
 impl Token {
-    /// What it asks for; nothing if there is no word in it.
+    /// The clause; `None` without a word in it.
     fn clause(&self) -> Option<Clause> {
         let value = fold(self.text.trim());
         if value.is_empty() {
@@ -184,7 +183,7 @@ impl Token {
     }
 }
 
-/// The tag for the name of a language that people try; of one that is not known what was typed.
+/// The language tag for common names of a language; an unknown name unchanged.
 fn language(value: &str) -> String {
     let code = match value {
         "chinese" | "中文" => "zh",
@@ -195,7 +194,7 @@ fn language(value: &str) -> String {
     language_code(code).map_or_else(|_| code.to_owned(), |code| language_tag(&code).to_owned())
 }
 
-/// `2021`, `2021-03`, `2021-03-05`, or two of them with `..` between, of which one may be left out.
+/// `2021`, `2021-03`, `2021-03-05`, or a range with `..` and one or two ends.
 fn dates(value: &str) -> Option<(Option<Day>, Option<Day>)> {
     let Some((from, until)) = value.split_once("..") else {
         return period(value).map(|(from, until)| (Some(from), Some(until)));

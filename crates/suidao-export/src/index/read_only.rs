@@ -1,5 +1,5 @@
-//! The files of an index for who only reads. The engine would make a file to lock them by; nobody removes them meanwhile, because
-//! a new index takes the place of the whole directory, and so a directory that cannot be written can be searched.
+//! Read-only access to an index. The engine would create a lock file; it is not needed, because a new index replaces the
+//! whole directory. So a read-only directory can be searched.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 
-/// A directory of which no lock is taken.
+/// A directory without locks.
 #[derive(Clone, Debug)]
 pub(super) struct ReadOnly(MmapDirectory);
 

@@ -27,11 +27,11 @@ macro_rules! fields {
 fields! {
     /// Pages fetched before it.
     page: add_u64_field(number() | INDEXED);
-    /// 32 hexadecimal digits made from the URL.
+    /// A hash of the URL, 32 hexadecimal digits.
     id: add_text_field(STRING | STORED);
     url: add_text_field(STRING | STORED | FAST);
     host: add_text_field(STRING | STORED | FAST);
-    /// Its host, with and without the port, and every domain above.
+    /// Its host with and without the port, and every parent domain.
     site: add_text_field(STRING);
     title: add_text_field(text());
     body: add_text_field(text());
@@ -47,14 +47,14 @@ fields! {
     chars: add_u64_field(number());
     listing: add_bool_field(number() | INDEXED);
     noindex: add_bool_field(number() | INDEXED);
-    /// URL of the page that is kept in its place.
+    /// URL of the best page of its group of duplicates.
     duplicate_of: add_text_field(STRING | STORED);
-    /// `page` of the one that is kept of its group: its own where it is that, or there is no other.
+    /// `page` of the best page of its group; its own if it is the best or has no duplicates.
     kept: add_u64_field(number());
     depth: add_u64_field(number());
     /// Off-topic pages since the last relevant one.
     hops: add_u64_field(number());
-    /// Tunnel depth left; absent where it is unbounded.
+    /// Absent if unbounded.
     k: add_u64_field(number());
     found_on: add_text_field(STRING | STORED);
     anchor: add_text_field(text());
@@ -78,17 +78,17 @@ fn text() -> TextOptions {
     TextOptions::default().set_indexing_options(indexing).set_stored()
 }
 
-/// A day as the index keeps it, which knows the years 1678 to 2261.
+/// A day in the index, which has the years 1678 to 2261.
 pub(super) fn midnight(day: Day) -> DateTime {
     DateTime::from_timestamp_secs(i64::from(day.0.clamp(-106_000, 106_000)) * 86_400)
 }
 
-/// The day of a moment of the index.
+/// The day of a time in the index.
 pub(super) fn day(moment: DateTime) -> Day {
     Day(i32::try_from(moment.into_timestamp_secs().div_euclid(86_400)).unwrap_or_default())
 }
 
-/// A host, without its port, and every domain above: what `host:` and filters by host look up.
+/// A host without its port, and every parent domain, for `host:` and filters by host.
 pub(super) fn sites(host: &str) -> Vec<&str> {
     let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
     let mut sites: Vec<&str> = if bare == host { Vec::new() } else { vec![host] };

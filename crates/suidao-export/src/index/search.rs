@@ -1,5 +1,4 @@
-//! Asking the index: pages that match, ranked, without repeats, with a piece of their text, and counted by host, year,
-//! language and relevance.
+//! Searches the index: matching pages, ranked, duplicates folded, with snippets and facets.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,10 +23,10 @@ use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};
 use suidao_store::corpus::{DuplicatePolicy, Filter, document};
 use suidao_store::store::date;
 
-/// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance).
+/// Bonus of a fully relevant page: score = BM25 · (1 + 0.5 · relevance).
 const TOPIC: f32 = 0.5;
 
-/// Steps of a path that are told at most.
+/// Most steps of a path.
 const LONGEST_PATH: usize = 64;
 
 pub struct Index {
@@ -35,7 +34,7 @@ pub struct Index {
     fields: Fields,
     searcher: Searcher,
     origin: IndexSource,
-    /// Removed with the value, where it lies in one.
+    /// A temporary directory of the index, deleted with the value.
     _temporary: Option<tempfile::TempDir>,
 }
 
@@ -43,7 +42,7 @@ pub struct Index {
 pub struct Request {
     pub query: String,
     pub filter: Filter,
-    /// Hits to leave out at the beginning.
+    /// Hits to skip.
     pub offset: usize,
     pub limit: usize,
     pub explain: bool,
@@ -51,12 +50,12 @@ pub struct Request {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SearchAnswer {
-    /// Pages found; with duplicates folded, groups of them.
+    /// Pages found; with duplicates folded, groups.
     pub pages: u64,
     pub duplicates: u64,
-    /// No page has all the words, those of a compound together; these have some.
+    /// No page has all words; these have some of them.
     pub loosened: bool,
-    /// The first one's rank, from 0.
+    /// Rank of the first hit, from 0.
     pub offset: usize,
     pub hits: Vec<Hit>,
     pub facets: Facets,
@@ -67,12 +66,12 @@ pub struct Hit {
     pub score: f32,
     #[serde(flatten)]
     pub page: Stored,
-    /// The words in its title: first character and the one behind the last.
+    /// Marks in its title: first character, and the one after the last.
     pub title_marks: Vec<[usize; 2]>,
     pub snippet: Marked,
-    /// Others that say the same, folded away.
+    /// Duplicates folded into it.
     pub duplicates: u64,
-    /// What made its score; empty unless it was asked for.
+    /// Parts of its score; empty unless requested.
     pub why: Vec<FacetCount>,
 }
 
@@ -107,14 +106,14 @@ pub struct Stored {
     pub chars: u64,
     pub listing: bool,
     pub noindex: bool,
-    /// The page that is kept in its place.
+    /// The best page of its group of duplicates.
     pub duplicate_of: Option<String>,
     pub depth: u64,
     /// Off-topic pages since the last relevant one on the path to it.
     pub hops: u64,
-    /// Tunnel depth left; none is unbounded.
+    /// `None`: unbounded.
     pub k: Option<u64>,
-    /// Page or redirect by which it became known.
+    /// Page or redirect by which it was found.
     pub found_on: Option<String>,
     /// Text of that link.
     pub anchor: String,
@@ -122,28 +121,26 @@ pub struct Stored {
     pub text: String,
 }
 
-/// Counts of what was found. Each counts every page once.
+/// Counts over all hits. Each counts every page once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Facets {
-    /// By host, the most frequent first.
+    /// The most frequent first.
     pub hosts: Vec<(String, u64)>,
-    /// By year of publication, the latest first; none for pages without a date.
+    /// By year of publication, the latest first; `None` for pages without a date.
     pub years: Vec<(Option<i16>, u64)>,
-    /// By language, the most frequent first.
+    /// The most frequent first.
     pub languages: Vec<(Option<String>, u64)>,
     /// At or above the page threshold.
     pub relevant: u64,
-    /// Below it.
     pub off_topic: u64,
 }
 
-/// A page that matches, as evaluation counts it.
+/// A matching page, for evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Matched {
     /// Pages fetched before it.
     pub page: u64,
     pub url: String,
-    /// Eq. (1).
     pub relevance: f32,
     /// At or above the page threshold.
     pub relevant: bool,
@@ -155,11 +152,11 @@ pub struct ExplainedStep {
     pub url: String,
     /// Text of the link that led to it.
     pub anchor: String,
-    /// What the index holds of it; none for redirects and pages that are not in it.
+    /// Its stored fields; `None` for redirects and pages outside the index.
     pub page: Option<Stored>,
 }
 
-/// Asks the engine, which breaks down on some of what it has not written: an index may be damaged, or somebody else's.
+/// Calls the engine, which panics on some damaged or manipulated indexes.
 fn ask<T>(path: &Path, ask: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexError> {
     let broken = |_| Err(TantivyError::InternalError("the search engine fails on it".to_owned()));
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(broken).map_err(IndexError::engine(path))
@@ -167,9 +164,6 @@ fn ask<T>(path: &Path, ask: impl FnOnce() -> tantivy::Result<T>) -> Result<T, In
 
 impl Index {
     /// Opens the index at `path`.
-    ///
-    /// # Errors
-    /// [`IndexError::Missing`], [`IndexError::Foreign`], [`IndexError::Engine`].
     pub fn open(path: &Path) -> Result<Self, IndexError> {
         if !path.join("meta.json").is_file() {
             return Err(IndexError::Missing(path.to_owned()));
@@ -191,7 +185,7 @@ impl Index {
         Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin, _temporary: None })
     }
 
-    /// The same, with the temporary directory in which it lies, to be removed with it.
+    /// Adds the temporary directory of the index, to be deleted with it.
     pub fn keeping(self, temporary: tempfile::TempDir) -> Self {
         Self { _temporary: Some(temporary), ..self }
     }
@@ -200,15 +194,12 @@ impl Index {
         &self.origin
     }
 
-    /// The pages that answer, ranked.
-    ///
-    /// # Errors
-    /// [`IndexError::Engine`] if the index is damaged; whatever is asked is no error.
+    /// The matching pages, ranked. Fails only if the index is damaged.
     pub fn search(&self, request: &Request) -> Result<SearchAnswer, IndexError> {
         ask(&self.path, || self.answer(request))
     }
 
-    /// All pages that match a query, in order of fetching: those that have all its words, duplicates too.
+    /// All pages with all words of a query, in order of fetching, duplicates included.
     pub fn matching(&self, query: &str) -> Result<Vec<Matched>, IndexError> {
         let matched = || {
             let compiled = self.compiled(query, &Filter::default());
@@ -231,7 +222,7 @@ impl Index {
         ask(&self.path, || self.find(id))
     }
 
-    /// The terms of the topic that most pages have, at most so many, each with the number of pages.
+    /// The terms of the topic that most pages have, with the number of pages.
     pub fn terms(&self, most: usize) -> Result<Vec<(String, u64)>, IndexError> {
         let read = || -> tantivy::Result<Vec<(String, u64)>> {
             let mut counts: BTreeMap<String, u64> = BTreeMap::new();
@@ -251,7 +242,7 @@ impl Index {
         ask(&self.path, read)
     }
 
-    /// The way to a page, from the seed to itself.
+    /// The path to a page, from the seed to itself.
     pub fn path(&self, page: &Stored) -> Result<Vec<ExplainedStep>, IndexError> {
         let step =
             |page: Stored| ExplainedStep { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };
@@ -289,7 +280,7 @@ impl Index {
             row.score *= 1.0 + TOPIC * row.relevance;
         }
         let rank = |one: &CollectedRow, other: &CollectedRow| {
-            // A page that only names others comes below them: its words are theirs.
+            // Listings come after documents, because their words belong to the pages they list.
             let documents_first = one.listing.cmp(&other.listing);
             documents_first
                 .then(other.score.total_cmp(&one.score))
@@ -370,7 +361,7 @@ impl Index {
         Ok(facets)
     }
 
-    /// How many pages have each value of a column, the most frequent first.
+    /// The number of pages for each value of a column, the most frequent first.
     fn counts(
         &self,
         column: &str,

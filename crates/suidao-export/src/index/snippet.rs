@@ -1,4 +1,4 @@
-//! The piece of a page's text that answers best, with the words marked.
+//! Selects the best passage of a page's text for a query, and marks the words.
 
 use std::ops::Range;
 
@@ -8,27 +8,27 @@ use serde::{Serialize, Serializer};
 use super::clauses::SearchTerm;
 use super::tokenizer::analyzer;
 
-/// Width of a piece: a Chinese character counts two, others one.
+/// Width of a snippet: a Chinese character counts two, others one.
 const WIDTH: usize = 240;
-/// How far back it may begin to begin with a sentence.
+/// How far back it may start, to start with a sentence.
 const BEFORE: usize = 80;
-/// Occurrences that say as much as more would.
+/// More occurrences than this add nothing.
 const ENOUGH: usize = 6;
-/// Bytes of a text that are looked through: a text that has all the words near its beginning need not be cut to its end,
-/// which costs most of the time of a query.
+/// Bytes of a text that are searched, in steps: a text with all words near its beginning need not be tokenized to its
+/// end, which takes most of a query's time.
 const REACHES: [usize; 3] = [4_000, 16_000, 64_000];
 
-/// A piece of text with marks.
+/// A text with marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
-    /// The text, on one line.
+    /// On one line.
     pub text: String,
-    /// Bytes of it that are marked, in order and apart.
+    /// Marked bytes, in order, without overlaps.
     pub marks: Vec<Range<usize>>,
 }
 
 impl Serialize for Marked {
-    /// As text and marks, which count characters (Unicode scalar values).
+    /// Writes text and marks; marks count characters (Unicode scalar values).
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Shown<'a> {
@@ -40,7 +40,7 @@ impl Serialize for Marked {
 }
 
 impl Marked {
-    /// A text with marks that count characters.
+    /// Creates it from marks that count characters.
     pub(super) fn by_characters(text: &str, marks: &[[usize; 2]]) -> Self {
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let end = |at: usize| ends.get(at).copied().unwrap_or(text.len());
@@ -62,7 +62,7 @@ fn in_characters(text: &str, marks: &[Range<usize>]) -> Vec<[usize; 2]> {
     marks.iter().map(|mark| [count(mark.start), count(mark.end)]).collect()
 }
 
-/// The words of a query, as they are looked for in texts.
+/// The words of a query, as they are searched in texts.
 pub(super) struct QueryWords<'a> {
     covers: Vec<&'a [(usize, String)]>,
 }
@@ -79,7 +79,7 @@ impl<'a> QueryWords<'a> {
         Self { covers: wanted.map(|unit| &unit.cover[..]).collect() }
     }
 
-    /// Where they stand in a text, in order.
+    /// Their occurrences in a text, in order.
     fn find(&self, text: &str) -> Vec<Found> {
         let wanted: FxHashSet<&str> =
             self.covers.iter().flat_map(|cover| cover.iter().map(|(_, token)| token.as_str())).collect();
@@ -112,7 +112,7 @@ impl<'a> QueryWords<'a> {
         in_characters(title, &joined(self.find(title).into_iter().map(|found| found.range)))
     }
 
-    /// The piece of a text with the most of the words; its beginning if it has none.
+    /// The passage with the most words; the beginning of the text if it has none.
     pub(super) fn snippet(&self, text: &str) -> Marked {
         let mut found = Vec::new();
         let mut anchor = 0;
@@ -121,7 +121,7 @@ impl<'a> QueryWords<'a> {
             found = self.find(&text[..end]);
             let (words, start) = best(text, &found);
             anchor = start;
-            // Words that stand apart so far seldom stand together later.
+            // Words that are this far apart rarely occur together later.
             let all = |words: usize| words == self.covers.len();
             let apart = || all(found.iter().map(|found| found.word).collect::<FxHashSet<_>>().len());
             if end == text.len() || all(words) || reach > REACHES[0] && apart() {
@@ -135,7 +135,7 @@ impl<'a> QueryWords<'a> {
     }
 }
 
-/// Marks without overlaps; what touches is one.
+/// Marks without overlaps; adjacent ones are joined.
 fn joined(marks: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut apart: Vec<Range<usize>> = Vec::new();
     for mark in marks {
@@ -147,7 +147,7 @@ fn joined(marks: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     apart
 }
 
-/// The last border of characters at or before `at`.
+/// The last character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
@@ -163,7 +163,7 @@ fn ends_sentence(character: char) -> bool {
     matches!(character, '。' | '！' | '？' | '；' | '\n' | '…')
 }
 
-/// Whether a sentence ends between what stands before `at` and what stands behind.
+/// Whether a sentence ends at `at`.
 fn border(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches([' ', '\t', '”', '」', '"', '\'', ')', '）']);
     let spaced = text[before.len()..].starts_with(char::is_whitespace);
@@ -174,10 +174,10 @@ fn border(text: &str, at: usize) -> bool {
     }
 }
 
-/// How many words the best window has, and the first of them in it: the one with the most words, then the most
-/// occurrences, then the first.
+/// The number of words in the best window, and the first of them: the one with the most words, then the most occurrences,
+/// then the first.
 fn best(text: &str, found: &[Found]) -> (usize, usize) {
-    // First column of each occurrence, and the one behind its last.
+    // First column of each occurrence, and the one after its last.
     let (mut at, mut columns) = (0, 0);
     let mut spans = Vec::with_capacity(found.len());
     for found in found {
@@ -197,7 +197,7 @@ fn best(text: &str, found: &[Found]) -> (usize, usize) {
     best.map_or((0, 0), |((words, _), at)| (words, at))
 }
 
-/// Where a window that must hold `anchor` begins.
+/// Start of a window that must contain `anchor`.
 fn begin(text: &str, anchor: usize) -> usize {
     let mut columns = 0;
     let mut last_word = anchor;
@@ -216,7 +216,7 @@ fn begin(text: &str, anchor: usize) -> usize {
     0
 }
 
-/// Where a window ends that begins at `start`.
+/// End of a window that starts at `start`.
 fn finish(text: &str, start: usize) -> usize {
     let mut columns = 0;
     let (mut sentence, mut word) = (None, start);
@@ -237,7 +237,7 @@ fn finish(text: &str, start: usize) -> usize {
     text.len()
 }
 
-/// A window as one line, with marks moved along and dots where text was left out.
+/// A window as one line, with marks shifted, and dots where text was left out.
 fn cut_out(text: &str, window: &Range<usize>, marks: Vec<Range<usize>>) -> Marked {
     let mut shown = Marked::default();
     if window.start > 0 && !border(text, window.start) {

@@ -1,4 +1,4 @@
-//! The index as its users see it: made of a small crawl, asked, and its answers looked at.
+//! The index as its users see it: built from a small crawl and searched.
 
 use std::path::Path;
 
@@ -64,7 +64,7 @@ fn pages_are_found_by_words_of_either_script_and_by_parts_of_words() {
     }
     assert_eq!(sorted(&index, "学习"), [home, ml, tree, "http://c.cn/x", copy], "a part of a word");
     assert_eq!(sorted(&index, "機器學習入門"), [home], "by its own text");
-    // All but the seed were found by a link that says so.
+    // All but the seed were found by a link with this text.
     assert_eq!(sorted(&index, "anchor:链接"), [ml, tree, "http://c.cn/x", copy, en]);
     assert_eq!(sorted(&index, "\"gradient descent\""), [ml], "a phrase, not its words");
     assert_eq!(sorted(&index, "gradient descents"), [ml, en], "words, stemmed");
@@ -163,7 +163,7 @@ fn an_index_that_was_tampered_with_is_an_error_and_no_panic() {
     let (mut refused, mut answered) = (0, 0);
     for entry in std::fs::read_dir(&path).unwrap() {
         let file = entry.unwrap().path();
-        // Of lengths in other files the engine believes any, and memory for them is asked for at once.
+        // The engine accepts any lengths in other files and allocates memory for them at once.
         if !file.extension().is_some_and(|extension| ["term", "idx", "json"].iter().any(|own| extension == *own)) {
             continue;
         }

@@ -1,34 +1,34 @@
-//! How the index cuts text: pages and queries alike, by the one segmenter of the program.
+//! Tokenizes text for the index, pages and queries alike, with the program's segmenter.
 //!
-//! A token is a word of the dictionary, wherever it stands and inside others too, a Chinese character, or a word of
-//! another script, stemmed as English. Its position counts Chinese characters and words of other scripts: a piece of text
-//! has the same tokens at the same distances wherever it stands, so that any piece is found as a phrase of tokens that
-//! cover it, whatever jieba made of its neighbours.
+//! A token is a word of the dictionary, also inside other words, a Chinese character, or a word of another script,
+//! stemmed as English. Positions count Chinese characters and words of other scripts. So a piece of text has the same
+//! tokens at the same distances everywhere, and is found as a phrase of tokens that cover it, however jieba segments its
+//! neighbours.
 
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 
 use suidao_page::text::fold;
 use suidao_page::text::segment::{WordPart, cut_all};
 
-/// Name under which the index knows it.
+/// Its name in the index.
 pub const TOKENIZER: &str = "suidao";
 
-/// Bytes of the longest token: longer runs of letters are encoded data, and are left out.
+/// Bytes of the longest token: longer runs of letters are encoded data, and are dropped.
 const LONGEST: usize = 80;
 
-/// The whole analysis: what a program that reads the index must register as [`TOKENIZER`].
+/// The complete analyzer, which programs that read the index must register as [`TOKENIZER`].
 pub fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(Segmenter).filter(Stemmer::new(Language::English)).build()
 }
 
-/// Folds and cuts ([`cut_all`]). Offsets are those of the text as it was given.
+/// Folds and tokenizes ([`cut_all`]). Offsets refer to the original text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segmenter;
 
 #[derive(Debug)]
 pub struct Segments {
     folded: String,
-    /// Bytes of the text as given before each byte of the folded one; empty where they are the same.
+    /// Original bytes before each byte of the folded text; empty if they are equal.
     origins: Vec<usize>,
     parts: std::vec::IntoIter<WordPart>,
     token: Token,
@@ -86,14 +86,14 @@ impl TokenStream for Segments {
     }
 }
 
-/// The longest tokens that cover a text one after the other, each with its distance from the first: one for a word that
-/// the dictionary has, several for other words and phrases.
+/// The longest tokens that cover a text, each with its distance from the first: one for a dictionary word, several for
+/// other words and phrases.
 pub fn phrase_tokens(text: &str) -> Vec<(usize, String)> {
     let mut analyzer = analyzer();
     let mut stream = analyzer.token_stream(text);
     let mut tokens: Vec<Token> = Vec::new();
     stream.process(&mut |token| match tokens.last_mut() {
-        // The longer of one place comes later.
+        // The longer token of one position comes later.
         Some(last) if last.position == token.position => last.clone_from(token),
         Some(last) if token.position < last.position + last.position_length => {}
         _ => tokens.push(token.clone()),

@@ -1,9 +1,10 @@
-//! What labels of a stratified sample say of all pages: the number of relevant ones, and precision and recall at the lower bound
-//! of each stratum, one curve of thresholds.
+//! Estimates from labels of a stratified sample: the number of relevant pages, and precision and recall at the lower
+//! bound of each stratum.
 //!
-//! In a stratum of N pages, n of them labelled, each answer stands for N / n pages. The intervals are those of a bootstrap:
-//! 1,000 times every stratum is answered anew, each time by chance (x + 1/2) / (n + 1) relevant, where x were (Jeffreys' prior: of a few
-//! answers that agree the share itself would say that nothing is unsure), less what the labelled pages leave no doubt about.
+//! In a stratum of N pages, n of them labelled, each answer stands for N / n pages. Intervals come from a bootstrap:
+//! 1,000 times every stratum is redrawn with a chance of (x + 1/2) / (n + 1), where x of n labelled pages are relevant
+//! (Jeffreys' prior, because a few equal answers do not prove that all are equal), reduced by the share of labelled
+//! pages.
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,7 +14,7 @@ use suidao_page::model::Relevance;
 
 const RESAMPLES: usize = 1_000;
 
-/// A better threshold is suggested where F1 gains at least this.
+/// Smallest gain of F1 for which another threshold is suggested.
 const GAIN: f64 = 0.01;
 
 /// An estimate with its 95% interval.
@@ -24,7 +25,7 @@ pub struct IntervalEstimate {
     pub high: f64,
 }
 
-/// A stratum, and what its lower bound achieves as the threshold. What the labels do not tell is none.
+/// A stratum, and the results of its lower bound as threshold. `None` without labels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StratumPoint {
     pub threshold: f64,
@@ -35,35 +36,34 @@ pub struct StratumPoint {
     /// Pages at or above the bound, and those that would change sides; known, not estimated.
     pub accepted: u64,
     pub changed: u64,
-    /// Share of the relevant among the accepted.
+    /// Share of the accepted that is relevant.
     pub precision: Option<IntervalEstimate>,
     /// Share of the relevant that is accepted.
     pub recall: Option<IntervalEstimate>,
-    /// Harmonic mean of both.
     pub f1: Option<f64>,
 }
 
-/// What the labels say of all pages.
+/// Estimates for all pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
     /// The threshold in force.
     pub threshold: f64,
-    /// Pages that could have been asked about.
+    /// Pages that could have been sampled.
     pub pages: u64,
     pub labelled: u64,
-    /// Relevant pages; none, as recall, if any stratum has pages and no labels.
+    /// Relevant pages; `None`, as recall, if a stratum has pages and no labels.
     pub relevant: Option<IntervalEstimate>,
     /// Precision and recall at the threshold in force.
     pub precision: Option<IntervalEstimate>,
     pub recall: Option<IntervalEstimate>,
     /// By rising threshold.
     pub curve: Vec<StratumPoint>,
-    /// The threshold with the highest F1, if it is better than the one in force by a hundredth.
+    /// The threshold with the highest F1, if that gains at least a hundredth.
     pub suggested: Option<f64>,
 }
 
-/// Estimates from the labels of pages, given with their scores. Labels must have been drawn by [`Strata::draw`] from the
-/// pages that the strata hold, or be those of all of them.
+/// Estimates from labelled scores. The labels must come from [`Strata::draw`] over the pages of the strata, or cover all
+/// of them.
 pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
     let point = |(threshold, pages)| StratumPoint { threshold, pages, ..StratumPoint::default() };
     let mut curve: Vec<StratumPoint> = strata.each().map(point).collect();
@@ -86,7 +86,7 @@ pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
         point.f1 = whole.then(|| 2.0 * hit.value / (point.accepted as f64 + relevant).max(1.0));
     }
     let now = curve[Strata::THRESHOLD].clone();
-    // At the lowest bound every page is accepted, which is no judgement.
+    // At the lowest bound every page is accepted.
     let best = curve[1..].iter().filter_map(|point| Some((point.f1?, point.threshold)));
     let best = best.max_by(|one, other| one.0.total_cmp(&other.0));
     let suggested = best.filter(|(f1, _)| *f1 >= now.f1.unwrap_or_default() + GAIN).map(|(_, threshold)| threshold);
@@ -130,7 +130,7 @@ fn figures(curve: &[StratumPoint]) -> Vec<[IntervalEstimate; 3]> {
         let labelled = point.labelled as f64;
         let likely = (point.relevant as f64 + 0.5) / (labelled + 1.0);
         let drawn = (0..point.labelled).filter(|_| chance() < likely).count() as f64 / labelled;
-        // Of a finite number of pages; none is left to chance where all are labelled (Cochran 1977, eq. 2.20).
+        // The population is finite: where all are labelled nothing is uncertain (Cochran 1977, eq. 2.20).
         let left = (1.0 - labelled / point.pages as f64).max(0.0).sqrt();
         (plain(point) + (drawn - likely) * left).clamp(0.0, 1.0)
     };
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use suidao_page::draw::Draw;
 
-    /// Pages whose chance to be relevant rises with their score: most score low.
+    /// Pages whose chance of relevance rises with their score; most scores are low.
     fn crawl(pages: usize, draws: &mut Draw) -> Vec<(Relevance, bool)> {
         let page = |_| {
             let score = draws.unit().powi(4) * 0.5;

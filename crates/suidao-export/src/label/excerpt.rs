@@ -1,26 +1,26 @@
-//! What is shown of a page to whoever is to judge it: its beginning, and where further on the topic's terms stand.
+//! The excerpt of a page for labelling: its beginning, and later passages with terms of the topic.
 
 use suidao_page::text::fold;
 
-/// Characters of the beginning that are shown.
+/// Characters of the beginning.
 const BEGIN: usize = 420;
 
-/// Characters shown around a term further on.
+/// Characters around a later term.
 const AROUND: usize = 40;
 
-/// Places further on that are shown, at most.
+/// Most later passages.
 const PLACES: usize = 4;
 
-/// The excerpt of a text, as pieces; whether each is an occurrence of a term.
+/// The excerpt of a text in pieces; true for an occurrence of a term.
 pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
     let letters: Vec<char> = text.chars().collect();
-    // Folding goes character for character, so places agree.
+    // Folding maps characters one to one, so positions agree.
     let folded: Vec<char> = fold(text).chars().collect();
     let terms: Vec<Vec<char>> = terms.iter().map(|term| fold(term).chars().collect()).collect();
     let at = |place: usize| {
         let fits = |term: &&Vec<char>| {
             let end = place + term.len();
-            // An English word is a term only as a whole.
+            // An English term matches whole words only.
             let whole = |at: usize, edge: Option<&char>| {
                 !(edge.is_some_and(char::is_ascii_alphanumeric)
                     && folded.get(at).is_some_and(char::is_ascii_alphanumeric))
@@ -47,7 +47,7 @@ pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
     let end = letters.len().min(BEGIN);
     let mut out = Vec::new();
     marked(&mut out, &letters, 0, end);
-    // Further on a place is one line.
+    // A later passage is one line.
     let flat: Vec<char> = letters.iter().map(|&letter| if letter == '\n' { ' ' } else { letter }).collect();
     let mut place = end;
     let mut shown = 0;

@@ -1,6 +1,5 @@
-//! `labels.tsv`: what people said of the pages of a crawl, a line a page: URL, `yes` or `no`, the page's relevance, the
-//! number of its stratum. A line is written with one call and synced before the next page is shown, so an answer that was
-//! taken is kept; what a crash left of a line is cut off at the next opening.
+//! `labels.tsv`: a line per labelled page with URL, `yes` or `no`, relevance, stratum. A line is written by one call and
+//! synced before the next page is shown. An incomplete line after a crash is removed at the next start.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -10,35 +9,34 @@ use rustc_hash::FxHashMap;
 use suidao_page::model::{CrawlUrl, Relevance};
 use suidao_store::store::{StoreError, own};
 
-/// Whether each page is relevant, by what was said of it last.
+/// Whether each page is relevant, by its last label.
 pub type Labels = FxHashMap<CrawlUrl, bool>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LabelError {
     #[error("{}: cannot read or write the labels: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    /// It is no plain file, or too large.
+    /// It is not a plain file, or too large.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A line, from 1, that is no label.
+    /// An invalid line, counted from 1.
     #[error("{}, line {line}: {what}; write the URL, a tab, and yes or no", path.display())]
     Line { path: PathBuf, line: usize, what: String },
 }
 
-/// The file, open for more answers.
 #[derive(Debug)]
 pub struct LabelFile {
     path: PathBuf,
     file: File,
-    /// Where each line of this session begins.
+    /// Start of each line of this session.
     written: Vec<u64>,
 }
 
 impl LabelFile {
-    /// Opens the file and reads what it holds, the last word on each page; makes it if it is missing.
+    /// Opens or creates the file and reads its labels, the last one of each page.
     ///
     /// # Errors
-    /// [`LabelError`] names the file, and the line that is no label.
+    /// [`LabelError`] names the file and the invalid line.
     pub fn open(path: &Path) -> Result<(Self, Labels), LabelError> {
         let fail = |source| LabelError::Io { path: path.to_owned(), source };
         let mut file = own::open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
@@ -61,7 +59,7 @@ impl LabelFile {
         Ok((Self { path: path.to_owned(), file, written: Vec::new() }, labels))
     }
 
-    /// Reads labels; empty lines and `#` comments are left out.
+    /// Parses labels; skips empty lines and `#` comments.
     fn parse(path: &Path, text: &str) -> Result<Labels, LabelError> {
         let mut labels = Labels::default();
         for (line, told) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -82,7 +80,7 @@ impl LabelFile {
         Ok(labels)
     }
 
-    /// Adds an answer; it is on disk when this returns.
+    /// Adds an answer; it is on disk on return.
     pub fn add(
         &mut self,
         url: &CrawlUrl,
@@ -100,7 +98,7 @@ impl LabelFile {
         add().map_err(|source| LabelError::Io { path: self.path.clone(), source })
     }
 
-    /// Takes the last answer of this session back; false if there is none.
+    /// Removes the last answer of this session; false if there is none.
     pub fn undo(&mut self) -> Result<bool, LabelError> {
         let Some(begin) = self.written.pop() else { return Ok(false) };
         let cut = self.file.set_len(begin).and_then(|()| self.file.sync_data());
@@ -108,8 +106,7 @@ impl LabelFile {
     }
 }
 
-/// Whether a line without its end is a part of one that was being written; any other is somebody's, and is told where it
-/// does not read.
+/// Whether a line without an end is the rest of an interrupted write; any other is the user's, and an error if invalid.
 fn is_torn(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     let verdict = line.split('\t').nth(1);

@@ -1,8 +1,8 @@
-//! Which pages to ask about: a random sample, stratified by relevance, equally many of each stratum.
+//! The sample of pages to label: random, stratified by relevance, equally many of each stratum.
 //!
-//! Pages are drawn within a stratum in the order of a hash of their URLs, so the first n of a stratum are a simple
-//! random sample of it without replacement, and each of its N pages is among them with probability n / N. Answers given so
-//! far stay a sample when more are given.
+//! Within a stratum pages are ordered by a hash of their URLs, so the first n are a simple random sample without
+//! replacement, and each of its N pages is among them with probability n / N. A sample stays one when more answers
+//! follow.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -11,19 +11,17 @@ use suidao_page::model::Relevance;
 /// Lower bounds of the strata as multiples of the threshold: narrow near it.
 const BOUNDS: [f64; 8] = [0.0, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 3.0];
 
-/// The strata of a crawl's pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strata {
     threshold: f64,
-    /// Pages of each stratum.
     pages: [u64; BOUNDS.len()],
 }
 
 impl Strata {
-    /// The stratum that begins at the threshold.
+    /// The stratum that starts at the threshold.
     pub const THRESHOLD: usize = 4;
 
-    /// Puts pages of these scores into strata around a threshold.
+    /// Counts pages of these scores in strata around a threshold.
     pub fn new(threshold: Relevance, scores: impl Iterator<Item = Relevance>) -> Self {
         let mut strata = Self { threshold: f64::from(threshold.get()), pages: [0; BOUNDS.len()] };
         scores.for_each(|score| strata.pages[strata.of(score)] += 1);
@@ -39,12 +37,12 @@ impl Strata {
         BOUNDS[1..].iter().take_while(|bound| score >= *bound * self.threshold).count()
     }
 
-    /// Lowest score of each stratum, and its pages.
+    /// Lowest score of each stratum, and its number of pages.
     pub fn each(&self) -> impl Iterator<Item = (f64, u64)> {
         BOUNDS.iter().zip(self.pages).map(|(bound, pages)| (bound * self.threshold, pages))
     }
 
-    /// How many pages of each stratum to ask about, if it is to be so many in all.
+    /// Sample size of each stratum, for a total of `sample`.
     fn allocation(&self, sample: usize) -> Vec<usize> {
         let mut given = vec![0; BOUNDS.len()];
         for _ in 0..sample {
@@ -55,8 +53,8 @@ impl Strata {
         given
     }
 
-    /// The pages to ask about, in the order of asking: places in `pages`, which gives each page's score, its URL and whether
-    /// it was answered before. Those answered before count towards the sample.
+    /// The pages to label, in order: indexes into `pages`, which gives each page's score, its URL and whether it has a
+    /// label. Labelled ones count towards the sample.
     pub fn draw(&self, pages: &[(Relevance, &str, bool)], sample: usize) -> Vec<usize> {
         let mut of: [Vec<(u64, usize)>; BOUNDS.len()] = Default::default();
         let mut answered = [0; BOUNDS.len()];
@@ -74,7 +72,8 @@ impl Strata {
             pages.sort_unstable();
             let left = wanted.saturating_sub(answered[stratum]).min(pages.len());
             for (number, &(hash, place)) in (0..).zip(&pages[..left]) {
-                // Strata are mixed evenly, so that an early end leaves something of each, and scores tell nothing.
+                // Strata are interleaved evenly, so that an early end leaves some of each, and the order reveals no
+                // scores.
                 let share = (2 * number + 1) * 1_000_000 / (2 * left as u64);
                 drawn.push((share + hash % 100_000, hash, place));
             }

@@ -1,9 +1,10 @@
-//! Words that tell one group of pages from another: which terms bring wrong pages in, and which words of relevant pages the
+//! Words that distinguish two groups of pages: terms that bring in irrelevant pages, and words of relevant pages that the
 //! lexicon lacks.
 //!
-//! The measure is the log-odds ratio with an informative Dirichlet prior: Monroe, Colaresi, Quinn, Fightin' Words, Political
-//! Analysis 16(4), 2008, eq. (16) for δ, (18) with the approximation (20) for its variance and (22) for z = δ / σ. A word
-//! counts once a page, so that one long page does not speak for all. The prior is the words of both groups together, eq. (23).
+//! The measure is the log-odds ratio with an informative Dirichlet prior: Monroe, Colaresi, Quinn, Fightin' Words,
+//! Political Analysis 16(4), 2008, eq. (16) for δ, (18) with the approximation (20) for its variance and (22) for z = δ /
+//! σ. A word counts once per page, so that a long page does not dominate. The prior is the words of both groups together,
+//! eq. (23).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +13,21 @@ use serde::Serialize;
 use suidao_page::text::{cut, fold, is_term};
 use suidao_page::topic::Lexicon;
 
-/// z from which a word is told: one in forty words would reach it by chance.
+/// Smallest z of a suggestion: one in forty words reaches it by chance.
 const LEAST_Z: f64 = 1.96;
 
-/// Pages a word must occur in.
+/// Fewest pages with the word.
 const LEAST_PAGES: u32 = 3;
 
-/// Hosts a word must occur on, where the pages lie on as many, and of many one in so many: the words of one host's name and
-/// template tell that host.
+/// Fewest hosts with the word, or one in so many of many hosts: a word of one host's name or template only identifies the
+/// host.
 const LEAST_HOSTS: usize = 2;
 const ONE_HOST_IN: usize = 4;
 
-/// Words told of each kind.
+/// Most words of each kind.
 const TOLD: usize = 20;
 
-/// Pages that the prior weighs as much as.
+/// Weight of the prior, in pages.
 const PRIOR: f64 = 10.0;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,14 +36,14 @@ pub struct LabelledPage {
     pub title: String,
     /// Folded words of title and main text, each once.
     pub words: BTreeSet<String>,
-    /// By the people's word.
+    /// According to the labels.
     pub relevant: bool,
-    /// By the crawl's.
+    /// According to the crawl.
     pub accepted: bool,
 }
 
 impl LabelledPage {
-    /// Cuts title and text into words, and finds the lexicon's terms that are more than one word.
+    /// Segments title and text, and finds the lexicon's terms of more than one word.
     pub fn new(host: &str, title: &str, text: &str, lexicon: &Lexicon, relevant: bool, accepted: bool) -> Self {
         let folded = fold(&format!("{title}\n{text}"));
         let mut words = BTreeSet::new();
@@ -52,7 +53,7 @@ impl LabelledPage {
                 words.insert(word.to_owned());
             }
         });
-        // Of several words, or cut in two as Chinese terms may be.
+        // Of several words, or split in two, as Chinese terms may be.
         let whole =
             lexicon.terms.iter().map(|(term, _)| fold(term)).filter(|term| term.contains(' ') || !term.is_ascii());
         words.extend(whole.filter(|term| folded.contains(term.as_str())));
@@ -62,31 +63,31 @@ impl LabelledPage {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Telling {
-    /// The word, folded.
+    /// Folded.
     pub word: String,
     /// z of the log-odds ratio.
     pub z: f64,
-    /// Pages of the one group it occurs in.
+    /// Pages of the first group with it.
     pub with: u32,
-    /// Pages of the other.
+    /// Pages of the second group with it.
     pub against: u32,
-    /// Titles of some pages of the one group.
+    /// Titles of some pages of the first group.
     pub examples: Vec<String>,
 }
 
-/// Changes of the lexicon that the labels speak for.
+/// Suggested changes of the lexicon.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Suggestions {
-    /// Terms of the lexicon that are more frequent in wrongly accepted pages than in rightly accepted ones: weigh them less,
-    /// or drop them.
+    /// Terms of the lexicon that are more frequent in wrongly than in rightly accepted pages: lower their weight or
+    /// delete them.
     pub lower: Vec<Telling>,
-    /// Words that the lexicon lacks, more frequent in relevant pages than in the others: candidates.
+    /// Words that the lexicon lacks and that are more frequent in relevant pages than in the others.
     pub add: Vec<Telling>,
-    /// The same, against the others, of the relevant pages that were rejected.
+    /// The same for relevant pages that were rejected, against the others.
     pub missed: Vec<Telling>,
 }
 
-/// What the labelled pages say of the lexicon.
+/// Suggestions from labelled pages.
 pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
     let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
     let of = |relevant: bool, accepted: Option<bool>| -> Vec<&LabelledPage> {
@@ -103,7 +104,7 @@ pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
     }
 }
 
-/// Words of `wanted` kind that are more frequent in the first group, the surest first.
+/// Words that are more frequent in the first group and accepted by `wanted`, the most certain first.
 fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str) -> bool) -> Vec<Telling> {
     let mut counts: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
     for (group, pages) in [one, other].into_iter().enumerate() {
@@ -116,7 +117,7 @@ fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str)
     }
     let total = |group: usize| counts.values().map(|count| f64::from(count[group])).sum::<f64>();
     let totals = [total(0), total(1)];
-    // α of a word: the pages of both groups it occurs in, scaled down to the pages the prior weighs as much as.
+    // α of a word: the pages of both groups with it, scaled to the weight of the prior.
     let scale = PRIOR / (one.len() + other.len()) as f64;
     let all = scale * (totals[0] + totals[1]);
     let hosts = |word: Option<&str>| {

@@ -1,4 +1,4 @@
-//! Looking at an answer as a page of a forum.
+//! Analyses an answer as a page of a forum.
 
 use std::sync::Arc;
 
@@ -13,44 +13,41 @@ use super::map::IdPattern;
 use super::shape::{UrlClassifier, sessions, without};
 use super::{Tree, asks_login, posts, posts_of_thread, records, times};
 
-/// What is known of a forum before one of its pages is looked at.
+/// What is known of a forum before one of its pages is analysed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ForumProfile {
     /// Classes of its URLs.
     pub shapes: UrlClassifier,
-    /// Classes of its threads; where none is known, that which the page itself shows.
+    /// URL classes of its threads; if none is known, the page's own links decide.
     pub threads: Vec<IdPattern>,
-    /// Its own time, in seconds east of UTC; where it is not known the page itself has to tell.
+    /// UTC offset in seconds; if unknown, it is estimated from the page.
     pub offset: Option<i32>,
 }
 
-/// What a page is looked at with, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForumAnalysis {
-    /// What is known of the forum.
     pub lens: Arc<ForumProfile>,
-    /// When it was asked for: stands in where the server does not say what time it is.
+    /// Time of the request, used if the server sends no Date header.
     pub at: Millis,
 }
 
-/// Looks at a page of a forum.
 pub fn analyze(fetched: &Fetched, parsed: &Parsed, look: &ForumAnalysis) -> ForumPageView {
     Lists::of(fetched, parsed, look).whole(fetched, parsed)
 }
 
-/// Looks at a page of which nothing is known. None where it lists no threads as boards do: then it makes no forum of its host
-/// ([`super::explore::recognise`]), whatever else it shows, and nobody has to look at that.
+/// Analyses a page of an unknown site. None if it does not list threads as a board does: then it cannot reveal a forum
+/// ([`super::explore::recognise`]), and the full analysis is skipped.
 pub fn quick_check(fetched: &Fetched, parsed: &Parsed) -> Option<ForumPageView> {
     if !is_suspect(parsed, &fetched.url) {
         return None;
     }
-    // Long before any page: what it shows in relation to now has no time, where the server tells none.
+    // Earlier than any page: without a Date header, relative times have no date.
     let look = ForumAnalysis { lens: Arc::default(), at: Millis(0) };
     let lists = Lists::of(fetched, parsed, &look);
     is_list(&lists.records).then(|| lists.whole(fetched, parsed))
 }
 
-/// What a page lists.
+/// The threads that a page lists.
 struct Lists {
     tree: Tree,
     links: Vec<SightLink>,
@@ -69,7 +66,7 @@ impl Lists {
         let of_class =
             |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
         let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
-        // The first of the best: classes come by likelihood.
+        // The first of the best: classes are sorted by likelihood.
         let best = threads_by(&look.lens, &links).into_iter().map(|threads| of_class(&*threads));
         let mut records =
             best.reduce(|best, other| if full(&other) > full(&best) { other } else { best }).unwrap_or_default();
@@ -79,7 +76,7 @@ impl Lists {
         Self { tree, links, records, clock }
     }
 
-    /// With all else that the page shows.
+    /// Completes the analysis of the page.
     fn whole(self, fetched: &Fetched, parsed: &Parsed) -> ForumPageView {
         let Self { tree, links, records, clock } = self;
         ForumPageView {
@@ -93,10 +90,10 @@ impl Lists {
     }
 }
 
-/// Whether these are lines of a board: archives of a blog have dates, its comments' numbers perhaps; only a forum says who
-/// opened what and how often it was replied to.
+/// Whether these are lines of a board: archives of a blog have dates and perhaps numbers of comments; only a forum
+/// shows who opened a thread and how many replies it has.
 pub(super) fn is_list(records: &[ThreadRecord]) -> bool {
-    /// Fewest lines of a list that make a forum of a host in passing.
+    /// Minimum number of lines by which a host is recognised as a forum.
     const LEAST: usize = 5;
     let most =
         |has: fn(&ThreadRecord) -> bool| records.iter().filter(|record| has(record)).count() * 5 >= records.len() * 3;
@@ -105,8 +102,8 @@ pub(super) fn is_list(records: &[ThreadRecord]) -> bool {
         && most(|record| record.replies.or(record.views).is_some())
 }
 
-/// The posts of a thread's page, in order. `known`: the forum's own time, in seconds east of UTC, if it is known;
-/// else the page itself has to tell. `at`: when it was fetched; stands in where the server does not say what time it is.
+/// The posts of a thread's page, in order. `known`: the forum's UTC offset in seconds; if none, it is estimated from
+/// the page. `at`: time of the fetch, used if the server sends no Date header.
 pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRecord> {
     let now = clock(fetched, at);
     let offset = known.unwrap_or_else(|| {
@@ -116,17 +113,18 @@ pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRe
     posts_of_thread(&Tree::read(fetched), TimeContext { now, offset })
 }
 
-/// What "3分钟前" counts from: the server's own clock.
+/// What "3分钟前" counts from: the server's clock.
 fn clock(fetched: &Fetched, at: Millis) -> Millis {
     fetched.header("date").and_then(date).unwrap_or(at)
 }
 
-/// Seconds east of UTC that the times of a page are in: what its language's country has, or more where they would lie in
-/// the future otherwise. Forums behind UTC keep the former: their times are all off by the same.
+/// UTC offset of a page's times in seconds: that of its language's country, or more if times would be in the future
+/// otherwise. Forums west of Greenwich get the former, so their times are all off by the same amount.
 fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
-    /// The earliest zone: in it no time lies in the future. The second tells times of a clock from those of "3分钟前".
+    /// The earliest zones, in which no time is in the future. The second one separates absolute times from relative
+    /// ones.
     const EARLIEST: [i32; 2] = [14 * 3600, 13 * 3600];
-    /// Bytes of a block that can be a time, or be about one: "It is currently Sat Nov 21, 2026 9:12 pm".
+    /// Bytes of a block that may be a time, or be about one: "It is currently Sat Nov 21, 2026 9:12 pm".
     const SHORT: usize = 160;
     let document = &parsed.document;
     let texts = document
@@ -148,7 +146,7 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
         let by_a_clock = other.at - one.at == i64::from(EARLIEST[0] - EARLIEST[1]) && one.within <= 60;
         by_a_clock.then_some(one.at + i64::from(EARLIEST[0]) - now)
     });
-    // Zones are half hours apart; a clock may go a minute or two before ours.
+    // Zones are half hours apart; a server's clock may be a minute or two fast.
     let least = ahead.max().map_or(i64::MIN, |ahead| (ahead - 120).div_euclid(1800) * 1800 + 1800);
     let text: String = links.iter().map(|link| link.text.as_str()).collect();
     let share = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count() * 20 > text.chars().count();
@@ -162,15 +160,15 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
     i32::try_from(least.max(spoken).min(i64::from(EARLIEST[0]))).unwrap_or(0)
 }
 
-/// Whether a page that nothing is known of is worth a look: it has a row of long links of one class (links to last posts may be
-/// as many as those of threads), and about as many numbers that may be of replies. Cheap, since every page is asked.
+/// Whether a page of an unknown site may be a board: it has a row of long links of one class (there may be as many
+/// links to last posts) and about as many numbers that may be replies. Cheap, since it runs on every page.
 fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
     const ROW: BoardThresholds = BoardThresholds { members: 10, columns: 12.0, dominance: 0.4 };
     let document = &parsed.document;
     if document.links.len() < ROW.members {
         return false;
     }
-    // Numbers of pages are links, and so are most numbers of tags.
+    // Page numbers are links, and so are most numbers of tags.
     let mut linked = vec![false; document.pieces.len()];
     for link in &document.links {
         linked[link.anchor.clone()].fill(true);
@@ -185,7 +183,7 @@ fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
     threads(&all, &ROW).is_some_and(|class| counts * 3 >= class.members.len())
 }
 
-/// Whether a text may be a number of replies or of views: a number by itself, or with a word for it; no date.
+/// Whether a text may be a number of replies or views: a number alone or with a matching word, not a date.
 fn may_count(text: &str) -> bool {
     const LONGEST: usize = 96;
     const ALONE: usize = 20;
@@ -203,11 +201,10 @@ fn learnt(links: &[SightLink]) -> UrlClassifier {
     shapes
 }
 
-/// Whether a URL is a thread's.
 type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
 
-/// What tells the URLs of threads: the classes that are known, else those that may be: the one that stands out on the page,
-/// and the widest of many.
+/// Tests for thread URLs: the known classes, else candidates: the class that stands out on the page, and the widest of
+/// many.
 fn threads_by(lens: &ForumProfile, links: &[SightLink]) -> Vec<Test> {
     const TRIED: usize = 3;
     const LEAST: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.0 };
@@ -235,7 +232,6 @@ fn threads_by(lens: &ForumProfile, links: &[SightLink]) -> Vec<Test> {
     tried.into_iter().take(TRIED).map(of_class).collect()
 }
 
-/// The time of an HTTP date.
 fn date(text: &str) -> Option<Millis> {
     let time = jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond();
     u64::try_from(time).ok().map(Millis)

@@ -1,7 +1,8 @@
 //! Whether a page is a board: a list of threads.
 //!
-//! Li, Cheng, Guo, Zhang 2007, 3.2: of the classes of a page's links, those with many members and long texts are classes of
-//! threads; a page is a board if and only if there is exactly one of them. The thresholds are not in the paper.
+//! Li, Cheng, Guo, Zhang 2007, 3.2: of the classes of a page's links, those with many members and long texts are
+//! classes of threads; a page is a board if and only if it has exactly one of them. The paper does not give the
+//! thresholds.
 
 use std::collections::BTreeMap;
 
@@ -11,36 +12,33 @@ use super::links::columns;
 use super::shape::{Class, UrlClassifier};
 use suidao_page::model::SightLink;
 
-/// Thresholds of the test, which the paper does not state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoardThresholds {
-    /// Least members of a class of threads.
+    /// Minimum number of members of a class of threads.
     pub members: usize,
-    /// Least mean width of their texts, in columns: an ideograph has two.
+    /// Minimum mean width of their texts, in columns: an ideograph has two.
     pub columns: f64,
-    /// Share of the links of all classes of threads that the largest must have; 1 is the paper's "exactly one".
+    /// Minimum share of the largest class among the links of all classes of threads; 1 is the paper's "exactly one".
     pub dominance: f64,
 }
 
 impl BoardThresholds {
-    /// The paper's test: one class of threads and no other.
+    /// The paper's test: exactly one class of threads.
     pub const STRICT: Self = Self { members: 10, columns: 16.0, dominance: 1.0 };
-    /// One class of threads stands out; a list of other things beside it does no harm.
+    /// One class of threads dominates; a list of other links is allowed.
     pub const DOMINANT: Self = Self { members: 10, columns: 16.0, dominance: 0.7 };
 }
 
-/// A class of the links of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkClass {
-    /// Which.
     pub class: Class,
-    /// Its links, by index, in order of appearance.
+    /// Indices of its links, in order of appearance.
     pub members: Vec<usize>,
-    /// Mean width of the texts of those that show any, in columns.
+    /// Mean width of the non-empty texts, in columns.
     pub columns: f64,
 }
 
-/// The classes of a page's links, the largest first; equals by their first link.
+/// The classes of a page's links, the largest first; ties by their first link.
 pub fn classes(links: &[SightLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
     let mut found: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
     for (at, link) in links.iter().enumerate() {
@@ -49,7 +47,7 @@ pub fn classes(links: &[SightLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
     let mut classes: Vec<LinkClass> = found
         .into_iter()
         .map(|(class, members)| {
-            // A link that shows nothing, or a page's number, is a second one beside the title.
+            // Links without text, and page numbers, accompany a title.
             let shown =
                 |&&at: &&usize| !links[at].text.is_empty() && !links[at].text.bytes().all(|b| b.is_ascii_digit());
             let widths: Vec<usize> = members.iter().filter(shown).map(|&at| columns(&links[at].text)).collect();
@@ -62,7 +60,6 @@ pub fn classes(links: &[SightLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
     classes
 }
 
-/// The class of threads, if the page is a board.
 pub fn threads<'a>(classes: &'a [LinkClass], thresholds: &BoardThresholds) -> Option<&'a LinkClass> {
     let passing: Vec<&LinkClass> = classes
         .iter()

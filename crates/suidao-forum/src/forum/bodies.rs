@@ -1,5 +1,5 @@
-//! Which elements of a post hold its text: the place that holds most of it in all posts, and neither the writer nor the
-//! time.
+//! Finds the elements with a post's text: the position that has most text over all posts and is neither the author nor
+//! the time.
 
 use rustc_hash::FxHashMap;
 
@@ -18,9 +18,8 @@ struct Place {
     order: usize,
 }
 
-/// The elements that hold each post's text.
 pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> Vec<Vec<NodeId>> {
-    // Of one post alone its place is nothing that others have too.
+    // A single post has no repeated positions.
     if let [part] = parts
         && let Some(body) = called_body(tree, survey, part)
     {
@@ -41,7 +40,8 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
                 PostRole::Quote => 0.02,
                 _ => 1.0,
             };
-            // What stands in furniture is furniture, what stands in a body is no more than it.
+            // Everything inside boilerplate is boilerplate, and an element inside a body scores at most as high as the
+            // body.
             inherited.insert(node, if above < 1.0 { above.min(own) } else { own.min(1.0) });
             let place = places.entry(part.place(node)).or_default();
             if place.posts == 0 {
@@ -93,7 +93,7 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
     parts.iter().map(body).collect()
 }
 
-/// The innermost element that calls itself the content and holds most: of a post whose template is not the others'.
+/// The innermost element named as content that has most text, for a post whose template differs from the others.
 fn called_body(tree: &Tree, survey: &PageStats, part: &RecordPart) -> Option<NodeId> {
     let plain = |node: NodeId| survey.plain(tree, &[node]);
     let bodies: Vec<NodeId> = part

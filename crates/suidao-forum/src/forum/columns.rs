@@ -1,10 +1,9 @@
-//! What stands in the lines of a list of threads: which number counts replies and which views, which time is of the
-//! beginning and which of the last reply, who wrote.
+//! Fields of the lines of a thread list: which number is replies or views, which time is the first post or the last
+//! reply, who is the author.
 //!
-//! Numbers, people and times are told by the words beside them, by the names of their elements, by the head of their
-//! column, and, where all that is silent, by what the same place holds in the other lines: threads are looked at more
-//! often than replied to, and a last reply is later than the post it replies to. A single time in a line that nothing
-//! names is taken for the last reply: most forums sort by it.
+//! Evidence is, in order: words nearby, names of elements, column headings, and the values in the same position of the
+//! other lines: threads have more views than replies, and a last reply is later than the first post. A single unnamed
+//! time is the last reply, because most forums sort by it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,11 +16,11 @@ use super::titles::ThreadLine;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, CrawlUrl, TimeContext};
 
-/// What the heads of the columns say, by the column's number.
+/// Column headings, by column number.
 pub(super) struct Heads(Vec<(usize, String)>);
 
 impl Heads {
-    /// Looks for the row of heads before the first line, in its table or in one of its own.
+    /// Finds the row of headings before the first line, in its table or in a separate one.
     pub(super) fn of(tree: &Tree, first: Option<&ThreadLine>) -> Self {
         let Some(line) = first else { return Self(Vec::new()) };
         let is_row = |&at: &NodeId| tree.name(at) == "tr";
@@ -54,16 +53,16 @@ struct Person {
     name: String,
     place: u64,
     said: FieldLabel,
-    /// What its address says, or that it has a line of its own.
+    /// Its address is that of a person's page, or it has a line of its own.
     likely: bool,
 }
 
-/// The parts of a line that can be fields.
+/// Candidate fields of a line.
 pub(super) struct LineFields {
     times: Vec<Time>,
     numbers: Vec<Number>,
     people: Vec<Person>,
-    /// A name without a link, where the words around call it the author's.
+    /// A name without a link, labelled as the author.
     plain: Option<String>,
 }
 
@@ -77,7 +76,7 @@ impl LineFields {
     ) -> Self {
         let part = RecordPart { tree, roots: &line.roots };
         let row = part.row();
-        // The title, and the pages of the thread.
+        // Skip the title, and the page numbers of the thread.
         let skip = |node: NodeId| {
             node == line.title
                 || is_page_of(tree, node, line.url)
@@ -163,7 +162,7 @@ impl LineFields {
     }
 }
 
-/// "作者: 张三", "by ann", a cell below "作者", an element called `author`.
+/// "作者: 张三", "by ann", a cell under "作者", an element named `author`.
 fn plain_author(
     tree: &Tree,
     text: &str,
@@ -196,9 +195,9 @@ fn plain_author(
     name(own, clock).filter(|own| own.chars().any(char::is_alphabetic))
 }
 
-/// The place of the thread's author in a line: where most lines have a person who did not reply last.
+/// Position of the thread's author in a line: where most lines have a person who is not the last poster.
 pub(super) fn author_place(fields: &[LineFields]) -> Option<u64> {
-    // For each place: how many are there, and after how many others the first of them.
+    // Per position: how often it occurs, and its rank in the first line that has it.
     let mut places: Vec<(u64, (usize, usize))> = Vec::new();
     for own in fields {
         for (order, person) in own.people.iter().enumerate() {
@@ -219,14 +218,14 @@ pub(super) fn author_place(fields: &[LineFields]) -> Option<u64> {
 /// Which numbers of a line are replies and which are views.
 pub(super) struct LineCounts {
     replies: Option<u64>,
-    /// The count is of posts, the first among them.
+    /// The count includes the first post.
     with_first: bool,
     views: Option<u64>,
 }
 
 impl LineCounts {
     pub(super) fn of(fields: &[LineFields]) -> Self {
-        // For each place: what is said of it, how many are there, how many not alone in their line.
+        // Per position: its labels, how often it occurs, how often not alone in its line.
         let mut places: Vec<(u64, (FieldLabel, usize, usize))> = Vec::new();
         for number in fields.iter().flat_map(|own| &own.numbers) {
             if let Some((said, count, beside)) = entry(&mut places, number.place) {
@@ -286,7 +285,7 @@ impl LineFields {
     }
 }
 
-/// Which times of a line are of the thread's beginning and which of its last reply, by their places.
+/// Which times of a line are the first post and which the last reply, by position.
 pub(super) struct Moments {
     created: FxHashSet<u64>,
     last: FxHashSet<u64>,
@@ -294,7 +293,7 @@ pub(super) struct Moments {
 
 impl Moments {
     pub(super) fn of(fields: &[LineFields]) -> Self {
-        // For each place: lines where it is called or proves the beginning, and the last reply.
+        // Per position: lines whose label or value indicates the first post, and the last reply.
         let mut votes: FxHashMap<u64, (i32, i32)> = FxHashMap::default();
         for own in fields {
             for time in &own.times {

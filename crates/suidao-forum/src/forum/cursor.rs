@@ -1,8 +1,7 @@
-//! A reader of short texts that can take steps back.
+//! A backtracking reader of short texts.
 
 use std::ops::RangeInclusive;
 
-/// What is left of a text.
 #[derive(Clone)]
 pub(super) struct TextCursor<'a> {
     rest: &'a str,
@@ -17,7 +16,7 @@ impl<'a> TextCursor<'a> {
         self.rest
     }
 
-    /// Tries to read; where that fails, nothing is read.
+    /// Tries to read; restores the position on failure.
     pub(super) fn or<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let before = self.rest;
         let found = read(self);
@@ -27,7 +26,7 @@ impl<'a> TextCursor<'a> {
         found
     }
 
-    /// Whether there was white space, which is behind it now.
+    /// Skips white space. Returns whether there was any.
     pub(super) fn spaces(&mut self) -> bool {
         let rest = self.rest.trim_start();
         let any = rest.len() < self.rest.len();
@@ -35,10 +34,10 @@ impl<'a> TextCursor<'a> {
         any
     }
 
-    /// The first of these that the text goes on with, ASCII letters of either case.
+    /// Reads the first of these words that matches, ASCII case ignored.
     pub(super) fn any<'b>(&mut self, words: &[&'b str]) -> Option<&'b str> {
         let rest = self.rest.as_bytes();
-        // Most words are told apart by their first byte.
+        // The first byte rules out most words.
         let first = rest.first()?.to_ascii_lowercase();
         let begins = |word: &&&str| {
             word.as_bytes()[0].to_ascii_lowercase() == first
@@ -49,7 +48,7 @@ impl<'a> TextCursor<'a> {
         Some(word)
     }
 
-    /// A number of so many digits, no fewer and no more, and how many there are.
+    /// Reads a number with exactly this many digits, and returns how many.
     pub(super) fn digits(&mut self, digits: RangeInclusive<usize>) -> Option<(i64, usize)> {
         let length = self.rest.bytes().take_while(u8::is_ascii_digit).count();
         if !digits.contains(&length) || length > 18 {
@@ -64,13 +63,13 @@ impl<'a> TextCursor<'a> {
         self.digits(digits).map(|(number, _)| number)
     }
 
-    /// A word that no other letter follows, where it is a Latin one.
+    /// Reads a word; a Latin one must not be followed by a letter.
     pub(super) fn word(&mut self, name: &str) -> Option<()> {
         self.any(&[name])?;
         (!name.is_ascii() || !self.rest.starts_with(|c: char| c.is_ascii_alphabetic())).then_some(())
     }
 
-    /// The first of these words that the text goes on with, with no other letter behind it.
+    /// Reads the first matching word that is not followed by a letter.
     pub(super) fn words(&mut self, names: &[&str]) -> Option<()> {
         names.iter().find_map(|name| self.or(|cursor| cursor.word(name)))
     }

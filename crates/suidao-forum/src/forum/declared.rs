@@ -1,7 +1,6 @@
-//! What a page declares of its threads and posts in the terms of schema.org, as JSON-LD or microdata.
+//! Threads and posts declared with schema.org, as JSON-LD or microdata.
 //!
-//! So what is declared goes before what was mined of the same post or thread, and what is missing is filled from the
-//! other.
+//! Declared values override extracted ones of the same post or thread, and missing ones are filled in from there.
 
 use serde_json::Value;
 
@@ -9,14 +8,13 @@ use super::times::of_attribute;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, CrawlUrl, PostRecord, ThreadRecord, TimeContext};
 
-/// Kinds of things that are posts or threads.
+/// Types of posts and threads.
 const KINDS: [&str; 6] =
     ["DiscussionForumPosting", "Comment", "Question", "Answer", "SocialMediaPosting", "UserComments"];
-/// Things read of one page, and how deep they may stand in one another.
+/// Maximum number of items per page, and their maximum depth.
 const ITEMS: usize = 2_000;
 const DEPTH: usize = 24;
 
-/// A post or a thread as it is declared.
 #[derive(Debug, Default)]
 pub(super) struct DeclaredItem {
     url: Option<String>,
@@ -31,7 +29,6 @@ pub(super) struct DeclaredItem {
     views: Option<u32>,
 }
 
-/// All that a page declares, in order.
 pub(super) fn items(tree: &Tree, clock: TimeContext) -> Vec<DeclaredItem> {
     let mut found = Vec::new();
     for node in 0..tree.len() {
@@ -46,7 +43,7 @@ pub(super) fn items(tree: &Tree, clock: TimeContext) -> Vec<DeclaredItem> {
     found
 }
 
-/// Puts what is declared of a post before what was mined of it; where nothing was mined, the posts are those declared.
+/// Merges declared posts over extracted ones; if none were extracted, returns the declared ones.
 pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<DeclaredItem>) -> Vec<PostRecord> {
     let mut posts = mined;
     if posts.is_empty() {
@@ -59,7 +56,7 @@ pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<DeclaredItem>) -
     }
     let mut from = 0;
     for item in items {
-        // Both are in the page's order, mostly; the search goes on where the last one was found.
+        // Both are usually in page order, so the search starts at the last match.
         let order = (from..posts.len()).chain(0..from);
         if let Some(at) = order.take(ITEMS).find(|&at| same(&posts[at], &item)) {
             let post = posts[at].clone();
@@ -70,7 +67,7 @@ pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<DeclaredItem>) -
     posts
 }
 
-/// The same of threads.
+/// As [`complete_posts`], for threads.
 pub(super) fn complete_threads(
     mut mined: Vec<ThreadRecord>,
     items: Vec<DeclaredItem>,
@@ -106,7 +103,7 @@ pub(super) fn complete_threads(
 }
 
 fn fill(post: PostRecord, item: DeclaredItem) -> PostRecord {
-    // A description that was cut short goes behind the whole.
+    // A truncated description is replaced by the whole text.
     let text = item
         .text
         .filter(|text| !squeeze(&post.text, 1 << 16).starts_with(&squeeze(text.trim_end_matches(['…', '.']), 1 << 16)));
@@ -134,7 +131,7 @@ fn same(post: &PostRecord, item: &DeclaredItem) -> bool {
     }
 }
 
-/// The first characters that are no white space.
+/// The first `most` characters, without white space.
 fn squeeze(text: &str, most: usize) -> String {
     text.chars().filter(|c| !c.is_whitespace()).take(most).collect()
 }
@@ -224,7 +221,7 @@ fn count(value: Option<&Value>) -> Option<u32> {
     value.as_u64().and_then(|count| u32::try_from(count).ok()).or_else(|| value.as_str()?.trim().parse().ok())
 }
 
-/// A declared text that is markup is read as such.
+/// Converts a declared text that is HTML to plain text.
 fn shown(text: &str) -> String {
     let Some(base) = text.contains("</").then(|| CrawlUrl::parse("http://localhost/").ok()).flatten() else {
         return text.to_owned();
@@ -234,7 +231,7 @@ fn shown(text: &str) -> String {
     lines.join("\n")
 }
 
-/// What an open scope is: one of ours, somebody, a counter, or another thing.
+/// Kind of an open scope: a post or thread, a person, a counter, or anything else.
 enum Scope {
     Item(usize),
     Author(usize),

@@ -1,4 +1,4 @@
-//! What one page of a site, seen as it is, says about which classes are boards and threads.
+//! Evidence from one page of a site about which URL classes are boards and threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +8,21 @@ use super::board::{BoardThresholds, LinkClass, classes, threads};
 use super::map::IdPattern;
 use super::shape::{Class, MatchedUrl, UrlClassifier};
 
-/// A board with few threads has but few links: so many are enough where each shows who wrote it, when, how often.
+/// Thresholds for boards with few threads: these suffice if each line shows author, time and counts.
 const SMALL: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.7 };
-/// Titles of a forum may be short where each stands in a record.
+/// Thresholds if each title is in a record: titles may be short.
 const SHORT: BoardThresholds = BoardThresholds { members: 8, columns: 8.0, dominance: 0.7 };
 
-/// How sure it is that a page is a board.
+/// Certainty that a page is a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sure {
     /// By the texts and the number of its links: BTCJ.
     Links,
-    /// And by what stands beside them: authors, replies, times.
+    /// Also by its records: authors, replies, times.
     Records,
 }
 
-/// A page that is a board: the class of its threads, and how sure that is. `test`: the thresholds of BTCJ.
+/// If the page is a board, the class of its threads and the certainty. `test`: the thresholds of BTCJ.
 pub fn board(sight: &ForumPageView, shapes: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
     if sight.login {
         return None;
@@ -39,14 +39,14 @@ pub fn board(sight: &ForumPageView, shapes: &UrlClassifier, test: &BoardThreshol
             return Some((class.class.clone(), Sure::Links));
         }
     }
-    // Shorter, or fewer, or another list beside them: the records decide.
+    // Shorter, fewer, or with another list next to them: the records decide.
     let recorded = recorded?;
     let class = others.iter().find(|class| class.class == recorded)?;
     let passes = [SMALL, SHORT].iter().any(|least| threads(std::slice::from_ref(class), least).is_some());
     passes.then_some((recorded, Sure::Records))
 }
 
-/// The class of most records of a page, where most of these show two or more of: author, replies or views, times.
+/// The class of most records of a page, if most of these have at least two of author, replies or views, times.
 fn recorded(sight: &ForumPageView, shapes: &UrlClassifier) -> Option<Class> {
     let full = sight.records.iter().filter(|record| record.facts() >= 2);
     let mut count: BTreeMap<Class, usize> = BTreeMap::new();
@@ -57,7 +57,7 @@ fn recorded(sight: &ForumPageView, shapes: &UrlClassifier) -> Option<Class> {
     (most >= 2 && most * 5 >= sight.records.len() * 3).then_some(class)
 }
 
-/// Those URLs of a page that are of a class, each with its text, in order.
+/// The URLs of a page in a class, each with its text, in order.
 pub fn members<'a>(
     sight: &'a ForumPageView,
     class: &'a Class,
@@ -67,9 +67,9 @@ pub fn members<'a>(
     sight.links.iter().filter(of_class).map(|link| (&link.url, link.text.as_str()))
 }
 
-/// Which values tell the members of a class apart: those that differ nearly everywhere, numbers before words; else those
-/// that differ at all. `groups`: members seen together, on one page each; `options`: a value that counts pages, which
-/// tells none apart.
+/// Which values identify the members of a class: those that differ nearly everywhere, numbers before words; else those
+/// that differ at all. `groups`: members seen together on one page each; `options`: slots that count pages and identify
+/// none.
 pub fn key(class: &Class, groups: &[Vec<MatchedUrl>], options: &BTreeSet<usize>) -> IdPattern {
     let slots = groups.iter().flatten().map(|shaped| shaped.slots.len()).max().unwrap_or(0);
     let distinct = |slot: usize, group: &[MatchedUrl]| {

@@ -1,8 +1,8 @@
-//! Finding out what a forum is made of, from its entrance and a few samples.
+//! Explores the structure of a forum from its entrance and a few samples.
 //!
-//! Li, Cheng, Guo, Zhang 2007, 3.2: the links of the entrance are put into classes, small classes left out; a class is that
-//! of the boards if its pages pass the judgement of [`super::board`]. The paper does not say how many are looked at: here two
-//! or three of a class, the likeliest class first, until one passes whose pages show records of threads.
+//! Li, Cheng, Guo, Zhang 2007, 3.2: the links of the entrance are grouped into classes, without small ones; a class is
+//! that of the boards if its pages pass the test of [`super::board`]. The paper does not give the number of samples:
+//! here two or three per class, the likeliest class first, until one passes whose pages have records of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,14 +17,14 @@ use super::map::IdPattern;
 use super::paging::Paging;
 use super::shape::{Class, MatchedUrl, UrlClassifier};
 
-/// Pages looked at before it is given up.
+/// Pages fetched before giving up.
 const BUDGET: usize = 36;
 /// Samples of a class before it is judged.
 const SAMPLES: usize = 3;
-/// Threads looked at to see that they hold posts.
+/// Threads fetched to check that they have posts.
 const THREADS: usize = 3;
 
-/// Words in the URLs of boards, and of what is none: they only say what is looked at first.
+/// Words in the URLs of boards, and of other pages: they only determine the order.
 const LIKELY: [&str; 14] =
     ["board", "forum", "fid", "?f=", "/f/", "bbs", "node", "categor", "section", "bid", "kw=", "/c/", "group", "list"];
 const UNLIKELY: [&str; 20] = [
@@ -50,8 +50,8 @@ const UNLIKELY: [&str; 20] = [
     "logout",
 ];
 
-/// A forum told by one of its boards, met in passing: its records show authors, times and numbers of replies, as no other
-/// list does. None where the page is no such board.
+/// Recognises a forum by one of its boards: its records have authors, times and numbers of replies, unlike any other
+/// list. None if the page is not such a board.
 pub fn recognise(sight: &ForumPageView) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.see(sight);
@@ -61,31 +61,29 @@ pub fn recognise(sight: &ForumPageView) -> Option<ForumMap> {
     }
     let class = explorer.shapes.shape(&sight.own).class;
     match explorer.finish(Some(class), false) {
-        // A page that is the only one of its class is no board among boards.
+        // A class without placeholders has only one member.
         ExploreStep::Understood(map) if map.board_classes.iter().any(|class| class.contains('{')) => Some(*map),
         _ => None,
     }
 }
 
-/// What to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExploreStep {
-    /// Look at these.
+    /// Fetch these samples.
     Look(Vec<CrawlUrl>),
-    /// This is what it is made of.
     Understood(Box<ForumMap>),
-    /// It is no forum, as far as can be told: why.
+    /// It does not seem to be a forum, for this reason.
     GivenUp(&'static str),
 }
 
-/// What has been looked at so far.
+/// State of an exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Explorer {
-    /// By the paper's test: exactly one class of threads.
+    /// Use the paper's test: exactly one class of threads.
     strict: bool,
     shapes: UrlClassifier,
     seen: Vec<ForumPageView>,
-    /// All that was asked for: what is not seen of it could not be had.
+    /// Requested URLs; those not in `seen` could not be fetched.
     asked: BTreeSet<CrawlUrl>,
 }
 
@@ -104,8 +102,8 @@ struct Found {
 }
 
 impl Explorer {
-    /// Nothing looked at yet. `strict`: a board has exactly one class of threads, as the paper says, where others take the
-    /// class that stands out.
+    /// A new exploration. `strict`: a board has exactly one class of threads, as in the paper, instead of a dominant
+    /// one.
     pub fn new(strict: bool) -> Self {
         Self { strict, ..Self::default() }
     }
@@ -114,25 +112,23 @@ impl Explorer {
         if self.strict { BoardThresholds::STRICT } else { BoardThresholds::DOMINANT }
     }
 
-    /// Takes in a page that was looked at; the first is the entrance.
+    /// Adds a fetched page; the first one is the entrance.
     pub fn see(&mut self, sight: &ForumPageView) {
         self.asked.insert(sight.own.clone());
         self.seen.push(sight.clone());
-        // From all pages together: what one links once may be linked often by another.
+        // From all pages together: a link that is rare on one page may be frequent on another.
         self.shapes.learn(self.seen.iter().flat_map(|sight| &sight.links).map(|link| &link.url));
     }
 
-    /// Notes what was asked for.
     pub fn ask(&mut self, url: &CrawlUrl) {
         self.asked.insert(url.clone());
     }
 
-    /// Pages seen so far, in order.
     pub fn seen(&self) -> &[ForumPageView] {
         &self.seen
     }
 
-    /// Decides, once all that was asked for is seen or could not be had.
+    /// The next step; call it when all requested samples were fetched or failed.
     pub fn next(&self) -> ExploreStep {
         let Some(start) = self.seen.first() else {
             return ExploreStep::GivenUp("its first page cannot be read");
@@ -144,7 +140,7 @@ impl Explorer {
         if let (Some(_), Ok(home)) = (&start_is_board, start.own.join("./"))
             && !self.asked.contains(&home)
         {
-            // Entered at a board: the others are linked from above.
+            // Entered at a board: the parent page links to the others.
             return ExploreStep::Look(vec![home]);
         }
         let mut found: Vec<Found> = Vec::new();
@@ -160,7 +156,7 @@ impl Explorer {
                 }
             }
         }
-        // The first of the best: candidates come by likelihood.
+        // The first of the best: candidates are sorted by likelihood.
         let best = found
             .into_iter()
             .reduce(|best, other| if (other.sure, other.passed) > (best.sure, best.passed) { other } else { best });
@@ -173,7 +169,7 @@ impl Explorer {
         }
     }
 
-    /// Classes of the links of the entrance, then of the pages behind it, the likeliest first.
+    /// Classes of the links of the entrance, then of the pages linked from it, the likeliest first.
     fn candidates(&self) -> Vec<Candidate> {
         let mut all: Vec<Candidate> = Vec::new();
         for (depth, sight) in self.seen.iter().enumerate() {
@@ -191,14 +187,14 @@ impl Explorer {
                 all.push(Candidate { class: found.class, urls: urls.collect(), likely });
             }
         }
-        // "Classes too small are left out" (3.2), except where a forum has but one board.
+        // "Classes too small are left out" (3.2), unless the forum may have only one board.
         let large = |candidate: &Candidate| candidate.urls.len() >= 2 || candidate.likely >= 2.0;
         all.retain(large);
         all.sort_by(|one, other| other.likely.total_cmp(&one.likely));
         all
     }
 
-    /// The page in whose directory all is: looked at because the forum was entered at a board.
+    /// Whether this is the page of the forum's directory, fetched because the forum was entered at a board.
     fn is_entrance(&self, sight: &ForumPageView) -> bool {
         self.seen.first().is_some_and(|start| start.own.join("./").is_ok_and(|home| home == sight.own))
     }
@@ -215,7 +211,7 @@ impl Explorer {
         }
         let tried = self.asked.iter().filter(of_class).count();
         let left: Vec<&CrawlUrl> = candidate.urls.iter().filter(|url| !self.asked.contains(*url)).collect();
-        // Two that pass are enough, or all there are. What fails is looked at three times, and five where they disagree.
+        // Two that pass suffice, or all there are. A failing class gets three samples, or five if they disagree.
         let enough = passed.min(2);
         let wanted = if passed == 0 { SAMPLES } else { SAMPLES + 2 };
         if passed >= 2 && passed * 2 > looked || passed >= 1 && left.is_empty() {
@@ -224,7 +220,7 @@ impl Explorer {
         if left.is_empty() || tried >= wanted {
             return if passed * 2 > looked && enough > 0 { Judged::Boards(sure, passed) } else { Judged::Not };
         }
-        // From the front, the middle and the end: neighbours are alike.
+        // From the front, the middle and the end, because neighbours are similar.
         let number = if tried == 0 { 2 } else { 1 };
         let at = |n: usize| left[n * (left.len() - 1) / number.max(1)].clone();
         let urls: BTreeSet<CrawlUrl> =
@@ -232,9 +228,9 @@ impl Explorer {
         Judged::Sample(urls.into_iter().collect())
     }
 
-    /// Looks at a thread, and puts everything together.
+    /// Fetches a thread, then builds the map.
     fn finish(&self, boards: Option<Class>, look: bool) -> ExploreStep {
-        // The entrance shows last posts, by links of another class: it counts where there is nothing else.
+        // The entrance shows last posts with links of another class: it counts only without other boards.
         let is_board = |sight: &&ForumPageView| match &boards {
             Some(class) => self.shapes.shape(&sight.own).class == *class,
             None => self.seen.first() == Some(sight),
@@ -257,7 +253,7 @@ impl Explorer {
             && threads.len() < THREADS
             && self.seen.len() < BUDGET + THREADS
         {
-            // The longest shows how threads go on.
+            // The longest thread shows how pages continue.
             let mut records: Vec<_> =
                 pages.iter().flat_map(|(sight, _)| &sight.records).filter(|r| of_thread(&r.url)).collect();
             records.sort_by_key(|record| (record.sticky, u32::MAX - record.replies.unwrap_or(0)));
@@ -297,7 +293,7 @@ impl Explorer {
         let mut groups: BTreeMap<Class, Vec<Vec<MatchedUrl>>> = BTreeMap::new();
         let mut order: Vec<Class> = Vec::new();
         for (sight, class) in pages {
-            // The records' own links are the titles'; a class has further links, to last posts and further pages.
+            // The records' links are those of titles; a class also has links to last posts and later pages.
             let titles: Vec<MatchedUrl> = sight.records.iter().map(|record| self.shapes.shape(&record.url)).collect();
             let titles: Vec<MatchedUrl> = titles.into_iter().filter(|shaped| shaped.class == *class).collect();
             let linked = || members(sight, class, &self.shapes).filter(|(_, text)| columns(text) >= 6);
@@ -321,7 +317,7 @@ impl Explorer {
         key(class, &all, &rules.iter().filter_map(|rule| paged_slot(rule, class)).collect())
     }
 
-    /// Every board linked from a page seen, and the pages seen that are some.
+    /// Boards linked from a page seen, and the pages seen that are boards.
     fn boards(&self, classes: &[IdPattern], pages: &[(&ForumPageView, Class)]) -> Vec<BoardEntry> {
         let mut boards: Vec<BoardEntry> = Vec::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
@@ -335,7 +331,7 @@ impl Explorer {
         for (sight, _) in pages {
             let shaped = self.shapes.shape(&sight.own);
             let key = classes.iter().find_map(|class| class.key(&shaped)).unwrap_or_else(|| sight.own.to_string());
-            // The entrance that lists what is new is no board where there are others.
+            // An entrance that lists new threads is not a board if there are others.
             let is_extra = !boards.is_empty() && classes.iter().all(|class| *class.class() != shaped.class);
             if !is_extra && keys.insert(key) {
                 boards.push(BoardEntry { url: sight.own.to_string(), name: String::new(), skip: false });
@@ -346,13 +342,13 @@ impl Explorer {
 }
 
 enum Judged {
-    /// Look at these first.
+    /// Fetch these first.
     Sample(Vec<CrawlUrl>),
     Not,
     Boards(Sure, usize),
 }
 
-/// Which value of a class counts its pages, if the class is that of the pages too.
+/// Which value of a class counts pages, if the class includes the later pages.
 pub fn paged_slot(rule: &PagingRule, class: &Class) -> Option<usize> {
     if rule.pages.replace("{page}", "{n}") != class.as_str() {
         return None;
@@ -368,7 +364,8 @@ fn likelihood(class: &Class, texts: &[usize]) -> f64 {
     2.0 * has(&LIKELY) - 3.0 * has(&UNLIKELY) + shape + (as_f64(texts.len()) + 1.0).ln().min(3.0) / 2.0
 }
 
-/// The forum's own time: pages without recent times only know what their language's country has, and that is least.
+/// UTC offset of the forum: pages without recent times fall back to their language's country, the minimum, so the
+/// maximum is taken.
 fn offset(seen: &[ForumPageView]) -> String {
     let offset = seen.iter().map(|sight| sight.offset).max().unwrap_or(0);
     let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);

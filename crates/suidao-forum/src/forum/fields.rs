@@ -1,4 +1,4 @@
-//! What the parts of a record say: its times, numbers and people, each with what the words around it call it.
+//! Fields of a record: its times, numbers and people, each with labels from nearby words and names.
 
 use std::sync::LazyLock;
 
@@ -10,16 +10,16 @@ use suidao_page::model::{ApproxTime, CrawlUrl, TimeContext};
 use super::times;
 use super::tree::{NodeId, Paragraph, Tree, words_of};
 
-/// Elements above a field whose names are believed to speak of it.
+/// Ancestors of a field whose names may label it.
 const NAMED: usize = 8;
-/// Bytes of a paragraph that may be a line of particulars.
+/// Bytes of a paragraph that may be a line of metadata.
 const LINE: usize = 300;
-/// Bytes of a tip that names a field.
+/// Bytes of a tooltip that labels a field.
 const TIP: usize = 36;
 /// Characters of a person's name.
 const NAME: usize = 40;
 
-/// What a field is called; several at once where a word says several.
+/// Set of labels of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldLabel(u16);
 
@@ -30,10 +30,10 @@ impl FieldLabel {
     pub(super) const VIEWS: Self = Self(8);
     pub(super) const POSTS: Self = Self(16);
     pub(super) const AUTHOR: Self = Self(32);
-    /// When a member joined or was last here, what a member owns: nothing of the post.
+    /// Of a member: registration, last visit, possessions; not of the post.
     pub(super) const MEMBER: Self = Self(64);
     pub(super) const EDITED: Self = Self(128);
-    /// Votes and the like: a number that is none of ours.
+    /// Other counts, such as votes.
     pub(super) const OTHER: Self = Self(256);
 
     pub(super) fn has(self, what: Self) -> bool {
@@ -49,7 +49,7 @@ impl FieldLabel {
     }
 }
 
-/// Words of visible text, in lower case, and what they say.
+/// Words of visible text, in lower case, and their labels.
 const SHOWN: [(FieldLabel, &str); 9] = [
     (FieldLabel::LAST, "最后|最後|最新|最終|末次|last|latest|recent|最近|活动|activity|回复于|回复时间|更新"),
     (FieldLabel::CREATED, "创建|发布|发起|started|created|opened|posted|发表|發表|作成|投稿日"),
@@ -69,7 +69,7 @@ const SHOWN: [(FieldLabel, &str); 9] = [
     (FieldLabel::OTHER, "赞|votes|likes|score|推荐|收藏|いいね|rating|积分|威望"),
 ];
 
-/// Beginnings and ends of words of classes and ids, and what they say; short ones are whole words.
+/// Prefixes and suffixes of class and id words, and their labels; short ones match whole words.
 const NAMES: [(FieldLabel, &str); 9] = [
     (FieldLabel::LAST, "last|latest|activity|freshness|recent"),
     (FieldLabel::CREATED, "created|started|starttime|published|create"),
@@ -82,18 +82,18 @@ const NAMES: [(FieldLabel, &str); 9] = [
     (FieldLabel::OTHER, "vote|like|score|rank|credit|rating|favo"),
 ];
 
-/// Words of the address of a person's page.
+/// Words in the URL of a person's page.
 const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|space|uid|u|author|people|person|home|\
                       accounts|username|userid|uname|userinfo";
 
-/// A table, word by word.
+/// Splits a table into single words.
 fn words(table: &[(FieldLabel, &'static str)]) -> Vec<(FieldLabel, &'static str)> {
     table.iter().flat_map(|(said, words)| words.split('|').map(|word| (*said, word))).collect()
 }
 
-/// What a visible text says.
+/// Labels in a visible text.
 pub(super) fn said_by(text: &str) -> FieldLabel {
-    // A page has thousands of texts, and the table a hundred words: all are looked for at once.
+    // A page has thousands of texts and the table a hundred words: search for all at once.
     static SEARCHER: LazyLock<(AhoCorasick, Vec<(FieldLabel, &str)>)> = LazyLock::new(|| {
         let words = words(&SHOWN);
         let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(words.iter().map(|(_, word)| word));
@@ -104,7 +104,7 @@ pub(super) fn said_by(text: &str) -> FieldLabel {
     found.fold(FieldLabel::default(), FieldLabel::and)
 }
 
-/// What the names of an element and of those above it say, up to `row`.
+/// Labels in the names of an element and of its ancestors up to `row`.
 pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabel {
     let mut said = FieldLabel::default();
     let above = std::iter::once(node).chain(tree.ancestors(node)).take_while(|&at| at != row);
@@ -118,12 +118,12 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabe
                     word.starts_with(name) || name.len() > 4 && word.ends_with(name)
                 }
             }));
-            // `lastpost` is one word to many.
+            // Many templates write `lastpost` as one word.
             if word.starts_with("last") || word.contains("reply") {
                 own = own.and(gather(|name| name.len() > 3 && word.contains(name)));
             }
         }
-        // A tip that names what is shown: "最后回复时间".
+        // A tooltip that labels the field: "最后回复时间".
         let tip = ["title", "aria-label"].into_iter().find_map(|name| tree.attribute(at, name));
         if let Some(tip) =
             tip.filter(|tip| steps < 2 && tip.len() <= TIP && !tip.contains(|c: char| c.is_ascii_digit()))
@@ -136,20 +136,20 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabe
             Some("dateModified") => own = own.and(FieldLabel::EDITED),
             _ => {}
         }
-        // A whole post can be edited and is a member's: only what is near speaks of the time.
+        // A whole post can be edited and belongs to a member: only names nearby apply to the time.
         let distant = FieldLabel(own.0 & !FieldLabel::EDITED.and(FieldLabel::MEMBER).0);
         said = said.and(if steps < 3 { own } else { distant });
     }
     said
 }
 
-/// What the names say that a word is taken for.
+/// Union of the labels of the matching words.
 fn gather(is: impl Fn(&str) -> bool) -> FieldLabel {
     static WORDS: LazyLock<Vec<(FieldLabel, &str)>> = LazyLock::new(|| words(&NAMES));
     WORDS.iter().filter(|(_, name)| is(name)).fold(FieldLabel::default(), |all, (said, _)| all.and(*said))
 }
 
-/// Whether a link leads, by its address, to a person's page.
+/// Whether a link leads to a person's page, by its URL.
 pub(super) fn is_person(tree: &Tree, link: NodeId) -> bool {
     tree.link(link).is_some_and(|url| {
         let address = [url.path(), url.query().unwrap_or_default()].join("?");
@@ -157,7 +157,7 @@ pub(super) fn is_person(tree: &Tree, link: NodeId) -> bool {
     })
 }
 
-/// Links of a part that show but the first letters of what another link to the same page shows: a person without a picture.
+/// Links that show the first letter of another link to the same page: a placeholder for a missing picture.
 pub(super) fn initials(part: &RecordPart) -> Vec<NodeId> {
     let tree = part.tree;
     let mut names: FxHashMap<&CrawlUrl, Vec<(NodeId, String)>> = FxHashMap::default();
@@ -179,8 +179,8 @@ pub(super) fn initials(part: &RecordPart) -> Vec<NodeId> {
     found
 }
 
-/// Whether a link leads to another page of `thread`: its text is the page's number, which its address has and the thread's
-/// has not, or the number of the first post there.
+/// Whether a link leads to another page of `thread`: its text is a page number that its URL contains and the thread's
+/// does not, or the number of the first post there.
 pub(super) fn is_page_of(tree: &Tree, link: NodeId, thread: &CrawlUrl) -> bool {
     let Some(url) = tree.link(link).filter(|url| url.host() == thread.host() && *url != thread) else { return false };
     let Ok(page) = tree.text(link).trim_matches(|c: char| !c.is_alphanumeric()).parse::<u64>() else { return false };
@@ -191,7 +191,7 @@ pub(super) fn is_page_of(tree: &Tree, link: NodeId, thread: &CrawlUrl) -> bool {
             own.remove(at);
         }
     }
-    // An address that has nothing of the thread's is of something else.
+    // A URL that shares nothing with the thread's belongs to something else.
     own.len() < all
         && own.iter().any(|&number| {
             let per_page = number.checked_div(page.saturating_sub(1)).filter(|per| per * (page - 1) == number);
@@ -203,14 +203,14 @@ fn numbers_of(address: &str) -> Vec<u64> {
     address.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// A part of a record: one subtree, or several that are siblings.
+/// Part of a record: one subtree, or several siblings.
 pub(super) struct RecordPart<'a> {
     pub(super) tree: &'a Tree,
     pub(super) roots: &'a [NodeId],
 }
 
 impl RecordPart<'_> {
-    /// The element whose children the part is made of, or the part itself: places are counted from it.
+    /// The parent of several siblings, or the single root: positions are relative to it.
     pub(super) fn row(&self) -> NodeId {
         match self.roots {
             [one] => *one,
@@ -219,7 +219,6 @@ impl RecordPart<'_> {
         }
     }
 
-    /// Nodes of the part in order.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.roots.iter().flat_map(|&root| self.tree.subtree(root))
     }
@@ -233,18 +232,17 @@ impl RecordPart<'_> {
     }
 }
 
-/// A time of a record.
 #[derive(Clone, Debug)]
 pub(super) struct Time {
     pub(super) node: NodeId,
     pub(super) moment: ApproxTime,
     pub(super) said: FieldLabel,
     pub(super) place: u64,
-    /// Whether its line is hardly more than the time: one in a sentence is somebody's story.
+    /// Whether its line is little more than the time: a time in a sentence is part of a story.
     pub(super) plain: bool,
 }
 
-/// The times of a part, in order: exact ones from attributes first where both are there.
+/// The times of a part, in order: exact ones from attributes first.
 pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId) -> bool) -> Vec<Time> {
     let tree = part.tree;
     let mut found: Vec<Time> = Vec::new();
@@ -278,7 +276,7 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
     }
     let exact = found.len();
     let skipped = |node: NodeId| skip(node) || covered.binary_search(&node).is_ok();
-    // "Joined:" may be a line of its own above its time.
+    // "Joined:" may be on a line of its own above its time.
     let mut label = FieldLabel::default();
     for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let mut before = 0;
@@ -297,7 +295,7 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
         label = if is_label { said_by(&paragraph.text) } else { FieldLabel::default() };
     }
     if exact > 0 {
-        // What is written before an exact time speaks of it too.
+        // Text before an exact time labels it too.
         for time in &mut found[..exact] {
             let line = tree.own_text(time.node.saturating_sub(1));
             time.said = time.said.and(said_by(line));
@@ -311,7 +309,7 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
     found
 }
 
-/// The times of a paragraph; what fills an element is looked at by itself, as a page may set nothing between two.
+/// The times of a paragraph. Each element is searched separately, since a page may separate two by nothing else.
 fn shown_in(paragraph: &Paragraph, clock: TimeContext) -> Vec<times::TimeInText> {
     let text = &paragraph.text;
     let mut found = times::all(text, clock);
@@ -330,7 +328,7 @@ fn shown_in(paragraph: &Paragraph, clock: TimeContext) -> Vec<times::TimeInText>
     found
 }
 
-/// A place and which of those there it is: two lines of one cell stand in the same place.
+/// A position and an index in it: two lines of one cell have the same position.
 fn nth(places: &mut Vec<(u64, u64)>, place: u64) -> u64 {
     let order = entry(places, place).map_or(0, |count| {
         *count += 1;
@@ -339,20 +337,19 @@ fn nth(places: &mut Vec<(u64, u64)>, place: u64) -> u64 {
     place.wrapping_add(order)
 }
 
-/// A number of a record.
 #[derive(Clone, Debug)]
 pub(super) struct Number {
     pub(super) node: NodeId,
     pub(super) value: u32,
-    /// What the words beside it say.
+    /// Labels from nearby words.
     pub(super) shown: FieldLabel,
-    /// Whether nothing but numbers stands in its line.
+    /// Whether its line consists of numbers only.
     pub(super) alone: bool,
-    /// Its place, and which of those there it is.
+    /// Its position, and its index there.
     pub(super) place: u64,
 }
 
-/// The numbers of a part that are no times, in order.
+/// The numbers of a part outside times, in order.
 pub(super) fn numbers(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId) -> bool) -> Vec<Number> {
     let mut found = Vec::new();
     let mut places = Vec::new();
@@ -383,7 +380,7 @@ pub(super) fn numbers(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeI
     found
 }
 
-/// Counts in a text: where, how long, how many. "1,234", "1.2k", "3万".
+/// Counts in a text: start, length, value. "1,234", "1.2k", "3万".
 fn counts(text: &str) -> Vec<(usize, usize, u32)> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
@@ -426,7 +423,7 @@ fn counts(text: &str) -> Vec<(usize, usize, u32)> {
     found
 }
 
-/// A name of somebody: what a link or a short text says, if it can be one.
+/// A person's name, if the text can be one.
 pub(super) fn name(text: &str, clock: TimeContext) -> Option<String> {
     let text = text
         .trim()
@@ -437,7 +434,7 @@ pub(super) fn name(text: &str, clock: TimeContext) -> Option<String> {
     (fits && times::all(text, clock).is_empty()).then(|| text.to_owned())
 }
 
-/// The value that most have; of two equally common ones the first.
+/// The most frequent value; the first of equally frequent ones.
 pub(super) fn mode<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: Vec<(T, usize)> = Vec::new();
     for value in values {
@@ -449,8 +446,7 @@ pub(super) fn mode<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Opti
     counts.into_iter().find(|(_, count)| *count == most).map(|(value, _)| value)
 }
 
-/// What is noted of `key`, in the order in which keys come. A page has few kinds of anything: of one made to hurt, the
-/// first 128 are noted.
+/// The entry of `key`, created on first use. Stores at most 128 keys per page, which bounds the cost of hostile pages.
 pub(super) fn entry<K: PartialEq, V: Default>(notes: &mut Vec<(K, V)>, key: K) -> Option<&mut V> {
     let at = notes.iter().position(|(known, _)| *known == key);
     let full = notes.len() >= 128;

@@ -4,7 +4,7 @@ use super::cursor::TextCursor;
 use super::fields::entry;
 use super::posts::Outside;
 
-/// The number of each post: where numbers rise from post to post.
+/// The number of each post, from a position in which numbers rise from post to post.
 pub(super) fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
     let mut places: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
     for (at, post) in posts.iter().enumerate() {
@@ -42,7 +42,7 @@ pub(super) fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
     found
 }
 
-/// The number a short text gives a post: "#12", "12楼", "沙发", "Reply #3", which is the fourth post.
+/// The post number in a short text: "#12", "12楼", "沙发", "Reply #3", which is the fourth post.
 pub(super) fn floor(text: &str) -> Option<u32> {
     const NAMED: [(&str, u32); 8] =
         [("楼主", 1), ("樓主", 1), ("沙发", 2), ("沙發", 2), ("板凳", 3), ("地板", 4), ("地下室", 5), ("1st", 1)];
@@ -72,7 +72,6 @@ pub(super) fn floor(text: &str) -> Option<u32> {
     NAMED.iter().find(|(name, _)| *name == text).map(|(_, floor)| *floor)
 }
 
-/// A number at the start of a text, and what follows it.
 fn number(text: &str) -> Option<(u32, &str)> {
     let mut cursor = TextCursor::new(text);
     cursor.spaces();

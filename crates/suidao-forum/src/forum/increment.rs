@@ -1,83 +1,80 @@
-//! Which threads of a board have to be fetched again: BIC, the board-based incremental crawl (Du, Ma 2010, section 4.1).
+//! Which threads of a board must be fetched again: BIC, the board-based incremental crawl (Du, Ma 2010, section 4.1).
 //!
-//! Beyond the paper: stickies, threads that move down while the list is being read, times that are shown roughly or not
-//! at all, and lists that are not ordered by last reply.
+//! Beyond the paper: sticky threads, threads that move down while the list is being read, rough or missing times, and
+//! lists in another order.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use suidao_page::model::{ApproxTime, Listed};
 
-/// Index pages that a pass reads at most, if nothing else is said (Li, Cheng, Guo, Zhang 2007 stop there too).
+/// Default maximum of index pages per pass (as in Li, Cheng, Guo, Zhang 2007).
 pub const PAGES: u32 = 32;
-/// Threads that a page must tell something new of for one page without a change to end the pass.
+/// Threads on a page without a change that suffice to end the pass.
 const FULL: usize = 5;
-/// Seconds by which a time read off "3分钟前" may be wrong: clocks differ, and a page takes its time to come.
+/// Tolerance in seconds of a time derived from "3分钟前": clocks differ, and pages take time to arrive.
 const SLACK: i64 = 60;
-/// An absolute time lies on a multiple of it: no time zone is finer.
+/// Absolute times are multiples of this: no time zone is finer.
 const QUARTER: u32 = 900;
 
-/// What was on record of a thread when it was last fetched.
+/// Record of a thread at its last fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownThread {
-    /// When it had last been replied to.
     pub last_reply: Option<ApproxTime>,
     /// Posts after the first.
     pub replies: Option<u32>,
 }
 
-/// What became of a thread since it was fetched.
+/// Change of a thread since its last fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadChange {
-    /// It never was.
+    /// Never fetched.
     New,
-    /// There are posts that are not on record.
+    /// It has posts not fetched yet.
     Replied,
-    /// Nothing, as far as the list shows.
+    /// None that the list shows.
     Same,
 }
 
-/// Compares what a list shows of a thread with what is on record.
+/// Compares a listed thread with its record.
 ///
-/// Later times say that there was a reply. Times that can be the same instant say nothing where they are rough, so there
-/// the numbers of replies decide, as they do where a time is missing. An earlier time is a deleted reply, or one shown
-/// otherwise than before: only a number that has grown makes a change of it.
+/// A later time means a reply. If two rough times may be equal, or a time is missing, the numbers of replies decide. An
+/// earlier time means a deleted reply or another format: only a higher number counts as a change.
 pub fn change(record: &Listed, known: Option<&KnownThread>) -> ThreadChange {
     let Some(known) = known else { return ThreadChange::New };
     let counts = record.replies.zip(known.replies);
     let replied = match record.last_reply.zip(known.last_reply) {
         Some((now, then)) if !same(now, then) => now.at > then.at || counts.is_some_and(|(now, then)| now > then),
-        // Fewer are deleted ones, or a number that was not one of replies.
+        // A lower number means deleted replies, or was not a number of replies.
         _ => counts.is_some_and(|(now, then)| now > then),
     };
     if replied { ThreadChange::Replied } else { ThreadChange::Same }
 }
 
-/// Whether two times of a thread can be one.
+/// Whether two times of a thread may be equal.
 fn same(one: ApproxTime, other: ApproxTime) -> bool {
-    // Two absolute times are off by the same clock, if at all: the minute after is another minute.
+    // Two absolute times come from the same clock, so the next minute is another minute.
     let absolute = |moment: ApproxTime| moment.at.rem_euclid(i64::from(moment.within.clamp(1, QUARTER))) == 0;
     one.agrees(other, if absolute(one) && absolute(other) { 0 } else { SLACK })
 }
 
-/// What a list of threads is ordered by.
+/// Sort order of a list of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
-    /// By last reply, the latest first.
+    /// By last reply, latest first.
     LastReply,
-    /// By something else, most often by when threads were opened.
+    /// Another order, usually by creation.
     Other,
-    /// Too few threads, or none with a time.
+    /// Too few threads with times.
     Unknown,
 }
 
-/// Tells the order of a list from one of its pages; stickies do not count. Linear, but for the search of a place.
+/// The sort order of one page of a list, without sticky threads. O(n log n).
 pub fn sorted_by(records: &[Listed]) -> Order {
     let times = records.iter().filter(|record| !record.sticky).filter_map(|record| record.last_reply);
     let (mut number, mut first, mut differ) = (0, None, false);
-    // The longest run of threads in the order asked for, other threads between them (Fredman 1975): places[k] is the
-    // latest time that such a run of k + 1 threads can end with. One sticky that was not told as such costs one thread,
-    // where neighbours compared in pairs would be out of order twice.
+    // Longest decreasing subsequence (Fredman 1975): places[k] is the latest time with which a run of k + 1 threads can
+    // end. An unrecognised sticky costs one thread, whereas it would break two pairs of neighbours.
     let mut places: Vec<i64> = Vec::new();
     for time in times {
         number += 1;
@@ -97,27 +94,26 @@ pub fn sorted_by(records: &[Listed]) -> Order {
     }
 }
 
-/// One pass over the index pages of one board, from the first on. `K`: what a thread is called.
+/// One pass over the index pages of a board, from the first on. `K`: key of a thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound(serialize = "K: Serialize", deserialize = "K: Deserialize<'de> + Ord"))]
 pub struct BoardScan<K> {
     /// Pages that may still be read.
     left: u32,
-    /// Threads listed so far: what comes again moved down while the list was being read.
+    /// Threads listed so far: a repeated one moved down while the list was being read.
     seen: BTreeSet<K>,
-    /// Pages in a row without a change.
+    /// Consecutive pages without a change.
     quiet: u32,
-    /// Pages ordered by last reply, and pages ordered otherwise.
+    /// Pages ordered by last reply, and otherwise.
     ordered: u32,
     disordered: u32,
 }
 
-/// What came of an index page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanResult<K> {
-    /// Threads to fetch, in the page's order; each once in a pass, none [`Change::Same`].
+    /// Threads to fetch, in page order; each once per pass, none [`ThreadChange::Same`].
     pub changed: Vec<(K, ThreadChange)>,
-    /// The next page is worth a request.
+    /// Whether the next page is worth a request.
     pub more: bool,
 }
 
@@ -128,20 +124,19 @@ impl<K> Default for BoardScan<K> {
 }
 
 impl<K> BoardScan<K> {
-    /// A pass over at most so many index pages.
     pub fn new(max: u32) -> Self {
         Self { left: max, seen: BTreeSet::new(), quiet: 0, ordered: 0, disordered: 0 }
     }
 }
 
 impl<K: Copy + Ord> BoardScan<K> {
-    /// Takes the records of the next index page. `known`: what is on record of a thread.
+    /// Processes the records of the next index page. `known`: the record of a thread.
     ///
-    /// The pass ends with a page that tells of five threads or more and of no change, with two smaller ones in a row (a
-    /// page that only repeats what was listed counts as such), with an empty page, or with the last page it may read.
-    /// Stickies are fetched when they change, and prove nothing: they stand where they stand whatever happens. In a list
-    /// that is not ordered by last reply, an unchanged page proves nothing of the next one either, since replies to old
-    /// threads leave them where they are: such a list is read to its end, or as far as the pass may.
+    /// The pass ends after a page with five or more threads and no change, after two smaller ones in a row (a page that
+    /// only repeats threads counts as such), after an empty page, or at its page limit. Changed sticky threads are
+    /// fetched but prove nothing, because their position is fixed. In a list not ordered by last reply an unchanged
+    /// page proves nothing about the next one, because replies do not move old threads: such a list is read to its end
+    /// or the page limit.
     pub fn page(&mut self, records: &[(K, Listed)], known: impl Fn(K) -> Option<KnownThread>) -> ScanResult<K> {
         self.left = self.left.saturating_sub(1);
         let shown: Vec<Listed> = records.iter().map(|(_, listed)| *listed).collect();
@@ -166,7 +161,7 @@ impl<K: Copy + Ord> BoardScan<K> {
             }
         }
         self.quiet = if moving { 0 } else { self.quiet + 1 };
-        // The last pages of a list by publication are as quiet as all others; past its end, forums repeat a page.
+        // In a list ordered by creation, unchanged pages are normal; past the end, forums repeat the last page.
         let by_reply = self.disordered == 0 || self.disordered < self.ordered;
         let ended = if by_reply || !fresh { self.quiet >= 2 || telling >= FULL && !moving } else { false };
         ScanResult { changed, more: !records.is_empty() && self.left > 0 && !ended }

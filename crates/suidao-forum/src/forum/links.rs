@@ -1,4 +1,4 @@
-//! The links of a page as forums are read by them: each URL of the site once, with what its links show.
+//! Links of a page in a form for forums: each URL of the site once, with the texts and page numbers of its links.
 
 use rustc_hash::FxHashMap;
 
@@ -7,12 +7,12 @@ use suidao_page::read::{DocumentLink, ParsedDocument};
 
 use super::shape::{sessions, without};
 
-/// Characters of a link's text that are kept.
+/// Characters of a link's text that are stored.
 const TEXT: usize = 120;
-/// Characters of a text that can be a page number or a word for the next page.
+/// Characters of a text that may be a page number or a word for the next page.
 const MARK: usize = 12;
 
-/// Words that lead to the next page, as a link's whole text, signs beside them left out.
+/// Words for the next page, as a link's whole text without adjacent symbols.
 const NEXT: [&str; 14] = [
     "下一页",
     "下一頁",
@@ -29,10 +29,9 @@ const NEXT: [&str; 14] = [
     "next page",
     "older",
 ];
-/// Signs that do so where no word does.
+/// Symbols for the next page, used if there are no words.
 const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 
-/// Links to the page's own host, each URL once, in order of appearance.
 pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
     let same_site = |link: &&DocumentLink| link.url.authority() == own.authority();
     let names = sessions(document.links.iter().filter(same_site).map(|link| &link.url));
@@ -50,7 +49,7 @@ pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
             known.text = shown.chars().take(TEXT).collect();
         }
         let said = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
-        // rel=next is a word of the page's author, whatever the link shows.
+        // rel=next is explicit, whatever the link shows.
         let mark = if link.next {
             Some(PaginationLink { number: said.and_then(|mark| mark.number), next: 2, block: link.block })
         } else {
@@ -61,7 +60,7 @@ pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
     links
 }
 
-/// The URL of a page as links to it are written, so that it is known again: without its session.
+/// The URL of a page as links to it are written, without its session parameter.
 pub fn own_url(document: &ParsedDocument, own: &CrawlUrl) -> CrawlUrl {
     let site = document.links.iter().map(|link| &link.url).filter(|url| url.authority() == own.authority());
     without(own, &sessions(site.chain(std::iter::repeat_n(own, 1))))

@@ -1,29 +1,29 @@
-//! Whether a page is there to ask for a login, or to refuse.
+//! Detects pages that ask for a login or refuse access.
 
 use super::region::{self, PageStats};
 use super::tree::Tree;
 use suidao_page::model::TimeContext;
 
-/// What a notice says, in lower case.
+/// Phrases of such notices, in lower case.
 const NOTICES: &str = "需要登录|需要登陆|需要先登录|请先登录|请登录|请先登陆|登录后才|登录后方|登入後|請先登入|需要登入|没有权限|沒有權限|无权访问|\
                        无权查看|无权进行|没有登录|尚未登录|抱歉，您|ログインしてください|ログインが必要|ログインする必要|権限がありません|\
                        must be logged in|need to be logged in|must log in|please log in|please login|need to login|need to log in|\
                        not logged in|not authorised|not authorized|login required|not permitted|no permission|\
                        do not have permission|don't have permission|requires you to be registered|members only|\
                        must be registered|sign in to continue";
-/// What a line below a thread asks for is a reply, not the thread.
+/// Words of notices that restrict replying, not reading.
 const REPLIES: &str = "回帖|回复|回覆|发帖|发表|發表|发言|评论|附件|下载|图片|点赞|reply|post a|posting|comment|返信|投稿|attachment|download|image";
 /// Titles of pages with a login form.
 const TITLES: &str = "登录|登陆|登入|log in|login|sign in|ログイン|提示信息|提示消息|information|permission|权限";
 
-/// Characters beside links that a notice may have.
+/// Maximum number of characters outside links of a notice.
 const NOTICE: u32 = 1_200;
-/// Characters of a line that says it.
+/// Maximum number of characters of a line with such a phrase.
 const LINE: usize = 200;
 
-/// Whether the page's point is to ask for a login or to refuse what was asked for.
+/// Whether the main purpose of a page is to ask for a login or to refuse access.
 pub fn asks_login(tree: &Tree) -> bool {
-    // Only whether there are times matters, so any clock will do that is behind them.
+    // Only the presence of times matters, so any later clock will do.
     let clock = TimeContext { now: suidao_page::model::Millis(4_000_000_000_000), offset: 0 };
     let has = |words: &str, text: &str| words.split('|').any(|word| text.contains(word));
     let password = (0..tree.len()).any(|node| {

@@ -1,11 +1,11 @@
-//! The head that a post carries as a mail does: who sent it, to which board, of what, when.
+//! Mail headers in posts: sender, board, subject, date.
 
 use super::times::all;
 use suidao_page::model::{ApproxTime, TimeContext};
 
-/// Lines that are looked through for a head, and lines that it has at most.
+/// Lines searched for a header, and its maximum length in lines.
 const LINES: usize = 12;
-/// Bytes of a line of a head.
+/// Maximum number of bytes of a header line.
 const LINE: usize = 300;
 
 const FROM: &str = "发信人|發信人|寄信人|寄件人|寄件者|发件人|發件人|作者|from|author|sender|差出人";
@@ -13,16 +13,15 @@ const SUBJECT: &str = "标题|標題|主题|主題|subject|題名|件名";
 const DATE: &str = "发信站|發信站|时间|時間|日期|发表时间|date|sent|posted|日時";
 const OTHER: &str = "信区|信區|看板|转信站|轉信站|收件人|寄件日期|to|cc|newsgroups|board|reply-to|message-id|in-reply-to|references|x-mailer|organization";
 
-/// What the head of a mail says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MailHeader {
     pub(super) author: Option<String>,
     pub(super) posted: Option<ApproxTime>,
-    /// Lines it takes, from the first of the text.
+    /// Number of lines, from the first of the text.
     pub(super) lines: usize,
 }
 
-/// The head of a text, if it has one: at its beginning who wrote it, and a title or a time.
+/// The header at the start of a text, if there is one: an author, and a subject or a time.
 pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
     let first = lines.iter().take(LINES).position(|line| label(line, FROM).is_some())?;
     let mut found = MailHeader { author: None, posted: None, lines: first };
@@ -36,7 +35,7 @@ pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
             found.author = found.author.or_else(|| name(value));
         }
         called += usize::from(label(line, SUBJECT).is_some() || label(line, DATE).is_some());
-        // A title may speak of a day.
+        // A subject may contain a date.
         if label(line, SUBJECT).is_none() {
             found.posted = found.posted.or_else(|| all(line, clock).first().map(|shown| shown.moment));
         }
@@ -45,7 +44,7 @@ pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
     (called > 0).then_some(found)
 }
 
-/// What the writer says, without what was quoted and without what the station adds below.
+/// Removes quoted lines and the lines that the software appends.
 pub(super) fn said(lines: &mut Vec<String>) {
     let foreign = |line: &str| {
         line.starts_with([':', '>', '※', '：']) || line.starts_with("【 在") || line.starts_with("【在") || {
@@ -55,7 +54,7 @@ pub(super) fn said(lines: &mut Vec<String>) {
     lines.retain(|line| !foreign(line));
 }
 
-/// What stands behind one of these labels; "标  题: x" is one of 标题.
+/// The value of a line with one of these labels; "标  题: x" has the label 标题.
 fn label<'a>(line: &'a str, names: &str) -> Option<&'a str> {
     let (label, value) = line.split_once([':', '：'])?;
     if label.len() > 40 {
@@ -65,7 +64,7 @@ fn label<'a>(line: &'a str, names: &str) -> Option<&'a str> {
     names.split('|').any(|name| name == label).then_some(value)
 }
 
-/// "user (nick), 信区: board", "Ann Lee <ann@a.org>", "ann at a.org (Ann Lee)": who that is.
+/// The name in "user (nick), 信区: board", "Ann Lee <ann@a.org>", "ann at a.org (Ann Lee)".
 fn name(value: &str) -> Option<String> {
     let value = value.split(", ").next().unwrap_or_default().trim();
     let (before, behind) = value.split_once(['(', '<']).unwrap_or((value, ""));

@@ -1,4 +1,4 @@
-//! The forum file: what a forum is understood to be, as people read and correct it.
+//! The forum file: the structure of a forum, in a format that users can edit.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,57 +8,48 @@ use suidao_page::visible;
 
 use super::shape::{Class, MatchedUrl, UrlClassifier};
 
-/// Placeholders that tell one from another, and what a class has in their place.
+/// Placeholders of identifying values in the file, and in the class.
 const KEYS: [(&str, &str); 3] = [("{id}", "{n}"), ("{slug}", "{s}"), ("{code}", "{h}")];
 
-/// What is wrong with a forum file.
 #[derive(Debug, Error)]
 pub enum MapError {
-    /// Not TOML, or not a forum file.
     #[error("{0}")]
     Syntax(#[from] toml::de::Error),
-    /// A URL that is none.
+    /// An invalid URL.
     #[error("{key}: {text:?} is not a URL ({source}); write it as a browser shows it, with http:// or https://")]
     Url {
-        /// Which entry.
+        /// Key of the entry.
         key: String,
-        /// What stands there.
         text: String,
-        /// Why it is none.
         source: suidao_page::model::UrlError,
     },
-    /// A board of another forum.
     #[error("board {0} is not on the host of start, {1}; use one file per forum")]
     Host(String, String),
-    /// A time zone that is none.
+    /// An invalid UTC offset.
     #[error("offset: {0:?} is not a UTC offset; write it as +08:00")]
     Offset(String),
-    /// A class without anything open.
+    /// A class without a placeholder.
     #[error(
         "{key}: {text:?} contains neither {{id}} nor {{slug}} nor {{code}}; put one where the URL of one {of} differs from another"
     )]
     Class {
-        /// Which entry.
         key: &'static str,
-        /// What stands there.
         text: String,
         /// Board or thread.
         of: &'static str,
     },
-    /// A rule that counts nothing.
+    /// A paging rule without `{page}`, or with an invalid step.
     #[error("{key}: {text:?} must contain {{page}} once and have a step of at least 1")]
     Rule {
-        /// Which entry.
+        /// Key of the entry.
         key: &'static str,
-        /// What stands there.
         text: String,
     },
-    /// Nothing to fetch.
     #[error("it lists no board or no class of threads; create one with `suidao forum discover`")]
     Empty,
 }
 
-/// A class, with those of its values that tell its members apart.
+/// A class, with the values that identify its members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdPattern {
     class: Class,
@@ -66,14 +57,14 @@ pub struct IdPattern {
 }
 
 impl IdPattern {
-    /// A class whose members differ in these values; all of them if none is named.
+    /// A class whose members differ in these values; in all of them if `key` is empty.
     pub fn new(class: Class, key: Vec<usize>) -> Self {
         Self { class, key }
     }
 
     /// From the text of a forum file.
     pub fn parse(text: &str) -> Self {
-        // Written as a browser shows it, perhaps: classes have their parameters by name.
+        // It may be written as a browser shows it: in classes, parameters are sorted by name.
         let sorted = text.split_once('?').map(|(path, query)| {
             let mut pairs: Vec<&str> = query.split('&').collect();
             pairs.sort_unstable();
@@ -86,7 +77,7 @@ impl IdPattern {
         Self { class: Class::new(&class), key }
     }
 
-    /// As a forum file says it.
+    /// The text for a forum file.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut rest = self.class.as_str();
@@ -101,17 +92,16 @@ impl IdPattern {
         text
     }
 
-    /// The class.
     pub fn class(&self) -> &Class {
         &self.class
     }
 
-    /// Whether a value is part of what tells its members apart.
+    /// Whether a value is part of the key of its members.
     pub fn has(&self, slot: usize) -> bool {
         self.key.is_empty() || self.key.contains(&slot)
     }
 
-    /// What tells a URL of the class from the others; none for one of another class.
+    /// The key of a URL within its class; none for a URL of another class.
     pub fn key(&self, shaped: &MatchedUrl) -> Option<String> {
         if shaped.class != self.class {
             return None;
@@ -134,21 +124,18 @@ fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Reads a forum file and checks it.
-///
-/// # Errors
-/// [`MapError`]: the line or entry, and what to write there.
+/// Parses and checks a forum file.
 pub fn parse(text: &str) -> Result<ForumMap, MapError> {
     let map: ForumMap = toml::from_str(text)?;
     check(&map)?;
     Ok(map)
 }
 
-/// The file of a map: what it is, and how to correct it, said at its head.
+/// The text of a forum file, with comments on how to edit it.
 pub fn write(map: &ForumMap) -> String {
     let mut map = map.clone();
     for board in &mut map.boards {
-        // A name is for people, and the forum's word.
+        // Names come from the forum and are shown to users.
         board.name = visible::line(&board.name).into_owned();
     }
     let body = toml::to_string(&map).expect("a map is a table of plain values");
@@ -189,10 +176,7 @@ fn check(map: &ForumMap) -> Result<(), MapError> {
     Ok(())
 }
 
-/// Seconds east of UTC.
-///
-/// # Errors
-/// [`MapError::Offset`] where the text is no difference to UTC.
+/// UTC offset in seconds.
 pub fn offset(text: &str) -> Result<i32, MapError> {
     let wrong = || MapError::Offset(text.to_owned());
     let (sign, rest) = match text.as_bytes().first() {
@@ -207,7 +191,7 @@ pub fn offset(text: &str) -> Result<i32, MapError> {
     Ok(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60))
 }
 
-/// The `page`th page of the list at `own`, by a rule of the file; none where the URL has not the values that it asks for.
+/// The `page`th page of the list at `own`, by a rule of the file; none if the URL lacks the values that the rule needs.
 pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &UrlClassifier) -> Option<CrawlUrl> {
     let shaped = shapes.shape(own);
     let mut values = shaped.values();
@@ -217,7 +201,7 @@ pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &UrlCl
         text.push_str(&rest[..from]);
         if found == "{page}" {
             text.push_str(&(rule.first + rule.step * (page - 1)).to_string());
-            // The first page's own value, where it has one, stands in the same place.
+            // A page value in the first page's URL is in the same position.
             if shaped.class.as_str() == rule.pages.replace("{page}", "{n}") {
                 values.next();
             }

@@ -1,7 +1,7 @@
-//! How a list goes on: which number in the URL counts its pages, from where and by how much.
+//! Paging of a list: which number in the URL counts its pages, its first value and its step.
 //!
-//! Li, Cheng, Guo, Zhang 2007, 3.3: the pages of one board differ in the value of one parameter. Which one is told here by what
-//! the links say: a link that shows 3 leads to `start=40`, so pages begin at 0 and are 20 apart.
+//! Li, Cheng, Guo, Zhang 2007, 3.3: the pages of one board differ in the value of one parameter. Here the texts of the
+//! links identify it: if a link with the text 3 leads to `start=40`, pages begin at 0 and are 20 apart.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,22 @@ use super::links::columns;
 use super::map::IdPattern;
 use super::shape::{MatchedUrl, UrlClassifier};
 
-/// Width of a text that can be a word for a page (末页, last), in columns.
+/// Maximum width of a word for a page (末页, last), in columns.
 const WORD: usize = 12;
-/// Names of parameters that count pages or entries: they speak where links show nothing.
+/// Names of parameters that count pages or entries, used if link texts show nothing.
 const COUNTING: [&str; 9] = ["page", "p", "pn", "pg", "pageno", "paged", "start", "offset", "page_no"];
-/// Least step of a parameter that counts entries, not pages.
+/// Minimum step of a parameter that counts entries, not pages.
 const ENTRIES: i64 = 5;
 
-/// The paging of a page, as its links show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paging {
     /// One of the links.
     example: MatchedUrl,
     /// Which of its values counts.
     slot: usize,
-    /// Value of the first page.
     first: i64,
-    /// Difference between two pages.
     step: i64,
-    /// Pages linked, by number, each with its URL.
+    /// Linked pages, by number.
     pages: BTreeMap<i64, CrawlUrl>,
 }
 
@@ -37,8 +34,8 @@ pub struct Paging {
 type Group = (usize, Vec<String>, super::shape::Class);
 
 impl Paging {
-    /// The paging of the page at `own`, its `page`th (from 1); none where its links show none. `keys`: classes of which it is
-    /// known what tells their members apart, so that all else may differ from page to page.
+    /// The paging of the page at `own`, its `page`th (from 1); none if its links show none. `keys`: classes with known
+    /// keys; other values may differ between pages.
     pub fn of(
         own: &CrawlUrl,
         page: i64,
@@ -63,12 +60,12 @@ impl Paging {
         let best = groups
             .into_iter()
             .filter_map(|((slot, ..), members)| Self::fit(&own, page, slot, &members, links))
-            // The first of equals: max_by_key would take the last.
+            // The first of equals: max_by_key would return the last.
             .reduce(|best, other| if other.0 > best.0 { other } else { best });
         best.map(|(_, paging)| paging)
     }
 
-    /// What a group of links says, with how surely.
+    /// The paging of a group of links, with a score.
     fn fit(
         own: &MatchedUrl,
         page: i64,
@@ -95,7 +92,7 @@ impl Paging {
             let counts = |shaped: &MatchedUrl| {
                 shaped.counts(slot) && (own_value.is_some() || shaped.slots.len() == own.slots.len() + 1)
             };
-            // A first page is no next one, though some count from 0.
+            // A first page is never a next page, even if counting starts at 0.
             let later = |value: &i64| own_value.is_some() || *value >= 2;
             let silent = || {
                 members.iter().filter_map(|(_, shaped)| value(shaped).filter(|_| counts(shaped)).filter(later)).min()
@@ -112,14 +109,14 @@ impl Paging {
             return None;
         }
         let number = |value: i64| ((value - first) % step == 0 && value >= first).then(|| (value - first) / step + 1);
-        // One number alone may be a count of something, that happens to be an id too.
+        // A single number may be a count that happens to equal an id.
         let shown: std::collections::BTreeSet<i64> = pairs.iter().map(|(shown, ..)| *shown).collect();
         let options = members[0].1.slots.len() > own.slots.len() + 1;
         if next.is_none() && shown.len() == 1 && options && !members[0].1.counts(slot) {
             return None;
         }
         let fits = pairs.iter().filter(|(shown, value, _)| number(*value) == Some(*shown)).count();
-        // One number that happens to fit is little; several in one line of the page, or a word beside it, are much.
+        // A single matching number is weak evidence; several in one line of the page, or a word next to it, are strong.
         let mut blocks: BTreeMap<usize, usize> = BTreeMap::new();
         for (shown, value, block) in &pairs {
             *blocks.entry(*block).or_default() += usize::from(number(*value) == Some(*shown));
@@ -137,7 +134,7 @@ impl Paging {
         Some((sure, Self { example: members[0].1.clone(), slot, first, step, pages }))
     }
 
-    /// The page after the `page`th: as it is linked, or made by the rule where only later ones are; none behind the last.
+    /// The page after the `page`th: as linked, or built by the rule if only later ones are linked; none after the last.
     pub fn after(&self, page: i64) -> Option<CrawlUrl> {
         let last = *self.pages.keys().next_back()?;
         if page >= last {
@@ -146,7 +143,7 @@ impl Paging {
         self.pages.get(&(page + 1)).cloned().or_else(|| self.example.with(self.slot, self.first + self.step * page))
     }
 
-    /// The rule, for people and for the forum file: the class of the pages, with `{page}` for the value that counts.
+    /// The rule for the forum file: the class of the pages, with `{page}` for the counting value.
     pub fn rule(&self) -> PagingRule {
         let mut slot = 0;
         let mut url = String::new();
@@ -168,7 +165,7 @@ fn others(shaped: &MatchedUrl, slot: usize) -> Vec<String> {
 }
 
 impl MatchedUrl {
-    /// Whether the name of the parameter says that it counts pages.
+    /// Whether the parameter's name shows that it counts pages.
     fn counts(&self, slot: usize) -> bool {
         let before = &self.url.as_str()[..self.slots[slot].at.start];
         let name = before.strip_suffix('=').and_then(|before| before.rsplit(['?', '&']).next());
@@ -176,7 +173,7 @@ impl MatchedUrl {
     }
 }
 
-/// Whether a URL can be another page of the list at `own` if its value `slot` counts.
+/// Whether a URL may be another page of the list at `own` if its value `slot` counts.
 fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPattern]) -> bool {
     let rest = others(other, slot);
     if own.class == other.class {
@@ -186,7 +183,7 @@ fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPatter
             None => rest == others(own, slot),
         };
     }
-    // The first page seldom has the parameter. All that it has, the others have too.
+    // The first page rarely has the parameter. All its other values must recur.
     let own_path = own.url.path().trim_end_matches('/');
     let values: Vec<&str> = own.values().collect();
     let mut wanted = values.iter().copied().peekable();
@@ -198,7 +195,7 @@ fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPatter
     }
     let in_query = |at: usize| at >= other.url.as_str().len() - other.url.query().map_or(0, str::len);
     let paging_in_query = in_query(other.slots[slot].at.start);
-    // Further values beside those of the first page are options (pp=20), never names.
+    // Values that the first page lacks are options (pp=20), never names.
     let more_in_path =
         other.slots.iter().enumerate().filter(|(at, found)| *at != slot && !in_query(found.at.start)).count()
             > own
@@ -211,20 +208,20 @@ fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPatter
     }
     let other_path = other.url.path();
     if paging_in_query {
-        // `action=show` is no page of `action=list`, whatever numbers both have.
+        // `action=show` is not a page of `action=list`, whatever their numbers.
         let pairs = |url: &CrawlUrl| -> std::collections::BTreeSet<String> {
             url.query().into_iter().flat_map(|query| query.split('&')).map(str::to_owned).collect()
         };
         return other_path.trim_end_matches('/') == own_path && pairs(&own.url).is_subset(&pairs(&other.url));
     }
-    // /forum-2.html goes on at /forum-2-2.html, /board/7 at /board/7/p/2, / at /page/2.
+    // /forum-2.html continues at /forum-2-2.html, /board/7 at /board/7/p/2, / at /page/2.
     let stem = own_path.rsplit_once('.').filter(|(_, ending)| ending.len() <= 5 && !ending.contains('/'));
     let stem = stem.map_or(own_path, |(stem, _)| stem);
     let stem = stem.strip_suffix("/index").unwrap_or(stem);
     other_path.strip_prefix(stem).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// First value and step by numbers shown and the values behind them: a line through most of them.
+/// First value and step from pairs of page number and value: the line through most of them.
 fn line(pairs: &[(i64, i64, usize)]) -> Option<(i64, i64)> {
     let mut votes: BTreeMap<(i64, i64), usize> = BTreeMap::new();
     for (at, (shown, value, _)) in pairs.iter().enumerate() {
@@ -244,7 +241,7 @@ fn line(pairs: &[(i64, i64, usize)]) -> Option<(i64, i64)> {
     }
 }
 
-/// First value and step by one page alone.
+/// First value and step from a single page.
 fn single(shown: i64, value: i64) -> Option<(i64, i64)> {
     if shown <= 1 {
         None
@@ -285,7 +282,7 @@ mod tests {
                     <a href=/viewforum.php?f=2&start=450>10</a> <a href=/viewforum.php?f=2&start=50>Next</a>";
         assert_eq!(rule("/viewforum.php?f=2", body), ("/viewforum.php?f={n}&start={page}".into(), 0, 50));
         assert_eq!(paging("/viewforum.php?f=2", 1, body).unwrap().pages.keys().next_back(), Some(&10));
-        // Pages that are not linked are made.
+        // Pages that are not linked are built.
         assert_eq!(after("/viewforum.php?f=2&start=150", 4, body).as_deref(), Some("/viewforum.php?f=2&start=200"));
         assert_eq!(after("/viewforum.php?f=2&start=450", 10, body), None);
     }
@@ -320,7 +317,7 @@ mod tests {
             |id: u8| format!("<p><a href='/i?a=show&b=4&id={id}&p=2'>2</a><a href='/i?a=show&b=4&id={id}&p=3'>3</a>");
         let list = "<p><a href='/i?a=list&b=4&p=2'>[2]</a>";
         assert_eq!(after("/i?a=list&b=4", 1, &(show(5) + list)).as_deref(), Some("/i?a=list&b=4&p=2"));
-        // Pages of threads beside their titles, counts of replies that lead somewhere, another board.
+        // Page numbers of threads next to titles, linked counts of replies, another board.
         let body = "<p><a href=/thread-7-2-1.html>2</a><a href=/thread-7-3-1.html>3</a><p><a href=/thread-8-2-1.html>2</a>\
                     <p><a href=/who?t=12>12</a><a href=/who?t=9>3</a><p><a href=/forum-3-1.html>1</a>";
         assert_eq!(paging("/forum-2-1.html", 1, body), None);

@@ -1,8 +1,8 @@
-//! The posts of a thread's page, each with who wrote it, when, its number and what it says.
+//! The posts of a thread's page: author, time, number and text.
 //!
-//! What a field is, its place says, which is the same in every post: the text is in the place that holds most of it and
-//! neither the writer nor the time; numbers rise from post to post. Quotations of others, signatures, what is said of
-//! the writer, and what all posts repeat are not the post's text.
+//! Positions identify fields, because all posts share a template: the text is in the position that has most of it and
+//! is neither author nor time; numbers rise from post to post. Quotations, signatures, member details and lines that
+//! all posts repeat are not part of the text.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,12 +15,11 @@ use super::region::{self, PageStats, PostRole, digest, is_writer, role};
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, PostRecord, TimeContext};
 
-/// The posts shown on a thread's page, in order. `clock`: see [`Clock`].
 pub fn posts(tree: &Tree, clock: TimeContext) -> Vec<PostRecord> {
     read(tree, clock, PageStats::of(tree, clock))
 }
 
-/// The same of a page that is known to be a thread's, whatever it looks like.
+/// As [`posts`], for a page known to be a thread's even if it looks like a list.
 pub fn posts_of_thread(tree: &Tree, clock: TimeContext) -> Vec<PostRecord> {
     let mut survey = PageStats::of(tree, clock);
     survey.thread = true;
@@ -37,7 +36,7 @@ fn read(tree: &Tree, clock: TimeContext, survey: PageStats) -> Vec<PostRecord> {
     let (floors, anchors) = (floors(&outside), anchors(&parts));
     let mut found = Vec::with_capacity(parts.len());
     for (at, (text, head)) in texts.into_iter().zip(heads).enumerate() {
-        // What a post says of itself goes before what stands around it.
+        // The post's own header takes precedence over the elements around it.
         let (author, posted) = head.map_or((None, None), |head| (head.author, head.posted));
         let post = PostRecord {
             author: author.or_else(|| authors[at].clone()),
@@ -53,7 +52,7 @@ fn read(tree: &Tree, clock: TimeContext, survey: PageStats) -> Vec<PostRecord> {
     complete_posts(found, items(tree, clock))
 }
 
-/// A post but for its text.
+/// A post without its text.
 pub(super) struct Outside<'a> {
     pub(super) part: &'a RecordPart<'a>,
     body: &'a [NodeId],
@@ -64,7 +63,7 @@ impl Outside<'_> {
         |node| self.body.binary_search(&node).is_ok()
     }
 
-    /// Nodes of the post that are shown and not in its text.
+    /// Visible nodes of the post outside its text.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         let tree = self.part.tree;
         let mut end = 0;
@@ -77,7 +76,7 @@ impl Outside<'_> {
     }
 }
 
-/// The head of each post, where it has one as a mail has, and what it says.
+/// The text of each post, and its mail header if it has one.
 fn texts(
     tree: &Tree,
     parts: &[RecordPart],
@@ -96,7 +95,7 @@ fn texts(
             };
             let part = RecordPart { tree, roots: own };
             let mut lines: Vec<String> = part.paragraphs(&skip).into_iter().map(|line| line.text).collect();
-            // A signature below a line of its own, as in mails and in old templates.
+            // A signature after a separator line, as in mails and in old templates.
             let rule = |line: &String| line == "--" || line.len() >= 5 && line.bytes().all(|byte| byte == b'_');
             if let Some(end) = lines.iter().position(rule).filter(|&end| end > 0) {
                 lines.truncate(end);
@@ -109,7 +108,7 @@ fn texts(
         whole.collect()
     };
     let mut lines = read(false);
-    // Some templates set every post as a quotation.
+    // Some templates mark up every post as a quotation.
     if lines.iter().filter(|lines| lines.is_empty()).count() * 2 > lines.len() {
         let whole = read(true);
         if whole.iter().filter(|lines| lines.is_empty()).count() * 2 <= whole.len() {
@@ -117,7 +116,7 @@ fn texts(
         }
     }
     let heads: Vec<Option<MailHeader>> = lines.iter().map(|own| mail::head(own, clock)).collect();
-    // One post that quotes a mail is no mail.
+    // A single post with a mail header only quotes a mail.
     let mails = heads.iter().flatten().count() * 10 >= lines.len() * 7;
     let heads = if mails { heads } else { vec![None; lines.len()] };
     for (own, head) in lines.iter_mut().zip(&heads) {
@@ -150,14 +149,13 @@ fn repeated(posts: &[Vec<String>]) -> FxHashSet<String> {
     most.map(|(line, _)| line.to_owned()).collect()
 }
 
-/// Whether a line tells of the post or its writer: a time, a floor, what a member is.
+/// Whether a line is metadata of the post or its author: a time, a number, a member's rank.
 fn is_particular(line: &str, clock: TimeContext) -> bool {
     !super::times::all(line, clock).is_empty()
         || floor(line).is_some()
         || said_by(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
 }
 
-/// Who wrote each post.
 fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
     #[derive(Default)]
     struct Seen {
@@ -186,7 +184,7 @@ fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
                 if action || floor(&name).is_some() || !name.chars().any(char::is_alphabetic) && !writer {
                     continue;
                 }
-                // Names of some have classes of their own: moderators'.
+                // The names of some members, such as moderators, have classes of their own.
                 let key = (linked, post.part.place(tree.parent(node)));
                 if own.iter().any(|(place, _)| *place == key) {
                     continue;
@@ -202,7 +200,7 @@ fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
             own
         })
         .collect();
-    // Where most posts have one, links before other elements, and what differs before what is always the same.
+    // Among positions that most posts have: links before other elements, varying values before constant ones.
     places.retain(|(_, seen)| seen.likely > 0);
     let most = places.iter().map(|(_, seen)| seen.posts).max().unwrap_or(0);
     let differ = places.iter().any(|(_, seen)| seen.posts * 10 >= most * 7 && seen.names.len() > 1);
@@ -224,14 +222,13 @@ fn names_writer(tree: &Tree, node: NodeId) -> bool {
         }) && tree.subtree(node).len() <= 4
 }
 
-/// When each post was written.
 fn moments(posts: &[Outside], clock: TimeContext) -> Vec<Option<ApproxTime>> {
     let member = FieldLabel::MEMBER.and(FieldLabel::EDITED).and(FieldLabel::LAST);
     let all: Vec<_> = posts
         .iter()
         .map(|post| {
             let mut own = times(post.part, clock, &post.skips());
-            // A line may be long, where nothing else is a time.
+            // Lines longer than the time count only if there are no others.
             if own.iter().any(|time| time.plain) {
                 own.retain(|time| time.plain);
             }
@@ -241,7 +238,7 @@ fn moments(posts: &[Outside], clock: TimeContext) -> Vec<Option<ApproxTime>> {
             own
         })
         .collect();
-    // For each place: how many posts have a time there, the order among a post's, the seconds it is exact to.
+    // Per position: number of posts with a time there, its rank within a post, its precision in seconds.
     let mut places: Vec<(u64, (usize, usize, u32))> = Vec::new();
     for own in &all {
         for (order, time) in own.iter().enumerate() {
@@ -260,7 +257,7 @@ fn moments(posts: &[Outside], clock: TimeContext) -> Vec<Option<ApproxTime>> {
     all.iter().map(pick).collect()
 }
 
-/// What the page calls each post: the first kind of `id`, `name` or fragment that all have and that differs.
+/// The anchor of each post: the first kind of `id`, `name` or fragment that all have and that differs.
 fn anchors(parts: &[RecordPart]) -> Vec<Option<String>> {
     let mut kinds: Vec<(u64, Vec<(usize, String)>)> = Vec::new();
     for (at, part) in parts.iter().enumerate() {

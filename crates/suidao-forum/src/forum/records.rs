@@ -1,7 +1,7 @@
-//! The threads that a page lists, each with what its line says of it.
+//! The threads that a page lists, with the fields of their lines.
 //!
-//! No template is known: the line is the largest part of the page that holds no other thread's title (`titles.rs`);
-//! what its numbers, people and times are, `columns.rs` says.
+//! Works without templates: a line is the largest part of the page with a single thread title (`titles.rs`), and
+//! `columns.rs` identifies its numbers, people and times.
 
 use rustc_hash::FxHashSet;
 
@@ -14,7 +14,7 @@ use super::titles::{ThreadLine, lines};
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{CrawlUrl, ThreadRecord, TimeContext};
 
-/// The threads listed on a page, in order; `is_thread` tells the addresses of threads. `clock`: see [`Clock`].
+/// The threads listed on a page, in order. `is_thread` recognises URLs of threads.
 pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeContext) -> Vec<ThreadRecord> {
     let lines = lines(tree, is_thread, clock);
     let heads = Heads::of(tree, lines.first());
@@ -39,7 +39,7 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeCo
             sticky,
         });
     }
-    // A box beside the list names threads too, with less to say of each.
+    // A sidebar lists threads too, with fewer fields.
     let parents: FxHashSet<NodeId> =
         lines.iter().filter(|line| line.main).map(|line| tree.parent(line.roots[0])).collect();
     let kind = mode(lines.iter().filter(|line| line.main).map(|line| tree.name(line.roots[0])));
@@ -57,10 +57,10 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeCo
     complete_threads(kept, items(tree, clock), tree.base(), is_thread)
 }
 
-/// Whether the page is a thread's, which links threads beside its posts or within them. Nothing is said of those beside, or
-/// their lines hold the smaller part of the page's text; those within have posts around them.
+/// Whether the page is a thread's and links other threads next to or inside its posts. Links next to posts have no
+/// fields, or little of the page's text; links inside have posts around them.
 fn of_thread(tree: &Tree, lines: &[ThreadLine], records: &[ThreadRecord], clock: TimeContext) -> bool {
-    /// Lines that are a list without a second look.
+    /// Number of lines that make a list without further tests.
     const MANY: usize = 4;
     let says = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
     let length = |node: NodeId| tree.subtree(node).map(|part| tree.own_text(part).len()).sum::<usize>();
@@ -80,7 +80,7 @@ fn of_thread(tree: &Tree, lines: &[ThreadLine], records: &[ThreadRecord], clock:
 fn title(tree: &Tree, link: NodeId) -> String {
     let text = tree.text(link);
     let cut = text.trim_end_matches("...").trim_end_matches('…').trim_end();
-    // A title that was cut short is whole in its tip.
+    // A truncated title is complete in its tooltip.
     match tree.attribute(link, "title") {
         Some(tip) if cut.len() < text.len() && tip.starts_with(cut) => {
             tip.split_whitespace().collect::<Vec<_>>().join(" ")

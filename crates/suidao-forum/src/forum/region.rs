@@ -1,9 +1,9 @@
-//! Where the posts of a thread's page stand: which of the regions that repeat themselves holds them.
+//! Finds the posts of a thread's page among its repeated regions.
 //!
-//! Every post shows when it was written, and most templates number their posts in an `id` or call them by a word of
-//! their class; each such mark that stands in the same place of the template again and again is tried as the posts'
-//! anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the page's text, and a
-//! time and a person each; a thread of one post is told by its mark alone.
+//! Every post has a time, and most templates number their posts in an `id` or name their class after them. Each such
+//! mark that repeats in one position of the template is tried as the anchor of posts (`rows.rs` finds the records
+//! around it). The posts are the records with most of the page's text and with a time and a person each. A thread with
+//! one post is recognised by its mark alone.
 
 use std::ops::Range;
 
@@ -15,22 +15,22 @@ use super::rows::rows;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{CrawlUrl, TimeContext};
 
-/// Posts of one page.
+/// Maximum number of posts per page.
 const POSTS: usize = 1_000;
-/// Kinds of marks that are tried.
+/// Maximum number of kinds of marks tried.
 const KINDS: usize = 64;
 
-/// Words of what a post is called in an `id` or a class.
+/// Words that name a post in an `id` or a class.
 const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|answer|entry|p|postbit|article|topic";
 
-/// How much text there is before each node, and where times and people are.
+/// Amount of text before each node, and positions of times and people.
 pub(super) struct PageStats {
-    /// Characters shown before each node, and those of them outside links.
+    /// Visible characters before each node, and those outside links.
     shown: Vec<u32>,
     plain: Vec<u32>,
     times: Vec<NodeId>,
     people: Vec<NodeId>,
-    /// The page is known to be a thread's: what looks like lines of a list are posts all the same.
+    /// The page is known to be a thread's: lines that look like a list are posts.
     pub(super) thread: bool,
 }
 
@@ -40,7 +40,7 @@ impl PageStats {
         let mut people = Vec::new();
         let mut link_end = 0;
         for node in 0..tree.len() {
-            // What is said of a member is no post's text.
+            // Member details are not text of a post.
             let label = || {
                 tree.own_text(node).len() < 60
                     && said_by(tree.own_text(node)).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
@@ -68,18 +68,15 @@ impl PageStats {
         Self { shown, plain, times: times.map(|time| time.node).collect(), people, thread: false }
     }
 
-    /// Characters shown in a subtree.
     pub(super) fn text(&self, tree: &Tree, node: NodeId) -> u32 {
         let range = tree.subtree(node);
         self.shown[range.end] - self.shown[range.start]
     }
 
-    /// Characters shown outside links on the whole page.
     pub(super) fn plain_of_page(&self) -> u32 {
         self.plain.last().copied().unwrap_or(0)
     }
 
-    /// Characters shown outside links in these subtrees.
     pub(super) fn plain(&self, tree: &Tree, roots: &[NodeId]) -> u32 {
         roots.iter().map(|&root| tree.subtree(root)).map(|range| self.plain[range.end] - self.plain[range.start]).sum()
     }
@@ -104,12 +101,12 @@ fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
     nodes.get(first).is_some_and(|&at| at < range.end)
 }
 
-/// Where a page shows posts, if it is one of posts, in order.
+/// The posts' node ranges, if the page has posts, in order.
 pub(super) fn ranges(tree: &Tree, clock: TimeContext) -> Vec<Range<NodeId>> {
     posts(tree, &PageStats::of(tree, clock), clock).iter().map(|roots| range(tree, roots)).collect()
 }
 
-/// From the first of siblings to the end of the last.
+/// From the first sibling to the end of the last.
 fn range(tree: &Tree, roots: &[NodeId]) -> Range<NodeId> {
     match roots {
         [first, .., last] => *first..tree.subtree(*last).end,
@@ -118,7 +115,7 @@ fn range(tree: &Tree, roots: &[NodeId]) -> Range<NodeId> {
     }
 }
 
-/// The siblings each post is made of, in order.
+/// The siblings that form each post, in order.
 pub(super) fn posts(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<Vec<NodeId>> {
     let mut cuts: Vec<(f64, Vec<Vec<NodeId>>)> = Vec::new();
     let mut lone: Vec<Vec<NodeId>> = Vec::new();
@@ -139,7 +136,7 @@ pub(super) fn posts(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<
     let mut cuts = cuts.into_iter().map(|(_, found)| found);
     let Some(mut found) = cuts.next() else { return Vec::new() };
     if are_lines(tree, survey, &found) {
-        // A list beside a post of few words.
+        // A list next to a short post.
         let beside: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
         let post = cuts.find(|other| {
             let complete = |roots: &Vec<NodeId>| {
@@ -161,7 +158,7 @@ pub(super) fn posts(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<
     found
 }
 
-/// Adds to a lone post the others that are each of their own kind, as an opening post and its one reply may be.
+/// Adds other single records to a single post, since an opening post and its only reply may have different templates.
 fn join(tree: &Tree, survey: &PageStats, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
     lone.sort_by_key(|roots| (range(tree, roots).len(), range(tree, roots).start));
     for other in lone {
@@ -186,14 +183,14 @@ fn has(roots: &[NodeId], what: impl Fn(NodeId) -> bool) -> bool {
     roots.iter().any(|&root| what(root))
 }
 
-/// Characters outside links in the element that calls itself content and holds most.
+/// Characters outside links in the largest element named as content.
 fn spoken(tree: &Tree, survey: &PageStats, roots: &[NodeId]) -> u32 {
     let bodies = roots.iter().flat_map(|&root| tree.subtree(root)).filter(|&node| role(tree, node) == PostRole::Body);
     bodies.map(|node| survey.plain(tree, &[node])).max().unwrap_or(0)
 }
 
-/// The post that opens the thread, where the template sets it apart from the replies: what stands before them, or before
-/// what holds them, with a time, a person and an element that calls itself content.
+/// The opening post, if its template differs from the replies': the part before them, or before their container, with a
+/// time, a person and an element named as content.
 fn lead(tree: &Tree, survey: &PageStats, first: NodeId) -> Option<NodeId> {
     const STEPS: usize = 4;
     for at in std::iter::once(first).chain(tree.ancestors(first)).take_while(|&at| at != 0).take(STEPS) {
@@ -209,11 +206,11 @@ fn lead(tree: &Tree, survey: &PageStats, first: NodeId) -> Option<NodeId> {
     None
 }
 
-/// Whether these are no posts but the lines of a list: nearly each has, in the same place, a link of its own that is long
-/// enough for a title, and little text beside it.
+/// Whether the records are lines of a list: nearly each has, in the same position, a link of its own that is long
+/// enough for a title, and little other text.
 fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
-    /// Columns of a title, in the mean and at least, and characters beside it: an abstract is shorter than a post that has
-    /// a title of its own.
+    /// Mean and minimum columns of a title, and maximum number of other characters: an abstract is shorter than a post
+    /// with a title of its own.
     const TITLE: (usize, usize) = (12, 6);
     const ABSTRACT: usize = 200;
     #[derive(Default)]
@@ -222,7 +219,7 @@ fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
         texts: FxHashSet<String>,
         columns: usize,
     }
-    // "张三 发表于 昨天 12:01" above what is quoted of him is no title.
+    // "张三 发表于 昨天 12:01" above a quotation is not a title.
     let quoted = |node: NodeId| tree.ancestors(node).take(6).any(|up| role(tree, up) == PostRole::Quote);
     let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
     if survey.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
@@ -238,7 +235,7 @@ fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
             if quoted(node) {
                 continue;
             }
-            // "第12楼" is no title, nor is a time; and "Re: title" is the thread's.
+            // "第12楼" is not a title, nor is a time, and "Re: title" is the thread's.
             let text: String = tree.text(node).to_lowercase().chars().filter(|c| c.is_alphabetic()).collect();
             let text =
                 ["re", "回复", "答复"].iter().find_map(|reply| text.strip_prefix(reply)).unwrap_or(&text).to_owned();
@@ -254,7 +251,7 @@ fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
     }
     places.iter().any(|(_, place)| {
         let own = place.urls.len().min(place.texts.len());
-        // One line alone has to be all title.
+        // A single line must consist of its title.
         own * 10 >= found.len() * 7
             && place.columns >= TITLE.0 * place.urls.len()
             && (found.len() > 1 || place.columns > plain as usize)
@@ -268,20 +265,20 @@ fn score(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> f64 {
         0.2 + 0.4 * share(&|root| survey.has_time(tree, root)) + 0.4 * share(&|root| survey.has_person(tree, root));
     let text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
     if let [one] = found {
-        // Around a lone post there is all the page to be taken for it: what is content in it counts by its share.
+        // A single record could be the whole page: weight it by the share of its content.
         let (spoken, whole) = (f64::from(spoken(tree, survey, one)), f64::from(text).max(1.0));
         return (spoken * spoken / whole).max(whole * 0.2) * complete.powi(2) * 0.7;
     }
-    // Every post has a time. Of two cuts of the same text the finer one is of the posts, the coarser one of what the page
-    // is made of.
+    // Every post has a time. Of two partitions of the same text the finer one has the posts, the coarser one the page's
+    // sections.
     let timed = if share(&|root| survey.has_time(tree, root)) < 0.75 { 0.3 } else { 1.0 };
     timed * f64::from(text) * complete.powi(2) * count.sqrt()
 }
 
-/// The part around a lone mark that holds a time and a person as well, if not much else comes with them; of a mark that
-/// holds nothing, what stands behind it.
+/// The part around a single mark that has a time and a person, if it adds little else; for an empty mark, the part
+/// after it.
 fn around(tree: &Tree, survey: &PageStats, mark: NodeId) -> Vec<NodeId> {
-    // Whom a text names is not who wrote it.
+    // A person named in a text is not its author.
     let named = if role(tree, mark) == PostRole::Body { count_in(&survey.people, tree, mark) } else { 0 };
     let complete = |node: NodeId| survey.has_time(tree, node) && count_in(&survey.people, tree, node) > named;
     let own = survey.text(tree, mark);
@@ -295,7 +292,7 @@ fn around(tree: &Tree, survey: &PageStats, mark: NodeId) -> Vec<NodeId> {
     vec![up.find(|&node| complete(node)).filter(|&node| survey.text(tree, node) <= own * 2 + 200).unwrap_or(mark)]
 }
 
-/// What can mark posts: nodes in the same place of the template, and whether they are called posts.
+/// Possible marks of posts: nodes in the same position of the template, and whether their names suggest posts.
 fn marks(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<NodeId>)> {
     let mut kinds: Vec<(bool, Vec<NodeId>)> = Vec::new();
     let mut known: FxHashMap<(u8, u64), usize> = FxHashMap::default();
@@ -321,7 +318,7 @@ fn marks(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<
                 || tree.name(node) == "a" && id.bytes().all(|byte| byte.is_ascii_digit())
                 || survey.has_time(tree, node) && survey.has_person(tree, node))
         {
-            // An old link's name beside the id says the same once more.
+            // The old `name` attribute of a link often repeats the id.
             if id != last {
                 add((1, digest(id)), node);
             }
@@ -337,23 +334,23 @@ fn marks(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<
             add((2, tree.path(node)), node);
         }
     }
-    // Nodes in order; the most frequent kinds first, as they are found.
+    // Nodes in order; the most frequent kinds first.
     kinds.sort_by_key(|(_, nodes)| usize::MAX - nodes.len());
     kinds.truncate(KINDS);
     kinds
 }
 
-/// An id without its digits, as a number (FNV-1a).
+/// FNV-1a hash of an id without its digits.
 pub(super) fn digest(id: &str) -> u64 {
     let letters = id.bytes().filter(|byte| !byte.is_ascii_digit());
     letters.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// What the names of an element say of its part of a post.
+/// Role of an element within a post, by its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PostRole {
     Body,
-    /// The writer, the tools, the foot: not what the post says.
+    /// Author details, buttons, footer: not the text.
     Furniture,
     Quote,
     Silent,
@@ -389,7 +386,7 @@ pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
     }
 }
 
-/// Whether a link is one of a person, by its address or by what its elements are called.
+/// Whether a link leads to a person, by its URL or by the names of its elements.
 pub(super) fn is_writer(tree: &Tree, link: NodeId, row: NodeId) -> bool {
     is_person(tree, link) || said_by_names(tree, link, row).has(FieldLabel::AUTHOR)
 }

@@ -1,11 +1,11 @@
-//! Where the records of a page begin and end, given something that each of them holds one of.
+//! Finds the extent of each record, given one node inside each.
 //!
-//! A record may be several siblings in a row: a head and a body in two rows of a table.
+//! A record may be several consecutive siblings: a header and a body in two rows of a table.
 
 use super::fields::mode;
 use super::tree::{NodeId, Tree};
 
-/// The siblings each record is made of, one entry for each of `anchors` (ascending).
+/// The siblings that form each record, one entry per node of `anchors` (ascending).
 pub(super) fn rows(tree: &Tree, anchors: &[NodeId]) -> Vec<Vec<NodeId>> {
     let count = |node: NodeId| {
         let range = tree.subtree(node);
@@ -21,7 +21,7 @@ pub(super) fn rows(tree: &Tree, anchors: &[NodeId]) -> Vec<Vec<NodeId>> {
             top
         })
         .collect();
-    // The last of a list, or one in a box of its own, would take in all the page around it.
+    // The last of a list, or one in a box of its own, would include the whole page around it.
     if let Some(depth) = mode(tops.iter().map(|&top| tree.depth(top))) {
         for (top, &anchor) in tops.iter_mut().zip(anchors) {
             if tree.depth(*top) < depth {
@@ -33,7 +33,7 @@ pub(super) fn rows(tree: &Tree, anchors: &[NodeId]) -> Vec<Vec<NodeId>> {
     extend(tree, &tops)
 }
 
-/// Adds to each record the siblings that go with it: those between two records, if there are always as many.
+/// Adds to each record the siblings up to the next one, if their number is constant.
 fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
     let mut whole: Vec<Vec<NodeId>> = tops.iter().map(|&top| vec![top]).collect();
     let mut at = 0;
@@ -60,7 +60,7 @@ fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
                 for (row, &place) in whole[at..to].iter_mut().zip(&places) {
                     let range =
                         if before { place - gap..place + 1 } else { place..(place + 1 + gap).min(siblings.len()) };
-                    // The last of a list has none behind it but what belongs to the page.
+                    // Siblings after the last record belong to the page.
                     if !before && place == last && !behind {
                         continue;
                     }

@@ -1,8 +1,8 @@
 //! Link classes: which URLs of a site are of one kind.
 //!
-//! Li, Cheng, Guo, Zhang 2007, 3.1: two dynamic URLs of a site are similar if they have the same script and the same names
-//! of parameters. That is generalised here to paths: a URL is a row of parts, digit runs are numbers, codes are codes, and a
-//! word is a slug where the site shows many words in its place and none of them leads to much.
+//! Li, Cheng, Guo, Zhang 2007, 3.1: two dynamic URLs of a site are similar if they have the same script and the same
+//! parameter names. This is generalised to paths: a URL is a sequence of parts; digit runs are numbers, codes are
+//! codes, and a word is a slug if the site has many words in its position and none of them leads to much.
 //! `/forum/general-1/topic/hello-5/?page=2` is of the class `/forum/{s}-{n}/topic/{s}-{n}/?page={n}`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,38 +12,36 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use suidao_page::model::CrawlUrl;
 
-/// So many words in one place make it a slug's.
+/// Distinct words in one position that make them slugs.
 const VARIETY: usize = 3;
-/// So many where the piece before is itself a value: below one thing stand the names of what can be done with it.
+/// The same after a value: the words there may be actions on one item.
 const VARIETY_BELOW: usize = 8;
-/// A word that goes on in more ways than this names a kind of page.
+/// A word with more continuations names a kind of page.
 const CONTINUATIONS: usize = 2;
-/// Words that name kinds of pages wherever they stand, be they seen once.
+/// Words that always name a kind of page.
 const NAMES: [&str; 22] = [
     "forum", "board", "thread", "topic", "post", "page", "user", "member", "members", "profile", "index", "login",
     "register", "search", "faq", "print", "rss", "feed", "reply", "edit", "threads", "topics",
 ];
-/// Shortest run of hexadecimal digits that is a code (a session, a hash).
+/// Minimum length of a run of hexadecimal digits that is a code (a session, a hash).
 const CODE: usize = 16;
-/// Endings of scripts: what stands before one is its name, however many there are.
+/// Extensions of scripts: the word before one is a script name, never a slug.
 const SCRIPTS: [&str; 10] = ["php", "asp", "aspx", "jsp", "cgi", "do", "pl", "py", "cfm", "dll"];
-/// Longest word that can name a kind of page.
+/// Maximum length of a word that names a kind of page.
 const WORD: usize = 24;
 
-/// A part of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
-    /// As it stands: separators, extensions.
+    /// Literal: separators, extensions.
     Fixed,
-    /// The name of a parameter, with the sign before it, be it ? or &.
+    /// The name of a parameter, with the `?` or `&` before it.
     Name,
-    /// A word: fixed, or a slug.
+    /// A word: literal, or a slug.
     Word,
-    /// A run of digits.
     Number,
-    /// Digits and letters mixed: a code.
+    /// Mixed digits and letters.
     Code,
-    /// A word that can be nothing but a slug.
+    /// A word that must be a slug.
     Slug,
 }
 
@@ -54,17 +52,16 @@ struct Part {
     at: Range<usize>,
 }
 
-/// A class of URLs, as `/thread-{n}-{n}.html` or `/viewtopic.php?f={n}&t={n}` (parameters by name).
+/// A class of URLs, such as `/thread-{n}-{n}.html` or `/viewtopic.php?f={n}&t={n}` (parameters sorted by name).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Class(Box<str>);
 
 impl Class {
-    /// From the text of a forum file; any text is a class, one that is none of the site's has no members.
+    /// From the text of a forum file; any text is accepted, and an unknown class has no members.
     pub fn new(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// Its text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -76,70 +73,63 @@ impl Display for Class {
     }
 }
 
-/// A value in a URL: what its class leaves open.
+/// A variable part of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlSlot {
-    /// Bytes of the URL's text.
     pub at: Range<usize>,
-    /// Whether it is a number.
     pub number: bool,
 }
 
-/// A URL with its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchedUrl {
-    /// The URL.
     pub url: CrawlUrl,
-    /// Its class.
     pub class: Class,
     /// Its values, in the order of the class's text.
     pub slots: Vec<UrlSlot>,
 }
 
 impl MatchedUrl {
-    /// A value as written.
     pub fn value(&self, slot: usize) -> &str {
         &self.url.as_str()[self.slots[slot].at.clone()]
     }
 
-    /// A value as a number; none where it is none, or one too large to count pages with.
+    /// A value as a number; none if it is not one, or too large for a page number.
     pub fn number(&self, slot: usize) -> Option<i64> {
         self.slots.get(slot).filter(|slot| slot.number && slot.at.len() < 12)?;
         self.value(slot).parse().ok()
     }
 
-    /// All values.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         (0..self.slots.len()).map(|slot| self.value(slot))
     }
 
-    /// The same URL with another number in a slot.
+    /// The URL with another number in a slot.
     pub fn with(&self, slot: usize, number: i64) -> Option<CrawlUrl> {
         let (text, at) = (self.url.as_str(), self.slots.get(slot)?.at.clone());
         CrawlUrl::parse(&format!("{}{number}{}", &text[..at.start], &text[at.end..])).ok()
     }
 }
 
-/// Where a site's URLs have slugs: prefixes of classes, with the words that are none there all the same.
+/// Positions of slugs in a site's URLs: prefixes of classes, with the words that are literal there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct UrlClassifier {
     slugs: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl UrlClassifier {
-    /// As a forum file has them: prefixes of classes up to a slug, and the words that are none there.
+    /// For a forum file: prefixes of classes up to a slug, and the words that are literal there.
     pub fn slugs(&self) -> &BTreeMap<String, BTreeSet<String>> {
         &self.slugs
     }
 
-    /// From a forum file.
     pub fn from_slugs(slugs: BTreeMap<String, BTreeSet<String>>) -> Self {
         Self { slugs }
     }
 
-    /// Learns from the links of a page; what is known stays.
+    /// Learns from the links of a page; keeps what is known.
     pub fn learn<'a>(&mut self, urls: impl Iterator<Item = &'a CrawlUrl> + Clone) {
-        // A slug's place is told by the words there, and the next one's by the class up to it: once a depth.
+        // The words in a position decide whether it is a slug, and the next position's prefix depends on that: one
+        // depth per iteration.
         for _ in 0..4 {
             let mut seen: BTreeMap<String, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
             for url in urls.clone() {
@@ -149,13 +139,13 @@ impl UrlClassifier {
                     let text = &url.as_str()[part.at.clone()];
                     if part.kind == Kind::Word && !self.slugs.contains_key(&prefix) {
                         let rest = &url.as_str()[part.at.end..];
-                        // A number in the same piece of the path goes with the word: a slug has one, the name of a kind many.
+                        // A number in the same path segment belongs to the word: a slug has one, the name of a kind
+                        // many.
                         let piece = rest.split(['/', '?', '&']).next().unwrap_or_default();
                         let rest = if piece.bytes().any(|byte| byte.is_ascii_digit()) { piece } else { rest };
                         let rests = seen.entry(prefix.clone()).or_default().entry(text).or_default();
                         rests.insert(rest);
-                        // At the root stand the names of kinds, however few pages of each are linked; only what ends there
-                        // can be a slug.
+                        // Words at the root name kinds, even with few pages each; only final ones can be slugs.
                         if prefix == "/" && !matches!(rest, "" | "/") {
                             rests.extend(["/", "?", "&"]);
                         }
@@ -195,10 +185,10 @@ impl UrlClassifier {
         MatchedUrl { url: url.clone(), class: Class(class.into()), slots }
     }
 
-    /// Adds a part to the text of a class; whether it is a value. `ends`: nothing follows it.
+    /// Adds a part to the text of a class. Returns whether it is a value. `ends`: it is the last part.
     fn describe(&self, class: &mut String, part: &Part, text: &str, ends: bool) -> bool {
         if part.kind == Kind::Name {
-            // By name, so that the signs are those of their new places.
+            // Sorted by name, so the signs follow the new order.
             class.push(if class.contains('?') { '&' } else { '?' });
             class.push_str(&text[1..]);
             return false;
@@ -217,7 +207,7 @@ impl UrlClassifier {
     }
 }
 
-/// A URL without the parameters that hold a code and are the same on every link of a page: sessions.
+/// A URL without these session parameters.
 pub fn without(url: &CrawlUrl, names: &BTreeSet<String>) -> CrawlUrl {
     let Some(query) = url.query().filter(|_| !names.is_empty()) else { return url.clone() };
     let keeps = |pair: &&str| !names.contains(pair.split('=').next().unwrap_or_default());
@@ -227,7 +217,7 @@ pub fn without(url: &CrawlUrl, names: &BTreeSet<String>) -> CrawlUrl {
     CrawlUrl::parse(&text).unwrap_or_else(|_| url.clone())
 }
 
-/// Names of parameters that hold one and the same code on all links of a page that have them, at least three.
+/// Names of session parameters: those with the same code on all links of a page that have them, at least three.
 pub fn sessions<'a>(urls: impl Iterator<Item = &'a CrawlUrl>) -> BTreeSet<String> {
     let mut codes: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
     for pair in urls.filter_map(CrawlUrl::query).flat_map(|query| query.split('&')) {
@@ -244,7 +234,7 @@ pub fn sessions<'a>(urls: impl Iterator<Item = &'a CrawlUrl>) -> BTreeSet<String
     same.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Path and parameters (by name) in parts.
+/// Parts of the path and the parameters, which are sorted by name.
 fn parts(url: &CrawlUrl) -> Vec<Part> {
     let text = url.as_str();
     let start = text.len() - url.query().map_or(0, |query| query.len() + 1) - url.path().len();
@@ -271,7 +261,7 @@ fn parts(url: &CrawlUrl) -> Vec<Part> {
     parts
 }
 
-/// A piece of a path, or a value: words, numbers and codes between separators.
+/// Parts of a path segment or a value: words, numbers and codes between separators.
 fn segment(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     let bytes = text.as_bytes();
     let is_letter = |at: usize| bytes[at].is_ascii_alphabetic() || bytes[at] == b'%' || bytes[at] >= 0x80;
@@ -282,7 +272,7 @@ fn segment(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     let mut at = range.start;
     while at < range.end {
         let begin = at;
-        // An escape is a letter of another script, its digits are none.
+        // An escape is a letter of another script, its digits are not digits.
         let step = |at: usize| if bytes[at] == b'%' { 3 } else { 1 };
         if bytes[at].is_ascii_digit() || is_letter(at) {
             while at < range.end && (bytes[at].is_ascii_digit() || is_letter(at)) {
@@ -297,7 +287,7 @@ fn segment(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     join_slugs(text, parts, first, range.end);
 }
 
-/// A run of letters and digits: a word, a number, a word with a number behind it, or a code.
+/// Parts of a run of letters and digits: a word, a number, a word and a number, or a code.
 fn run(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     let run = &text[range.clone()];
     if run.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -324,8 +314,8 @@ fn run(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     }
 }
 
-/// A piece that is an id and a title, whatever that has in it: `12-第3次`, `12-part-2`, `di-3ci-tao-lun-12`. The number and what
-/// joins it stay, all else is the slug. Whether it was one.
+/// Handles a segment with an id and a title, such as `12-第3次`, `12-part-2`, `di-3ci-tao-lun-12`: the number and its
+/// separator are parts, the rest is the slug. Returns whether it was one.
 fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
     let end = range.start + text[range.clone()].trim_end_matches('/').len();
     let piece = &text[range.start..end];
@@ -343,7 +333,7 @@ fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
     } else {
         let last = piece.len() - piece.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let head = &piece[..piece.len() - last];
-        // Digits and letters in one word are a title's; `thread-12-1-1` has none.
+        // A word with digits and letters suggests a title; `thread-12-1-1` has none.
         let is_title = |head: &str| {
             let mixed = |word: &str| {
                 word.starts_with(|c: char| c.is_ascii_digit()) && word.contains(|c: char| c.is_ascii_alphabetic())
@@ -363,7 +353,7 @@ fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
     true
 }
 
-/// Words of a piece joined by hyphens are one word; behind a number, or long, they are a slug.
+/// Joins hyphenated words of a segment into one word; after a number, or if long, it is a slug.
 fn join_slugs(text: &str, parts: &mut Vec<Part>, first: usize, end: usize) {
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len() - first);
     let is_word = |part: &Part| matches!(part.kind, Kind::Word | Kind::Slug);
@@ -390,7 +380,7 @@ fn join_slugs(text: &str, parts: &mut Vec<Part>, first: usize, end: usize) {
         let behind_number = at >= 2
             && joined[at - 2].kind == Kind::Number
             && matches!(&text[joined[at - 1].at.clone()], "-" | "_" | "." | ":");
-        // The last word behind a point is an extension: .html, .php.
+        // The last word after a dot is an extension: .html, .php.
         let rest = text[joined[at].at.end..end].trim_end_matches('/');
         let extension = at >= 1 && &text[joined[at - 1].at.clone()] == "." && rest.is_empty() && word.len() <= 5;
         if joined[at].kind != Kind::Word {
@@ -466,11 +456,11 @@ mod tests {
         let class = |path: &str| shapes.shape(&url(path)).class.to_string();
         assert_eq!(class("/forum/forum/other-9/"), "/forum/forum/{s}-{n}/");
         assert_eq!(class("/forum/forum/other-9/topic/new-12/"), "/forum/forum/{s}-{n}/topic/{s}-{n}/");
-        // What can be done with one thing is no slug.
+        // Actions on one item are not slugs.
         let below = ["page-2", "top", "rss", "new"].map(|word| url(&format!("/forum/forum/general-1/{word}")));
         shapes.learn(below.iter());
         assert_eq!(shapes.shape(&below[0]).class.as_str(), "/forum/forum/{s}-{n}/page-{n}");
-        // At the root are names, though each leads to one page only.
+        // Words at the root are literal, although each leads to only one page.
         let urls: Vec<CrawlUrl> =
             ["/login", "/help", "/signup", "/faq", "/forum/a-1/", "/forum/b-2/", "/forum/c-3/", "/t/5"]
                 .map(url)
@@ -479,7 +469,7 @@ mod tests {
         shapes.learn(urls.iter());
         assert_eq!(shapes.shape(&url("/forum/d-4/")).class.as_str(), "/forum/{s}-{n}/");
         assert_eq!(shapes.shape(&url("/u/7")).class.as_str(), "/u/{n}");
-        // A few names with many numbers each name kinds.
+        // A few words with many numbers each name kinds.
         let urls: Vec<CrawlUrl> = (1..6)
             .flat_map(|n| ["forum", "topic", "profile", "post"].map(|word| url(&format!("/bbs/{word}-{n}.html"))))
             .collect();

@@ -1,5 +1,5 @@
-//! A forum that is understood: which of a page's links are wanted and what for, which threads changed, where a list
-//! goes on.
+//! A forum with a known structure: which links of a page are needed and why, which threads changed, where a list
+//! continues.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -17,20 +17,18 @@ use super::map::{IdPattern, MapError, offset, page_by_rule};
 use super::paging::Paging;
 use super::shape::UrlClassifier;
 
-/// Width of a text that can be a thread's title where no record says so, in columns.
+/// Minimum width of a thread title without a record, in columns.
 const TITLE: usize = 6;
-/// Pages of a thread: more is no thread but a trap.
+/// Maximum number of pages of a thread: more is a trap.
 const THREAD_PAGES: u16 = 2_000;
 
-/// A thread as it is on record.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Thread {
-    /// Where it was listed.
+    /// Board that lists it.
     board: UrlId,
     known: KnownThread,
 }
 
-/// A forum that is understood.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ForumSite {
     map: ForumMap,
@@ -39,53 +37,46 @@ pub struct ForumSite {
     threads: Vec<IdPattern>,
     offset: i32,
     roles: FxHashMap<UrlId, ForumRole>,
-    /// Boards and threads by what tells them from others.
+    /// Boards and threads by key.
     ids: FxHashMap<String, UrlId>,
     known: FxHashMap<UrlId, Thread>,
     passes: FxHashMap<UrlId, BoardScan<UrlId>>,
-    /// The last page of each thread that was fetched: what a reply changes.
+    /// The last fetched page of each thread, where replies appear.
     last: FxHashMap<UrlId, (UrlId, u16)>,
-    /// Boards that are left out, by what tells them from others.
+    /// Excluded boards, by key.
     left_out: FxHashSet<String>,
-    /// Where the forum lies on its host: all else is none of its business.
+    /// The forum's directory on its host; links outside it are ignored.
     directory: String,
-    /// Boards whose list was read, threads whose posts were.
+    /// Boards and threads successfully read.
     read: FxHashSet<UrlId>,
 }
 
-/// A thread that a page lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedThread {
     /// Its first page, as linked.
     pub url: CrawlUrl,
     /// Its number, if it is known.
     pub id: Option<UrlId>,
-    /// Its title.
     pub title: String,
-    /// What the list shows of it; none where it is linked beside the list.
+    /// Fields of its line; none if it is linked outside the list.
     pub listed: Option<Listed>,
 }
 
-/// What a page of the forum says.
+/// Content of a forum page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForumPageReading {
-    /// What it is.
     pub kind: PageKind,
-    /// Threads, in order.
     pub threads: Vec<ListedThread>,
-    /// Boards that are not known, with their names.
+    /// New boards, with their names.
     pub boards: Vec<(CrawlUrl, String)>,
-    /// Where the list or the thread goes on.
+    /// The next page of the list or thread.
     pub next: Option<CrawlUrl>,
-    /// When its posts were written.
+    /// Times of its posts.
     pub posts: Vec<ApproxTime>,
 }
 
 impl ForumSite {
-    /// The forum of a map.
-    ///
-    /// # Errors
-    /// [`MapError::Offset`].
+    /// A site with this map.
     pub fn new(map: ForumMap) -> Result<Self, MapError> {
         let mut site = Self {
             shapes: UrlClassifier::from_slugs(map.slugs.clone()),
@@ -109,22 +100,21 @@ impl ForumSite {
         Ok(site)
     }
 
-    /// What it is understood to be.
     pub fn map(&self) -> &ForumMap {
         &self.map
     }
 
-    /// What its pages are looked at with.
+    /// Profile for the analysis of its pages.
     pub fn lens(&self) -> ForumProfile {
         ForumProfile { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
     }
 
-    /// Its own time, in seconds east of UTC.
+    /// UTC offset in seconds.
     pub fn offset(&self) -> i32 {
         self.offset
     }
 
-    /// What a URL is wanted for, if anything: as was noted, else by its class.
+    /// Role of a URL, if it has one: as noted, else by its class.
     pub fn role(&self, id: UrlId, url: &CrawlUrl) -> Option<ForumRole> {
         if let Some(role) = self.roles.get(&id) {
             return Some(*role);
@@ -140,7 +130,7 @@ impl ForumSite {
         }
     }
 
-    /// Boards known, in order of discovery.
+    /// Known boards, in order of discovery.
     pub fn boards(&self) -> Vec<UrlId> {
         let mut boards: Vec<UrlId> =
             self.roles.iter().filter(|(_, role)| matches!(role, ForumRole::Board)).map(|(id, _)| *id).collect();
@@ -153,7 +143,7 @@ impl ForumSite {
         classes.iter().find_map(|class| class.key(&shaped))
     }
 
-    /// Reads a page that was wanted for `role`.
+    /// Reads a page that was requested for `role`.
     pub fn read(&self, id: UrlId, role: ForumRole, sight: &ForumPageView) -> ForumPageReading {
         let threads = if matches!(role, ForumRole::Thread | ForumRole::Continuation { .. }) {
             Vec::new()
@@ -169,7 +159,7 @@ impl ForumSite {
             ForumRole::Continuation { thread, page } => PageKind::Thread { thread, page },
             ForumRole::Board | ForumRole::Index { .. } if sight.login && !shown => PageKind::Login,
             ForumRole::Board if !shown && self.read.contains(&id) => PageKind::Unread,
-            // A category, whose boards are on it.
+            // A category, which lists its boards.
             ForumRole::Board if !shown => PageKind::Other,
             ForumRole::Board => PageKind::Index { board: id, page: 1 },
             ForumRole::Index { board, page } => PageKind::Index { board, page },
@@ -179,7 +169,7 @@ impl ForumSite {
             PageKind::Index { page, .. } if u32::from(page) < self.map.index_pages => {
                 self.after(sight, page, &self.map.board_pages, &self.boards)
             }
-            // Made pages would have no end: nothing tells that a thread's page is the one before again.
+            // Built page URLs would never end: nothing shows that a page repeats the previous one.
             PageKind::Thread { page, .. } if page < THREAD_PAGES => self.after(sight, page, &[], &self.threads),
             _ => None,
         };
@@ -192,7 +182,7 @@ impl ForumSite {
         ForumPageReading { kind, threads, boards, next, posts }
     }
 
-    /// A page of a thread without a post, where it had some.
+    /// Whether a page is unexpectedly empty: it had posts or threads before.
     fn is_strange(&self, id: UrlId, empty: bool) -> bool {
         empty && self.read.contains(&id)
     }
@@ -206,7 +196,7 @@ impl ForumSite {
         rules.iter().filter(|rule| rule.unlinked).find_map(made)
     }
 
-    /// Threads that a page shows: its records, then what is linked beside them.
+    /// Threads on a page: its records, then other links.
     fn listed(&self, sight: &ForumPageView) -> Vec<ListedThread> {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let mut threads = Vec::new();
@@ -217,7 +207,7 @@ impl ForumSite {
                 threads.push(ListedThread { url: url.clone(), id, title: title.to_owned(), listed });
             }
         };
-        // A record without anything to it, where the others have something, is a link in a sidebar.
+        // A record without fields, among records with fields, is a link in a sidebar.
         let is_bare = |record: &&ThreadRecord| record.listed() == Listed { sticky: record.sticky, ..Listed::default() };
         let bare = sight.records.iter().filter(is_bare).count();
         let (full, beside): (Vec<_>, Vec<_>) =
@@ -229,7 +219,7 @@ impl ForumSite {
             take(&record.url, &record.title, None);
         }
         for link in sight.links.iter().filter(|link| columns(&link.text) >= TITLE) {
-            // Where no record was made out, links are all there is of the list.
+            // Without records, the list consists of its links.
             take(&link.url, &link.text, sight.records.is_empty().then(Listed::default));
         }
         threads
@@ -245,7 +235,7 @@ impl ForumSite {
             if self.ids.contains_key(&key) || self.left_out.contains(&key) || !seen.insert(key) {
                 continue;
             }
-            // A link to the middle of a board: its first page is another.
+            // A link to the middle of a board: derive its first page.
             let rule = self.map.board_pages.iter().find_map(|rule| Some((rule, paged_slot(rule, class.class())?)));
             let first = rule.and_then(|(rule, slot)| shaped.with(slot, rule.first));
             boards.push((first.unwrap_or_else(|| link.url.clone()), link.text.clone()));
@@ -253,7 +243,7 @@ impl ForumSite {
         boards
     }
 
-    /// What of an index page is new: threads to fetch, and whether to turn the page.
+    /// Evaluates an index page: threads to fetch, and whether to continue.
     pub fn judge(&self, board: UrlId, threads: &[(UrlId, Listed)]) -> ScanResult<UrlId> {
         self.pass(board).page(threads, |id| self.known.get(&id).map(|thread| thread.known))
     }
@@ -262,24 +252,24 @@ impl ForumSite {
         self.passes.get(&board).cloned().unwrap_or_else(|| BoardScan::new(self.map.index_pages))
     }
 
-    /// The page of a thread that a reply changes.
+    /// The page of a thread where replies appear.
     pub fn last_page(&self, thread: UrlId) -> UrlId {
         self.last.get(&thread).map_or(thread, |(page, _)| *page)
     }
 
-    /// Boards are read anew from now on.
+    /// Starts new passes over these boards.
     pub fn begin_pass(&mut self, boards: &[UrlId]) {
         for board in boards {
             self.passes.remove(board);
         }
     }
 
-    /// Whether a URL lies where the forum does.
+    /// Whether a URL is in the forum's directory.
     pub fn owns(&self, url: &CrawlUrl) -> bool {
         url.path().starts_with(&self.directory)
     }
 
-    /// A URL leads to another: that is the board or the thread from here on.
+    /// Handles a redirect: the target becomes the board or the thread.
     pub fn moved(&mut self, from: UrlId, to: UrlId) {
         let Some(role) = self.roles.remove(&from) else { return };
         self.roles.insert(to, role);
@@ -303,19 +293,19 @@ impl ForumSite {
         }
     }
 
-    /// Notes what a URL is wanted for. `url`: the URL itself.
+    /// Records the role of a URL. `url`: the URL itself.
     pub fn note(&mut self, id: UrlId, role: ForumRole, url: &CrawlUrl) {
         if matches!(role, ForumRole::Board)
             && self.key(&self.boards, url).is_some_and(|key| self.left_out.contains(&key))
         {
             return;
         }
-        // What was looked at before the forum was understood is what its class says.
+        // Samples get their role from their class.
         if matches!(role, ForumRole::Sample) {
             return;
         }
         let noted = self.roles.entry(id).or_insert(role);
-        // A thread knows its own pages; that a list links to one by a number does not make it the list's.
+        // Continuations of threads take precedence over a list's numbered link to the same URL.
         if let (ForumRole::Index { .. }, ForumRole::Continuation { .. }) = (&noted, role) {
             *noted = role;
         }
@@ -329,7 +319,7 @@ impl ForumSite {
         }
     }
 
-    /// Learns from a page as it was read.
+    /// Folds a page as read.
     pub fn observe(&mut self, id: UrlId, page: &ForumPage) {
         match page.kind {
             PageKind::Index { board, .. } => {
@@ -352,7 +342,7 @@ impl ForumSite {
             self.passes.insert(list.board, pass);
             let shown: FxHashMap<UrlId, Listed> = list.threads.iter().copied().collect();
             for (thread, listed) in &list.threads {
-                // What was met beside a list first is on record without a time.
+                // A thread first linked outside the list has no time on record.
                 if let Some(Thread { known, .. }) = self.known.get_mut(thread) {
                     known.last_reply = known.last_reply.or(listed.last_reply);
                     known.replies = known.replies.or(listed.replies);
@@ -370,7 +360,7 @@ impl ForumSite {
     }
 }
 
-/// The directory that holds the boards and the threads of a map: what their classes have in common, up to the first value.
+/// The directory with all boards and threads of a map: the common prefix of their classes before the first value.
 fn directory(map: &ForumMap) -> String {
     let fixed = |text: &str| text[..text.find(['{', '?']).unwrap_or(text.len())].to_owned();
     let mut texts = map.board_classes.iter().chain(&map.thread_classes).map(|text| fixed(text));

@@ -1,10 +1,9 @@
-//! Lists and threads as much-used forum software writes them, each made from the same threads, so that one expectation
-//! holds for all. No rule of the reading names any of them.
+//! Lists and threads in the markup of common forum software, built from the same threads, so that one expectation holds
+//! for all. The analysis has no rules for any of them.
 
 use super::{Tree, posts, records};
 use suidao_page::model::{CrawlUrl, Day, Millis, PostRecord, ThreadRecord, TimeContext};
 
-/// 2009-06-03 10:00:00 in China.
 const NOW: i64 = 1_243_994_400;
 
 fn clock() -> TimeContext {
@@ -22,7 +21,7 @@ struct Thread {
     replier: &'static str,
     replies: u32,
     views: u32,
-    /// Days of May 2009 it was opened and last replied to.
+    /// Days of May 2009.
     opened: u32,
     last: u32,
 }
@@ -51,7 +50,7 @@ fn each(row: impl Fn(&Thread) -> String) -> String {
     threads().iter().map(row).collect()
 }
 
-/// What a skin shows beside titles.
+/// Fields that a skin shows besides titles.
 #[derive(Clone, Copy)]
 struct Shows {
     author: bool,

@@ -1,15 +1,15 @@
-//! Which threads of a list are kept at its top.
+//! Detects sticky threads at the top of a list.
 
 use super::fields::{RecordPart, mode};
 use super::titles::ThreadLine;
 use super::tree::{NodeId, Tree, words_of};
 
-/// Which lines are kept at the top: what a mark says, or a border that parts the first few from the others.
+/// Which lines are sticky: by a mark, or by a separator after the first few.
 pub(super) fn sticky(tree: &Tree, lines: &[ThreadLine]) -> Vec<bool> {
     let marks: Vec<bool> = lines.iter().map(|line| is_marked(tree, line)).collect();
     let marked = marks.iter().filter(|&&mark| mark).count();
     let first = marks.iter().take_while(|&&mark| mark).count();
-    // A mark that all lines have says nothing of any.
+    // A mark on all lines is no evidence.
     if marked == marks.len() && marked > 3 || marked * 2 > marks.len() && first < marked {
         return vec![false; lines.len()];
     }
@@ -39,7 +39,7 @@ fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
     ];
     let says = |text: &str| {
         let lower = text.to_lowercase();
-        // "[提示]" alone: a title may have the word.
+        // Only the whole text: a title may contain the word.
         lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word)) || lower.trim() == "[提示]"
     };
     let named = |word: &str| {
@@ -87,7 +87,7 @@ fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
     top
 }
 
-/// How many lines stand before the one border between lines of the list that says "threads" or calls itself one.
+/// Number of lines before the only separator with the text "threads" or such a class.
 fn border(tree: &Tree, lines: &[ThreadLine]) -> Option<usize> {
     const SAYS: [&str; 6] = ["主题", "主題", "帖子", "topics", "threads", "トピック"];
     let parent = mode(lines.iter().map(|line| tree.parent(line.roots[0])))?;

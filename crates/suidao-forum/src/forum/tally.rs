@@ -1,5 +1,4 @@
-//! What a run over a forum brought, counted from its events: for people, and for whoever measures how well requests are
-//! spent.
+//! Counts of a run over a forum, from its events: for users, and for measuring how efficiently requests are used.
 
 use std::collections::BTreeSet;
 
@@ -7,40 +6,34 @@ use serde::Serialize;
 
 use suidao_page::model::{Batch, Event, PageKind, UrlId};
 
-/// URLs that are named of each kind of trouble.
+/// URLs listed per kind of problem.
 const NAMED: usize = 5;
 
-/// Counts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ForumTally {
-    /// Pages fetched, of any kind.
     pub pages: u64,
-    /// Lists of threads.
     pub index_pages: u64,
-    /// First pages of threads.
     pub threads: u64,
-    /// Further pages of threads.
     pub continuations: u64,
-    /// Posts on them that show when they were written.
+    /// Posts with a time.
     pub dated_posts: u64,
     /// The entrance, samples, categories.
     pub others: u64,
-    /// Fetches that brought no page, for good.
+    /// Failed fetches without further retries.
     pub failed: u64,
     /// Pages that ask for a login instead.
     pub logins: u64,
-    /// Lists without a thread and threads without a post, where there were some before.
+    /// Lists without a thread and threads without a post that had some before.
     pub unread: u64,
     /// Some of the pages that ask for a login.
     pub login_pages: Vec<UrlId>,
-    /// Some of those that look different now.
+    /// Some of the `unread` pages.
     pub unread_pages: Vec<UrlId>,
     #[serde(skip)]
     boards: BTreeSet<UrlId>,
 }
 
 impl ForumTally {
-    /// Counts what happened.
     pub fn observe(&mut self, batch: &Batch) {
         for event in &batch.events {
             match event {
@@ -66,7 +59,7 @@ impl ForumTally {
                         Some((PageKind::Other, _)) | None => self.others += 1,
                     }
                 }
-                // Pages seen before the forum was understood turn out to be something after all.
+                // Pages seen during exploration are recognised afterwards.
                 Event::Forum(step) => {
                     self.boards.extend(step.lists.iter().map(|list| list.board));
                     for of_kind in [step.lists.len(), step.read.len()] {
@@ -82,7 +75,6 @@ impl ForumTally {
         }
     }
 
-    /// Boards whose lists were read.
     pub fn boards(&self) -> usize {
         self.boards.len()
     }

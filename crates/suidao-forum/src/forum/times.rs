@@ -1,9 +1,9 @@
-//! Times as forums show them: "2009-05-25 12:01", "昨天 12:01", "3分钟前", "Today at 12:01 PM".
+//! Parses times as forums show them: "2009-05-25 12:01", "昨天 12:01", "3分钟前", "Today at 12:01 PM".
 //!
-//! A relative time counts whole units, rounded down, so "3小时前" is an hour that ended three hours ago. Months have 30
-//! days and years 365 there. A date without a year is the latest one past. `05/06/2009` is the fifth of June with dots,
-//! or where the numbers leave no choice, and the sixth of May otherwise. A zone that is written beside the time goes
-//! before the forum's own. What lies more than a minute ahead is no time of a post.
+//! A relative time counts whole units, rounded down: "3小时前" is any time within the hour that ended three hours ago. Its
+//! months have 30 days and its years 365. A date without a year is the latest in the past. `05/06/2009` is May 6th;
+//! with dots, or if the numbers allow nothing else, the day comes first. An explicit zone takes precedence over the
+//! forum's own. Times more than a minute in the future are rejected.
 
 mod ago;
 mod calendar;
@@ -23,40 +23,36 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
-/// A time in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TimeInText {
     pub(super) moment: ApproxTime,
-    /// Where it stands.
     pub(super) text: Range<usize>,
 }
 
 /// Bytes of a text that are searched.
 const SEARCHED: usize = 4 << 10;
 
-/// Characters of a text in which a day may be named by a word alone: in a longer one 今天 is a word among others.
+/// Characters of a text in which a day may be a word alone: in longer ones 今天 is an ordinary word.
 const LABEL: usize = 24;
 
-/// What a time begins with beside digits and Latin words.
+/// First characters of times other than digits and Latin letters.
 const BEGINNINGS: &str = "刚剛た几数半一两兩二三四五六七八九十约上去今昨前おき大星周木金土日月火水早凌清午下晚中傍夜";
 
-/// What the Latin words begin with that a time begins with: names of months and days, "just now", "a minute ago", "about",
-/// "p.m." and so on.
+/// First two letters of Latin words at the start of a time: months, days, "just now", "a minute ago", "about", "p.m."
+/// and so on.
 const LATIN: [&str; 31] = [
     "a ", "a.", "ab", "al", "am", "an", "ap", "au", "de", "fe", "fr", "ja", "ju", "la", "le", "ma", "mo", "no", "oc",
     "on", "ov", "p.", "pm", "sa", "se", "su", "th", "to", "tu", "we", "ye",
 ];
 
-/// Whether a time may begin with this Latin word.
 fn is_latin_beginning(text: &str) -> bool {
     text.as_bytes().get(..2).is_some_and(|two| LATIN.iter().any(|latin| two.eq_ignore_ascii_case(latin.as_bytes())))
 }
 
-/// The times in a text, in order.
 pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
     let mut found = Vec::new();
     let (whole, label) = (text.trim().len(), text.chars().take(LABEL + 1).count() <= LABEL);
-    // Without a digit or a word of a label there is none.
+    // Without a digit, only a short label can be a time.
     if !label && !text.bytes().take(SEARCHED + 64).any(|byte| byte.is_ascii_digit()) {
         return found;
     }
@@ -66,7 +62,7 @@ pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
         if at > SEARCHED {
             break;
         }
-        // A time begins with a digit or a word, at its beginning.
+        // A time starts at the start of a number or a word.
         let begins = if c.is_ascii_digit() {
             !(before.is_ascii_digit() || at > 1 && is_within_number(&text[..at]))
         } else {
@@ -89,13 +85,12 @@ pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
     found
 }
 
-/// The first time in a text.
 #[cfg(test)]
 fn first(text: &str, clock: TimeContext) -> Option<ApproxTime> {
     all(text, clock).first().map(|shown| shown.moment)
 }
 
-/// The time that an attribute holds: `datetime`, a `title`, seconds or milliseconds since 1970.
+/// The time in an attribute: `datetime`, a `title`, seconds or milliseconds since 1970.
 pub(super) fn of_attribute(value: &str, clock: TimeContext) -> Option<ApproxTime> {
     if matches!(value.len(), 10 | 13) && value.bytes().all(|byte| byte.is_ascii_digit()) {
         let number: i64 = value.parse().ok()?;
@@ -103,11 +98,11 @@ pub(super) fn of_attribute(value: &str, clock: TimeContext) -> Option<ApproxTime
         return past(ApproxTime { at: seconds, within: 1 }, clock);
     }
     let found = all(value, clock).into_iter().next()?;
-    // A sentence that mentions a time is not the time of anything.
+    // A sentence that mentions a time is not the element's time.
     (value.len() - found.text.len() <= 24).then_some(found.moment)
 }
 
-/// Whether a digit behind this text would be part of a number with a point or a sign: "1.2009".
+/// Whether a digit after this text would belong to a number with a point or a sign: "1.2009".
 fn is_within_number(before: &str) -> bool {
     let mut back = before.chars().rev();
     matches!(back.next(), Some('.' | ',' | '-' | '/' | ':')) && back.next().is_some_and(|c| c.is_ascii_digit())
@@ -117,7 +112,7 @@ fn now(clock: TimeContext) -> i64 {
     i64::try_from(clock.now.0 / 1000).unwrap_or(i64::MAX / 4)
 }
 
-/// The day it is at the forum, in days since 1970.
+/// The current day at the forum, in days since 1970.
 fn today(clock: TimeContext) -> i64 {
     (now(clock) + i64::from(clock.offset)).div_euclid(DAY)
 }
@@ -137,14 +132,14 @@ fn at_start(text: &str, whole: usize, clock: TimeContext) -> Option<(ApproxTime,
     past(moment, clock).filter(|_| !ends_within).map(|moment| (moment, text.len() - cursor.rest().len()))
 }
 
-/// A time of day on a day (days since 1970), in the zone that is written or the forum's.
+/// A time of day on a day (days since 1970), in the explicit zone or the forum's.
 fn on_day(day: i64, time: Option<TimeOfDay>, clock: TimeContext) -> ApproxTime {
     let offset = time.and_then(|time| time.offset).unwrap_or(clock.offset);
     let (seconds, within) = time.map_or((0, DAY as u32), |time| (time.seconds, time.within));
     ApproxTime { at: day * DAY + seconds - i64::from(offset), within }
 }
 
-/// A time of day alone: the latest past one, where it is all the text.
+/// A time of day without a date: the latest in the past, if the text has nothing else.
 fn bare_clock(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -> Option<ApproxTime> {
     let before = cursor.rest().len();
     let time = time_of_day(cursor)?;

@@ -1,5 +1,5 @@
-//! The titles of the threads that a page lists, and the line around each: the links that look most like titles, and the
-//! largest parts of the page that hold one of them (`rows.rs`).
+//! Finds the thread titles of a page and the line around each: the links most like titles, and the largest parts of the
+//! page with one of them (`rows.rs`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,28 +9,26 @@ use super::times::all;
 use super::tree::{NodeId, Tree};
 use suidao_page::model::{CrawlUrl, TimeContext};
 
-/// Threads of one list.
+/// Maximum number of threads per list.
 const RECORDS: usize = 2_000;
 
-/// A thread's line before its fields are read.
 pub(super) struct ThreadLine<'a> {
     pub(super) url: &'a CrawlUrl,
     pub(super) title: NodeId,
     pub(super) roots: Vec<NodeId>,
-    /// Of the kind that makes the list; others are stickies or of other boxes.
+    /// In the group that forms the list; others are sticky or in other boxes.
     pub(super) main: bool,
 }
 
-/// A link that can be a title: where it leads and how many characters it shows.
+/// A possible title link: node, URL and number of characters.
 type Named<'a> = (NodeId, &'a CrawlUrl, usize);
 
-/// The title links of a page with their lines.
 pub(super) fn lines<'a>(
     tree: &'a Tree,
     is_thread: &dyn Fn(&CrawlUrl) -> bool,
     clock: TimeContext,
 ) -> Vec<ThreadLine<'a>> {
-    // Links that can be titles, by their place in the template.
+    // Possible titles, by their position in the template.
     let mut groups: Vec<(u64, Vec<Named>)> = Vec::new();
     let mut known: FxHashMap<u64, usize> = FxHashMap::default();
     for node in 0..tree.len() {
@@ -46,7 +44,7 @@ pub(super) fn lines<'a>(
         });
         groups[at].1.push((node, url, text.chars().count()));
     }
-    // "Go to the first unread post", again and again.
+    // "Go to the first unread post", repeated.
     groups.retain(|(_, links)| {
         let texts: FxHashSet<String> = links.iter().map(|&(node, ..)| tree.text(node)).collect();
         links.len() < 3 || texts.len() * 2 > links.len()
@@ -73,7 +71,7 @@ pub(super) fn lines<'a>(
         .map(|&root| (tree.subtree(root).start, tree.subtree(root).end))
         .collect();
     covered.sort_unstable();
-    // What stands elsewhere in the template: stickies, other boxes.
+    // Links elsewhere in the template: sticky threads, other boxes.
     let inside = |node: NodeId| {
         let after = covered.partition_point(|&(start, _)| start <= node);
         after > 0 && node < covered[after - 1].1
@@ -98,7 +96,7 @@ pub(super) fn lines<'a>(
     lines.map(|((title, url), roots)| ThreadLine { url, title, roots, main: titles.contains_key(url) }).collect()
 }
 
-/// Whether a link's text can be a thread's title: not a page's number, an arrow or a time.
+/// Whether a link's text can be a thread's title: not a page number, an arrow or a time.
 fn can_be_title(text: &str, clock: TimeContext) -> bool {
     const TURNS: &str =
         "末页|尾页|首页|最后一页|下一页|上一页|最后|last|next|prev|previous|first|new|last page|最後|次へ|前へ|go";
@@ -108,7 +106,7 @@ fn can_be_title(text: &str, clock: TimeContext) -> bool {
     letters && !TURNS.split('|').any(|turn| turn == bare) && timed * 2 <= text.len()
 }
 
-/// How much a group of links looks like the titles of a list: lines that say something count most.
+/// How much a group of links looks like the titles of a list; text in the lines counts most.
 fn weight(tree: &Tree, links: &[(NodeId, &CrawlUrl, usize)], clock: TimeContext) -> usize {
     let mut seen = FxHashSet::default();
     let nodes: Vec<NodeId> = links.iter().filter(|(_, url, _)| seen.insert(*url)).map(|&(node, ..)| node).collect();
@@ -122,7 +120,7 @@ fn weight(tree: &Tree, links: &[(NodeId, &CrawlUrl, usize)], clock: TimeContext)
     speaking * 4 + nodes.len()
 }
 
-/// The lines around titles; of a single one there is nothing to tell it from but the elements that lists are made of.
+/// The lines around titles; a single title is delimited only by list elements.
 fn line_rows(tree: &Tree, titles: &[NodeId], clock: TimeContext) -> Vec<Vec<NodeId>> {
     let [title] = titles else { return rows(tree, titles) };
     let up = || tree.ancestors(*title).take(8);

@@ -1,8 +1,8 @@
-//! A page as a tree: elements and texts in document order, what a record's fields are found in.
+//! A page as a tree: elements and texts in document order, for the extraction of fields.
 //!
-//! The nodes lie in one vector in the order of the page, each with the end of its subtree, so a subtree is a range and
-//! every walk is linear. Depth, nodes and text are bounded; how tags nest is decided as for text (`read/nesting.rs`),
-//! so that nothing a page does costs more than its length.
+//! The nodes are in one vector in page order, each with the end of its subtree, so a subtree is a range and every walk
+//! is linear. Depth, nodes and text are bounded; nesting follows the rules for text (`read/nesting.rs`), so the cost of
+//! any page is linear in its length.
 
 mod builder;
 #[cfg(test)]
@@ -16,7 +16,7 @@ use html5ever::{LocalName, local_name};
 use suidao_page::model::{CrawlUrl, Fetched};
 use suidao_page::read::charset::decode;
 
-/// Number of a node: its place on the page. 0 is the root.
+/// Index of a node in page order. 0 is the root.
 pub type NodeId = usize;
 
 #[derive(Debug)]
@@ -29,37 +29,36 @@ struct Node {
     /// The nearest block-level element: itself if it is one.
     block: u32,
     depth: u16,
-    /// Which cell of its row it is, from 0.
+    /// Index of its table cell in the row, from 0.
     cell: u16,
     hidden: bool,
-    /// Hash of its tag and classes, digits left out.
+    /// Hash of its tag and classes, without digits.
     shape: u64,
     /// Hash of the shapes from the root to here.
     path: u64,
     text: String,
     attributes: Vec<(&'static str, Box<str>)>,
-    /// Of its classes and its id, asked for again and again.
+    /// Words of its classes and id, cached.
     words: Box<[String]>,
     link: Option<CrawlUrl>,
 }
 
-/// A paragraph: text between two borders of blocks or line ends.
+/// A paragraph: text between block boundaries or line breaks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paragraph {
     pub(super) text: String,
-    /// Where in the text each text node begins.
+    /// Start of each text node in the text.
     pub(super) pieces: Vec<(usize, NodeId)>,
 }
 
 impl Paragraph {
-    /// The text node that holds this byte of the text.
+    /// The text node at this byte of the text.
     pub(super) fn node(&self, at: usize) -> NodeId {
         let after = self.pieces.partition_point(|(start, _)| *start <= at);
         self.pieces.get(after.saturating_sub(1)).map_or(0, |(_, node)| *node)
     }
 }
 
-/// A page as a tree.
 #[derive(Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
@@ -68,7 +67,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads an answer in its charset, which links are written in too. Never fails: what is beyond the bounds is left out.
+    /// Reads an answer in its charset, which also determines how links are encoded. Never fails: content beyond the
+    /// limits is dropped.
     pub fn read(fetched: &Fetched) -> Self {
         let fetched = &*fetched.shown();
         let decoded = decode(&fetched.body, fetched.header("content-type"));
@@ -76,17 +76,15 @@ impl Tree {
         builder::build(&decoded.text, &fetched.url, encoding)
     }
 
-    /// Reads a text found at `base`, as of a page in UTF-8. Never fails: what is beyond the bounds is left out.
+    /// Parses a UTF-8 text found at `base`. Never fails: content beyond the limits is dropped.
     pub fn parse(html: &str, base: &CrawlUrl) -> Self {
         builder::build(html, base, UTF_8)
     }
 
-    /// The page's title, white space folded.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// What its links are relative to.
     pub(super) fn base(&self) -> &CrawlUrl {
         &self.base
     }
@@ -95,7 +93,7 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// The node and all below it.
+    /// The node and its descendants.
     pub(super) fn subtree(&self, node: NodeId) -> Range<NodeId> {
         node..self.nodes[node].end as usize
     }
@@ -116,12 +114,12 @@ impl Tree {
         !self.nodes[node].name.is_empty()
     }
 
-    /// Whether it or what it stands in is not shown.
+    /// Whether it or an ancestor is hidden.
     pub(super) fn is_hidden(&self, node: NodeId) -> bool {
         self.nodes[node].hidden
     }
 
-    /// Hash of its tag and classes; digits and words of state are left out.
+    /// Hash of its tag and classes, without digits and state words.
     pub(super) fn shape(&self, node: NodeId) -> u64 {
         self.nodes[node].shape
     }
@@ -131,15 +129,15 @@ impl Tree {
         self.nodes[node].path
     }
 
-    /// Hash of the shapes below `row` down to it: what the same field of two rows shares. A path is a polynomial of its
-    /// shapes (Karp, Rabin 1987), so this is a subtraction.
+    /// Hash of the shapes from `row` (excluded) to the node, equal for the same field of two rows. A path is a
+    /// polynomial of its shapes (Karp, Rabin 1987), so this is a subtraction.
     pub(super) fn place(&self, node: NodeId, row: NodeId) -> u64 {
         let steps = self.depth(node).saturating_sub(self.depth(row));
         let above = self.nodes[row].path.wrapping_mul(BASE.wrapping_pow(steps as u32));
         self.nodes[node].path.wrapping_sub(above)
     }
 
-    /// Which cell of its row it is, from 0, columns that a cell spans counted.
+    /// Index of its table cell in the row, from 0, with spanned columns counted.
     pub(super) fn cell(&self, node: NodeId) -> usize {
         usize::from(self.nodes[node].cell)
     }
@@ -148,7 +146,7 @@ impl Tree {
         self.nodes[node].attributes.iter().find(|(own, _)| *own == name).map(|(_, value)| &**value)
     }
 
-    /// Where it leads, if it is a link to something that can be fetched.
+    /// Link target, if it can be fetched.
     pub(super) fn link(&self, node: NodeId) -> Option<&CrawlUrl> {
         self.nodes[node].link.as_ref()
     }
@@ -173,12 +171,12 @@ impl Tree {
         })
     }
 
-    /// What a text node says; nothing of an element.
+    /// The text of a text node; empty for an element.
     pub(super) fn own_text(&self, node: NodeId) -> &str {
         &self.nodes[node].text
     }
 
-    /// What is shown below it, on one line.
+    /// Visible text of the subtree, on one line.
     pub(super) fn text(&self, node: NodeId) -> String {
         let mut line = String::new();
         for paragraph in self.paragraphs(node, &|_| false) {
@@ -190,7 +188,7 @@ impl Tree {
         line
     }
 
-    /// What is shown below it, paragraph by paragraph, without the subtrees that `skip` names.
+    /// Visible paragraphs of the subtree, without the subtrees that `skip` selects.
     pub(super) fn paragraphs(&self, node: NodeId, skip: &dyn Fn(NodeId) -> bool) -> Vec<Paragraph> {
         let mut all = Vec::new();
         let mut open = Paragraph::default();
@@ -225,13 +223,13 @@ impl Tree {
         all
     }
 
-    /// The words of its classes and its id, in lower case: letters only, so `lastPost_12` is `last` and `post`.
+    /// Words of its classes and id in lower case, letters only: `lastPost_12` is `last` and `post`.
     pub(super) fn words(&self, node: NodeId) -> impl Iterator<Item = &str> + '_ {
         self.nodes[node].words.iter().map(String::as_str)
     }
 }
 
-/// Words of a name as page authors run them together: borders are what is no letter, and a capital after a small letter.
+/// Splits a name into words: at characters that are not letters, and before a capital after a small letter.
 pub(super) fn words_of(names: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -1,4 +1,4 @@
-//! What a page's URL is, and which page a URL is.
+//! URLs of the generated pages, in both directions.
 
 use std::fmt::Write as _;
 
@@ -9,31 +9,29 @@ use suidao_page::draw::Draw;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum AuxPage {
-    /// A month of a calendar without end, from January of year 2000.
+    /// A month of an endless calendar, from January 2000.
     Month(u64),
-    /// A page for members, which robots.txt forbids.
+    /// A members-only page, which robots.txt disallows.
     Private(u64),
-    /// A blog's front page, and those behind it: its posts.
+    /// A blog's front page and the pages after it: posts.
     Front(u64),
-    /// A blog's archive: the posts again, without words.
+    /// A blog's archive: posts without excerpts.
     Archive(u64),
-    /// A category of a blog, and its later pages.
+    /// A category of a blog, with page number.
     Category(u64, u64),
     Tags,
     Friends,
 }
 
-/// Posts on a page of a blog's archive.
 pub(super) const PER_ARCHIVE: u64 = 20;
-/// Posts on a blog's front page.
 pub(super) const PER_FRONT: u64 = 10;
 
-/// Where blogs put their friends. The last passes for a tag page, as one did that two real crawls missed.
+/// Paths of blogrolls. The last looks like a tag page, like one that two real crawls missed.
 const FRIENDS: [&str; 5] = ["/links/", "/friends/", "/link/", "/friends/index.html", "/tags/link.html"];
-/// What a blog calls its directory of tags, by skin.
+/// Paths of a blog's tag directory, by skin.
 const TAGS: [&str; 4] = ["/tags/", "/categories/", "/tags/", "/tag/"];
 
-/// A host's name. Its number stands in it, so that it is found without a table.
+/// A host's name. It contains the host's number, so that no table is needed to find it.
 pub(super) fn host_name(seed: u64, host: u64) -> String {
     const SYLLABLES: [&str; 16] = [
         "hai", "lan", "yun", "shan", "bei", "he", "tian", "xing", "qing", "song", "zhu", "feng", "lin", "jiang",
@@ -50,7 +48,7 @@ pub(super) fn twin(url: &str) -> String {
     format!("{url}{mark}from=related")
 }
 
-/// Writes numbers and text into a string, which never fails.
+/// Writes to a string, which never fails.
 macro_rules! put {
     ($out:expr, $($rest:tt)*) => {{ let _ = write!($out, $($rest)*); }};
 }
@@ -63,7 +61,7 @@ impl Layout {
         (*found.name == *name).then_some(host)
     }
 
-    /// A section's URL; its number stands in it.
+    /// A section's URL, which contains its number.
     pub fn section_base(&self, section: usize) -> String {
         let mut draw = Draw::new(self.spec.seed, salt::SECTION, section as u64);
         let topic = self.sections[section].topic;
@@ -80,7 +78,7 @@ impl Layout {
         format!("http://{}{above}{word}{section}/", host.name)
     }
 
-    /// Name of a blog's tag, and the topic it is a word of, if it says anything: as a rule the section's own.
+    /// Name of a blog's tag, and its topic if the name reveals one: usually the section's own.
     pub fn tag(&self, section: usize) -> (Option<usize>, &'static str) {
         let mut draw = Draw::new(self.spec.seed, salt::SECTION, !(section as u64));
         let topic = self.sections[section].topic;
@@ -96,7 +94,7 @@ impl Layout {
         out
     }
 
-    /// Year, month and day when a page was published.
+    /// Year, month and day of publication.
     pub fn date(&self, page: u64) -> (u64, u64, u64) {
         let mut draw = Draw::new(self.spec.seed, salt::DATE, page);
         (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]))
@@ -218,12 +216,12 @@ impl Layout {
         }
     }
 
-    /// Where the root of a host that is no blog redirects to.
+    /// Redirect target of the root of a host that is not a blog.
     pub fn front_url(&self, host: u64) -> String {
         self.sections[self.hosts[host as usize].front].base.to_string()
     }
 
-    /// A number for a page beyond the numbered ones, to draw by.
+    /// A number for an auxiliary page, to seed draws.
     pub fn extra_number(&self, host: u64, extra: AuxPage) -> u64 {
         let (kind, at) = match extra {
             AuxPage::Month(at) => (0, at),
@@ -237,7 +235,7 @@ impl Layout {
         (host << 32) ^ (at << 3) ^ kind
     }
 
-    /// The page beyond the numbered ones with this path, if the host has it.
+    /// The host's auxiliary page with this path, if any.
     pub fn find_extra(&self, host: u64, path: &str) -> Option<AuxPage> {
         let habits = self.hosts[host as usize].habits;
         let at = |base: &str| {
@@ -267,7 +265,7 @@ impl Layout {
         self.extra_exists(host, found).then_some(found)
     }
 
-    /// Whether a blog has so many pages of posts.
+    /// Whether a blog has that many pages of posts.
     fn extra_exists(&self, host: u64, extra: AuxPage) -> bool {
         let articles = self.hosts[host as usize].articles;
         match extra {

@@ -1,4 +1,4 @@
-//! The generated web's answers: pages, redirects, robots.txt, traps and errors.
+//! Answers of the generated web: pages, redirects, robots.txt, traps and errors.
 
 use bytes::Bytes;
 
@@ -13,11 +13,9 @@ use suidao_crawl::replay::Web;
 use suidao_page::draw::Draw;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
-/// Hosts of the sample pages.
 const SAMPLE_HOSTS: u64 = 5;
 
-/// An answer with the fields every server of the generated webs sends, `date` (always the same) among them, so that
-/// HTTP adds nothing to it on the way.
+/// An answer with the fields common to all generated webs, including a constant `date`, so that HTTP adds nothing.
 pub(super) fn answer(url: &CrawlUrl, status: u16, media: &str, more: &[(&str, String)], body: Bytes) -> Fetched {
     let mut headers = vec![
         ("server".to_owned(), "suidao-world".to_owned()),
@@ -40,15 +38,14 @@ pub(super) enum ResolvedPage {
     Robots(u64),
     /// A page, under its first or second URL.
     Page(u64),
-    /// A page of this host beyond the numbered ones.
+    /// An auxiliary page of this host.
     Extra(u64, AuxPage),
     Sample,
-    /// 404.
     Missing,
 }
 
 impl SyntheticWeb {
-    /// What a URL is, without what it says.
+    /// Resolves a URL, without content.
     pub(super) fn lookup(&self, url: &CrawlUrl) -> ResolvedPage {
         let sample = url.host().ends_with(".sample.test");
         let host = self.layout.find_host(url.host());
@@ -80,8 +77,7 @@ impl SyntheticWeb {
 }
 
 impl Web for SyntheticWeb {
-    /// Unknown hosts fail with [`FailureKind::Dns`], other schemes and ports than http's own with
-    /// [`FailureKind::Connect`]; everything else is answered.
+    /// Unknown hosts fail with [`FailureKind::Dns`], other schemes and ports with [`FailureKind::Connect`].
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         Ok(match self.lookup(url) {
             ResolvedPage::NoHost => return Err(failure(FailureKind::Dns)),
@@ -103,7 +99,6 @@ pub(super) fn moved(url: &CrawlUrl, status: u16, to: &str) -> Fetched {
     answer(url, status, "text/html", &[("location", to.to_owned())], body)
 }
 
-/// 404.
 pub(super) fn missing(url: &CrawlUrl) -> Fetched {
     let body = "<html><head><title>404</title></head><body><p>页面不存在</p></body></html>";
     answer(url, 404, "text/html; charset=utf-8", &[], Bytes::from_static(body.as_bytes()))
@@ -130,13 +125,13 @@ impl SyntheticWeb {
         self.sheet(url, host, &self.layout.title(page), self.date(page), &paragraphs, &links)
     }
 
-    /// The day that a page shows: an article's, on hosts that show any.
+    /// The date on an article, on hosts that show dates.
     fn date(&self, page: u64) -> Option<(u64, u64, u64)> {
         let dated = self.layout.host_at(self.layout.locate(page).0).habits.dated;
         (dated && self.has_text(page)).then(|| self.layout.date(page))
     }
 
-    /// A page beyond the numbered ones: a sentence, and its links.
+    /// An auxiliary page: a sentence, and its links.
     fn extra_answer(&self, url: &CrawlUrl, host: u64, extra: AuxPage) -> Fetched {
         let topic = self.layout.sections[self.layout.hosts[host as usize].front].topic;
         let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, !self.layout.extra_number(host, extra));
@@ -147,7 +142,7 @@ impl SyntheticWeb {
         self.sheet(url, host, &self.layout.extra_title(host, extra), None, &[text], &links)
     }
 
-    /// Lays a page out and encodes it as its host does.
+    /// Renders a page and encodes it in its host's charset.
     fn sheet(
         &self,
         url: &CrawlUrl,
@@ -199,7 +194,7 @@ impl SyntheticWeb {
         Anchor { href, slot: link.slot, text, context: self.layout.words(link.context, draw) }
     }
 
-    /// robots.txt: off-topic hosts forbid `/private/`.
+    /// Off-topic hosts disallow `/private/`.
     pub(super) fn robots(&self, host: u64) -> String {
         let forbidden = if host < self.layout.first_ordinary { "" } else { " /private/" };
         format!("User-agent: *\nDisallow:{forbidden}\n")

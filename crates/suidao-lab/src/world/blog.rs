@@ -1,5 +1,5 @@
-//! What only blogs have, as real ones do: a front page and an archive that mix their tags, a page of tags, the tag
-//! cloud on every page, tags on a post; and pages of friends, which other hosts may have too.
+//! Blog features: front page and archive with posts of all tags, a tag directory, a tag cloud on every page, tags on
+//! posts; and blogrolls, which other hosts may have too.
 
 use super::address::{AuxPage, PER_ARCHIVE, PER_FRONT};
 use super::layout::{Layout, PER_LISTING, salt};
@@ -7,13 +7,13 @@ use super::links::{LinkTarget, LinkText, PlannedLink, TemplateBlock, plain};
 use super::write::category_name;
 use suidao_page::draw::Draw;
 
-/// Tags on the page of tags.
+/// Maximum tags in the tag directory.
 const INDEX: usize = 200;
-/// What a link to a page of friends says.
+/// Anchor texts of links to blogrolls.
 const FRIENDS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", "Links"];
 
 impl Layout {
-    /// What stands on every page of a blog: navigation, tag cloud, the newest posts.
+    /// Links on every page of a blog: navigation, tag cloud, newest posts.
     pub fn blog_frame(&self, number: u64, out: &mut Vec<PlannedLink>) {
         let host = &self.hosts[number as usize];
         let top = |extra, words| plain(LinkTarget::Extra(number, extra), TemplateBlock::Top, LinkText::Words(words));
@@ -28,7 +28,7 @@ impl Layout {
         }
     }
 
-    /// The link to a host's page of friends, if it has one.
+    /// The link to a host's blogroll, if it has one.
     pub fn friends_link(&self, number: u64, out: &mut Vec<PlannedLink>) {
         if self.hosts[number as usize].habits.friends {
             let words = FRIENDS[(number / 5 % FRIENDS.len() as u64) as usize];
@@ -68,7 +68,7 @@ impl Layout {
         }
     }
 
-    /// All links of a page beyond the numbered ones.
+    /// All links of an auxiliary page.
     pub fn extra_links(&self, number: u64, extra: AuxPage) -> Vec<PlannedLink> {
         let host = &self.hosts[number as usize];
         let mut out = Vec::with_capacity(48);
@@ -129,7 +129,7 @@ impl Layout {
         out
     }
 
-    /// The hosts a page of friends leads to, each once.
+    /// The hosts in a blogroll, each once.
     fn friends(&self, number: u64) -> Vec<u64> {
         let draw = &mut Draw::new(self.spec.seed, salt::FRIENDS, number);
         let hosts = self.spec.hosts;
@@ -138,7 +138,7 @@ impl Layout {
             let friend = if draw.chance(self.spec.rewired) {
                 draw.below(hosts)
             } else {
-                // To both sides in turn.
+                // Alternately to both sides.
                 let side = step.div_ceil(2) % hosts;
                 if step % 2 == 1 { (number + side) % hosts } else { (number + hosts - side) % hosts }
             };

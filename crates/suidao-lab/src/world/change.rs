@@ -1,65 +1,63 @@
-//! Lives of changing pages: at which instants a page's main text changes, and when it is gone, as a function of a seed and
-//! the page's number.
+//! Change histories of pages: when a page's main text changes, and when it disappears, as a function of a seed and the
+//! page's number.
 //!
-//! Patterns are those that measurements of the web keep telling of: most changes of most pages look like a Poisson
-//! process whose rate differs between pages by orders of magnitude (Cho and Garcia-Molina 2000; Fetterly, Manasse,
-//! Najork and Wiener 2003, who found that the tail of rates is heavy), some follow the clock, some come in bursts, and
-//! pages vanish (Ntoulas, Cho and Olston 2004). The shares and ranges here are choices, not their numbers.
+//! The patterns follow measurements of the web: most changes resemble a Poisson process whose rate differs between
+//! pages by orders of magnitude (Cho and Garcia-Molina 2000; Fetterly, Manasse, Najork and Wiener 2003, who found a
+//! heavy tail of rates), some are periodic, some come in bursts, and pages vanish (Ntoulas, Cho and Olston 2004). The
+//! shares and ranges here are not their numbers.
 //!
-//! Days are counted from 0, when all pages are there in version 0. A life is drawn whole up to a last day, so that asking for a
-//! version is a search in a short list, in any order of asking.
+//! Days count from 0, when all pages are in version 0. A history is drawn up to a last day, so that versions can be
+//! looked up by binary search in any order.
 
 use suidao_page::draw::Draw;
 
 const HOUR: f64 = 1.0 / 24.0;
 
-/// Salts of [`Draw`]: for what a page is, and for when it changes.
+/// Salts of [`Draw`] for patterns and change times.
 const PATTERN: u64 = 0x6368_6101;
 const INSTANTS: u64 = 0x6368_6102;
 
-/// Shares of the kinds of pages: those that never change, that change at any time, by the clock, in bursts, and that vanish.
+/// Shares of the patterns: never, Poisson, periodic, bursty, vanishing.
 const SHARES: [f64; 5] = [0.2, 0.5, 0.1, 0.1, 0.1];
-/// Lowest and highest rate of a Poisson process, in changes a day: from once a year on; log-uniform between them.
+/// Range of Poisson rates in changes a day; log-uniform.
 const RATES: [f64; 2] = [1.0 / 365.0, 4.0];
-/// Least and most mean days of quiet between bursts; log-uniform.
+/// Range of mean days between bursts; log-uniform.
 const QUIET: [f64; 2] = [3.0, 30.0];
-/// Least and most mean changes in a burst, and hours that it lasts.
+/// Ranges of mean changes per burst, and of its hours.
 const BURST_CHANGES: [f64; 2] = [3.0, 12.0];
 const BURST_HOURS: [f64; 2] = [2.0, 8.0];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gone {
-    /// 404.
     Missing,
-    /// 410.
     Removed,
-    /// 301: it is at another place for good.
+    /// 301, permanent.
     Moved,
-    /// 302: to a page that says that the site is under maintenance.
+    /// 302 to a maintenance page.
     Maintenance,
 }
 
-/// How a page changes. Rates are changes a day and at least 0, spans are days and more than 0.
+/// How a page changes. Rates are changes a day, at least 0; spans are days, above 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
-    /// Not at all.
+    /// Constant.
     Never,
-    /// At any time, whatever was before.
+    /// Memoryless.
     Poisson { rate: f64 },
-    /// By the clock.
+    /// At a fixed interval.
     Periodic { days: f64, phase: f64 },
-    /// Quiet for a while (exponential), then several changes within hours.
+    /// Quiet for an exponential time, then several changes within hours.
     Bursty {
         /// Mean days of quiet.
         quiet: f64,
-        /// Mean changes in a burst, at least 1.
+        /// Mean changes per burst, at least 1.
         changes: f64,
         /// Length of a burst in days.
         burst: f64,
     },
-    /// As [`Pattern::Poisson`], until it is gone.
+    /// As [`Pattern::Poisson`], until it disappears.
     Vanishing {
-        /// First day on which it is not there.
+        /// The first day without the page.
         at: f64,
         rate: f64,
         gone: Gone,
@@ -67,7 +65,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// How a page changes; one that vanishes does so on one of the `days`.
+    /// A random pattern; a vanishing page disappears on one of the `days`.
     pub fn drawn(seed: u64, page: u64, days: f64) -> Self {
         let mut draw = Draw::new(seed, PATTERN, page);
         let mut left = draw.unit();
@@ -79,7 +77,7 @@ impl Pattern {
         match kind {
             Some(0) => Self::Never,
             Some(1) => Self::Poisson { rate },
-            // Half of them daily at a full hour, half of them weekly.
+            // Half of them daily at a full hour, half weekly.
             Some(2) => {
                 let days = if draw.chance(0.5) { 1.0 } else { 7.0 };
                 Self::Periodic { days, phase: draw.below(24 * days as u64) as f64 * HOUR }
@@ -89,7 +87,7 @@ impl Pattern {
                 changes: draw.uniform(BURST_CHANGES),
                 burst: draw.uniform(BURST_HOURS) * HOUR,
             },
-            // What is left over by rounding too.
+            // Includes rounding errors of the shares.
             _ => Self::Vanishing {
                 at: days * draw.unit(),
                 rate,
@@ -98,7 +96,7 @@ impl Pattern {
         }
     }
 
-    /// Changes a day in the long run, of a page that vanishes while it is there.
+    /// Long-run changes a day; of a vanishing page while it exists.
     pub fn rate(&self) -> f64 {
         match *self {
             Self::Never => 0.0,
@@ -109,17 +107,16 @@ impl Pattern {
     }
 }
 
-/// When a page changes, from day 0 to a last day.
+/// The changes of a page from day 0 to a last day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeHistory {
     pattern: Pattern,
-    /// Of the changes, in order.
     instants: Box<[f64]>,
 }
 
 impl ChangeHistory {
-    /// A page that changes in this way: the instants are a function of `seed`, `page` and the pattern. Nothing changes after
-    /// `days`; of two lives that differ in `days` alone the shorter is the beginning of the longer.
+    /// The instants depend on `seed`, `page` and the pattern only, so a history with fewer `days` is a prefix of a
+    /// longer one. Nothing changes after `days`.
     pub fn new(pattern: Pattern, seed: u64, page: u64, days: f64) -> Self {
         let mut draw = Draw::new(seed, INSTANTS, page);
         let mut instants = Vec::new();
@@ -149,7 +146,7 @@ impl ChangeHistory {
         Self { pattern, instants: instants.into() }
     }
 
-    /// The life of a page up to a last day, with a pattern that is drawn for it.
+    /// A history with a random pattern.
     pub fn drawn(seed: u64, page: u64, days: f64) -> Self {
         Self::new(Pattern::drawn(seed, page, days), seed, page, days)
     }
@@ -158,17 +155,15 @@ impl ChangeHistory {
         &self.pattern
     }
 
-    /// Changes a day, as [`Pattern::rate`].
     pub fn rate(&self) -> f64 {
         self.pattern.rate()
     }
 
-    /// Days of all changes, in order.
     pub fn instants(&self) -> &[f64] {
         &self.instants
     }
 
-    /// Changes so far: a change is there at its instant.
+    /// Number of changes up to `day`, inclusive.
     pub fn version(&self, day: f64) -> u32 {
         self.instants.partition_point(|instant| *instant <= day) as u32
     }
@@ -182,7 +177,7 @@ impl ChangeHistory {
         matches!(self.pattern, Pattern::Vanishing { at, .. } if at <= day)
     }
 
-    /// What is answered for it, if it is no longer there.
+    /// How a missing page is answered; `None` while it exists.
     pub fn gone(&self, day: f64) -> Option<Gone> {
         match self.pattern {
             Pattern::Vanishing { at, gone, .. } if at <= day => Some(gone),

@@ -1,19 +1,19 @@
-//! A clock that is set, or runs faster than ours: the time that webs are served by.
+//! A clock that is set by hand or runs faster than real time.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
-/// Seconds since 1970 in a world of its own.
+/// Simulated seconds since 1970.
 pub(super) struct WorldClock {
-    /// What it showed when `began` was.
+    /// Its time at `began`.
     start: AtomicI64,
     began: Instant,
-    /// Its seconds in one of ours.
+    /// Simulated seconds per real second.
     speed: f64,
 }
 
 impl WorldClock {
-    /// It shows `now`, and runs `speed` times as fast as ours; 0: until it is set anew.
+    /// Starts at `now` with this speed; at speed 0 it changes only when set.
     #[allow(clippy::disallowed_methods, reason = "an edge: what is served to others has their time")]
     pub fn running(now: i64, speed: f64) -> Self {
         Self { start: AtomicI64::new(now), began: Instant::now(), speed }
@@ -27,7 +27,7 @@ impl WorldClock {
         self.start.store(now - self.passed(), Ordering::Relaxed);
     }
 
-    /// Its seconds since it began.
+    /// Simulated seconds since the start.
     fn passed(&self) -> i64 {
         (self.began.elapsed().as_secs_f64() * self.speed) as i64
     }

@@ -1,4 +1,4 @@
-//! HTML: four templates (`pages/page.html`), chosen by the host.
+//! Renders HTML with four templates (`pages/page.html`), chosen by the host.
 
 use minijinja::context;
 
@@ -9,7 +9,7 @@ pub(super) struct Anchor {
     pub href: String,
     pub slot: TemplateBlock,
     pub text: String,
-    /// Stands around it; empty for none.
+    /// Text around it; may be empty.
     pub context: String,
 }
 
@@ -17,17 +17,17 @@ pub(super) struct Sheet<'a> {
     /// Template, 0 to 3.
     pub skin: u64,
     pub meta_charset: Option<&'a str>,
-    /// Further elements of the head, as HTML.
+    /// Additional HTML of the head.
     pub head: &'a str,
     pub site: &'a str,
     pub title: &'a str,
-    /// What stands under the heading, as HTML.
+    /// HTML below the heading.
     pub byline: &'a str,
     pub paragraphs: &'a [String],
     pub links: &'a [Anchor],
 }
 
-/// `&`, `<`, `>` and `"` as entities.
+/// Appends text with `&`, `<`, `>` and `"` as entities.
 fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -41,7 +41,7 @@ fn push_escaped(out: &mut String, text: &str) {
 }
 
 impl Sheet<'_> {
-    /// The links of one slot, each between `before` and `after`, context (where there is one) behind.
+    /// The links of one template block, each between `before` and `after`, followed by its context if any.
     fn list(&self, slot: TemplateBlock, before: &str, after: &str) -> String {
         let mut out = String::new();
         for link in self.links.iter().filter(|link| link.slot == slot) {
@@ -64,7 +64,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// The article: paragraphs, and after each of them one paragraph with an inline link.
+    /// The article: paragraphs, each followed by one with an inline link.
     fn text(&self) -> String {
         let mut inline = self.links.iter().filter(|link| link.slot == TemplateBlock::Inline);
         let mut paragraphs = self.paragraphs.iter();

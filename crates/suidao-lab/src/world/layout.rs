@@ -1,20 +1,18 @@
-//! Which page number stands where. Tables of sections, bridges and hosts; nothing per page.
+//! Maps page numbers to sections, bridges and hosts. The tables contain nothing per page.
 //!
-//! Numbers run through the islands' sections, then the bridges, then the off-topic sections of one host after another.
-//! A section is a directory of one host: page 0 its home, pages 1 to L its listings of ten articles each, then the
-//! articles. On a blog a section is a tag, its home the first of the listings. A bridge page looks like an article of
-//! the off-topic section it lies in, with a number beyond that section's own.
+//! Numbers are assigned to the islands' sections, then the bridges, then the off-topic sections host by host. A section
+//! is a directory of one host: page 0 is its home, pages 1 to L its listings of ten articles each, then the articles
+//! follow. On a blog a section is a tag, and its home is the first listing. A bridge page looks like an article of the
+//! off-topic section it is in, with a number after that section's own.
 
 use super::spec::{PathShape, SpecError, WebSpec};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::draw::Draw;
 
-/// Smallest section: a home, a listing, ten articles.
+/// Pages of the smallest section: a home, a listing, ten articles.
 const LEAST: u64 = 12;
-/// Articles on a listing.
 pub(super) const PER_LISTING: u64 = 10;
 
-/// Salts: what a [`Draw`] is for.
 pub(super) mod salt {
     pub const LAYOUT: u64 = 1;
     pub const HOST: u64 = 2;
@@ -32,7 +30,7 @@ pub(super) mod salt {
     pub const HABITS: u64 = 15;
 }
 
-/// A directory of one host, about one topic.
+/// A directory of one host with one topic.
 pub(super) struct HostSection {
     pub host: u64,
     pub start: u64,
@@ -59,7 +57,7 @@ impl HostSection {
     }
 }
 
-/// A row of off-topic pages from one island to another.
+/// A chain of off-topic pages from one island to another.
 pub(super) struct Bridge {
     pub from: u64,
     pub to: u64,
@@ -74,16 +72,16 @@ pub(super) enum PagePosition {
     Listing(u64),
     /// From 0.
     Article(u64),
-    /// Which bridge, and how many of its pages come before.
+    /// Bridge, and number of its pages before this one.
     Bridge(usize, u64),
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct HostTraits {
-    /// Template, 0 to 3, and with it the form of its URLs.
+    /// Template, 0 to 3, which also determines the form of URLs.
     pub skin: u64,
     pub gbk: bool,
-    /// The charset stands in the header, not only in a meta tag.
+    /// Declares the charset in the header instead of a meta tag.
     pub in_header: bool,
     pub session: bool,
     pub robots: bool,
@@ -91,7 +89,7 @@ pub(super) struct HostTraits {
     pub blog: bool,
     pub friends: bool,
     pub dated: bool,
-    /// They say so in markup.
+    /// Dates are also in markup.
     pub marked: bool,
 }
 
@@ -101,7 +99,7 @@ pub(super) struct HostLayout {
     /// Its sections, the off-topic ones last.
     pub sections: Vec<u32>,
     pub articles: u64,
-    /// The section its root redirects to, if it is no blog.
+    /// The section its root redirects to, unless it is a blog.
     pub front: usize,
 }
 
@@ -110,12 +108,12 @@ pub(super) struct Layout {
     pub sections: Vec<HostSection>,
     pub bridges: Vec<Bridge>,
     pub hosts: Vec<HostLayout>,
-    /// First pages of the sections, and the section of every so many-th page: the way to a page's section.
+    /// First page of each section, and the section of every `stride`-th page, to find a page's section quickly.
     starts: Vec<u64>,
     coarse: Vec<u32>,
     islands: Vec<std::ops::Range<usize>>,
     departures: Vec<Vec<usize>>,
-    /// Hosts with nothing but the topic come first; this is the first other one.
+    /// The first host with off-topic sections; hosts only about the topic come before.
     pub first_ordinary: u64,
     pub first_off: usize,
 }
@@ -126,7 +124,7 @@ impl Layout {
         let mut draw = Draw::new(spec.seed, salt::LAYOUT, 0);
         let mut sections = Vec::new();
         let mut islands = Vec::new();
-        // Of each section of an island: whether it lies where the one before it does.
+        // For each section of an island: whether it is on the same host as the previous one.
         let mut on_last = Vec::new();
         let mut next = 0;
         for island in 0..spec.islands {
@@ -149,7 +147,7 @@ impl Layout {
         let ordinary = spec.hosts - first_ordinary;
         let mut last = 0;
         for (index, (section, on_last)) in (0..).zip(sections.iter_mut().zip(on_last)) {
-            // Each topical host gets a section; the sections left over lie on any host.
+            // Each topical host gets a section; the remaining sections are on any host.
             section.host = match on_last {
                 true => last,
                 false if index < first_ordinary => index,
@@ -235,7 +233,7 @@ impl Layout {
         self.sections[self.first_off].start
     }
 
-    /// Index of the section a page lies in, and what it is there.
+    /// Section index and position of a page.
     pub fn locate(&self, page: u64) -> (usize, PagePosition) {
         let islands_end = self.bridges.first().map_or(self.region_start(), |bridge| bridge.start);
         if page >= islands_end && page < self.region_start() {
@@ -267,7 +265,7 @@ impl Layout {
         self.topic_at(page, section, place)
     }
 
-    /// The same, for a page that has been located.
+    /// The same for a page that is located already.
     pub fn topic_at(&self, page: u64, section: usize, place: PagePosition) -> usize {
         match place {
             PagePosition::Bridge(..) => {
@@ -278,7 +276,7 @@ impl Layout {
         }
     }
 
-    /// Whether a page counts as one of the topic. A blog's tag pages lead to such pages and are none.
+    /// Whether a page is on topic. A blog's tag pages are not, although they lead to such pages.
     pub fn is_relevant(&self, page: u64) -> bool {
         let (section, place) = self.locate(page);
         let listing = matches!(place, PagePosition::Home | PagePosition::Listing(_));
@@ -289,13 +287,13 @@ impl Layout {
         &self.hosts[self.sections[section].host as usize]
     }
 
-    /// An article of a host by its place among all of them: an order in which the tags are mixed.
+    /// An article of a host by its position in an order that mixes the tags.
     pub fn host_article(&self, host: u64, place: u64) -> u64 {
         let host = &self.hosts[host as usize];
         self.mixed(host.sections.iter().map(|&section| section as usize), host.articles, place)
     }
 
-    /// The category of a blog that a tag's posts are in.
+    /// The blog category of a tag's posts.
     pub fn category(&self, section: usize) -> u64 {
         match self.sections[section].island {
             Some(_) => 0,
@@ -303,7 +301,7 @@ impl Layout {
         }
     }
 
-    /// The tags whose posts are in a category of a blog.
+    /// The tags whose posts are in a blog category.
     fn tags_in(&self, host: u64, category: u64) -> impl Iterator<Item = usize> {
         let sections = self.hosts[host as usize].sections.iter().map(|&section| section as usize);
         sections.filter(move |&section| self.category(section) == category)
@@ -313,14 +311,14 @@ impl Layout {
         self.tags_in(host, category).map(|section| self.sections[section].articles()).sum()
     }
 
-    /// A post of a category by its place, of `articles` in all: its tags are mixed.
+    /// A post of a category by its position among `articles`, with mixed tags.
     pub fn category_article(&self, host: u64, category: u64, articles: u64, place: u64) -> u64 {
         self.mixed(self.tags_in(host, category), articles, place)
     }
 
-    /// An article of these sections, `count` in all, by its place among them.
+    /// An article of these sections, `count` in total, by position.
     fn mixed(&self, sections: impl Iterator<Item = usize>, count: u64, place: u64) -> u64 {
-        // A stride of about the golden section, made coprime: places apart by one are sections apart.
+        // A stride of about the golden section, made coprime: adjacent positions are in different sections.
         let mut stride = (count as f64 * 0.618) as u64 | 1;
         while gcd(stride, count) != 1 {
             stride += 2;
@@ -337,7 +335,7 @@ impl Layout {
     }
 }
 
-/// Pages between two entries of the table that leads to a section: as many entries as sections, about.
+/// Pages between two entries of the lookup table, for about as many entries as sections.
 fn stride(pages: u64, sections: usize) -> u64 {
     (pages / sections as u64).max(1)
 }
@@ -354,14 +352,13 @@ fn island_size(spec: &WebSpec, draw: &mut Draw) -> u64 {
     least + (draw.unit().powf(1.0 + spec.island_skew) * (most - least + 1) as f64) as u64
 }
 
-/// Pages of the tags that so many pages are filed under. Each has a home and an article; the rest goes by Zipf's law, the
-/// largest tag first.
+/// Pages per tag. Each tag has a home and an article; the rest follows Zipf's law, the largest tag first.
 fn tag_lens(pages: u64, tags: u64) -> impl Iterator<Item = u64> {
     let weights: Vec<u64> = (1..=tags).map(|rank| 1_000_000 / rank).collect();
     shares(pages - 2 * tags, &weights).into_iter().map(|more| 2 + more)
 }
 
-/// `sum` cut by weights, without remainder.
+/// `sum` divided by weights, without remainder.
 fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
     let total = u128::from(weights.iter().sum::<u64>().max(1));
     let mut weighed = 0;
@@ -375,7 +372,7 @@ fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
 
 fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
     let mut draw = Draw::new(spec.seed, salt::HOST, host);
-    // A stream of its own: the habits that came later leave the others as they were.
+    // A separate stream, so that traits added later do not change the earlier ones.
     let mut later = Draw::new(spec.seed, salt::HABITS, host);
     let habits = HostTraits {
         skin: draw.below(4),
@@ -411,7 +408,7 @@ fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
             for from in 0..islands {
                 for step in 1..=spec.bridges.min(islands.saturating_sub(1)) {
                     let mut to = (from + step) % islands;
-                    // The nearest neighbours stay joined, so that no island is cut off.
+                    // The nearest neighbours remain joined, so that no island is isolated.
                     if step > 1 && draw.chance(spec.rewired) {
                         to = (from + 1 + draw.below(islands - 1)) % islands;
                     }
@@ -423,7 +420,7 @@ fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
     }
 }
 
-/// Off-topic pages on a bridge: binomial, with a success probability that itself varies evenly around its mean, so that
+/// Off-topic pages on a bridge: binomial, with a success probability that varies uniformly around its mean, so that
 /// short and long bridges are as common as on the real web.
 fn gap(spec: &WebSpec, draw: &mut Draw) -> u64 {
     let width = spec.gap[1] - spec.gap[0];

@@ -1,40 +1,38 @@
-//! Where a page's links lead and what they say: a function of the seed and the page number.
+//! Targets and texts of a page's links, as a function of the seed and the page number.
 //!
-//! The rule that keeps the planted gaps true, where no host is a blog or has a page of friends: an off-topic page links
-//! to no page of an island but the last page of a bridge to its island's, and to no page of a bridge but the first, or
-//! the next of its own.
+//! On hosts without blogs and blogrolls, the planted gaps are exact: an off-topic page links to an island only from the
+//! last page of a bridge to it, and to a bridge page only if it is the first, or the next of its own bridge.
 
 use super::address::AuxPage;
 use super::layout::{Layout, PER_LISTING, PagePosition, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::draw::Draw;
 
-/// Probability that a page of the off-topic region links to the head of a bridge.
+/// Probability that an off-topic page links to the head of a bridge.
 const STRAY_HEADS: f64 = 0.01;
 
-/// Where a link leads.
+/// Target of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LinkTarget {
-    /// A page by its number.
     Page(u64),
     /// A page by its second URL.
     AliasUrl(u64),
     Redirect(u64),
     /// The root of a host: its front page, or a redirect.
     Root(u64),
-    /// Nothing: 404 on this host.
+    /// A missing page: 404 on this host.
     Missing(u64, u64),
     NoHost(u64),
-    /// A page beyond the numbered ones, of this host.
+    /// An auxiliary page of this host.
     Extra(u64, AuxPage),
 }
 
-/// Where on the page a link stands: one block of the template each.
+/// Template block that contains a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum TemplateBlock {
     Top,
     Inline,
-    /// An entry of a listing or of the related articles: part of the content.
+    /// An entry of a listing or of the related articles, which are content.
     Entry,
     Related,
     Picks,
@@ -45,14 +43,14 @@ pub(super) enum TemplateBlock {
     Foot,
 }
 
-/// What an anchor, or the text around it, says.
+/// The text of an anchor or its context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LinkText {
-    /// Nothing.
+    /// Empty.
     Nothing,
     Words(&'static str),
     Number(u64),
-    /// Words that say nothing.
+    /// Words without a topic.
     Blank,
     Title(u64),
     Headline(usize),
@@ -69,21 +67,21 @@ pub(super) struct PlannedLink {
     pub context: LinkText,
 }
 
-/// What kind of trail the anchor and context of a link should smell of.
+/// The topic that the anchor and context of a link should suggest.
 #[derive(Clone, Copy, PartialEq)]
 enum LinkRole {
     Plain,
-    /// Near the topic: it leads along a bridge.
+    /// Near the topic: the link is along a bridge.
     Bridge,
 }
 
-/// A link that says one thing and nothing around it.
+/// A link with this anchor and without context.
 pub(super) fn plain(target: LinkTarget, slot: TemplateBlock, anchor: LinkText) -> PlannedLink {
     PlannedLink { target, slot, anchor, context: LinkText::Nothing }
 }
 
 impl Layout {
-    /// The pages of an island that link to a bridge's first page.
+    /// Whether an island's page links to a bridge's first page.
     fn is_bridge_head(&self, bridge: usize, page: u64) -> bool {
         let from = self.bridges[bridge].from;
         let mut draw = Draw::new(self.spec.seed, salt::HEAD, bridge as u64);
@@ -91,14 +89,14 @@ impl Layout {
         (0..self.spec.bridge_heads).any(|_| self.island_page(from, draw.below(len)) == page)
     }
 
-    /// A page of the off-topic region: a hub, or any.
+    /// An off-topic page: a hub, or any.
     fn off_topic_page(&self, draw: &mut Draw) -> u64 {
         let start = self.region_start();
         let any = start + draw.below(self.spec.pages - start);
         if draw.chance(self.spec.hub_share) { self.sections[self.locate(any).0].start } else { any }
     }
 
-    /// The same for the `at`-th such link of a host's page: its own, or the one of all the host's pages.
+    /// The same for the `at`-th such link of a host's page: specific to the page, or common to all the host's pages.
     fn elsewhere(&self, host: u64, at: u64, draw: &mut Draw) -> u64 {
         if self.spec.repeated_links > 0.0 && draw.chance(self.spec.repeated_links) {
             return self.off_topic_page(&mut Draw::new(self.spec.seed, salt::TEMPLATE, host << 8 | at));
@@ -110,13 +108,13 @@ impl Layout {
         self.island_page(island, draw.below(self.island_len(island)))
     }
 
-    /// The block that the host keeps for such links, or where `else_slot` says.
+    /// The host's usual block for such links, or `else_slot`.
     fn regular(&self, kept: TemplateBlock, else_slot: TemplateBlock, draw: &mut Draw) -> TemplateBlock {
         let regularity = self.spec.template_regularity;
         if regularity > 0.0 && draw.chance(regularity) { kept } else { else_slot }
     }
 
-    /// All links of a page, in order of appearance within each slot.
+    /// All links of a page, in order of appearance within each block.
     pub fn links(&self, page: u64) -> Vec<PlannedLink> {
         let (index, place) = self.locate(page);
         let section = &self.sections[index];
@@ -222,8 +220,8 @@ impl Layout {
         out
     }
 
-    /// The links of an article to its own kind: neighbours, related ones; on a blog its tags, and posts before and after
-    /// it, whatever they are about.
+    /// An article's links within its section: neighbours and related articles; on a blog its tags and the posts before
+    /// and after it, whatever their topic.
     fn article_links(&self, index: usize, page: u64, article: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
         let section = &self.sections[index];
         let blog = self.hosts[section.host as usize].habits.blog;
@@ -248,7 +246,7 @@ impl Layout {
         }
     }
 
-    /// The ten articles of a listing. Those of a home are the first ones, a blog's listings begin with the next.
+    /// The ten articles of a listing. A home has the first ones; a blog's listings begin with the next.
     fn entries(&self, index: usize, listing: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
         let section = &self.sections[index];
         let skipped = if self.hosts[section.host as usize].habits.blog { listing } else { listing - 1 };
@@ -258,7 +256,7 @@ impl Layout {
         }
     }
 
-    /// A link to a page, with the anchor and context the spec's qualities give it, and now and then a detour.
+    /// A link to a page with the anchor and context quality of the spec, and occasionally a detour.
     fn planned(&self, to: u64, slot: TemplateBlock, scent: LinkRole, draw: &mut Draw) -> PlannedLink {
         let spec = &self.spec;
         let (index, place) = self.locate(to);
@@ -298,7 +296,7 @@ impl Layout {
         } else if draw.chance(spec.duplicates) {
             LinkTarget::AliasUrl(to)
         } else if home_of_blog && self.host_at(index).habits.blog {
-            // What others link to is the blog, not one of its tags.
+            // Others link to the blog as a whole, not to one of its tags.
             LinkTarget::Root(self.sections[index].host)
         } else {
             LinkTarget::Page(to)

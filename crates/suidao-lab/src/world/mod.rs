@@ -1,10 +1,8 @@
-//! A generated web: topic islands joined by off-topic tunnels, in Chinese, on several hosts, with everything a real
-//! web has that a crawler trips over. For the demo, the tests, the benches and the experiments.
+//! A generated web for the demo, tests, benches and experiments: topic islands joined by off-topic tunnels, in Chinese,
+//! on several hosts, with the traps of real webs. Also generated forums with skins of software in use ([`Forum`]).
 //!
-//! And generated forums, one at a time, under the skins of the software in use ([`Forum`]).
-//!
-//! A page is a number. Its URL, its text and its links are functions of the seed and that number ([`World`]), so the
-//! web costs a few dozen bytes per host, island and bridge and nothing per page. What a web looks like is a [`Spec`].
+//! A page is a number. Its URL, text and links are functions of the seed and that number ([`SyntheticWeb`]), so the web
+//! needs a few dozen bytes per host, island and bridge and nothing per page. A [`WebSpec`] contains its parameters.
 
 mod address;
 mod answer;

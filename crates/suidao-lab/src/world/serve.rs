@@ -1,8 +1,7 @@
-//! Any [`Web`] as HTTP/1.1 on loopback: a forward proxy for http, and every host by its `Host` field.
+//! Serves any [`Web`] as HTTP/1.1 on loopback: as a forward proxy for http, and for every host by its `Host` field.
 //!
-//! It sends what [`Web::get`] gives: the same status, fields and body. What has no answer there (a host without an
-//! address, a broken connection) is a 502 here, as from any proxy; [`Proxied`] makes the same of it without HTTP, so
-//! that a replay can be compared with a live crawl.
+//! It sends status, fields and body of [`Web::get`]. A failure there (unknown host, broken connection) is a 502 here,
+//! as from any proxy; [`Proxied`] does the same without HTTP, so that a replay can be compared with a live crawl.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,26 +22,26 @@ use super::answer::answer;
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, Fetched};
 
-/// One request, as it was answered.
+/// One answered request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedRequest {
-    /// Host name asked for, with the port if it is not 80.
+    /// Requested host name, with the port if it is not 80.
     pub host: String,
     pub path: String,
     pub status: u16,
 }
 
-/// How a [`Server`] behaves; the default answers at once and keeps no log.
+/// Options of a [`WebServer`]; the default answers immediately and keeps no log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerOptions {
     pub delay: Duration,
-    /// Keep an [`Access`] of every request, for [`Server::log`].
+    /// Keep a [`ServedRequest`] for each request, for [`WebServer::log`].
     pub log: bool,
     /// Port of 127.0.0.1; 0 for a free one.
     pub port: u16,
 }
 
-/// A web being served. Stops, with all its connections, when dropped.
+/// A running server. Dropping it closes all its connections.
 pub struct WebServer {
     addr: SocketAddr,
     shared: Arc<Shared>,
@@ -58,18 +57,18 @@ struct Shared {
 }
 
 impl WebServer {
-    /// Serves `web` on 127.0.0.1, on a free port, from a thread of its own.
+    /// Serves `web` on 127.0.0.1, on a free port, from its own thread.
     ///
     /// # Errors
-    /// The system's, if there is no port or thread to be had.
+    /// The system's, without a free port or thread.
     pub fn start(web: Arc<dyn Web>) -> std::io::Result<Self> {
         Self::start_with(web, ServerOptions::default())
     }
 
-    /// [`Server::start`] with a delay, a log or a port.
+    /// [`WebServer::start`] with a delay, a log or a port.
     ///
     /// # Errors
-    /// The system's, if there is no port or thread to be had.
+    /// The system's, without a free port or thread.
     pub fn start_with(web: Arc<dyn Web>, options: ServerOptions) -> std::io::Result<Self> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         listener.set_nonblocking(true)?;
@@ -80,7 +79,7 @@ impl WebServer {
         let state = Arc::clone(&shared);
         let serve = async move {
             let listener = TcpListener::from_std(listener)?.tap_io(|stream| {
-                // Without it small answers wait for the client's acknowledgement; if it fails they only wait.
+                // Otherwise small answers wait for the client's acknowledgement; an error only leaves that delay.
                 let _ = stream.set_nodelay(true);
             });
             let service = Router::new().fallback(respond).with_state(state);
@@ -97,7 +96,6 @@ impl WebServer {
         Ok(Self { addr, shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -107,12 +105,12 @@ impl WebServer {
         format!("http://{}", self.addr)
     }
 
-    /// Requests taken so far.
+    /// Number of requests received.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
     }
 
-    /// Requests answered so far, in order; empty unless [`ServerOptions::log`] is set.
+    /// Answered requests in order; empty unless [`ServerOptions::log`] is set.
     pub fn log(&self) -> Vec<ServedRequest> {
         self.shared.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -129,7 +127,7 @@ impl Drop for WebServer {
     }
 }
 
-/// A web as it looks through a proxy: failures before an answer are 502.
+/// A web as seen through a proxy: failures before an answer are 502.
 pub struct Proxied<W>(pub W);
 
 impl<W: Web> Web for Proxied<W> {
@@ -151,7 +149,7 @@ async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Respons
     if !shared.options.delay.is_zero() {
         tokio::time::sleep(shared.options.delay).await;
     }
-    // A proxy's client names the host in the request target, any other in the Host field.
+    // A proxy's client names the host in the request target, others in the Host field.
     let named = request.uri().authority().map(|authority| authority.as_str().to_owned());
     let field = || request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_owned);
     let host = named.or_else(field).unwrap_or_default();
@@ -181,7 +179,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     response
 }
 
-/// Puts an answer on the wire: still content-encoded where that is known, and without what the connection decides.
+/// The answer as sent: still content-encoded if possible, and without connection-specific fields.
 fn send(fetched: Fetched) -> Response<Body> {
     let encoded = fetched.wire.is_some();
     let mut response = Response::new(Body::from(fetched.wire.unwrap_or(fetched.body)));

@@ -1,4 +1,4 @@
-//! What a generated web looks like, as a person writes it down: one small file, every property a number in it.
+//! Parameters of a generated web, in a small TOML file.
 
 use std::path::Path;
 
@@ -9,111 +9,111 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathShape {
-    /// To each island bridges from islands with a smaller number, one way.
+    /// One-way bridges to each island from islands with smaller numbers.
     #[default]
     Tree,
-    /// A ring on which each island is joined both ways to its nearest `bridges` successors, some of the bridges
-    /// rewired: a small world (Watts and Strogatz 1998).
+    /// A ring on which each island is joined both ways to its nearest `bridges` successors, with some bridges rewired:
+    /// a small world (Watts and Strogatz 1998).
     SmallWorld,
 }
 
-/// The parameters of a [`super::World`]. Two equal specs give the same web to the byte.
+/// The parameters of a [`super::SyntheticWeb`]. Equal specs give the same web, byte for byte.
 ///
-/// The default is `worlds/default.toml`; [`Spec::demo`] is the demo's web. Probabilities and shares lie in 0 to 1; a range `[a, b]` includes both ends.
+/// The default is `worlds/default.toml`; [`WebSpec::demo`] is the demo's web. Probabilities and shares are 0 to 1; a
+/// range `[a, b]` includes both ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebSpec {
-    /// Another seed, another web of the same kind.
+    /// Another seed gives another web of the same kind.
     pub seed: u64,
-    /// Pages in all: homes, listings, articles, bridge pages. What traps make up comes on top.
+    /// Number of homes, listings, articles and bridge pages. Trap pages are not counted.
     pub pages: u64,
     pub hosts: u64,
-    /// How uneven the sizes of off-topic hosts are: the power of a number from 1 to 8, drawn for each.
+    /// Skew of the sizes of off-topic hosts: the power of a random number from 1 to 8.
     pub host_skew: u32,
-    /// Share of hosts that carry nothing but the topic.
+    /// Share of hosts that are only about the topic.
     pub topical_hosts: f64,
     pub islands: u64,
-    /// The seeds: four pages of island 0 if this is 1, else one page on each of the first so many islands.
+    /// Seeds: four pages of island 0 if this is 1, else one page on each of the first `seed_islands` islands.
     pub seed_islands: u64,
     pub island_pages: [u64; 2],
-    /// How uneven the sizes of islands are: 0 as likely small as large; with s the size is drawn by u^(1 + s), u even in
-    /// 0 to 1, so that a few islands hold most of the topic's pages.
+    /// Skew of the island sizes: drawn by u^(1 + s), u uniform in 0 to 1. 0 is uniform; with a large s a few islands
+    /// have most of the topic's pages.
     pub island_skew: f64,
-    /// Hosts of one island, at least 12 pages each.
+    /// Hosts per island, at least 12 pages each.
     pub island_hosts: [u64; 2],
-    /// Tags that an island's posts on one blog are filed under, the largest first.
+    /// Tags of an island's posts on one blog, the largest first.
     pub island_tags: [u64; 2],
     /// Off-topic pages on a bridge between two islands.
     pub gap: [u64; 2],
-    /// Mean of the above over all bridges, inside it. An island's own gap is that of its shortest bridge.
+    /// Mean of `gap` over all bridges, within its range. An island's own gap is that of its shortest bridge.
     pub gap_mean: f64,
     pub shape: PathShape,
-    /// Bridges to each island (`tree`), or to its successors on the ring (`small-world`); 0: islands are not joined.
+    /// Bridges to each island (`tree`), or to its successors on the ring (`small-world`); 0 for isolated islands.
     pub bridges: u64,
-    /// Share of a small world's bridges, and of friend links, that lead anywhere instead of to a neighbour.
+    /// Share of a small world's bridges, and of blogroll links, that lead anywhere instead of to a neighbour.
     pub rewired: f64,
     /// Pages of an island that link to the head of a bridge that starts there.
     pub bridge_heads: u64,
-    /// Probability that the anchor of a link to a topic page, or along a bridge, holds words of the topic or near it.
+    /// Probability that the anchor of a link to a topic page or along a bridge contains words of the topic or near it.
     pub anchor_quality: f64,
-    /// Probability that the title of a topic page, and so what listings call it, holds words of the topic.
+    /// Probability that the title of a topic page, and so its entry in listings, contains words of the topic.
     pub title_quality: f64,
     /// Probability that the text around such a link does.
     pub context_quality: f64,
-    /// Probability that the directory of an island's pages on one host has a name of the topic.
+    /// Probability that the directory of an island's pages on one host is named after the topic.
     pub url_quality: f64,
     /// Probability that a link to an off-topic page has an anchor of the topic.
     pub misleading: f64,
-    /// Probability that a sentence of an article speaks of another topic than the article does.
+    /// Probability that a sentence of an article is about another topic.
     pub noise: f64,
-    /// Share of off-topic sections whose subject lies near the topic: they use many of its words.
+    /// Share of off-topic sections with a subject near the topic, which share many of its words.
     pub near_topics: f64,
-    /// Probability that a link stands in the block that its host keeps for links of its kind: links along bridges
-    /// among the editor's picks, links to the page's own subject under "related", links elsewhere in the sidebar. Where
-    /// it does not, its place says nothing.
+    /// Probability that a link is in its host's usual block for such links: bridge links among the editor's picks,
+    /// links within the topic under "related", others in the sidebar. Otherwise it is in a random block.
     pub template_regularity: f64,
-    /// Articles of its own section or island that an article links to as related.
+    /// Related articles of its own section or island that an article links to.
     pub related_links: [u64; 2],
     /// Off-topic pages of other hosts that a page links to.
     pub off_topic_links: [u64; 2],
-    /// Share of these, and of the footer's, that are the same on all pages of a host, as sidebars and footers are.
+    /// Share of these links and of the footer's that are the same on all pages of a host, as in sidebars and footers.
     pub repeated_links: f64,
-    /// Share of these that lead to a hub (the home of an off-topic host, large hosts more often).
+    /// Share of these links that lead to a hub (the home of an off-topic host, large hosts more often).
     pub hub_share: f64,
     pub footer_links: u64,
-    /// Share of links that lead nowhere: 404, one in five to a host without an address.
+    /// Share of dead links: 404, one in five to a host without an address.
     pub dangling: f64,
-    /// Share of links to pages that go through a redirect (301 or 302).
+    /// Share of links to pages through a redirect (301 or 302).
     pub redirects: f64,
-    /// Share of links to articles that use a second URL of the same bytes.
+    /// Share of links to articles by a second URL of the same bytes.
     pub duplicates: f64,
-    /// Share of hosts that are blogs: their sections are tags, posts stand by date, front page and archive list posts
-    /// of all tags mixed, every page shows the tag cloud. What they list is no part of `pages`.
+    /// Share of hosts that are blogs: sections are tags, posts are ordered by date, front page and archive list posts
+    /// of all tags, every page has the tag cloud. Front and archive pages are not counted in `pages`.
     pub blog_hosts: f64,
-    /// Tags that the off-topic posts of a blog are filed under, the largest first.
+    /// Tags of the off-topic posts of a blog, the largest first.
     pub tags: [u64; 2],
-    /// Categories of a blog beside its tags. Every post is in one, with its tag; the posts about the topic share one with others.
+    /// Categories of a blog. Every post is in one, with its tag; posts about the topic share one with others.
     pub categories: u64,
     pub tag_cloud: u64,
     /// Newest posts in the sidebar of every page of a blog.
     pub recent_posts: u64,
-    /// Probability that the post before or after one on a blog is of the same tag; else it is any of the blog's.
+    /// Probability that the post before or after one on a blog has the same tag; else it is any of the blog's.
     pub neighbour_kin: f64,
-    /// Share of hosts whose articles show the day when they were published.
+    /// Share of hosts whose articles show their publication date.
     pub dated_hosts: f64,
-    /// Share of these that say it in markup too (`time`, `article:published_time`).
+    /// Share of these with the date in markup too (`time`, `article:published_time`).
     pub marked_dates: f64,
-    /// Share of hosts with a page of links to friends' hosts (友链).
+    /// Share of hosts with a blogroll (友链).
     pub friend_hosts: f64,
-    /// Hosts on such a page: the next ones by number, as far as they have one too.
+    /// Hosts in a blogroll: the next ones by number that have one too.
     pub friends: [u64; 2],
-    /// Share of off-topic hosts with a calendar of endless months.
+    /// Share of off-topic hosts with an endless calendar.
     pub calendar_hosts: f64,
-    /// Share of hosts that put a session id into every link to themselves.
+    /// Share of hosts that put a session id into every internal link.
     pub session_hosts: f64,
-    /// Share of hosts whose pages are in GBK; half of these say so in the header, half in a meta tag only.
+    /// Share of hosts in GBK; half of these declare it in the header, half in a meta tag only.
     pub gbk_hosts: f64,
-    /// Share of hosts with a robots.txt; the off-topic ones of these forbid `/private/`, and link there.
+    /// Share of hosts with a robots.txt; those off topic disallow `/private/`, and link there.
     pub robots_hosts: f64,
 }
 
@@ -178,9 +178,8 @@ pub enum SpecError {
     /// Not TOML, an unknown key, or a value of another kind.
     #[error("line {line}: {reason}; worlds/default.toml lists all keys")]
     Shape {
-        /// Where, from 1.
         line: usize,
-        /// What does not fit.
+        /// What is wrong.
         reason: String,
     },
     #[error("{field} must be {want}, not {value}")]
@@ -193,19 +192,19 @@ pub enum SpecError {
 }
 
 impl WebSpec {
-    /// The web of `suidao demo` and `suidao practice`: blogs, with figures measured on real ones (`worlds/demo.toml` says
-    /// which).
+    /// The web of `suidao demo` and `suidao practice`: blogs, with numbers measured on real ones (see
+    /// `worlds/demo.toml`).
     ///
     /// # Panics
-    /// Never: the file is a part of the program, and a test reads it.
+    /// Never: the file is compiled in, and a test reads it.
     pub fn demo() -> Self {
         toml::from_str(include_str!("../../../../worlds/demo.toml")).expect("worlds/demo.toml is a spec")
     }
 
-    /// Reads a TOML file; what it leaves out is as in the default.
+    /// Reads a TOML file; missing fields have their default.
     ///
     /// # Errors
-    /// [`SpecError`] names the line, or the field that is out of range; the caller names the file.
+    /// [`SpecError`] names the line or the field that is out of range; the caller names the file.
     pub fn load(path: &Path) -> Result<Self, SpecError> {
         let text = std::fs::read_to_string(path).map_err(|source| SpecError::Read(source.to_string()))?;
         let spec: Self = toml::from_str(&text).map_err(|error| {

@@ -1,4 +1,4 @@
-//! What each parameter of a spec does, at its extremes.
+//! Tests of each parameter of a spec at its extremes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn links(world: &SyntheticWeb) -> Vec<(u64, PlannedLink)> {
         .collect()
 }
 
-/// Where a link leads, through redirects and second URLs.
+/// The target of a link, after redirects and second URLs.
 fn page_of(target: LinkTarget) -> Option<u64> {
     match target {
         LinkTarget::Page(page) | LinkTarget::AliasUrl(page) | LinkTarget::Redirect(page) => Some(page),
@@ -118,12 +118,12 @@ fn urls_of_blogs_lead_back_and_all_their_links_lead_somewhere() {
     let path = |url: &&CrawlUrl| url.path().contains("/tag") || url.path().contains("/categories/");
     assert!(seen.iter().filter(path).count() > 50, "tag pages are linked");
     assert!(seen.iter().filter(|url| url.path().starts_with("/archives/")).count() > 16);
-    // Posts are found over front pages and archives alone.
+    // Discoverable only through front pages and archives.
     let posts = world.pages().filter(|(url, relevant)| *relevant && !seen.contains(url)).count();
     assert_eq!(posts, 0, "every relevant post is reached");
 }
 
-/// The page reader with a lexicon of nothing: for links alone.
+/// The page reader with an empty lexicon, for links only.
 fn facts_free(world: &SyntheticWeb) -> TopicalWeb<'_> {
     static TOPIC: std::sync::OnceLock<suidao_page::topic::Topic> = std::sync::OnceLock::new();
     let topic = TOPIC.get_or_init(|| {
@@ -243,7 +243,7 @@ fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
     let foot = |link: &PlannedLink| link.slot == TemplateBlock::Foot && link.anchor != LinkText::Words("会员中心");
     assert_eq!(count(WebSpec { footer_links: 0, ..small() }, &foot), 0.0);
 
-    // All pages of a host share their links elsewhere, or none do.
+    // All pages of a host share their external links, or none do.
     let targets = |share| {
         let world = world(WebSpec { repeated_links: share, redirects: 0.0, duplicates: 0.0, ..small() });
         let foot = links(&world).into_iter().filter(|(_, link)| link.slot == TemplateBlock::Foot);
@@ -362,7 +362,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says()
     assert!((0.4..0.7).contains(&share(kin, neighbours)), "{kin} of {neighbours}");
 }
 
-/// Relevance of the articles of a kind: mean over at most 60 of them.
+/// Mean relevance of at most 60 articles of a kind.
 fn relevance(world: &SyntheticWeb, topic: &suidao_page::topic::Topic, which: &dyn Fn(u64) -> bool) -> f64 {
     let reading = TopicalWeb { web: world, topic };
     let pages = (0..world.spec().pages).filter(|&page| matches!(world.layout.locate(page).1, PagePosition::Article(_)));
@@ -398,7 +398,7 @@ proptest! {
     fn successors_are_a_function_of_seed_and_page(seed in 0_u64..1_000, blog in any::<bool>(), picks in prop::collection::vec(0_u64..1_500, 1..20)) {
         let spec = WebSpec { seed, ..if blog { blogs() } else { small() } };
         let (one, two) = (world(spec.clone()), world(spec));
-        // The second world has been asked for other pages before.
+        // The second world has served other pages before.
         for &page in picks.iter().rev() {
             two.layout.links(page);
         }

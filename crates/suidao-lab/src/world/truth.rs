@@ -1,4 +1,4 @@
-//! The generated web from outside: what is in it, and what is true of it.
+//! The interface of the generated web: content and ground truth.
 
 use super::address::twin;
 use super::layout::{Layout, PagePosition, salt};
@@ -6,13 +6,13 @@ use super::spec::{SpecError, WebSpec};
 use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
-/// A web generated from a [`Spec`].
+/// A web generated from a [`WebSpec`].
 ///
 /// ```
 /// use suidao_crawl::replay::Web;
-/// use suidao_lab::world::{Spec, World};
+/// use suidao_lab::world::{SyntheticWeb, WebSpec};
 ///
-/// let world = World::new(Spec { seed: 7, ..Spec::default() }).unwrap();
+/// let world = SyntheticWeb::new(WebSpec { seed: 7, ..WebSpec::default() }).unwrap();
 /// let seed = &world.seeds()[0];
 /// assert_eq!(world.get(seed).unwrap().status, 200);
 /// assert_eq!(world.island(seed), Some(0));
@@ -21,16 +21,16 @@ pub struct SyntheticWeb {
     pub(super) layout: Layout,
 }
 
-/// The world makes URLs only in normal form.
+/// Generated URLs are in normal form.
 pub(super) fn crawl_url(text: &str) -> CrawlUrl {
     CrawlUrl::parse(text).expect("the world's URLs are well formed")
 }
 
 impl SyntheticWeb {
-    /// The web a spec describes; takes time and memory for its hosts, islands and bridges, not for its pages.
+    /// Time and memory are proportional to hosts, islands and bridges, not to pages.
     ///
     /// # Errors
-    /// [`SpecError`] if a field is out of range or the pages do not suffice for the islands.
+    /// [`SpecError`] if a field is out of range or there are too few pages for the islands.
     pub fn new(spec: WebSpec) -> Result<Self, SpecError> {
         Layout::new(spec).map(|layout| Self { layout })
     }
@@ -39,8 +39,8 @@ impl SyntheticWeb {
         &self.layout.spec
     }
 
-    /// Where a crawl starts: four pages of island 0, its home first; or the homes of the first islands, of those on a
-    /// blog its front page.
+    /// Seeds of a crawl: four pages of island 0, its home first; or the homes of the first islands, on a blog its front
+    /// page.
     pub fn seeds(&self) -> Vec<CrawlUrl> {
         if self.layout.spec.seed_islands > 1 {
             let home = |island| {
@@ -71,13 +71,13 @@ impl SyntheticWeb {
         out
     }
 
-    /// Whether a page is about the topic. Redirects, errors, calendars and unknown URLs are not; a page's second URL
-    /// is what the page is.
+    /// Whether a page is on topic, under its first or second URL. Redirects, errors, calendars and unknown URLs are
+    /// not.
     pub fn is_relevant(&self, url: &CrawlUrl) -> bool {
         self.page(url).is_some_and(|page| self.layout.is_relevant(page))
     }
 
-    /// The island a page lies on; `None` for off-topic pages and for what is no page.
+    /// The island of a page; `None` for off-topic pages and for URLs without a page.
     pub fn island(&self, url: &CrawlUrl) -> Option<usize> {
         let page = self.page(url)?;
         self.layout.sections[self.layout.locate(page).0].island.map(|island| island as usize)
@@ -87,7 +87,7 @@ impl SyntheticWeb {
         self.layout.spec.islands as usize
     }
 
-    /// Every page with whether it is relevant, by page number: islands, bridges, then the off-topic region.
+    /// Every page with its relevance, by page number: islands, bridges, then off-topic pages.
     pub fn pages(&self) -> impl Iterator<Item = (CrawlUrl, bool)> + '_ {
         (0..self.layout.spec.pages).map(|page| (self.url(page), self.layout.is_relevant(page)))
     }
@@ -96,13 +96,13 @@ impl SyntheticWeb {
         (0..self.layout.spec.pages).filter(|&page| self.layout.is_relevant(page)).count() as u64
     }
 
-    /// Topic pages to learn a lexicon from, as (URL, HTML): on five hosts of their own that nothing links to, so that
-    /// no page is both learnt from and scored. [`Web::get`](suidao_crawl::replay::Web::get) serves them too.
+    /// Topic pages to learn a lexicon from, as (URL, HTML): on five separate hosts without incoming links, so that no
+    /// page is both learned from and scored. [`Web::get`](suidao_crawl::replay::Web::get) serves them too.
     pub fn sample_pages(&self, n: usize) -> Vec<(CrawlUrl, String)> {
         (0..n as u64).map(|index| self.sample(true, index)).collect()
     }
 
-    /// Off-topic pages likewise; every fifth lies near the topic and links to a sample page of it.
+    /// Off-topic pages likewise; every fifth is near the topic and links to a sample page of it.
     pub fn background_pages(&self, n: usize) -> Vec<(CrawlUrl, String)> {
         (0..n as u64).map(|index| self.sample(false, index)).collect()
     }
@@ -123,7 +123,7 @@ impl SyntheticWeb {
     pub(super) fn find(&self, host: u64, url: &str) -> Option<u64> {
         let first = url.strip_suffix("from=related").and_then(|rest| rest.strip_suffix(['?', '&']));
         let page = self.layout.find_page(host, first.unwrap_or(url))?;
-        // The second URL has its mark behind `?` or `&` as the first has a query or not.
+        // The second URL has its marker after `?` or `&`, depending on whether the first has a query.
         (first.is_none() || twin(&self.layout.url(page)) == url).then_some(page)
     }
 
@@ -131,7 +131,7 @@ impl SyntheticWeb {
         self.layout.sections[section].start
     }
 
-    /// Whether a page is an article or a bridge page: has text of its own.
+    /// Whether a page has a text of its own: articles and bridge pages.
     pub(super) fn has_text(&self, page: u64) -> bool {
         matches!(self.layout.locate(page).1, PagePosition::Article(_) | PagePosition::Bridge(..))
     }
@@ -169,7 +169,7 @@ mod tests {
         hrefs.collect()
     }
 
-    /// The pages a URL's page links to, redirects followed, second URLs made first ones.
+    /// The pages that a URL's page links to, after redirects, by their first URL.
     fn successors(world: &SyntheticWeb, url: &CrawlUrl) -> Vec<u64> {
         let mut out = Vec::new();
         for mut link in hrefs(&world.get(url).unwrap()) {
@@ -212,7 +212,7 @@ mod tests {
         assert_ne!(one.sample_pages(3)[0].1, other.sample_pages(3)[0].1);
     }
 
-    /// Fixes the bytes of one page and the draws beneath: a change here makes every recorded run on a world worthless.
+    /// Fixes the bytes of one page and the draws: a change here invalidates every recorded run on a world.
     #[test]
     fn the_default_web_stays_as_it_is() {
         let world = SyntheticWeb::new(WebSpec::default()).unwrap();
@@ -245,7 +245,7 @@ mod tests {
                 (0..world.spec().pages).filter(|page| island[*page as usize].is_some() && !seen.contains(page));
             assert_eq!(unreached.count(), 0, "every topic page is reached from the seeds");
 
-            // From every page of every island at once, stopping at islands: off-topic pages to each island.
+            // Breadth first from all pages of all islands, stopping at islands: off-topic pages to each island.
             let mut found: BTreeMap<usize, u64> = BTreeMap::new();
             for from in 0..world.islands() {
                 let mut distance: BTreeMap<u64, u64> = BTreeMap::new();
@@ -270,7 +270,7 @@ mod tests {
                     }
                 }
             }
-            // The shortest bridge that leads to each; none to island 0, where the seeds are.
+            // The shortest bridge to each; none to island 0 with the seeds.
             let bridges = &world.layout.bridges;
             let to = |island: usize| {
                 bridges.iter().filter(move |bridge| bridge.to == island as u64).map(|bridge| bridge.gap)

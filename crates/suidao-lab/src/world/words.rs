@@ -1,10 +1,9 @@
-//! The words the world is written in (`words.toml`): the topic (sports, in six themes), what lies near it, and what does not.
+//! Vocabulary of the generated web (`words.toml`): the topic (sports, in six themes), near topics and off-topic ones.
 
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer};
 
-/// Words of one kind; they live as long as the program.
 pub(super) type WordList = &'static [&'static str];
 
 #[derive(Deserialize)]
@@ -19,13 +18,13 @@ pub(super) struct TopicWords {
     pub names: WordList,
 }
 
-/// The whole of `words.toml`, which says what each list is.
+/// The contents of `words.toml`, which describes each list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorldWords {
     pub sports: TopicWords,
     pub near: TopicWords,
-    /// [`THEMES`] themes of the topic, then what is off it.
+    /// [`THEMES`] themes of the topic, then off-topic ones.
     pub topics: Vec<TopicWords>,
     #[serde(deserialize_with = "list")]
     pub times: WordList,
@@ -50,10 +49,10 @@ pub(super) struct WorldWords {
 pub(super) static WORDS: LazyLock<WorldWords> =
     LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("words.toml is read by a test"));
 
-/// The first so many topics are themes of sports; the rest is off topic.
+/// The first topics, which are themes of sports; the rest is off topic.
 pub(super) const THEMES: usize = 6;
 
-/// How many topics there are, and the index that stands for what is near the topic where one of them is meant.
+/// Number of topics, also used as the index of near topics.
 pub(super) const NEAR_TOPIC: usize = 12;
 
 fn list<'de, D: Deserializer<'de>>(text: D) -> Result<WordList, D::Error> {
@@ -61,8 +60,8 @@ fn list<'de, D: Deserializer<'de>>(text: D) -> Result<WordList, D::Error> {
     Ok(text.split_whitespace().collect::<Vec<_>>().leak())
 }
 
-/// Words of the topic with this index, and those mixed into them. What is about the topic, or near it, borrows from
-/// sports at large.
+/// Words of the topic with this index, and those mixed into them: text about the topic or near it borrows general words
+/// of sports.
 pub(super) fn vocabulary(topic: usize) -> (&'static TopicWords, Option<&'static TopicWords>) {
     match topic {
         NEAR_TOPIC => (&WORDS.near, Some(&WORDS.sports)),
@@ -70,7 +69,7 @@ pub(super) fn vocabulary(topic: usize) -> (&'static TopicWords, Option<&'static 
     }
 }
 
-/// All words of the topic and its themes: for a small lexicon in a test.
+/// All words of the topic and its themes, for a small test lexicon.
 pub fn topic_words() -> impl Iterator<Item = &'static str> {
     let themes = WORDS.topics[..THEMES].iter().chain(std::iter::once(&WORDS.sports));
     themes.flat_map(|topic| topic.nouns.iter().chain(topic.verbs)).copied()

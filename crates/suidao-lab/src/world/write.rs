@@ -1,4 +1,4 @@
-//! Sentences, titles and paragraphs about a topic, and what the world's links and titles say.
+//! Generates sentences, titles and paragraphs about a topic, and texts of links.
 
 use super::address::AuxPage;
 use super::layout::{Layout, PagePosition, salt, topic_is_on};
@@ -21,7 +21,7 @@ impl Layout {
         title(self.topic_at(page, index, place), &mut draw)
     }
 
-    /// Whether the title of a page with this topic says what it is about.
+    /// Whether the title of a page with this topic mentions it.
     pub fn title_tells(&self, page: u64, topic: usize) -> bool {
         let quality = self.spec.title_quality;
         quality >= 1.0 || !topic_is_on(topic) || Draw::new(self.spec.seed, salt::TITLE, !page).chance(quality)
@@ -62,12 +62,12 @@ impl Layout {
     }
 }
 
-/// What a blog calls a category: nothing that tells what is in it.
+/// A blog category's name, which does not reveal its content.
 pub(super) fn category_name(host: u64, category: u64) -> &'static str {
     WORDS.blank_tags[((host + category) % WORDS.blank_tags.len() as u64) as usize]
 }
 
-/// Fills a pattern of [`super::words`]. Two words in five are borrowed from `common`.
+/// Fills a pattern of [`super::words`]. Two words in five come from `common`.
 pub(super) fn fill(pattern: &str, words: &TopicWords, common: Option<&TopicWords>, draw: &mut Draw, out: &mut String) {
     for letter in pattern.chars() {
         let topic = match common {
@@ -93,7 +93,7 @@ pub(super) fn sentence(topic: usize, draw: &mut Draw, out: &mut String) {
     fill(pattern, words, common, draw, out);
 }
 
-/// A title, or the anchor of a link that says where it leads.
+/// A title, or the anchor of a descriptive link.
 pub(super) fn title(topic: usize, draw: &mut Draw) -> String {
     let mut out = String::new();
     let pattern = draw.pick(WORDS.titles);
@@ -102,7 +102,7 @@ pub(super) fn title(topic: usize, draw: &mut Draw) -> String {
     out
 }
 
-/// One to six paragraphs of two to six sentences; each sentence strays to another topic with probability `noise`.
+/// One to six paragraphs of two to six sentences; each sentence is about another topic with probability `noise`.
 pub(super) fn paragraphs(topic: usize, noise: f64, draw: &mut Draw) -> Vec<String> {
     let count = draw.within([1, 6]);
     let mut out = Vec::with_capacity(count as usize);

@@ -1,5 +1,5 @@
-//! The configuration that a crawl directory keeps (`state/config.toml`), for those who go on with the crawl: what is crawled,
-//! how politely and as whom. What reaches out of the directory is the user's alone to say, as others may have made it.
+//! The configuration that a crawl directory stores (`state/config.toml`) for later runs. Others may have written the
+//! directory, so settings that reach outside it come from the user only.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use suidao_store::store::own;
 
 const MODEL: &str = "strategy.context-graph.model";
 
-/// Keys and sections that are never kept in a crawl directory, nor taken from one. Without the first, by their number
-/// [`DECISIVE`], something else would be fetched, or by another way.
+/// Keys and sections that a crawl directory neither stores nor sets. Without the first [`DECISIVE`] of them a run would
+/// send other requests than the crawl, or send them another way.
 const MACHINE: [&str; 11] = [
     "fetch.proxy",
     "fetch.credentials",
@@ -27,17 +27,17 @@ const MACHINE: [&str; 11] = [
 
 const DECISIVE: usize = 6;
 
-/// What a kept configuration is read for.
+/// What a stored configuration is read for.
 #[derive(Clone, Copy, Debug)]
 pub enum Use<'a> {
-    /// Pages are fetched. These keys are given by flags of their own.
+    /// Pages are fetched. Flags set these keys.
     Fetching(&'a [&'a str]),
-    /// Only what is on disk is looked at.
+    /// Only files are read.
     Reading,
 }
 
 impl Config {
-    /// What a crawl directory keeps of it.
+    /// The part that a crawl directory stores.
     pub fn kept(&self) -> toml::Table {
         let table = |config: &Self| toml::Table::try_from(config).unwrap_or_default();
         let (mut kept, usual) = (table(self), table(&Self::default()));
@@ -60,11 +60,11 @@ impl Config {
         kept
     }
 
-    /// Reads the configuration that a crawl directory keeps, and applies the assignments in order.
+    /// Reads the configuration that a crawl directory stores, and applies the assignments in order.
     ///
     /// # Errors
-    /// [`ConfigError::NotKept`] if it holds what is not its to say, [`ConfigError::MadeWith`] if something else would be
-    /// fetched than the crawl did; else as [`Config::load`].
+    /// [`ConfigError::NotKept`] if it has a key that only the user may set; [`ConfigError::MadeWith`] if the crawl used a
+    /// setting that the user has not given; else as [`Config::load`].
     pub fn load_kept(path: &Path, assignments: &[String], purpose: Use<'_>) -> Result<Self, ConfigError> {
         let text = own::read_text(path, own::SMALL)?;
         let name = path.display().to_string();
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn every_key_that_names_a_path_an_address_or_a_variable_is_known() {
-        // A key that is new is to be looked at: does it reach out of a crawl directory? Then it belongs into the list.
+        // A new key fails this test: if it reaches outside a crawl directory, add it to the list.
         let mut every = whole();
         every.fetch.contact = Some("me".into());
         every.render.mode = crate::fetch::render::RenderMode::Never;
@@ -176,7 +176,7 @@ mod tests {
         );
     }
 
-    /// Keys whose value is a text or a list.
+    /// Collects the keys whose value is a text or a list.
     fn gather(before: &str, table: &toml::Table, keys: &mut Vec<String>) {
         for (key, value) in table {
             let key = if before.is_empty() { key.clone() } else { format!("{before}.{key}") };

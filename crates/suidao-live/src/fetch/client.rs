@@ -1,4 +1,4 @@
-//! The client: one request at a time, nothing followed, nothing unpacked behind our back.
+//! The HTTP client: one request at a time, without following redirects or decoding bodies.
 
 use std::fmt;
 use std::io;
@@ -23,19 +23,19 @@ use super::settings::{CheckedSettings, FetchSettings, SettingsError};
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use suidao_page::read::coding::{self, UnpackError};
 
-/// Pages first, whatever else there is after them.
+/// Asks for pages first, and accepts anything.
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5";
 
-/// Idle connections kept to one host: more than one matters only where politeness is switched off.
+/// Idle connections to one host. More than one is useful only without a politeness delay.
 const IDLE_PER_HOST: usize = 64;
 
-/// Most header fields of one answer; hyper's own limit of 100 is met by real sites that set cookies freely.
+/// Most header fields of an answer. Real sites that set many cookies exceed hyper's default of 100.
 const MOST_HEADERS: usize = 256;
 
-/// Most bytes read of the body of an answer that is no page: its status is what counts.
+/// Most bytes read from the body of an answer other than 2xx: only its status counts.
 const OTHER_BODY: usize = 64 << 10;
 
-/// What the media types begin with that are clearly none of a page's.
+/// Prefixes of media types that are not pages.
 const NO_PAGES: [&str; 35] = [
     "image/",
     "video/",
@@ -74,34 +74,29 @@ const NO_PAGES: [&str; 35] = [
     "application/zip",
 ];
 
-/// Why there is no fetcher.
 #[derive(Debug, Error)]
 pub enum FetcherError {
-    /// A setting that cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The HTTP client does not start.
     #[error("cannot start the HTTP client: {0}")]
     Client(#[source] reqwest::Error),
-    /// Nothing listens where the proxy should be.
     #[error("cannot reach the proxy {proxy} ({source}); check fetch.proxy (--proxy)")]
     ProxyUnreachable {
         /// Host and port.
         proxy: String,
-        /// What the system says.
         source: io::Error,
     },
 }
 
-/// What a page loads.
+/// A script or data that a rendered page requests.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fetch) struct Subresource<'a> {
     pub page: &'a CrawlUrl,
-    /// Header fields that go with the request for it.
+    /// Its header fields.
     pub fields: &'a [(String, String)],
 }
 
-/// Fetches one URL at a time, any number of them at once. Clones share one pool of connections and cost little.
+/// Fetches any number of URLs at once. Clones share one connection pool and are cheap.
 #[derive(Clone)]
 pub struct Fetcher {
     client: Client,
@@ -116,7 +111,7 @@ pub struct Fetcher {
     cookies: Option<Arc<Cookies>>,
 }
 
-/// Nothing of it: it holds secrets.
+/// Prints no field, because it holds secrets.
 impl fmt::Debug for Fetcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fetcher").finish_non_exhaustive()
@@ -124,21 +119,16 @@ impl fmt::Debug for Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher that keeps to `settings`. The limit of files that this process may have open is raised as far as the
-    /// system permits. Proxies named by the environment are not used; of the environment only the
-    /// variables that credentials name are read.
+    /// Creates a fetcher, and raises the limit of open files of this process as far as permitted. Proxy variables of the
+    /// environment are ignored; only variables that credentials name are read.
     ///
-    /// On a machine without certificates of authorities the fetcher works for http; https then fails as
-    /// [`FailureKind::Tls`], and a warning is logged.
-    ///
-    /// # Errors
-    /// [`FetcherError::Settings`] for a value that cannot be used, [`FetcherError::Client`] if the client does not
-    /// start.
+    /// If the system has no root certificates, http works, https fails with [`FailureKind::Tls`], and a warning is
+    /// logged.
     pub fn new(settings: &FetchSettings) -> Result<Self, FetcherError> {
         Self::with_names(settings, &system())
     }
 
-    /// The same, with names looked up elsewhere.
+    /// As [`Fetcher::new`], with another resolver.
     pub(super) fn with_names(settings: &FetchSettings, lookup: &Lookup) -> Result<Self, FetcherError> {
         let checked = settings.checked()?;
         let mut headers = HeaderMap::new();
@@ -150,7 +140,7 @@ impl Fetcher {
         }
         let client = match builder(&checked, &headers, lookup).and_then(ClientBuilder::build) {
             Ok(client) => client,
-            // What fails here on a bare machine is the search for certificates; demo and loopback need none.
+            // On a system without root certificates building the client fails. Demo and loopback need none.
             Err(error) => {
                 let bare = builder(&checked, &headers, lookup).and_then(|builder| builder.tls_certs_only([]).build());
                 let Ok(client) = bare else { return Err(FetcherError::Client(error)) };
@@ -176,30 +166,30 @@ impl Fetcher {
         })
     }
 
-    /// The same, and these ports may be asked although they belong to services that are not the web (`scope.allow_ports`).
+    /// Also permits these ports of other services (`scope.allow_ports`).
     pub fn with_ports(mut self, ports: &[u16]) -> Self {
         self.allowed.ports = ports.into();
         self
     }
 
-    /// Asks for `url` once, following nothing; with `known` under the condition that it is not the version these mark
-    /// (`If-None-Match`, `If-Modified-Since`).
+    /// Requests `url` once, without following redirects. With `known` the request is conditional (`If-None-Match`,
+    /// `If-Modified-Since`).
     ///
-    /// Every answer is a [`Fetched`], whatever its status: redirects (their `location` among the headers) and error
-    /// statuses, and 304 where nothing has changed, are judged by the caller; `asked` is what was sent of `known`. Header names are in lower case, in the order received (fields of one name
-    /// stand together, where the first stood), values are UTF-8 if they decode as such and Latin-1 otherwise (a
-    /// `location` has its bytes escaped instead). `wire` is set where the body was packed. Of answers other than 2xx at most 64 KiB of body are read, and the body is
-    /// empty if it is larger or broken.
+    /// Every answer is a [`Fetched`], including redirects, errors and 304. Header names are in lower case, in the order
+    /// received; fields of one name are placed together where the first was. Values are UTF-8 if they decode as such,
+    /// else Latin-1; in `location` other bytes are escaped. `wire` is set if the body was compressed. Of answers other
+    /// than 2xx at most 64 KiB of the body are read; it is empty if it is larger or broken. `asked` is what was sent of
+    /// `known`.
     ///
     /// # Errors
-    /// [`Failure`] if there was no answer, its body is larger than allowed or broken, its address is private, or its
-    /// media type is none of a page's (not asked of `/robots.txt` and what is named like a sitemap). `retry_after` is never set: a status that asks to
-    /// wait is an answer, see [`retry_after`](super::retry_after).
+    /// [`Failure`] if there is no answer, the body is too large or broken, the address is private, or the media type is
+    /// not that of a page (unchecked for `/robots.txt` and names of sitemaps). `retry_after` is never set; see
+    /// [`retry_after`](super::retry_after).
     pub async fn fetch(&self, url: &CrawlUrl, known: Option<&Validators>) -> Result<Fetched, Failure> {
         self.fetch_from(url, known).await.0
     }
 
-    /// [`Fetcher::fetch`], and the address that answered: none where nothing did, or a proxy stands between.
+    /// As [`Fetcher::fetch`], with the address that answered; `None` without an answer, or behind a proxy.
     pub async fn fetch_from(
         &self,
         url: &CrawlUrl,
@@ -210,12 +200,8 @@ impl Fetcher {
         (answer.map_err(|kind| Failure { kind, retry_after: None }), from.filter(|_| self.proxy.is_none()))
     }
 
-    /// Asks once for what a page loads (a script, data), as [`Fetcher::fetch`] does for a page, but of any media type, and
-    /// with its own header fields in the place of ours of the same names. What an origin is told of us, and cookies, it is
-    /// told only for its own pages.
-    ///
-    /// # Errors
-    /// As [`Fetcher::fetch`].
+    /// Requests a script or data of a rendered page, as [`Fetcher::fetch`] but of any media type. Its header fields
+    /// override ours. Credentials and cookies are sent only if it has the origin of the page.
     pub(super) async fn fetch_part(&self, url: &CrawlUrl, part: &Subresource<'_>) -> Result<Fetched, Failure> {
         self.exchange(url, None, Some(part), &mut None).await.map_err(|kind| Failure { kind, retry_after: None })
     }
@@ -280,7 +266,7 @@ impl Fetcher {
             self.read_body(response, &mut fetched, self.max_wire, self.max_body).await?;
         } else {
             let (max_wire, max_body) = (self.max_wire.min(OTHER_BODY), self.max_body.min(OTHER_BODY));
-            // The status stands, whatever becomes of the body.
+            // The status counts even if the body is broken.
             let _ = self.read_body(response, &mut fetched, max_wire, max_body).await;
         }
         Ok(fetched)
@@ -319,21 +305,18 @@ impl Fetcher {
         Ok(())
     }
 
-    /// The header fields every request carries beside `host`, names in lower case: for the archive's request records. What
-    /// single origins are told of us, and cookies, are not among them.
+    /// The header fields that every request carries, except `host`, in lower case, for request records in the archive.
+    /// Credentials and cookies are not among them.
     pub fn request_headers(&self) -> Vec<(String, String)> {
         self.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
     }
 
-    /// Whether the proxy can be connected to, so that a crawl need not begin to find out; fine if there is none.
-    ///
-    /// # Errors
-    /// [`FetcherError::ProxyUnreachable`] if it cannot, within the time limit for connections.
+    /// Checks that the proxy accepts connections, if one is set.
     pub async fn check_proxy(&self) -> Result<(), FetcherError> {
         let Some(proxy) = &self.proxy else { return Ok(()) };
         let host = proxy.host_str().unwrap_or_default();
         let port = proxy.port_or_known_default().unwrap_or(80);
-        // An IPv6 address stands in brackets in a URL, and must not for the resolver.
+        // A URL has an IPv6 address in brackets, a resolver needs it without.
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let connect = tokio::net::TcpStream::connect((bare, port));
         let source = match tokio::time::timeout(self.connect_timeout, connect).await {
@@ -346,13 +329,12 @@ impl Fetcher {
 }
 
 impl Fetcher {
-    /// Whether the host of `url` has an address and takes a connection there, within the time limit for connections.
-    /// Nothing is asked of it. For whoever wonders whether the network is there; with a proxy it is the proxy that
-    /// would have to be asked ([`Fetcher::check_proxy`]).
+    /// Whether the host of `url` resolves and accepts a connection, within the time limit. Sends no request. Behind a
+    /// proxy use [`Fetcher::check_proxy`].
     pub async fn reaches(&self, url: &CrawlUrl) -> bool {
         let target = url.to_url();
         let (Some(host), Some(port)) = (target.host_str(), target.port_or_known_default()) else { return false };
-        // An IPv6 address stands in brackets in a URL, and must not for the resolver.
+        // As in `check_proxy`.
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let connect = async {
             let addresses = tokio::net::lookup_host((bare, port)).await?;
@@ -370,9 +352,9 @@ impl Fetcher {
 }
 
 fn builder(checked: &CheckedSettings, headers: &HeaderMap, lookup: &Lookup) -> Result<ClientBuilder, reqwest::Error> {
-    // Fails where a provider is installed already, which then serves.
+    // Fails if a provider is already installed, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // With a proxy the only name resolved here is its own, and that is the user's word.
+    // Behind a proxy the only name resolved here is the proxy's own, which the user set.
     let allowed = checked.proxy.is_none().then(|| checked.allowed.clone());
     let builder = Client::builder()
         .no_proxy()
@@ -385,7 +367,7 @@ fn builder(checked: &CheckedSettings, headers: &HeaderMap, lookup: &Lookup) -> R
         .tcp_nodelay(true)
         .pool_idle_timeout(descriptors::idle(descriptors::raise()))
         .pool_max_idle_per_host(IDLE_PER_HOST)
-        // What browsers forgive.
+        // Browsers accept these too.
         .http1_max_headers(MOST_HEADERS)
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
@@ -397,26 +379,25 @@ fn builder(checked: &CheckedSettings, headers: &HeaderMap, lookup: &Lookup) -> R
     })
 }
 
-/// UTF-8 if it is that, else Latin-1, in which all bytes mean something.
+/// Decodes UTF-8, or else Latin-1, in which every byte has a meaning.
 fn text(value: &HeaderValue) -> String {
     let bytes = value.as_bytes();
     std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect(), str::to_owned)
 }
 
-/// As [`text`], but bytes that are no UTF-8 percent-escaped: old Chinese sites redirect to paths in GBK, and these mean
-/// the bytes and not Latin-1 letters.
+/// As [`text`], but percent-escapes bytes that are not UTF-8: old Chinese sites redirect to paths in GBK.
 fn escaped(value: &HeaderValue) -> String {
     let bytes = value.as_bytes();
     let escape = |&byte: &u8| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(escape).collect(), str::to_owned)
 }
 
-/// Whether a media type (lower case, without parameters) is clearly none of a page's; what is unclear is read.
+/// Whether a media type (lower case, without parameters) is certainly not a page.
 fn is_no_page(media: &str) -> bool {
     !media.ends_with("xhtml+xml") && NO_PAGES.iter().any(|prefix| media.starts_with(prefix))
 }
 
-/// Whether a URL is named like what is written for crawlers: servers give robots.txt and sitemaps any media type.
+/// Whether the URL names a robots.txt or sitemap: servers send these with any media type.
 fn is_for_crawlers(url: &CrawlUrl) -> bool {
     let path = url.path().to_ascii_lowercase();
     path == "/robots.txt" || [".xml", ".xml.gz", ".txt.gz"].iter().any(|ending| path.ends_with(ending))

@@ -1,6 +1,5 @@
-//! Cookies of one run (RFC 6265), where `fetch.cookies` is on: in memory only, never on disk.
-//!
-//! Some sites do not show a page before a cookie comes back; most crawls need none.
+//! Cookies of one run (RFC 6265) if `fetch.cookies` is on, in memory only. Some sites show a page only if a cookie comes
+//! back; most crawls need none.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -10,15 +9,14 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use rustc_hash::FxHashMap;
 
-/// Jars kept; beyond that the oldest goes.
+/// Most jars; the oldest is dropped.
 const JARS: usize = 4096;
 
-/// Cookies of one jar, and bytes of their names and values together: a jar that is fuller is emptied. Browsers keep 50 of
-/// 4 KiB and more; a site that wants more of us does without.
+/// Most cookies of a jar, and most bytes of their names and values; a jar that exceeds one is emptied. Browsers keep 50
+/// of 4 KiB or more.
 const COOKIES: usize = 50;
 const BYTES: usize = 16 << 10;
 
-/// The jars.
 #[derive(Default)]
 pub(super) struct Cookies(Mutex<Jars>);
 
@@ -34,7 +32,7 @@ impl Cookies {
     pub fn header(&self, url: &Url) -> Option<HeaderValue> {
         let jars = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pairs: Vec<(&str, &str)> = jars.of.get(domain(url)?)?.get_request_values(url).collect();
-        // The library's order is that of a hash map.
+        // The library returns them in the order of a hash map.
         pairs.sort_unstable();
         let text: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mut value = HeaderValue::from_bytes(text.join("; ").as_bytes()).ok().filter(|value| !value.is_empty())?;
@@ -42,7 +40,7 @@ impl Cookies {
         Some(value)
     }
 
-    /// Takes in the values of an answer's `Set-Cookie`; what is none is passed over.
+    /// Stores the values of `Set-Cookie`; invalid ones are ignored.
     pub fn take<'a>(&self, url: &Url, values: impl Iterator<Item = &'a HeaderValue>) {
         let values = values.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok());
         let mut cookies =
@@ -67,7 +65,7 @@ impl Cookies {
     }
 }
 
-/// What a jar is of: the registrable domain, or the host where it has none (an address, a name in a network of one's own).
+/// The key of a jar: the registrable domain, or the host if it has none (an address, a name of a local network).
 fn domain(url: &Url) -> Option<&str> {
     let host = url.host_str()?;
     Some(url.domain().and_then(psl::domain_str).unwrap_or(host))
@@ -102,7 +100,7 @@ mod tests {
         for (to, expected) in [
             ("https://www.a.com.cn/x/z", "a=1; b=2; p=4; s=3"),
             ("http://www.a.com.cn/x", "a=1; b=2; p=4"),
-            // Without Path a cookie is of its folder.
+            // Without Path a cookie applies to its folder.
             ("https://www.a.com.cn/", ""),
             ("https://bbs.a.com.cn/x/", "a=1"),
             ("https://a.com.cn/x/", "a=1"),

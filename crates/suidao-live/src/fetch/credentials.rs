@@ -1,8 +1,8 @@
-//! Who we are to a host that asks: passwords, tokens and header fields of `[[fetch.credentials]]`.
+//! Passwords, tokens and header fields of `[[fetch.credentials]]`.
 //!
-//! It goes to the origin it was given for (scheme, host and port) and to no other, as each request, redirects included,
-//! is matched by itself. It is never printed: a [`Secret`] shows and writes `***`, header values are marked as
-//! sensitive, and the archive's request records are made from what all requests have in common.
+//! They are sent only to their origin (scheme, host and port); each request, redirects included, is matched separately.
+//! They are never printed: a [`Secret`] shows as `***`, header values are marked as sensitive, and request records
+//! contain only what all requests have in common.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::settings::SettingsError;
 use suidao_page::model::CrawlUrl;
 
-/// What is shown of a secret.
+/// Replaces a secret in output.
 const HIDDEN: &str = "***";
 
 /// A text that is never shown: `Debug` and serde write `***`.
@@ -23,7 +23,6 @@ const HIDDEN: &str = "***";
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a text for one.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -43,54 +42,52 @@ impl Serialize for Secret {
 
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // The library's own message would repeat what stands there.
+        // The library's own message would contain the value.
         let text = String::deserialize(deserializer);
         text.map(Self).map_err(|_| serde::de::Error::custom("a secret must be a quoted string"))
     }
 }
 
-/// One entry of `[[fetch.credentials]]`: what is said to one origin and to no other.
+/// One entry of `[[fetch.credentials]]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Credential {
-    /// Scheme, host and port: `https://a.cn`, `https://a.cn:8443`. Without a scheme https is meant; http must be said.
+    /// Scheme, host and port: `https://a.cn`, `https://a.cn:8443`. The default scheme is https; http must be explicit.
     pub origin: String,
     /// User of basic authentication (RFC 7617).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Its password.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password: Option<Secret>,
-    /// Variable of the environment that holds the password.
+    /// Environment variable with the password.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password_env: Option<String>,
     /// Bearer token (RFC 6750).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bearer: Option<Secret>,
-    /// Variable of the environment that holds the token.
+    /// Environment variable with the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bearer_env: Option<String>,
-    /// Header fields and their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Secret>,
-    /// Header fields and the variables of the environment that hold their values.
+    /// Header fields and the environment variables with their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers_env: BTreeMap<String, String>,
 }
 
-/// A credential with its secrets at hand.
+/// A credential with its secrets resolved.
 pub(super) struct ResolvedCredential {
-    /// As [`CrawlUrl::origin`] has it.
+    /// In the form of [`CrawlUrl::origin`].
     pub origin: String,
     /// Marked as sensitive.
     pub headers: HeaderMap,
 }
 
-/// Where secrets come from: variables by name.
+/// Looks up environment variables by name.
 pub(super) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Credential {
-    /// Whether it can be used, as far as that is seen without the environment.
+    /// Checks everything that does not need the environment.
     pub(super) fn check(&self) -> Result<String, SettingsError> {
         let wrong = |problem: &str| Err(self.wrong(problem));
         if self.origin.contains('@') {
@@ -139,7 +136,7 @@ impl Credential {
         Ok(origin)
     }
 
-    /// The origin in normal form, if it is nothing else.
+    /// The origin in normal form; `None` if the URL has more than an origin.
     fn parsed(&self) -> Option<String> {
         let text = self.origin.trim();
         let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
@@ -147,12 +144,12 @@ impl Credential {
         (url.path() == "/" && url.query().is_none() && !whole.contains(['?', '#'])).then(|| url.origin())
     }
 
-    /// Whether a secret stands in the configuration itself.
+    /// Whether the configuration itself contains a secret.
     pub fn holds_secret(&self) -> bool {
         self.password.is_some() || self.bearer.is_some() || !self.headers.is_empty()
     }
 
-    /// Gets the secrets.
+    /// Resolves the secrets.
     pub(super) fn access(&self, environment: Environment) -> Result<ResolvedCredential, SettingsError> {
         let origin = self.check()?;
         let variable = |name: &String| {
@@ -194,13 +191,13 @@ impl Credential {
     }
 
     fn wrong(&self, problem: &str) -> SettingsError {
-        // What stands before an @ may be a password.
+        // The part before an @ may be a password.
         let origin = self.origin.rsplit('@').next().unwrap_or_default().to_owned();
         SettingsError::Credential { origin, problem: problem.to_owned() }
     }
 }
 
-/// Header fields that belong to the client: they frame the message, say who asks, or what answer can be read.
+/// Header fields that the client sets itself.
 const NOT_OURS: [&str; 18] = [
     "accept-encoding",
     "connection",
@@ -222,7 +219,7 @@ const NOT_OURS: [&str; 18] = [
     "user-agent",
 ];
 
-/// A file with a secret that others on this machine can read is told, not refused.
+/// Warns of a file with a secret that others on this machine can read.
 pub fn warn_if_open(path: &Path, what: &str) {
     #[cfg(unix)]
     {

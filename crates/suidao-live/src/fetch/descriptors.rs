@@ -1,18 +1,17 @@
-//! How many files and connections the system lets us have open, and for how long idle connections may take some of
-//! them.
+//! The limit of open files and connections, and how long idle connections may occupy a part of it.
 
 use std::time::Duration;
 
-/// Longest that an idle connection is kept: some times the usual delay between two requests to a host.
+/// Longest time to keep an idle connection: several times the default delay between two requests to a host.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Shortest: else a connection would be of use to nobody.
+/// Shortest time; a shorter one would make connections useless.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// Requests a second, to a host each, for which a quarter of the descriptors is to be enough.
+/// Requests per second, each to another host, for which a quarter of the descriptors should suffice.
 const BUSIEST: u32 = 1_000;
-/// Where the limit is not known: what systems without any other have.
+/// If the limit is unknown: the usual default.
 const USUAL: u64 = 1_024;
 
-/// Raises this process's limit of open files as far as the system permits, and gives what it is then.
+/// Raises the limit of open files of this process as far as permitted, and returns it.
 pub fn raise() -> u64 {
     #[cfg(unix)]
     {
@@ -27,7 +26,7 @@ pub fn raise() -> u64 {
     USUAL
 }
 
-/// How long idle connections are kept where so many descriptors may be open.
+/// How long to keep idle connections under this limit.
 pub(super) fn idle(limit: u64) -> Duration {
     let share = u32::try_from(limit.max(USUAL) / 4).unwrap_or(u32::MAX);
     (Duration::from_secs(1) * share / BUSIEST).clamp(SHORTEST, LONGEST)

@@ -1,26 +1,24 @@
-//! What the client's errors mean: from a chain of sources to one [`FailureKind`].
+//! Maps the client's errors to one [`FailureKind`].
 //!
-//! reqwest tells only part of it by methods, so the chain is walked. Of a connection three things are done in turn, and
-//! each failure is known by what stands in its chain:
+//! reqwest's methods do not distinguish all of them, so the chain of sources is searched:
 //!
 //! | step | in the chain | kind |
 //! |---|---|---|
-//! | name | reqwest's DNS mark (`is_dns`), around this room's [`AllPrivate`] or the system's error | `PrivateAddress`, `NoSuchHost` if the text says that there is none, else `Dns` |
-//! | TCP | hyper-util's connect error, whose text begins with `tcp ` | `Refused` if the system says so, else `Connect` |
-//! | tunnel through a proxy | hyper-util's tunnel error, whose text begins with `tunnel error` | `Connect` if the proxy refused it, else `Proxy` |
-//! | TLS | still `is_connect`, and the peer went away | `Connect` |
-//! | | still `is_connect`, and none of these | `Tls` |
+//! | name | reqwest's `is_dns`, with [`AllPrivate`] or the system's error | `PrivateAddress`, `NoSuchHost` if the text denies the name, else `Dns` |
+//! | TCP | hyper-util's connect error, its text begins with `tcp ` | `Refused` if the system reports that, else `Connect` |
+//! | tunnel through a proxy | hyper-util's error, its text begins with `tunnel error` | `Connect` if the proxy refused it, else `Proxy` |
+//! | TLS | `is_connect`, and the peer closed the connection | `Connect` |
+//! | | `is_connect`, and none of these | `Tls` |
 //!
-//! A machine without descriptors comes first (`Exhausted`), then time limits, whatever step they struck. With a proxy, name and TCP are the proxy's own, so that these
-//! mean `Proxy`. All that comes later (the peer closed, the answer is not HTTP) is `Broken`, apart from a head beyond
-//! hyper's limits, which is `TooLarge`.
+//! Missing descriptors (`Exhausted`) come first, then time limits of any step. With a proxy, name and TCP are those of
+//! the proxy and mean `Proxy`. Later failures are `Broken`, except a head beyond hyper's limits, which is `TooLarge`.
 
 use std::error::Error;
 
 use super::guard::AllPrivate;
 use suidao_page::model::FailureKind;
 
-/// The kind of `error`; `by_proxy` if the request went to a proxy, `encrypted` if its URL is https.
+/// Classifies `error`; `by_proxy`: the request went to a proxy, `encrypted`: its URL is https.
 pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> FailureKind {
     let in_chain = |test: &dyn Fn(&(dyn Error + 'static)) -> bool| chain(error).any(test);
     let says = |text: &str| in_chain(&|link| link.to_string().starts_with(text));
@@ -29,7 +27,7 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
     } else if in_chain(&|link| link.is::<AllPrivate>()) {
         FailureKind::PrivateAddress
     } else if error.is_timeout() {
-        // Unencrypted requests connect to the proxy and to nothing else.
+        // Unencrypted requests connect to the proxy only.
         if by_proxy && error.is_connect() && !encrypted { FailureKind::Proxy } else { FailureKind::Timeout }
     } else if error.is_dns() {
         match by_proxy {
@@ -38,7 +36,7 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
             false => FailureKind::Dns,
         }
     } else if error.is_builder() {
-        // Characters that no name may have.
+        // The name has invalid characters.
         FailureKind::NoSuchHost
     } else if error.is_connect() {
         if says("tunnel error: unsuccessful") {
@@ -59,7 +57,7 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
     }
 }
 
-/// This process or this machine has no descriptors left, which no host can be blamed for.
+/// Whether this process or machine is out of descriptors.
 fn is_exhausted(error: &(dyn Error + 'static)) -> bool {
     #[cfg(unix)]
     {
@@ -74,8 +72,8 @@ fn is_exhausted(error: &(dyn Error + 'static)) -> bool {
     }
 }
 
-/// Whether the system's resolver says that there is no such name, or none with an address, and not that it failed. The code of
-/// getaddrinfo is lost in the standard library, which keeps its text; of a text that is not known nothing is concluded.
+/// Whether the resolver reports that the name does not exist or has no address, rather than that it failed. The standard
+/// library drops the code of getaddrinfo and keeps its text. An unknown text proves nothing.
 fn denies(text: &str) -> bool {
     // glibc (no name, no address), musl (the same), macOS and BSD, Windows.
     const DENIALS: [&str; 7] = [
@@ -94,14 +92,15 @@ fn is_refused(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
-/// The peer left in the middle of the handshake, which says nothing of its certificate: a loaded server does so.
+/// Whether the peer closed the connection during the handshake. That proves nothing about its certificate: overloaded
+/// servers do so.
 fn is_gone(error: &(dyn Error + 'static)) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
     let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
     matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof))
 }
 
-/// An error's sources, itself left out (its text holds the URL).
+/// The error's sources, without the error itself, whose text contains the URL.
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |&link| link.source())
 }

@@ -1,11 +1,10 @@
-//! Which addresses may be asked. A crawler that follows strangers' links must not be led into its owner's network
-//! (server-side request forgery), so every address is judged before it is connected to.
+//! Which addresses may be contacted. Links of other people's pages must not lead into the user's network (server-side
+//! request forgery).
 //!
-//! Names are judged where they are resolved ([`Guard`] is the client's resolver): the connection goes to the very
-//! addresses that were judged, so a name that answers differently the second time (DNS rebinding) gains nothing.
-//! Addresses written in the URL never reach a resolver and are judged by [`Allowed::refuses`] before the request. With a
-//! proxy, names are resolved there, and only such literals and names can be refused here that are private by what they say
-//! ([`reach_of_name`], [`reach_by_proxy`]).
+//! Names are checked when they are resolved ([`Guard`] is the client's resolver), and the connection goes to the
+//! addresses that were checked, so DNS rebinding has no effect. Literal addresses never reach a resolver;
+//! [`Allowed::refuses`] checks them before the request. A proxy resolves names itself, so only literals and names that
+//! are private by convention can be refused there ([`reach_of_name`], [`reach_by_proxy`]).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -19,23 +18,21 @@ use url::Host;
 
 use suidao_crawl::strategy::port::is_foreign;
 
-/// Who is behind an address; the later, the less should a stranger's link lead there.
+/// Classes of addresses, by increasing danger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
-    /// The public Internet.
     Public,
-    /// This machine, its network, and what has no business in a URL: asked if private addresses are allowed.
+    /// This machine, its network, and addresses without use in a URL. Contacted if private addresses are allowed.
     Private,
-    /// The neighbours of a network card, and with them the services that tell a cloud's machines their credentials:
-    /// asked only if the address itself is named.
+    /// Link-local and cloud metadata, which hands out credentials. Contacted only if the address itself is allowed.
     Metadata,
 }
 
-/// Who is behind `address`.
+/// Classifies an address.
 ///
-/// Not public are the special-purpose blocks of RFC 6890 and its registry: private, loopback, link-local, unspecified,
-/// shared (100.64/10), documentation, benchmarking, multicast, reserved and broadcast; of IPv6 all but global unicast
-/// (2000::/3). IPv6 addresses that carry an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are as public as that is.
+/// Not public are the special-purpose blocks of the registry of RFC 6890 (private, loopback, link-local, unspecified,
+/// shared, documentation, benchmarking, multicast, reserved, broadcast), and of IPv6 all but global unicast (2000::/3).
+/// IPv6 addresses that contain an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are classified by that.
 fn reach(address: IpAddr) -> Reach {
     match address {
         IpAddr::V4(v4) => reach_v4(v4),
@@ -45,7 +42,7 @@ fn reach(address: IpAddr) -> Reach {
 
 fn reach_v4(address: Ipv4Addr) -> Reach {
     let private = match address.octets() {
-        // Link-local, where most clouds have their metadata; Alibaba's, Oracle's and Azure's stand elsewhere.
+        // Link-local, where most clouds have their metadata, then those of Alibaba, Oracle and Azure.
         [169, 254, ..] | [100, 100, 100, 200] | [192, 0, 0, 192] | [168, 63, 129, 16] => return Reach::Metadata,
         [0 | 10 | 127, ..] => true,
         [100, b, ..] => (64..128).contains(&b),
@@ -65,13 +62,13 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
     let v4 = |high: u16, low: u16| reach_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match segments {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Reach::Private,
-        // v4-mapped ::ffff:0:0/96 and the well-known NAT64 prefix 64:ff9b::/96: what is connected to is the IPv4 address.
+        // v4-mapped ::ffff:0:0/96 and the well-known NAT64 prefix 64:ff9b::/96: the connection goes to the IPv4 address.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
-        // v4-compatible (RFC 4291, 2.5.5.1, long deprecated) and NAT64 of a network's own (RFC 8215): never public.
+        // v4-compatible (RFC 4291, 2.5.5.1, deprecated) and local-use NAT64 (RFC 8215): never public.
         [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 1, .., high, low] => v4(high, low).max(Reach::Private),
         // 6to4: the router's IPv4 address.
         [0x2002, high, low, ..] => v4(high, low),
-        // Teredo: server, then client with all bits turned (RFC 4380, 4).
+        // Teredo: the server's address, then the client's with all bits inverted (RFC 4380, 4).
         [0x2001, 0, server_high, server_low, _, _, high, low] => v4(server_high, server_low).max(v4(!high, !low)),
         // The rest of the IETF's 2001::/23 (benchmarking, ORCHID), documentation.
         [0x2001, 0..0x200, ..] | [0x2001, 0xdb8, ..] => Reach::Private,
@@ -90,8 +87,8 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
     }
 }
 
-/// Names that mean a machine or network of one's own whatever a resolver says (RFC 6761, RFC 6762, RFC 8375, and the top
-/// level that is reserved for private use): told here too, as a proxy resolves names where nobody looks.
+/// Names that are private by RFC 6761, 6762 and 8375, and the top-level domain reserved for private use. Needed behind a
+/// proxy, which resolves names itself.
 fn reach_of_name(name: &str) -> Reach {
     let name = name.trim_end_matches('.');
     let under = |zone: &str| name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
@@ -104,35 +101,33 @@ fn reach_of_name(name: &str) -> Reach {
     }
 }
 
-/// Names that no resolver of the public Internet knows, and a proxy's own may: of its hosts file, of the search list of its
-/// resolver, of its network. Without a proxy they need no rule, because the address is judged.
+/// Names that the public DNS does not know, and a proxy may: from its hosts file, search list or network. Without a proxy
+/// their address is checked instead.
 fn reach_by_proxy(name: &str) -> Reach {
-    /// Top-level names that are in nobody's public zone: of hosts files, those that networks use for their own (RFC 6762,
-    /// appendix G; `home`, `corp` and `mail` will never be given out, ICANN 2018), and of Kubernetes' short names.
+    /// Top-level names outside the public DNS: of hosts files, local networks (RFC 6762, appendix G; `home`, `corp` and
+    /// `mail` are reserved, ICANN 2018) and Kubernetes.
     const OWN: [&str; 10] =
         ["localdomain", "localdomain4", "localdomain6", "intranet", "private", "corp", "home", "lan", "mail", "svc"];
     let name = name.trim_end_matches('.');
     let top = name.rsplit('.').next().unwrap_or_default();
-    // `localhost4`, `ip6-loopback`, `kubernetes`, `router`: no page of the public web has a name without a dot.
+    // A public web page never has a host name without a dot (`localhost4`, `ip6-loopback`, `kubernetes`, `router`).
     let is_single = top.len() == name.len();
     if is_single || OWN.contains(&top) { Reach::Private } else { Reach::Public }
 }
 
-/// What may be asked beside the public Internet.
+/// What may be contacted besides the public Internet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Allowed {
-    /// Private addresses.
     pub private: bool,
-    /// These, whatever they are.
+    /// Single addresses, of any class.
     pub addresses: Arc<[IpAddr]>,
-    /// Names are resolved by a proxy, where nobody sees whether their address is one of these.
+    /// A proxy resolves names, so their addresses are unknown.
     pub proxied: bool,
-    /// Ports that belong to services that are not the web, and may be asked all the same.
+    /// Ports of other services that are allowed.
     pub ports: Arc<[u16]>,
 }
 
 impl Allowed {
-    /// Whether this address may be asked.
     pub(super) fn permits(&self, address: IpAddr) -> bool {
         self.permits_reach(reach(address)) || self.addresses.contains(&address.to_canonical())
     }
@@ -145,20 +140,18 @@ impl Allowed {
         }
     }
 
-    /// Whether `url` names a port of a service that is not the web.
+    /// Whether `url` has a port of another service.
     pub(super) fn refuses_port(&self, url: &Url) -> bool {
         url.port().is_some_and(|port| is_foreign(port) && !self.ports.contains(&port))
     }
 
-    /// Whether `url` names what may not be asked as it stands: by a literal address, or by a name that is private
-    /// everywhere.
-    ///
-    /// Odd spellings (`2130706433`, `0x7f.1`, `127.0.0.1.`) are no concern here: [`Url`] holds them as plain addresses.
+    /// Whether `url` must not be contacted, judged by a literal address or a private name. [`Url`] holds odd spellings
+    /// (`2130706433`, `0x7f.1`) as plain addresses.
     pub(super) fn refuses(&self, url: &Url) -> bool {
         match url.host() {
             Some(Host::Ipv4(v4)) => !self.permits(v4.into()),
             Some(Host::Ipv6(v6)) => !self.permits(v6.into()),
-            // A name may have an address that is allowed one by one: the resolver then judges it.
+            // The name may have an address that is allowed: the resolver decides.
             Some(Host::Domain(name)) if !self.proxied => {
                 !self.permits_reach(reach_of_name(name)) && self.addresses.is_empty()
             }
@@ -168,18 +161,17 @@ impl Allowed {
     }
 }
 
-/// No address of a name may be asked.
+/// Every address of the name is forbidden.
 #[derive(Debug, Error)]
 #[error("{0} has only private addresses")]
 pub(super) struct AllPrivate(String);
 
-/// Addresses of a name. Port 0 stands for the URL's own.
+/// Addresses of a name. Port 0 means the port of the URL.
 pub(super) type LookupFuture = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Where names are looked up.
+/// Resolves names.
 pub(super) type Lookup = Arc<dyn Fn(&str) -> LookupFuture + Send + Sync>;
 
-/// The system's resolver.
 pub(super) fn system() -> Lookup {
     Arc::new(|name| {
         let name = name.to_owned();
@@ -187,11 +179,11 @@ pub(super) fn system() -> Lookup {
     })
 }
 
-/// A resolver that keeps what may be asked.
+/// A resolver that returns only permitted addresses.
 #[derive(Clone)]
 pub(super) struct Guard {
     pub lookup: Lookup,
-    /// None: the only name ever resolved is the proxy's own, and that is the user's word.
+    /// `None`: the only name resolved is that of the proxy, which the user set.
     pub allowed: Option<Allowed>,
 }
 
@@ -355,7 +347,7 @@ mod tests {
         ] {
             assert!(!guarded.refuses(&url(text)), "{text}");
         }
-        // What browsers do not take for a URL, nobody can be led to.
+        // The URL parser rejects these, so no link can use them.
         for text in ["http://[fe80::1%25eth0]/", "http://[::1%lo]/", "http://127.0.0.1.1/", "http://256.1.1.1/"] {
             assert!(Url::parse(text).is_err(), "{text}");
         }

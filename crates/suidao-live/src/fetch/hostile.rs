@@ -1,4 +1,4 @@
-//! The fetcher against servers that mean harm: each is answered in bounded time and bytes, and what it costs is a page.
+//! The fetcher against hostile servers: time and bytes are bounded, and the page fails.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -13,12 +13,12 @@ use super::{FetchSettings, Fetcher};
 use suidao_page::model::{CrawlUrl, FailureKind};
 use suidao_page::read::coding::packed::{brotli, gzip, zlib, zstd};
 
-/// Limits under which a test of slowness is no slow test.
+/// Short time limits, so that tests of slow servers are fast.
 fn impatient() -> FetchSettings {
     FetchSettings { read_timeout: 2.0, timeout: 3.0, ..local() }
 }
 
-/// A resolver that gives the answers in turn, and the last one for ever; counts how often it was asked.
+/// A resolver that returns the answers in turn and then repeats the last; counts the lookups.
 fn names(answers: &'static [&'static [&'static str]]) -> (Lookup, Arc<Mutex<usize>>) {
     let asked = Arc::new(Mutex::new(0));
     let count = Arc::clone(&asked);
@@ -31,7 +31,7 @@ fn names(answers: &'static [&'static [&'static str]]) -> (Lookup, Arc<Mutex<usiz
     (lookup, asked)
 }
 
-/// Two servers under one name and port: the one that may be asked at 127.0.0.1, and the victim at 127.0.0.2.
+/// Two servers under one name and port: the permitted one at 127.0.0.1, the victim at 127.0.0.2.
 async fn pair(act: Act) -> (LoopbackServer, LoopbackServer, FetchSettings) {
     let good = LoopbackServer::start(act).await;
     let victim = SocketAddr::new("127.0.0.2".parse().unwrap(), good.address.port());
@@ -42,18 +42,18 @@ async fn pair(act: Act) -> (LoopbackServer, LoopbackServer, FetchSettings) {
 
 #[tokio::test]
 async fn what_was_checked_is_what_is_connected_to() {
-    // The answer changes between check and connect: there is no second question.
+    // The answer changes between check and connect: there is no second lookup.
     let (good, victim, settings) = pair(Act::Close(answer("200 OK", "Connection: close\r\n", HELLO))).await;
     let (lookup, asked) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);
     let fetcher = Fetcher::with_names(&settings, &lookup).unwrap();
     let url = CrawlUrl::parse(&format!("http://rebind.cn:{}/", good.address.port())).unwrap();
     assert_eq!(fetcher.fetch(&url, None).await.unwrap().body, HELLO);
     assert_eq!(*asked.lock().unwrap(), 1);
-    // The next connection is a new question, and judged anew.
+    // The next connection causes a new lookup, which is checked again.
     assert_eq!(fetcher.fetch(&url, None).await.unwrap_err().kind, FailureKind::PrivateAddress);
     assert_eq!((good.heads().len(), *victim.connections.lock().unwrap()), (1, 0));
 
-    // Of both in one answer only the one that may be asked is.
+    // Of two addresses in one answer only the permitted one is contacted.
     let (good, victim, settings) = pair(Act::Close(answer("200 OK", "Connection: close\r\n", HELLO))).await;
     let (lookup, _) = names(&[&["127.0.0.2", "::1", "127.0.0.1"]]);
     let fetcher = Fetcher::with_names(&settings, &lookup).unwrap();
@@ -102,7 +102,7 @@ async fn floods_of_header_fields_end() {
     ] {
         assert_eq!(failing(&local(), act).await, FailureKind::TooLarge, "{what}");
     }
-    // One huge cookie is no harm.
+    // One large cookie is harmless.
     let cookie = format!("Set-Cookie: a={}\r\n", "x".repeat(200_000));
     let fetched = get(&local(), Act::Close(answer("200 OK", &cookie, HELLO))).await.unwrap();
     assert_eq!(fetched.body, HELLO);
@@ -214,7 +214,7 @@ async fn no_answer_is_smuggled_into_the_next() {
         assert_eq!((&fetched.body[..], fetched.header("x-evil")), (HELLO, None));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // A field with a line end in it is none, and what stands behind does not become one.
+    // A field with a line break inside is invalid, and the rest does not become another field.
     for split in ["Location: /x\rX-Evil: 1\r\n", "Location: /x\0X-Evil: 1\r\n", "X-A: b\r\n X-Evil: 1\r\n"] {
         let fetched = get(&local(), Act::Close(answer("302 Found", split, b""))).await;
         if let Ok(fetched) = fetched {
@@ -239,14 +239,14 @@ async fn bombs_of_every_coding_stop_at_the_limit() {
         ("zstd", zstd(&zeros)),
         ("gzip, gzip", gzip(&gz)),
         ("gzip, br, zstd", zstd(&brotli(&gz))),
-        // Many small ones in a row, and a bomb where others have garbage.
+        // Many small gzip members in a row, and a bomb where garbage is tolerated.
         ("gzip", gzip(&zeros[..1 << 20]).repeat(64)),
         ("gzip", [gzip(HELLO), gz].concat()),
     ] {
         assert!(wire.len() < 2 << 20, "{coding} is no bomb");
         assert_eq!(failing(&local(), Act::Close(packed(coding, &wire))).await, FailureKind::TooLarge, "{coding}");
     }
-    // A frame that wants a window of 2 GiB before its first byte.
+    // A frame that asks for a window of 2 GiB.
     let window = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
     assert_eq!(failing(&local(), Act::Close(packed("zstd", &window))).await, FailureKind::Encoding);
     let chain = ["gzip"; 500].join(", ");

@@ -1,4 +1,4 @@
-//! The fetcher against servers of this process that answer with scripted bytes, right and wrong.
+//! The fetcher against local servers with scripted answers, valid and invalid.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,24 +11,23 @@ use super::{FetchSettings, Fetcher, FetcherError};
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use suidao_page::read::coding::packed::{brotli, gzip, raw_deflate, zlib, zstd};
 
-/// What a server does once it has read a request's head.
+/// What the server does after it has read the head of a request.
 #[derive(Clone)]
 pub(super) enum Act {
     /// Sends these bytes and closes.
     Close(Vec<u8>),
     /// Sends these bytes and waits for the next request.
     Keep(Vec<u8>),
-    /// Sends these bytes and then nothing, for ever.
+    /// Sends these bytes, then nothing more.
     Stall(Vec<u8>),
-    /// Sends the first bytes, then the second ones again and again, with a pause, for ever.
+    /// Sends the first bytes, then the second repeatedly, with a pause.
     Drip(Vec<u8>, Vec<u8>, Duration),
 }
 
 pub(super) struct LoopbackServer {
     pub address: SocketAddr,
-    /// Heads of the requests, in order.
     pub heads: Arc<Mutex<Vec<String>>>,
-    /// How many connections there were.
+    /// Number of connections.
     pub connections: Arc<Mutex<usize>>,
 }
 
@@ -89,7 +88,7 @@ async fn play(mut stream: TcpStream, act: Act, heads: Arc<Mutex<Vec<String>>>) -
     }
 }
 
-/// An answer with its length stated.
+/// An answer with a Content-Length.
 pub(super) fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
@@ -300,7 +299,7 @@ async fn whole_answers_of_odd_form_are_read() {
 #[tokio::test]
 async fn redirects_and_errors_are_handed_back() {
     for status in ["301 Moved", "302 Found", "303 See", "307 T", "308 P"] {
-        // An image, cut short, and too large: a redirect all the same.
+        // A truncated or too large image is a redirect all the same.
         let bytes =
             format!("HTTP/1.1 {status}\r\nContent-Type: image/png\r\nLocation: /x\r\nContent-Length: 99999\r\n\r\nno");
         let server = LoopbackServer::start(Act::Close(bytes.into_bytes())).await;
@@ -327,7 +326,7 @@ async fn redirects_and_errors_are_handed_back() {
 #[tokio::test]
 async fn what_is_no_page_is_not_read() {
     for media in ["image/png", "application/PDF; x=y", "application/octet-stream"] {
-        // The body never comes: who waited for it would time out.
+        // The body never arrives: waiting for it would time out.
         let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nContent-Length: 9\r\n\r\n");
         let kind = failing(&local(), Act::Stall(head.into_bytes())).await;
         let stated = media.split(';').next().unwrap().to_lowercase();
@@ -360,7 +359,7 @@ async fn private_addresses_are_not_connected_to() {
     }
 }
 
-/// An address nobody listens at: bound for as long as the socket lives, so that nobody else comes to either.
+/// An address without a listener, reserved as long as the socket is open.
 fn nobody() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -375,7 +374,7 @@ async fn what_fails_before_the_answer_is_told_apart() {
     let (_bound, closed) = nobody();
     assert_eq!(kind(&format!("http://{closed}/")).await, FailureKind::Refused);
     assert_eq!(kind(&format!("https://{closed}/")).await, FailureKind::Refused);
-    // A label longer than DNS allows is refused by every resolver without asking.
+    // A label longer than DNS allows fails in every resolver without a request.
     assert_eq!(kind(&format!("http://{}.invalid/", "x".repeat(70))).await, FailureKind::NoSuchHost);
     assert_eq!(kind("http://a\"b.invalid/").await, FailureKind::NoSuchHost);
     for first in [&b""[..], b"HTTP/1.1 400 Bad\r\n\r\n", &[0x15, 3, 3, 0, 2, 2, 40]] {
@@ -393,7 +392,7 @@ async fn what_fails_before_the_answer_is_told_apart() {
 #[tokio::test]
 async fn a_proxy_is_asked_for_all_but_private_literals() {
     let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
-    // An address that is allowed opens itself, and no name that the proxy may resolve to another.
+    // An allowed address permits itself, but not a name that the proxy may resolve to another.
     let settings = FetchSettings {
         proxy: Some(format!("http://me:secret@{}", server.address)),
         allow_addresses: vec!["10.0.0.7".parse().unwrap()],
@@ -410,7 +409,7 @@ async fn a_proxy_is_asked_for_all_but_private_literals() {
     assert_eq!(heads.len(), 1);
     assert!(heads[0].starts_with("GET http://no.such.host.invalid/x?y HTTP/1.1\r\n"), "{}", heads[0]);
     assert!(heads[0].to_lowercase().contains("proxy-authorization: basic bwu6c2vjcmv0"), "{}", heads[0]);
-    // A proxy named by a name that is private: the user's word counts.
+    // A proxy with a private name: the user's setting counts.
     let named = FetchSettings {
         proxy: Some(format!("http://localhost:{}", server.address.port())),
         ..FetchSettings::default()
@@ -424,7 +423,7 @@ async fn a_proxys_failures_are_told_from_the_hosts() {
     for (status, http, https) in [
         ("407 Auth", Err(FailureKind::Proxy), FailureKind::Proxy),
         ("502 Bad", Ok(502), FailureKind::Connect),
-        // The tunnel stands, and who is at its other end leaves in the handshake.
+        // The tunnel is open, and its far end closes it during the handshake.
         ("200 OK", Ok(200), FailureKind::Connect),
     ] {
         let server = LoopbackServer::start(Act::Close(answer(status, "", b""))).await;
@@ -455,7 +454,7 @@ async fn a_proxy_that_is_not_there_is_one_clear_sentence() {
     Fetcher::new(&FetchSettings::default()).unwrap().check_proxy().await.unwrap();
 }
 
-/// The environment is a process's own, so the test runs itself again with a proxy in it that is not there.
+/// Environment variables belong to the process, so the test runs itself again with a proxy variable set.
 #[tokio::test]
 async fn the_environments_proxy_is_not_used() {
     if std::env::var_os("HTTP_PROXY").is_none() {

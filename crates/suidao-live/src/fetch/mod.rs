@@ -1,8 +1,6 @@
-//! One GET of one URL: from a [`CrawlUrl`](suidao_page::model::CrawlUrl) to a [`Fetched`](suidao_page::model::Fetched) or a named
-//! [`Failure`](suidao_page::model::Failure), with every limit on time, size and address kept on the way.
-//!
-//! It decides nothing about the crawl: redirects and error statuses are handed back as they came, when to ask again is
-//! the machine's.
+//! One GET of one URL: from a [`CrawlUrl`](suidao_page::model::CrawlUrl) to a [`Fetched`](suidao_page::model::Fetched) or
+//! a [`Failure`](suidao_page::model::Failure), within limits of time, size and address. Redirects, error statuses and
+//! retries are for the caller to handle.
 
 mod client;
 mod cookies;

@@ -1,24 +1,24 @@
-//! `Retry-After` (RFC 9110, 10.2.3): how long a server asks to be left alone.
+//! `Retry-After` (RFC 9110, 10.2.3).
 
 use std::time::UNIX_EPOCH;
 
 use suidao_page::model::{Fetched, Millis};
 
-/// No server is believed for longer than a day, in milliseconds.
+/// Longest wait that is obeyed: a day, in milliseconds.
 const LONGEST: u64 = 86_400_000;
 
-/// The wait a 429 or 503 answer asks for, in milliseconds, at most a day; `now` is since the Unix epoch.
+/// The wait that a 429 or 503 answer asks for, in milliseconds, at most a day; `now` is since the Unix epoch.
 ///
-/// The header holds seconds or an HTTP date (in any of the three forms of RFC 9110, 5.6.7), which is of the server's
-/// clock: where the answer has a `Date` the wait is counted from there, else from `now`. A date in the past is a wait
-/// of 0. None for other statuses, and where the header is missing or unreadable.
+/// The header has seconds or an HTTP date (any form of RFC 9110, 5.6.7) of the server's clock: the wait counts from the
+/// answer's `Date`, or else from `now`. A date in the past is a wait of 0. `None` for other statuses, and if the header
+/// is missing or invalid.
 pub fn retry_after(answer: &Fetched, now: Millis) -> Option<u64> {
     if !matches!(answer.status, 429 | 503) {
         return None;
     }
     let value = answer.header("retry-after")?.trim();
     let wait = match value.parse::<f64>() {
-        // The cast saturates, and the cap follows.
+        // The cast saturates, and the limit applies afterwards.
         Ok(seconds) if seconds >= 0.0 => (seconds * 1000.0) as u64,
         Ok(_) => return None,
         Err(_) => {

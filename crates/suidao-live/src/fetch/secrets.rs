@@ -1,4 +1,4 @@
-//! What one host is told of us, no other is: credentials and cookies against servers of this process.
+//! Tests that credentials and cookies go to their host only, with local servers.
 
 use super::loopback::{Act, HELLO, LoopbackServer, answer, local};
 use super::{Credential, FetchSettings, Fetcher, Secret};
@@ -24,7 +24,7 @@ async fn a_secret_goes_to_its_origin_and_nowhere_else() {
     assert!(known.heads()[0].contains("authorization: Bearer hush\r\n"), "{:?}", known.heads());
     let fetched = fetcher.fetch(&moving.url("/"), None).await.unwrap();
     assert!(moving.heads()[0].contains("x-key: hush\r\n"), "{:?}", moving.heads());
-    // Neither another port, nor another name of the same server, nor where it leads to.
+    // Not to another port, another name of the same server, or the target of its redirect.
     let to = fetched.url.join(fetched.header("location").unwrap()).unwrap();
     fetcher.fetch(&to, None).await.unwrap();
     let port = known.address.port();
@@ -32,7 +32,7 @@ async fn a_secret_goes_to_its_origin_and_nowhere_else() {
     let heads = [other.heads(), known.heads().split_off(1)].concat();
     assert!(heads.len() == 2 && !heads.concat().contains("hush"), "{heads:?}");
     assert!(!format!("{fetcher:?}{:?}", fetcher.request_headers()).contains("hush"));
-    // https is meant where nothing is said.
+    // https is the default.
     let https =
         Credential { origin: known.address.to_string(), bearer: Some(Secret::new("hush")), ..Credential::default() };
     knowing(vec![https]).fetch(&known.url("/b"), None).await.unwrap();
@@ -54,7 +54,7 @@ async fn cookies_are_off_unless_asked_for_and_go_home_only() {
         assert_eq!(told, [false, sent, false], "{heads:?}");
         assert!(!format!("{:?}", fetcher.request_headers()).contains("hush"));
     }
-    // A run begins without any.
+    // A run begins without cookies.
     let fresh = Fetcher::new(&FetchSettings { cookies: true, ..local() }).unwrap();
     fresh.fetch(&server.url("/"), None).await.unwrap();
     assert!(!server.heads().last().unwrap().contains("hush"));

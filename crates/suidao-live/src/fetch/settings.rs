@@ -1,4 +1,4 @@
-//! What a user may set about fetching (section `[fetch]` of the config), and what is wrong with it.
+//! The section `[fetch]` of the configuration, and its checks.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,44 +14,41 @@ use thiserror::Error;
 use super::credentials::Credential;
 use super::guard::Allowed;
 
-/// The longest time limit that makes sense: a day.
+/// Longest sensible time limit: a day.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
-/// The section `[fetch]` of the config. Times are in seconds, sizes in bytes.
+/// Times are in seconds, sizes in bytes.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FetchSettings {
-    /// Longest wait for a connection: name, TCP and TLS together. Seconds, above 0, at most a day.
+    /// Longest wait for name, TCP and TLS together, above 0, at most a day.
     pub connect_timeout: f64,
-    /// Longest silence of a server, before its answer or within it. Seconds, above 0, at most a day.
+    /// Longest silence of a server before or within its answer, above 0, at most a day.
     pub read_timeout: f64,
-    /// Longest time for a whole request, from the name to the last byte. Seconds, above 0, at most a day.
+    /// Longest time for a whole request, above 0, at most a day.
     pub timeout: f64,
-    /// Largest body after unpacking, in bytes, at least 1; a larger one is no page.
+    /// Largest decoded body, at least 1.
     pub max_body: usize,
-    /// Largest body on the wire, as it is packed, in bytes, at least 1.
+    /// Largest body as transferred, at least 1.
     pub max_wire: usize,
-    /// Proxy all requests go through: `http://[user:password@]host[:port]` or `https://...`. The environment's
-    /// `HTTP_PROXY` and its like are never read.
+    /// Proxy for all requests: `http://[user:password@]host[:port]` or `https://...`. Environment variables are not read.
     pub proxy: Option<String>,
-    /// Whether private and loopback addresses may be asked; for a web on one's own machine. Link-local addresses and
-    /// those of a cloud's metadata stay refused.
+    /// Whether private and loopback addresses are allowed. Link-local and cloud metadata addresses stay refused.
     pub allow_private: bool,
-    /// Addresses that may be asked whatever they are, one by one.
+    /// Single addresses to allow, of any class.
     pub allow_addresses: Vec<IpAddr>,
-    /// Name and version sent as `User-Agent`, before the contact.
+    /// Name and version in `User-Agent`, before the contact.
     pub user_agent: String,
-    /// URL or mail address where the owner of a site can complain; sent as ` (+contact)` behind the agent's name.
+    /// URL or mail address for site owners; sent as ` (+contact)` after the agent's name.
     pub contact: Option<String>,
-    /// Sent as `Accept-Language`; nothing is sent if it is empty.
+    /// Value of `Accept-Language`; empty: not sent.
     pub accept_language: String,
-    /// Whether cookies are taken and sent back, for the time of one run.
+    /// Whether cookies are accepted and sent back during one run.
     pub cookies: bool,
-    /// Who we are to single origins.
     pub credentials: Vec<Credential>,
 }
 
-/// As it may be shown.
+/// Without secrets.
 impl fmt::Debug for FetchSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = serde_json::to_string(&self.shown()).map_err(|_| fmt::Error)?;
@@ -79,21 +76,21 @@ impl Default for FetchSettings {
     }
 }
 
-/// A value that cannot be used; each message names the key and says what would do.
+/// A value that cannot be used. Each message names the key and a valid value.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SettingsError {
-    /// Not the URL of a proxy. The value is left out: it may hold a password.
+    /// Not the URL of a proxy. The value may contain a password and is omitted.
     #[error("fetch.proxy (--proxy) {problem}; write it as http://host:port")]
     Proxy { problem: String },
-    /// An entry of `[[fetch.credentials]]`. Its secrets are left out.
+    /// An entry of `[[fetch.credentials]]`, without its secrets.
     #[error("fetch.credentials of {origin:?} {problem}")]
     Credential { origin: String, problem: String },
-    /// Something that cannot stand in a header field.
+    /// A value that is not valid in a header field.
     #[error("fetch.{key} = {value:?}: {problem}")]
     Header { key: &'static str, value: String, problem: &'static str },
 }
 
-/// [`Settings`] after checking, in the form the client needs.
+/// [`FetchSettings`] after checking, in the form that the client needs.
 pub(super) struct CheckedSettings {
     pub connect_timeout: Duration,
     pub read_timeout: Duration,
@@ -107,7 +104,7 @@ pub(super) struct CheckedSettings {
 }
 
 impl FetchSettings {
-    /// The `User-Agent` sent: `suidao/0.1.0 (+contact)`, or without the bracket if there is no contact.
+    /// The `User-Agent`: `suidao/0.1.0 (+contact)`, or without the parentheses.
     pub fn agent(&self) -> String {
         match self.contact.as_deref().map(str::trim) {
             Some(contact) if !contact.is_empty() => format!("{} (+{contact})", self.user_agent.trim()),
@@ -115,7 +112,7 @@ impl FetchSettings {
         }
     }
 
-    /// The settings as they may be shown: without the password of a proxy. Those of credentials never show.
+    /// The settings without the password of a proxy. Credentials never show theirs.
     pub fn shown(&self) -> Self {
         let mut shown = self.clone();
         if let Some(proxy) = &mut shown.proxy
@@ -127,10 +124,7 @@ impl FetchSettings {
         shown
     }
 
-    /// Whether all values can be used, as far as that is seen without the environment and files they name.
-    ///
-    /// # Errors
-    /// [`SettingsError`] for the first that cannot.
+    /// Checks the values that do not need the environment or files.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.checked().map(drop)
     }
@@ -175,12 +169,12 @@ impl FetchSettings {
     }
 }
 
-/// A time limit; the configuration is checked for its range.
+/// Converts a time limit, whose range has been checked.
 fn seconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value).unwrap_or(LONGEST)
 }
 
-/// A header field's value: UTF-8 passes, control characters do not.
+/// Header values are UTF-8 without control characters.
 fn header(key: &'static str, value: &str) -> Result<HeaderValue, SettingsError> {
     HeaderValue::from_bytes(value.as_bytes()).map_err(|_| SettingsError::Header {
         key,
@@ -267,7 +261,7 @@ mod tests {
         for shown in shown {
             assert!(!shown.contains("hush") && shown.contains("***") && shown.contains("a.cn"), "{shown}");
         }
-        // What was shown of it asks for the rest.
+        // The hidden parts must be given again.
         let kept: FetchSettings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
         assert!(kept.check().unwrap_err().to_string().contains("-c"));
         let twice = "[[credentials]]\norigin = 'a.cn'\nbearer = 'x'\n".repeat(2);

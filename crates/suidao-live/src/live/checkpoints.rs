@@ -1,4 +1,4 @@
-//! When the state of a crawl is put down beside its log, and how a crawl goes on from there.
+//! When the state of a crawl is saved next to its log, and how a crawl resumes from it.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,22 +10,23 @@ use suidao_store::store::checkpoint::{Checkpoint, CheckpointState, Pieces, diges
 use suidao_store::store::harvest::HarvestCurve;
 use suidao_store::store::{CrawlDirectory, Store, StoreError};
 
-/// Between two checkpoints lies at least this share of all batches: a checkpoint costs as much as the crawl is large, and so in all a bounded share of it.
+/// Between two checkpoints is at least this share of all batches. The cost of a checkpoint grows with the crawl, so the
+/// total cost is a bounded share.
 const SHARE: u64 = 16;
-/// When a run ends, so many times fewer batches are worth one.
+/// At the end of a run a checkpoint pays off after this many times fewer batches.
 const AT_END: u64 = 16;
 
-/// What a piece begins with that is the harvest curve's; the machine's own begin with small letters.
+/// First byte of the harvest curve's piece; the machine's pieces begin with small letters.
 const HARVEST: u8 = b'H';
 
-/// Raised when a part of the machine is kept otherwise than before: a checkpoint of another is folded anew.
+/// Increase it when a part of the machine is stored differently: older checkpoints are then ignored.
 const LAYOUT: u32 = 3;
 
-/// A digest of all settings that the fold of a crawl's events depends on.
+/// A digest of all settings that affect how events change the state.
 pub(super) fn settings(job: &Job) -> u64 {
     let mut config = job.config.clone();
-    // Budgets, how a page is fetched, and what is told of it: they decide what happens, and not what becomes of what
-    // happened. Of the goals the harvest rate alone is a fold of the events.
+    // These settings decide what happens, not how events change the state. Of the goals only the harvest rate depends on
+    // past events.
     let other = Config::default();
     (config.limits.pages, config.limits.requests) = (None, None);
     (config.fetch, config.render) = (other.fetch, other.render);
@@ -37,7 +38,6 @@ pub(super) fn settings(job: &Job) -> u64 {
     xxh3_64(format!("{fold:?}").as_bytes())
 }
 
-/// A crawl as it was.
 pub(super) struct Restored {
     pub crawl: Crawl,
     pub harvest: HarvestCurve,
@@ -45,7 +45,7 @@ pub(super) struct Restored {
     pub kept: u64,
 }
 
-/// Brings a crawl to where its log ends: from a checkpoint, if there is one of these settings, else from the beginning.
+/// Restores a crawl to the end of its log: from a checkpoint with these settings, or else from the first batch.
 pub(super) fn restore(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Result<Restored, StoreError> {
     let Restored { mut crawl, mut harvest, kept } = from_checkpoint(store, settings, &new)
         .unwrap_or_else(|| Restored { crawl: new(), harvest: HarvestCurve::default(), kept: 0 });
@@ -60,7 +60,7 @@ pub(super) fn restore(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> 
 fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Option<Restored> {
     let (mut pieces, kept) = Pieces::of(store, settings)?;
     let mut crawl = new();
-    // A machine that keeps no state takes none.
+    // A machine without pieces does not support checkpoints.
     drop(crawl.pieces()?);
     let mut harvest = HarvestCurve::default();
     for piece in pieces.by_ref() {
@@ -73,15 +73,14 @@ fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Opt
     (pieces.is_whole() && crawl.set_up()).then_some(Restored { crawl, harvest, kept })
 }
 
-/// The checkpoints of a run.
 pub(super) struct Checkpoints {
     directory: CrawlDirectory,
     settings: u64,
-    /// Fewest batches between two; 0: none at all.
+    /// Fewest batches between two; 0: none.
     every: u64,
     /// Batches of the last one.
     kept: u64,
-    /// It waits for these to be on disk.
+    /// The next one, which waits until its batches are on disk.
     written: Option<Checkpoint>,
 }
 
@@ -90,7 +89,7 @@ impl Checkpoints {
         Self { directory, settings, every, kept, written: None }
     }
 
-    /// A batch was handed over, the last of so many: puts down the state after it, if that is due.
+    /// Saves the state after this batch, the `batches`-th, if a checkpoint is due.
     pub fn batch(&mut self, batch: &Batch, batches: u64, crawl: &Crawl, harvest: &HarvestCurve) {
         let due = self.kept + self.every.max(batches / SHARE);
         if self.every > 0 && batches >= due && self.written.is_none() {
@@ -98,7 +97,7 @@ impl Checkpoints {
         }
     }
 
-    /// So many batches are on disk.
+    /// This many batches are on disk.
     pub fn durable(&mut self, batches: u64) {
         if let Some(checkpoint) = self.written.take_if(|checkpoint| checkpoint.batches() <= batches)
             && let Err(error) = checkpoint.publish()
@@ -107,7 +106,7 @@ impl Checkpoints {
         }
     }
 
-    /// The run is over and all of it on disk.
+    /// The run is over, and all of it is on disk.
     pub fn close(&mut self, crawl: &Crawl, harvest: &HarvestCurve, store: &Store) {
         self.durable(store.len());
         if self.every > 0
@@ -121,12 +120,12 @@ impl Checkpoints {
     }
 
     fn write(&mut self, state: CheckpointState, crawl: &Crawl, harvest: &HarvestCurve) {
-        // What was decided and not told yet is told with a later batch, and the state put down after that.
+        // An undelivered decision comes with a later batch; the state is saved after that.
         let Some(pieces) = crawl.pieces() else { return };
         let curve = postcard::to_extend(harvest, vec![HARVEST]).expect("plain data is written to memory");
         match Checkpoint::write(&self.directory, state, std::iter::once(curve).chain(pieces)) {
             Ok(checkpoint) => (self.written, self.kept) = (Some(checkpoint), state.batches),
-            // The log is what counts; where the disk is full it will be told by that.
+            // Only the log is essential, and it reports a full disk itself.
             Err(error) => {
                 self.kept = state.batches;
                 told(&error);
@@ -172,7 +171,7 @@ mod tests {
         ] {
             assert_eq!(digest(&[same]), usual, "{same}");
         }
-        // The rules kept are those for a name.
+        // The rules in the checkpoint are those for one agent.
         for other in ["fetch.user_agent='mybot/1'", "stop.harvest='0.1/50'", "limits.retries=1", "politeness.delay=3"] {
             assert_ne!(digest(&[other]), usual, "{other}");
         }

@@ -1,19 +1,18 @@
-//! The time of a live crawl: the wall's at its start, then on by a clock that nobody sets.
+//! The time of a live crawl: the system clock at its start, then a monotonic clock.
 
 use std::time::Instant;
 
 use super::{clock, now};
 use suidao_page::model::Millis;
 
-/// A clock that only goes forward.
 pub(super) struct MonotonicClock {
     from: Millis,
     since: Instant,
 }
 
 impl MonotonicClock {
-    /// Starts now, or at the time of the last batch where the wall stands before that: the crawl's waits were reckoned
-    /// from there. Such a wall is told of.
+    /// Starts now, or at the time of the last batch if the system clock is earlier: the crawl's waits count from there.
+    /// Logs a warning then.
     pub fn start(last: Option<Millis>) -> Self {
         let wall = now();
         let clock = Self::at(wall, last, clock());
@@ -45,7 +44,7 @@ mod tests {
         let starts = |wall, last| MonotonicClock::at(Millis(wall), last, clock()).from;
         assert_eq!(starts(1000, None), Millis(1000));
         assert_eq!(starts(1000, Some(Millis(900))), Millis(1000));
-        // The wall was set back, or had been set forward when the batch was made.
+        // The system clock was set back, or was ahead when the batch was made.
         assert_eq!(starts(1000, Some(Millis(9_000_000))), Millis(9_000_000));
         let clock = MonotonicClock::start(Some(Millis(u64::MAX)));
         assert_eq!(clock.now(), Millis(u64::MAX), "the end of time is survived");

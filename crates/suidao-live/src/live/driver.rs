@@ -1,4 +1,4 @@
-//! The crawl loop over the real web: what goes out, what comes back, what becomes of it.
+//! The loop of a live crawl: sends requests, and handles their results.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -18,29 +18,29 @@ use suidao_page::model::{Batch, CrawlUrl, Event, Stop, UrlOrigin};
 use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
 use suidao_store::store::{CorruptionPolicy, CrawlDirectory, Notice, Work, Writer};
 
-/// `harvest.csv` is brought up to date after so many pages.
+/// Pages between two updates of `harvest.csv`.
 const HARVEST_EVERY: u64 = 1_000;
 
-/// The loop turns at least this often. If a turn took much longer the whole process stood still.
+/// The loop runs at least this often. If a turn takes much longer, the process was suspended.
 const TURN: Duration = Duration::from_secs(1);
 const STOOD_STILL: Duration = Duration::from_secs(5);
 
-/// How long nothing is asked for when there were no descriptors left: idle connections are closed after a second at least.
+/// Pause when there are no descriptors left: idle connections close after a second at the earliest.
 const HOLD: Duration = Duration::from_secs(1);
 
-/// After so long without an answer it is told what the crawl waits for, and again after so long.
+/// Time without an answer until the first and each later report of what the crawl waits for.
 const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
 
-/// So many hosts are told by name.
+/// Most hosts named in a report.
 const NAMED: usize = 3;
 
-/// What the loop turned for.
+/// Why the loop woke up.
 enum Turn {
     Noticed(Notice),
     Finished(Box<FetchResult>),
-    /// Somebody looks through the window.
+    /// The status page asks for a snapshot.
     Asked(oneshot::Sender<StatusSnapshot>),
-    /// Whether a host that answered before can be connected to.
+    /// Whether a host that answered before accepts a connection.
     Looked(bool),
     Interrupted,
     Slept,
@@ -49,38 +49,38 @@ enum Turn {
 pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) crawl: Crawl,
     pub(super) harvest: HarvestCurve,
-    /// Pages at the last writing of `harvest.csv`.
+    /// Pages at the last update of `harvest.csv`.
     pub(super) harvested: u64,
     pub(super) writer: &'a Writer,
     pub(super) errand: FetchTask,
     pub(super) directory: &'a CrawlDirectory,
     pub(super) most: usize,
-    /// Tickets out, and batches of tickets that are not on disk yet.
+    /// Open tickets, and batches of tickets that are not on disk yet.
     pub(super) in_flight: usize,
     /// Numbers of the batches of tickets that are not on disk yet.
     pub(super) unwritten: VecDeque<u64>,
-    /// Batches handed to the writer, those of earlier runs included.
+    /// Batches passed to the writer, those of earlier runs included.
     pub(super) submitted: u64,
     pub(super) checkpoints: Checkpoints,
-    /// There were no descriptors left, and nothing is asked for until then.
+    /// Out of descriptors: no request before this time.
     pub(super) held: Option<Instant>,
-    /// What checkpoints took since the loop looked at the clock.
+    /// Time spent on checkpoints since the last look at the clock.
     pub(super) checkpointing: Duration,
     pub(super) tell: &'a mut F,
-    /// The proxy answers no more.
+    /// The proxy no longer answers.
     pub(super) proxy_lost: bool,
     pub(super) clock: MonotonicClock,
     pub(super) outage: Outage,
-    /// Failures of which it is being found out whether the network is to blame.
+    /// Failures that may be the network's.
     pub(super) doubted: Vec<FetchResult>,
-    /// It is being looked at whether the network is there.
+    /// A check of the network is under way.
     pub(super) looking: bool,
-    /// Who asks through the window.
+    /// Requests of the status page.
     pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 }
 
 impl<F: FnMut(News)> Driver<'_, F> {
-    /// The crawl loop. Ends with what the machine says, or with nothing when it was interrupted or the disk failed.
+    /// The crawl loop. Returns the machine's reason, or `None` if it was interrupted or the disk failed.
     pub(super) async fn drive(
         &mut self,
         seeds: &[CrawlUrl],
@@ -127,7 +127,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                         }
                         return Some(stop);
                     }
-                    // What is not on disk yet is waited for.
+                    // Wait for the batches that are not on disk yet.
                     Next::Done(_) => break,
                 }
             }
@@ -139,7 +139,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             let wake = wake.map_or(TURN, |until| Duration::from_millis(until.since(self.clock.now())).min(TURN));
             let event = tokio::select! {
-                // In this order, so that with one in flight nothing depends on chance.
+                // In this order, so that with one request in flight nothing is random.
                 biased;
                 Some(notice) = noticed.recv() => Turn::Noticed(notice),
                 Some(done) = finished.recv() => Turn::Finished(Box::new(done)),
@@ -176,9 +176,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     }
                 }
                 Turn::Noticed(Notice::Failed) => return None,
-                // Whoever asked may have gone.
+                // The receiver may be gone.
                 Turn::Asked(answer) => drop(answer.send(self.glance())),
-                // Not settled, so it is queued when the crawl goes on, and shown then.
+                // Not settled: it is queued on resume, and rendered then.
                 Turn::Finished(done) if done.unshown => self.in_flight -= 1,
                 Turn::Finished(done) => match self.outage.judge(&done.ticket.url, &done.outcome, done.begun, now) {
                     NetworkVerdict::Answered => {
@@ -224,9 +224,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 }
                 Turn::Slept => {}
             }
-            // It says nothing of the URLs, which wait until the crawl goes on.
+            // The failure proves nothing about the URLs; they stay queued until the crawl resumes.
             open &= !self.proxy_lost;
-            // Something else may answer and dispel the doubt; it need not be waited for where nothing else is under way.
+            // Another answer may resolve the doubt; with nothing else in flight, check at once.
             let alone = self.doubted.len() + self.unwritten.len() >= self.in_flight;
             if !self.doubted.is_empty() && !self.looking && (alone || slept) {
                 self.look_for_the_network(Duration::ZERO, &looked);
@@ -234,7 +234,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         }
     }
 
-    /// Tells the machine what became of a ticket, and the store what that changed.
+    /// Passes the result of a ticket to the machine, and the batch to the store.
     pub(super) fn settle(&mut self, done: FetchResult) {
         let FetchResult { ticket, outcome, delivery, fetched, .. } = done;
         let url = self.errand.view.as_ref().map(|_| ticket.url.clone());
@@ -243,14 +243,14 @@ impl<F: FnMut(News)> Driver<'_, F> {
             view.settled(&url, &batch);
         }
         self.unwritten.push_back(self.submitted);
-        // What is as it was is in the archive already.
+        // Unchanged content is in the archive already.
         let of = batch.events.iter().find_map(|event| match event {
             Event::Unchanged { since, .. } => Some(*since),
             _ => None,
         });
         let kept = fetched.map(|fetched| match of {
-            // Equal bodies may have been packed differently, and a revisit record is of what was sent.
-            // What a browser made alike may have been sent otherwise.
+            // A revisit record is about the bytes sent, and equal bodies may have been compressed differently. Equal
+            // rendered pages may have been sent differently.
             Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
                 CorruptionPolicy::Revisit { fetched, of }
             }
@@ -264,29 +264,29 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.in_flight -= 1;
     }
 
-    /// Has a ticket fetched, read, and shown by a browser where it needs one; `done` is told what it came to.
+    /// Starts fetching, rendering and parsing for a ticket; the result goes to `done`.
     fn start(&mut self, ticket: Ticket, done: &UnboundedSender<FetchResult>) {
         self.in_flight += 1;
         let (errand, done, begun) = (self.errand.clone(), done.clone(), clock());
-        // The receiver is gone only when the crawl has ended for another reason.
+        // The receiver is gone only if the crawl has ended for another reason.
         tokio::spawn(async move { drop(done.send(errand.run(ticket, begun).await)) });
     }
 
-    /// What whoever looks is answered.
+    /// The snapshot for the status page.
     fn glance(&self) -> StatusSnapshot {
-        /// Points of a curve that can be told apart on a screen.
+        /// Points of a curve that a screen can show.
         const POINTS: usize = 200;
-        /// Lines of a list.
+        /// Most lines of a list.
         const MOST: usize = 12;
         let lines: Vec<HarvestLine> = self.harvest.lines().collect();
         let step = lines.len().div_ceil(POINTS).max(1);
-        // The last one always.
+        // The last one is always kept.
         let harvest = lines.iter().rev().step_by(step).rev().copied().collect();
         let at = self.clock.now();
         StatusSnapshot { at, overview: self.crawl.overview(at, MOST), harvest, unwritten: self.unwritten.len() as u64 }
     }
 
-    /// What a checkpoint takes is no standstill of the process.
+    /// Time spent on a checkpoint does not count as suspension.
     fn time_checkpoint(&mut self, work: impl FnOnce(&mut Self)) {
         let begun = clock();
         work(self);
@@ -301,7 +301,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.time_checkpoint(|driver| {
             driver.checkpoints.batch(&batch, driver.submitted, &driver.crawl, &driver.harvest);
         });
-        // A writer that has stopped says so by its notice, and why when it is finished.
+        // A writer that has stopped sends a notice, and the reason when it is finished.
         let _ = self.writer.submit(Work { batch, answer });
         if progress.pages >= self.harvested + HARVEST_EVERY {
             self.harvested = progress.pages;
@@ -321,7 +321,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 }
 
-/// The next who looks through the window and has not gone meanwhile; nobody where there is none.
+/// The next request of the status page that still has a receiver.
 async fn asks(
     asked: &mut Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 ) -> Option<oneshot::Sender<StatusSnapshot>> {

@@ -1,5 +1,5 @@
-//! What is done for one ticket of a live crawl: it is fetched on the runtime's threads, read on others, and, if a
-//! browser is to show it first, read a second time as that shows it.
+//! The work for one ticket of a live crawl: it is fetched on the runtime's threads, parsed on others and, if a browser
+//! renders it, parsed again.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,35 +15,34 @@ use suidao_page::model::{Failure, FailureKind, Fetched};
 use suidao_page::read::scripts::wants_browser;
 use suidao_page::topic::Topic;
 
-/// A fetch that came back, read.
+/// The result of a ticket, parsed.
 pub(super) struct FetchResult {
-    /// When it went out.
+    /// When the request went out.
     pub begun: Instant,
     pub ticket: Ticket,
     pub outcome: FetchOutcome,
-    /// How the answer came.
     pub delivery: ResponseMeta,
-    /// It was to be shown by a browser, and is not: the crawl is being stopped.
+    /// It should have been rendered and was not, because the crawl is stopping.
     pub unshown: bool,
     /// The answer, if it is to be archived.
     pub fetched: Option<Fetched>,
 }
 
-/// What errands are done with. Clones share it.
+/// What tasks need. Clones share it.
 #[derive(Clone)]
 pub(super) struct FetchTask {
     pub fetcher: Fetcher,
     pub renderer: Option<Renderer>,
     pub readers: ParsePool,
     pub topic: Arc<Topic>,
-    /// The product token that pages know us by.
+    /// The product token for robots directives of pages.
     pub robot: Arc<str>,
-    /// The window, for who looks at how long things take.
+    /// Receives the durations.
     pub view: Option<Arc<CrawlMonitor>>,
 }
 
 impl FetchTask {
-    /// Does what a ticket is for, which goes out now (`begun`).
+    /// Does the work of a ticket; the request goes out now (`begun`).
     pub async fn run(self, ticket: Ticket, begun: Instant) -> FetchResult {
         let Self { fetcher, renderer, readers, topic, robot, view } = self;
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
@@ -51,7 +50,7 @@ impl FetchTask {
             let mut asked = clock();
             let (mut answer, mut from) = fetcher.fetch_from(&url, known.as_deref()).await;
             let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
-            // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
+            // The proxy may have been overloaded for a moment. If it is gone the crawl stops, and no page is lost.
             if by_proxy && fetcher.check_proxy().await.is_ok() {
                 asked = clock();
                 (answer, from) = fetcher.fetch_from(&url, known.as_deref()).await;
@@ -59,7 +58,7 @@ impl FetchTask {
             let took = u64::try_from(clock().duration_since(asked).as_millis()).ok();
             (answer, ResponseMeta { latency: took, from })
         });
-        // An answer that breaks a library is a page lost, not a crawl that waits for it for ever.
+        // If a library panics the page fails, instead of blocking the crawl.
         let (answer, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
         if let Some(view) = &view {
             let bytes = answer.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
@@ -87,12 +86,12 @@ impl FetchTask {
     }
 }
 
-/// What is told of an answer that broke a library.
+/// The failure for a panic.
 fn broken() -> Failure {
     Failure { kind: FailureKind::Broken, retry_after: None }
 }
 
-/// Reads an answer.
+/// Parses an answer.
 async fn read(
     ticket: Ticket,
     begun: Instant,
@@ -109,7 +108,7 @@ async fn read(
     });
     let (outcome, answer) = match read.await {
         Ok((outcome, answer)) => (outcome, answer.ok()),
-        // A page that breaks a library is a page lost, not a crawl.
+        // If a library panics the page fails.
         Err(Unread::Broken) => {
             tracing::error!(url = %ticket.url, "parsing this page panicked, so it is skipped; please report it");
             (FetchOutcome::Failed(broken()), None)
@@ -133,7 +132,7 @@ async fn read(
     FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), unshown: false, fetched }
 }
 
-/// Whether a page says much less than as it was sent: its scripts failed and took away what there was.
+/// Whether the rendered page has much less text than the answer: its scripts failed and removed it.
 fn says_less(shown: &FetchOutcome, sent: &FetchOutcome) -> bool {
     match (shown, sent) {
         (FetchOutcome::Page { page: shown, .. }, FetchOutcome::Page { page: sent, .. }) => {
@@ -144,10 +143,10 @@ fn says_less(shown: &FetchOutcome, sent: &FetchOutcome) -> bool {
     }
 }
 
-/// The crawl is being stopped.
+/// The crawl is stopping.
 struct Stopped;
 
-/// What a browser makes of a page, if it is to be shown by one, and can be; else what the server sent stands.
+/// The rendered page, if it needs rendering and that succeeds; else the server's answer is used.
 async fn shown(renderer: &Renderer, done: &FetchResult) -> Result<Option<Bytes>, Stopped> {
     let (FetchOutcome::Page { page, .. }, Some(fetched)) = (&done.outcome, &done.fetched) else { return Ok(None) };
     let html = matches!(fetched.media_type().as_str(), "text/html" | "application/xhtml+xml" | "");
@@ -173,7 +172,7 @@ async fn shown(renderer: &Renderer, done: &FetchResult) -> Result<Option<Bytes>,
     }
 }
 
-/// What became of a ticket, for `-v`.
+/// Logs the outcome of a ticket, for `-v`.
 fn told(ticket: &Ticket, outcome: &FetchOutcome) {
     let url = &ticket.url;
     match outcome {

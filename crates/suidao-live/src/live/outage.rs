@@ -1,9 +1,8 @@
-//! Failures that say nothing of a host: the network was away, or the process stood still (SIGSTOP, a machine that
-//! slept).
+//! Failures that prove nothing about a host: the network was unavailable, or the process was suspended (SIGSTOP, sleep).
 //!
-//! A failure to connect, to resolve, or to hear on is doubted until something answers: on a busy crawl that takes
-//! milliseconds. If nothing does, the hosts that answered last are connected to, without a request: if one can be, the
-//! failure is the host's own. If none can, the network is away, and the crawl waits until one can.
+//! A failure to resolve, connect or receive is in doubt until something answers, which takes milliseconds on a busy
+//! crawl. If nothing does, the crawl connects to the hosts that answered last, without a request. If one accepts, the
+//! failure counts against its host. If none does, the network is unavailable, and the crawl waits until one accepts.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -16,60 +15,60 @@ use super::driver::Driver;
 use suidao_crawl::crawl::FetchOutcome;
 use suidao_page::model::{CrawlUrl, FailureKind};
 
-/// So many hosts that answered are remembered.
+/// Most hosts remembered that answered.
 const WITNESSES: usize = 8;
-/// With fewer it cannot be told whether they or the network are gone.
+/// With fewer, either they or the network may be gone.
 const ENOUGH: usize = 3;
-/// First and longest pause between two looks at whether the network is back.
+/// First and longest pause between two checks of the network.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
-/// So often a URL is given back because the process stood still: more stops in a row are the machine's load.
+/// Most times that a URL is requeued because the process was suspended: more in a row are a sign of load.
 const STOPS: u8 = 3;
 
-/// The host that answered last has so long for taking a connection before others are tried as well.
+/// Head start of the host that answered last before others are tried as well.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
 
-/// What is to be done with what a fetch came to.
+/// How to handle the result of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NetworkVerdict {
-    /// It counts, and is an answer: the network is there.
+    /// It counts, and the network works.
     Answered,
     /// It counts.
     Settle,
-    /// It says nothing; the URL is to be asked for again.
+    /// It proves nothing; requeue the URL.
     GiveBack,
-    /// It counts as soon as something answers, or one of the witnesses can be connected to.
+    /// It counts as soon as something answers, or a recent host accepts a connection.
     Doubt,
-    /// Nothing could be asked, for there are no descriptors left; idle connections give some back in a while.
+    /// Out of descriptors; idle connections return some soon.
     Exhausted,
-    /// The proxy does not answer, which says nothing of the URL: it waits until the proxy does.
+    /// The proxy does not answer: the URL waits until it does.
     Proxy,
-    /// The proxy has not answered for so long, or never, that nobody waits for it.
+    /// The proxy never answered, or not for longer than the patience.
     ProxyLost,
 }
 
-/// What is known of the network. Times are of the monotonic clock.
+/// The state of the network. Times are of the monotonic clock.
 pub(super) struct Outage {
-    /// How long is waited where fewer than three hosts have answered, or for a proxy.
+    /// How long to wait for a proxy, or if fewer than three hosts have answered.
     patience: Duration,
-    /// A proxy stands between, behind which nothing can be looked at: it is the only witness itself.
+    /// With a proxy, only the proxy itself can be checked.
     by_proxy: bool,
     /// Something has answered through the proxy in this run.
     proxied: bool,
-    /// Since when it does not answer.
+    /// Since when the proxy does not answer.
     silent: Option<Instant>,
     /// Hosts that answered last, the newest last.
     witnesses: VecDeque<CrawlUrl>,
-    /// Until when the process stood still.
+    /// Until when the process was suspended.
     stopped: Option<Instant>,
     given_back: FxHashMap<u64, u8>,
-    /// Since when the network is away, and how often was looked since.
+    /// Since when the network is unavailable, and the number of checks since.
     away: Option<(Instant, u32)>,
     /// Waiting was given up: failures count until something answers.
     resigned: bool,
 }
 
 impl Outage {
-    /// Nothing has failed yet; `witnesses` answered in an earlier run, the newest last.
+    /// The initial state; `witnesses` answered in an earlier run, the newest last.
     pub fn new(patience: Duration, by_proxy: bool, witnesses: impl IntoIterator<Item = CrawlUrl>) -> Self {
         let mut outage = Self {
             patience,
@@ -86,7 +85,6 @@ impl Outage {
         outage
     }
 
-    /// Whether the network is away, so that nothing is to be asked for.
     pub fn is_away(&self) -> bool {
         self.away.is_some()
     }
@@ -96,19 +94,19 @@ impl Outage {
         self.witnesses.iter().rev()
     }
 
-    /// The process stood still until `now`: whatever was under way then may have failed by that alone.
+    /// The process was suspended until `now`; requests in flight may have failed for that reason.
     pub fn stood_still(&mut self, now: Instant) {
         self.stopped = Some(now);
     }
 
-    /// Judges what a fetch of `url` came to that went out at `begun` and came back `now`.
+    /// Judges the result of a fetch of `url` that went out at `begun` and came back `now`.
     pub fn judge(&mut self, url: &CrawlUrl, outcome: &FetchOutcome, begun: Instant, now: Instant) -> NetworkVerdict {
         let kind = match outcome {
             FetchOutcome::Failed(failure) => &failure.kind,
             _ => return self.answered(url),
         };
         if self.by_proxy && matches!(kind, FailureKind::Connect | FailureKind::Refused) {
-            // It was the proxy who said so.
+            // The answer came from the proxy.
             self.silent = None;
         }
         match kind {
@@ -118,12 +116,12 @@ impl Outage {
             | FailureKind::Refused
             | FailureKind::Timeout
             | FailureKind::Broken => {}
-            // No request went out.
+            // No request was sent.
             FailureKind::PrivateAddress | FailureKind::Port => return NetworkVerdict::Settle,
             FailureKind::Exhausted => return NetworkVerdict::Exhausted,
             FailureKind::Proxy => {
                 let silent = now.saturating_duration_since(*self.silent.get_or_insert(now));
-                // One that never did is a mistake of the configuration.
+                // A proxy that never answered is a configuration error.
                 let lost = !self.proxied || silent >= self.patience;
                 return if lost { NetworkVerdict::ProxyLost } else { NetworkVerdict::Proxy };
             }
@@ -160,13 +158,13 @@ impl Outage {
         }
     }
 
-    /// A witness can be connected to. If the network was away: for how long.
+    /// A recent host accepts connections. If the network was unavailable: for how long.
     pub fn is_there(&mut self, now: Instant) -> Option<Duration> {
         self.away.take().map(|(since, _)| now.duration_since(since))
     }
 
-    /// No witness can be connected to. When to look again; none if that was done for long enough and it may well be the
-    /// few hosts there are that are gone, or the proxy.
+    /// No recent host accepts connections. Returns when to check again; `None` if the patience is used up and the few
+    /// known hosts, or the proxy, may be gone.
     pub fn is_gone(&mut self, now: Instant) -> Option<Duration> {
         let (since, looks) = self.away.unwrap_or((now, 0));
         let since = self.silent.map_or(since, |silent| silent.min(since));
@@ -181,8 +179,7 @@ impl Outage {
 }
 
 impl<F: FnMut(News)> Driver<'_, F> {
-    /// Connects to the hosts that answered last, the newest alone and then the others at once, or to the proxy, and tells
-    /// whether one could be.
+    /// Connects to the newest host and then to all others at once, or to the proxy, and reports whether one accepted.
     pub(super) fn look_for_the_network(&mut self, after: Duration, looked: &UnboundedSender<bool>) {
         self.looking = true;
         let (fetcher, looked) = (self.errand.fetcher.clone(), looked.clone());
@@ -260,7 +257,7 @@ mod tests {
     }
 
     fn moments() -> impl Fn(u64) -> Instant {
-        #[allow(clippy::disallowed_methods)] // a test's beginning of time
+        #[allow(clippy::disallowed_methods)] // a start time for the test
         let start = Instant::now();
         move |second| start + Duration::from_secs(second)
     }
@@ -278,7 +275,7 @@ mod tests {
         {
             assert_eq!(outage.judge(&url("dead.cn"), &failed(kind), at(3), at(3)), NetworkVerdict::Doubt);
         }
-        // What was answered, well or not, is an answer; what was not asked is none.
+        // Any answer proves that the network works; a request that was not sent proves nothing.
         for kind in [FailureKind::Status(500), FailureKind::TooLarge, FailureKind::Tls] {
             assert_eq!(outage.judge(&url("b.cn"), &failed(kind), at(4), at(4)), NetworkVerdict::Answered);
         }
@@ -356,7 +353,7 @@ mod tests {
             outage.judge(&url("a.cn"), &failed(FailureKind::Status(502)), at(answered), at(answered));
             assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 1)), NetworkVerdict::Proxy);
             assert!(outage.is_gone(at(answered + 2)).is_some() && outage.is_away());
-            // It takes connections, and no more than that.
+            // It accepts connections and nothing more.
             assert!(outage.is_there(at(answered + 5)).is_some() && !outage.is_away());
             assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 60)), NetworkVerdict::Proxy);
         }

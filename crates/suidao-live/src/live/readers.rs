@@ -1,8 +1,7 @@
-//! Who reads the answers: as many threads as there are cores, and an eye on the clock.
+//! The threads that parse answers, one per core, with a time limit.
 //!
-//! What reading a page may cost is bounded by its bytes, tags and links (`read/`), but a hole in that would occupy a
-//! thread for minutes, and a few such pages every core. A reading that takes too long is given up, its page fails, and
-//! another thread takes its place; the old one ends when it ends.
+//! The cost of parsing is bounded by bytes, tags and links (`read/`). If a page still takes too long, it fails and
+//! another thread replaces the stuck one, so that a few such pages cannot occupy every core.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,45 +9,42 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Readings that were given up and have not ended, before those under way become fewer.
+/// Stuck threads before the number of parallel pages shrinks.
 const RUNAWAYS: usize = 8;
 
-/// Why something was not read.
+/// Why a page was not parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// A library panicked.
     Broken,
-    /// It took too long.
     TooLong,
 }
 
-/// Threads that read. Clones share them.
+/// Clones share the threads.
 #[derive(Clone)]
 pub(super) struct ParsePool {
     /// One for each core.
     free: Arc<Semaphore>,
-    /// These and the ones that are not waited for any more.
+    /// Includes threads that are stuck.
     threads: Arc<Semaphore>,
     patience: Duration,
 }
 
 impl ParsePool {
-    /// Readers that are waited for so long.
     pub(super) fn new(patience: Duration) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let (free, threads) = (Semaphore::new(cores), Semaphore::new(cores + RUNAWAYS));
         Self { free: Arc::new(free), threads: Arc::new(threads), patience }
     }
 
-    /// Does this on one of the threads, when one is free.
+    /// Runs `work` on a thread, as soon as one is free.
     pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Unread> {
         let permit = |of: &Arc<Semaphore>| {
             let of = Arc::clone(of);
             async move { of.acquire_owned().await.expect("never closed") }
         };
-        // In this order: whoever has the second begins at once, and the time counts from there.
+        // In this order: whoever holds the second permit starts at once, and the time limit counts from there.
         let _free: OwnedSemaphorePermit = permit(&self.free).await;
-        // Where all threads run away a crawl that waits for one would stand still without a word.
+        // If all threads are stuck, waiting for one would block the crawl silently.
         let Ok(thread) = tokio::time::timeout(self.patience, permit(&self.threads)).await else {
             tracing::error!(
                 "all parser threads are stuck in pages that exceed crawl.reading_timeout, so this page fails too"
@@ -91,7 +87,7 @@ mod tests {
         for stuck in stuck {
             assert_eq!(stuck.await.unwrap(), Err(Unread::TooLong));
         }
-        // On a busy machine an honest reading takes its time too.
+        // On a busy machine a normal page takes its time too.
         let readers = ParsePool { patience: Duration::from_secs(60), ..readers };
         assert_eq!(readers.run(|| 1).await, Ok(1));
         let broken: Result<(), Unread> = readers.run(|| panic!("as a library would")).await;

@@ -1,4 +1,4 @@
-//! The window through which a running crawl can be looked at, by a status page or by metrics.
+//! The monitor of a running crawl, for the status page and metrics.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,93 +14,87 @@ use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, QueueEntry};
 use suidao_store::store::LogReader;
 use suidao_store::store::harvest::HarvestLine;
 
-/// Pages and failures remembered.
+/// Most pages and failures remembered.
 const RECENT: usize = 50;
-/// Hosts whose times are remembered: the slowest.
+/// Most hosts whose latency is remembered: the slowest.
 const SLOWEST: usize = 200;
-/// What the last answer counts for in the mean of a host.
+/// Weight of the last answer in a host's mean latency.
 const WEIGHT: f64 = 0.25;
 
-/// Seconds of a fetch or of a reading.
+/// Bucket bounds in seconds.
 const FETCHING: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 const READING: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0];
 
-/// A window into a crawl. Shared by the crawl and all who look.
+/// Shared by the crawl and its observers.
 #[derive(Debug)]
 pub struct CrawlMonitor {
     asks: UnboundedSender<oneshot::Sender<StatusSnapshot>>,
-    /// Taken by the crawl when it begins.
+    /// Taken by the crawl when it starts.
     asked: Mutex<Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>>,
-    /// The log, while the crawl runs.
     log: Mutex<Option<LogReader>>,
     tally: Mutex<RunCounts>,
     /// Seconds from a request to the end of its answer.
     pub fetching: Histogram,
-    /// Seconds in which an answer was read.
+    /// Seconds of parsing.
     pub reading: Histogram,
     received: AtomicU64,
 }
 
-/// What the crawl answers who looks.
 #[derive(Clone, Debug, Default)]
 pub struct StatusSnapshot {
     pub at: Millis,
-    /// Where it stands.
     pub overview: Overview,
-    /// The harvest so far, thinned out.
+    /// The harvest curve, thinned out.
     pub harvest: Vec<HarvestLine>,
     /// Batches of tickets that are not on disk yet.
     pub unwritten: u64,
 }
 
-/// What has gone by in this run.
 #[derive(Clone, Debug, Default)]
 pub struct RunCounts {
-    /// When the state was restored, and whether there was one; none before.
+    /// When the state was restored, and whether there was one; `None` before.
     pub ready: Option<(Millis, bool)>,
-    /// Where it stood at that time.
+    /// The counts at that time.
     pub before: Progress,
-    /// Failed for good, by kind.
+    /// URLs given up, by kind of failure.
     pub failed: BTreeMap<String, u64>,
-    /// Failed and to be tried again, by kind.
+    /// Failed requests that are retried, by kind.
     pub retried: BTreeMap<String, u64>,
-    /// robots.txt had or found missing, and those that could not be had.
+    /// robots.txt fetched or absent, and unreachable.
     pub robots: [u64; 2],
     pub redirects: u64,
-    /// The last pages, the latest first.
+    /// The newest first.
     pub pages: VecDeque<RecentPage>,
-    /// The last failures, the latest first.
+    /// The newest first.
     pub failures: VecDeque<RecentFailure>,
     slow: FxHashMap<Box<str>, Pace>,
 }
 
-/// A page that was settled a short while ago.
 #[derive(Clone, Debug)]
 pub struct RecentPage {
     pub at: Millis,
     pub url: CrawlUrl,
     pub title: String,
     pub relevance: f32,
-    /// Whether that reaches the threshold.
+    /// Whether it reaches the threshold.
     pub relevant: bool,
-    /// The place it waited at.
+    /// Its place in the queue.
     pub place: QueueEntry,
 }
 
-/// A fetch that failed a short while ago.
 #[derive(Clone, Debug)]
 pub struct RecentFailure {
     pub at: Millis,
     pub url: CrawlUrl,
     pub failure: Failure,
-    /// It is tried again.
+    /// It will be retried.
     pub again: bool,
 }
 
-/// How fast a host answers.
+/// The latency of a host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
-    /// Mean of its answers, the last ones counting most.
+    /// Moving average.
     pub seconds: f64,
     pub answers: u64,
 }
@@ -121,14 +115,14 @@ impl Default for CrawlMonitor {
 }
 
 impl CrawlMonitor {
-    /// Asks the crawl where it stands; none if it has not begun, or is over.
+    /// Asks the crawl for its status; `None` if it has not started or is over.
     pub async fn glance(&self) -> Option<StatusSnapshot> {
         let (answer, answered) = oneshot::channel();
         self.asks.send(answer).ok()?;
         answered.await.ok()
     }
 
-    /// What has gone by, as it is now.
+    /// A copy of the counts.
     pub fn tally(&self) -> RunCounts {
         self.lock().clone()
     }
@@ -138,7 +132,7 @@ impl CrawlMonitor {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes of bodies received, as they came over the wire.
+    /// Bytes of bodies received, as transferred.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
@@ -147,13 +141,13 @@ impl CrawlMonitor {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The crawl begins to answer; none if another has begun before.
+    /// The crawl starts to answer; `None` if another crawl already does.
     pub(super) fn open(&self, log: LogReader) -> Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>> {
         *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log);
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The crawl is over: its log is let go of.
+    /// The crawl is over: releases the log.
     pub(super) fn close(&self) {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(log) = log {
@@ -166,14 +160,14 @@ impl CrawlMonitor {
         (tally.ready, tally.before) = (Some((at, resumed)), before);
     }
 
-    /// A fetch of this host took so many seconds and brought so many bytes.
+    /// Records the duration and size of a fetch from this host.
     pub(super) fn fetched(&self, host: &str, seconds: f64, bytes: u64) {
         self.fetching.observe(seconds);
         self.received.fetch_add(bytes, Ordering::Relaxed);
         self.lock().pace(host, seconds);
     }
 
-    /// A ticket for this URL was settled.
+    /// Records the batch of a settled ticket.
     pub(super) fn settled(&self, url: &CrawlUrl, batch: &Batch) {
         let mut tally = self.lock();
         let (mut page, mut failed) = (None, None);
@@ -218,7 +212,7 @@ fn remember<T>(list: &mut VecDeque<T>, new: Option<T>) {
 }
 
 impl RunCounts {
-    /// The hosts that answer slowest, the slowest first.
+    /// The slowest hosts, the slowest first.
     pub fn slowest(&self, most: usize) -> Vec<(&str, Pace)> {
         let mut hosts: Vec<_> = self.slow.iter().map(|(name, pace)| (&**name, *pace)).collect();
         hosts.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds).then(one.0.cmp(other.0)));

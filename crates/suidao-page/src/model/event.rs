@@ -1,6 +1,5 @@
-//! The closed vocabulary of what happened. State is a fold of it: the machine, the store, the logs and the exports
-//! all learn of the crawl from here and nowhere else. Times are kept outside ([`Batch`]), so that two runs of one
-//! crawl can be compared byte for byte.
+//! The events of a crawl. All state is a fold of them: the machine, the store, the logs and the exports read nothing
+//! else. Times are kept outside ([`Batch`]), so that two runs of one crawl can be compared byte for byte.
 
 use core::net::IpAddr;
 
@@ -16,22 +15,21 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UrlOrigin {
-    /// Given by the user.
     Seed,
     /// Found as a link on this page.
     Link(UrlId),
     /// This URL answered with a redirect to it.
     Redirect(UrlId),
-    /// A sitemap or a feed that robots.txt or a page names.
+    /// A sitemap or feed, named by robots.txt or a page.
     Named,
-    /// This sitemap or feed names it.
+    /// Listed in this sitemap or feed.
     Listed(UrlId),
-    /// This page calls it its own address.
+    /// The canonical URL of this page.
     Canonical(UrlId),
 }
 
 impl Event {
-    /// The links it tells of.
+    /// The links in this event.
     pub fn links(&self) -> &[Link] {
         match self {
             Self::SeedJudged(link) => std::slice::from_ref(link),
@@ -46,38 +44,35 @@ impl Event {
 }
 
 impl Link {
-    /// A link that stands on no page: a seed, the target of a redirect.
+    /// A link that is not on any page: a seed, the target of a redirect.
     pub fn bare(to: UrlId, relevance: Relevance, verdict: LinkDecision) -> Self {
         Self { to, region: Region::Content, path: 0, evidence: LinkScores::default(), relevance, verdict }
     }
 }
 
-/// A URL got its number. Numbers are given without gaps, from 0.
+/// A URL got its number. Numbers have no gaps and start at 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Discovered {
-    /// Its number.
     pub id: UrlId,
-    /// The URL.
     pub url: CrawlUrl,
-    /// How it became known.
     pub origin: UrlOrigin,
-    /// Text of the link by which it became known; empty for seeds and redirects.
+    /// Text of the link that led to it; empty for seeds and redirects.
     pub anchor: String,
 }
 
-/// What is known of an origin's robots.txt.
+/// The robots.txt of an origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RobotsRules {
-    /// The file, to be obeyed (at most 500 KiB are kept, RFC 9309 2.5).
+    /// The file's rules (at most 500 KiB, RFC 9309, 2.5).
     Rules(#[serde(with = "as_text")] Vec<u8>),
-    /// 4xx: there is none, all is allowed.
+    /// 4xx: there is no file, so everything is allowed.
     AllowAll,
-    /// 5xx or unreachable: all is forbidden until a later try.
+    /// 5xx or unreachable: everything is forbidden until a later attempt.
     Unreachable,
 }
 
-/// Bytes that are text to people and bytes in the log.
+/// Bytes as text in human-readable formats and as bytes in the log.
 mod as_text {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -98,123 +93,110 @@ mod as_text {
     }
 }
 
-/// What was made of one outlink.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Where it leads.
     pub to: UrlId,
-    /// Where on the page it stands.
     pub region: Region,
-    /// Hash of the tag names and classes from the root to it.
+    /// Hash of the tag names and classes from the root to the link.
     pub path: u32,
-    /// Eq. (3)'s parts.
     pub evidence: LinkScores,
-    /// Eq. (3).
     pub relevance: Relevance,
-    /// The strategy's word, after scope and caps.
+    /// The strategy's decision, after scope and caps.
     pub verdict: LinkDecision,
 }
 
-/// Where a URL stands.
+/// Progress of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkState {
-    /// Known, but every link to it was dropped so far.
+    /// Known, but every link to it was dropped.
     Dropped,
-    /// Waiting.
+    /// Waiting in the frontier.
     Queued,
-    /// Handed out.
     InFlight,
-    /// Fetched as a page.
     Fetched,
     /// Answered with a redirect.
     Redirected,
-    /// Given up.
+    /// Gave up after failed attempts.
     Failed,
-    /// Refused after it was queued (robots, budgets).
+    /// Excluded after it was queued (robots, budgets).
     Refused,
 }
 
-/// A page was fetched, read and judged.
+/// A page was fetched, read and scored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageProcessed {
-    /// Which.
     pub id: UrlId,
-    /// HTTP status.
     pub status: u16,
-    /// Length of the body, unpacked.
+    /// Length of the decoded body.
     pub bytes: u32,
-    /// The place it was taken from: lane, score, and what it had taken over from its path.
+    /// The queue entry it was taken from.
     pub place: QueueEntry,
     /// Page relevance, eq. (1).
     pub relevance: Relevance,
-    /// At or above the page threshold: on the topic, be it a listing.
+    /// `relevance` is at or above the page threshold; also true of listings.
     pub relevant: bool,
-    /// Title.
     pub title: String,
-    /// Language, if told.
+    /// Detected language.
     pub language: Option<String>,
-    /// Who wrote it, as far as it says so.
+    /// Author, if the page names one.
     pub author: Option<String>,
-    /// Digest of the body.
     pub digest: Digest,
-    /// Terms of the topic in it.
     pub terms: Vec<TermMatch>,
-    /// Most of it is a row of records with links.
+    /// The main content is mostly a list of records with links.
     pub listing: bool,
-    /// The page asks not to be kept.
+    /// The page forbids indexing.
     pub noindex: bool,
-    /// A browser ran its scripts, and what it made of the page was read.
+    /// Read from what a browser made of the page after running its scripts.
     pub rendered: bool,
-    /// From then on it asks the same (`unavailable_after`).
+    /// Indexing is forbidden from this time on (`unavailable_after`).
     pub expires: Option<Millis>,
-    /// It is in none of the languages that are kept, and so not relevant.
+    /// In none of the languages that the crawl keeps, and so not relevant.
     pub foreign: bool,
-    /// Sketch of its main text.
     pub sketch: Sketch,
-    /// When it was published, as far as it says so.
+    /// Publication date, if the page states one.
     pub published: Option<Day>,
-    /// Another URL the page calls its own address.
+    /// `rel=canonical`, if it names another URL.
     pub canonical: Option<CrawlUrl>,
-    /// That address, where it is believed: the links of this page are left to it, until it proves not to hold the same.
+    /// The canonical URL, if it is trusted: this page's links are not followed unless that URL turns out to differ.
     pub copy_of: Option<UrlId>,
-    /// Links to URLs not fetched yet, in order of appearance; all links where the strategy learns from them.
+    /// Links to URLs not fetched yet, in order of appearance; all links if the strategy learns from them.
     pub links: Vec<Link>,
-    /// The rest of the link graph: links to URLs that were fetched before, or that changed nothing.
+    /// The rest of the link graph: links to URLs that are fetched already or that changed nothing.
     pub known: Vec<UrlId>,
-    /// What it is as a page of a forum, where its host is one.
+    /// The page's part in a forum, if its host is one.
     pub forum: Option<Box<ForumPage>>,
-    /// It was fetched before, and again to see whether it has changed: what has.
+    /// What has changed, if this is a revisit.
     pub again: Option<PageChanges>,
-    /// Digest of the set of links in its main content, of a list of all its links: equal sets, equal digests.
+    /// Digest of the set of links: of the main content, or of all links if the page is a listing.
     pub outlinks: u64,
-    /// Feeds that it names, where it is the first page of its host.
+    /// Feeds that it names, if it is the first page of its host.
     pub feeds: Vec<CrawlUrl>,
-    /// What the server marks this version with.
+    /// `ETag` and `Last-Modified` of this version.
     pub validators: Option<Box<Validators>>,
-    /// What about it may be a trap's.
+    /// Signs of a crawler trap.
     pub signs: TrapSignals,
 }
 
-/// Whether a page is a document: it has a text of its own, and is no listing, which is a way to documents.
+/// Whether a page is a document: it has a text of its own and is not a listing.
 pub fn is_document(listing: bool, sketch: Sketch) -> bool {
     !listing && sketch.is_text()
 }
 
 impl PageProcessed {
-    /// Whether it is a relevant document. Only these count: in the harvest, for goals, in reports and exports. What leads on
-    /// is judged by [`Settled::relevant`] alone: a listing on the topic is a good way.
+    /// Whether it is a relevant document. Only these count in the harvest, for goals, in reports and exports. Links are
+    /// scored by [`PageProcessed::relevant`], because a relevant listing leads to documents.
     pub fn is_relevant_document(&self) -> bool {
         let listing = match self.forum.as_deref().map(|page| page.kind) {
             Some(PageKind::Index { .. }) => true,
-            // Posts are a row too, but not of links to something else.
+            // Posts are a list of records too, but their links do not lead to documents.
             Some(PageKind::Thread { .. }) => false,
             _ => self.listing,
         };
         self.relevant && is_document(listing, self.sketch)
     }
 
-    /// What is kept of a page that was read; its links are another matter.
+    /// The event of a page that was read, without its links.
     pub fn of(id: UrlId, status: u16, place: QueueEntry, relevant: bool, page: Page) -> Self {
         Self {
             id,
@@ -249,164 +231,143 @@ impl PageProcessed {
     }
 }
 
-/// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
-    /// A URL got its number.
     Discovered(Discovered),
-    /// A seed was queued.
     SeedJudged(Link),
-    /// A link was refused before its URL got a number (scope).
+    /// A link was rejected by scope before its URL got a number.
     LinkRejected {
-        /// The URL.
+        /// The rejected URL.
         url: CrawlUrl,
-        /// The page it was found on; none for a seed.
+        /// The page it was found on; `None` for a seed.
         from: Option<UrlId>,
-        /// Why.
         reason: SkipReason,
     },
-    /// A page was fetched, read and judged.
     PageFetched(Box<PageProcessed>),
-    /// A page whose links had been dropped was found again on a path with more tunnel left, or is no copy of the address that
-    /// it calls its own: its links, judged anew.
+    /// The links of a fetched page were scored again: it was reached on a path with more tunnel budget left, or it is
+    /// not a copy of its canonical URL.
     Rejudged {
-        /// Which page.
         id: UrlId,
-        /// What it takes over from the new path.
+        /// What it inherits from the new path.
         place: QueueEntry,
         /// Its links to URLs not fetched yet.
         links: Vec<Link>,
     },
     /// A URL answered with a redirect.
     Redirected {
-        /// Which.
         id: UrlId,
-        /// The redirect's target as a link: it takes over trail and place unchanged.
+        /// The target as a link: it inherits path state and queue entry unchanged.
         link: Option<Link>,
-        /// The server says that it is for good (301, 308).
+        /// Permanent redirect (301, 308).
         permanent: bool,
     },
-    /// A page fetched before says what it said: the server says so (304), or the same bytes came.
+    /// A revisited page is unchanged: status 304, or the same bytes.
     Unchanged {
-        /// Which.
         id: UrlId,
-        /// HTTP status.
         status: u16,
-        /// When the answer on record was fetched.
+        /// When the stored answer was fetched.
         since: Millis,
-        /// What the server marks it with from now on, where it says so.
+        /// The current validators, if the answer has any.
         validators: Option<Box<Validators>>,
     },
-    /// A page fetched before is no longer there: it was missed for longer than the grace, or has moved for good.
+    /// A page is gone: missing for longer than the grace period, or moved permanently.
     PageGone {
-        /// Which.
         id: UrlId,
-        /// Where it has moved to, if it has.
+        /// Its new URL, if it moved.
         to: Option<UrlId>,
     },
-    /// A fetch brought no page; it will be tried again.
+    /// A fetch failed and will be tried again.
     FetchRetried {
-        /// Which.
+        /// The URL.
         id: UrlId,
-        /// Why.
         failure: Failure,
     },
-    /// A fetch brought no page, for good.
+    /// A fetch failed, and no attempt will follow.
     FetchFailed {
-        /// Which.
+        /// The URL.
         id: UrlId,
-        /// Why.
         failure: Failure,
     },
-    /// A queued URL was refused when its turn came.
+    /// A queued URL was excluded when it was taken from the queue.
     UrlExcluded {
-        /// Which.
+        /// The URL.
         id: UrlId,
-        /// Why.
         reason: SkipReason,
     },
-    /// A queued URL goes on under the scheme that its host answers.
+    /// A queued URL changes to the scheme that its host prefers.
     SchemeRewritten {
-        /// Which.
+        /// The URL.
         id: UrlId,
-        /// The same under the other scheme, if it is not fetched or refused already: it takes over the place.
+        /// The rewritten URL, unless it is already fetched or excluded; it inherits the queue entry.
         link: Option<Link>,
     },
-    /// From now on all URLs of the host are taken under this scheme, because it answered under it, not under the
-    /// other, or redirected to it.
+    /// All URLs of this host use this scheme from now on: the host answered only under it, or redirected to it.
     Scheme {
-        /// The host.
         host: HostId,
-        /// https or http.
+        /// https instead of http.
         https: bool,
     },
-    /// A robots.txt was asked for, and this came of it.
+    /// A robots.txt was fetched, or the fetch failed.
     Robots {
-        /// The host.
         host: HostId,
-        /// Scheme, host and port it speaks for.
+        /// Scheme, host and port that the rules apply to.
         origin: String,
-        /// What it says.
+        /// The rules that result.
         rules: RobotsRules,
-        /// Why it could not be had, where that was a failure.
+        /// Why the fetch failed.
         failure: Option<Failure>,
     },
-    /// A robots.txt answered with a redirect.
+    /// A robots.txt redirects.
     RobotsRedirected {
-        /// The host.
         host: HostId,
-        /// Scheme, host and port it speaks for.
+        /// Scheme, host and port that the rules apply to.
         origin: String,
-        /// Where it is said to be.
+        /// The target.
         to: CrawlUrl,
     },
-    /// A URL came to the head and the strategy thinks less of it than when it was queued: it waits on, further back.
+    /// The strategy lowered the score of a URL at the head of its queue, so it was queued again.
     Reprioritized {
-        /// Which.
         id: UrlId,
-        /// What it is worth now.
+        /// The new priority.
         priority: Priority,
     },
-    /// A step of a forum's crawl that no page brought.
+    /// A step of a forum crawl that no page caused.
     Forum(Box<ForumStep>),
     /// A step of a refresh.
     Refresh(Box<RefreshStep>),
-    /// What the crawl has come to know of a host's traps.
+    /// What the crawl learned about a host's traps.
     Trap(Box<TrapStep>),
-    /// A host has proved worth it, so that its sitemaps and feeds are asked for further pages.
+    /// The host has enough relevant pages, so its sitemaps and feeds are read for further pages.
     SitemapsQueued {
-        /// The host.
         host: HostId,
         /// Its sitemaps and feeds.
         links: Vec<Link>,
     },
-    /// A sitemap or a feed was read.
+    /// A sitemap or feed was read.
     SitemapRead {
-        /// Which.
         id: UrlId,
-        /// Pages that it says have changed since they were last there.
+        /// Known pages that it lists as changed since their last visit.
         pages: Vec<UrlId>,
         /// Further sitemaps.
         sources: Vec<UrlId>,
-        /// Pages never fetched that it names, and further sitemaps, where it is asked for such.
+        /// Pages never fetched that it lists, and further sitemaps, if discovery through sitemaps is on for the host.
         links: Vec<Link>,
-        /// It tells of known pages when they changed.
+        /// It lists modification times of known pages.
         useful: bool,
-        /// To ask by whether it has changed.
+        /// Validators for the next conditional request.
         validators: Option<Box<Validators>>,
     },
-    /// A host answered from another address than before; never told where a proxy stands between.
+    /// A host resolved to a new address. Absent behind a proxy.
     HostResolved {
-        /// The host.
         host: HostId,
-        /// The address.
+        /// The new address.
         address: IpAddr,
     },
 }
 
 impl Event {
-    /// Whether it tells of a request that brought no answer, or none but that the host is out of order.
+    /// Whether it reports a request without an answer, or with one that shows the host to be out of order.
     pub fn is_unanswered(&self) -> bool {
         match self {
             Self::Robots { failure, .. } => failure.as_ref().is_some_and(Failure::is_hosts),
@@ -416,43 +377,40 @@ impl Event {
     }
 }
 
-/// What one settling brought, at one time: the store's transaction.
+/// The events of one processed fetch, at one time: the store's transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
-    /// When.
     pub at: Millis,
-    /// How long the fetch took that was settled, in milliseconds; none where there was none.
+    /// Duration of the fetch in milliseconds; `None` without a fetch.
     pub took: Option<u64>,
-    /// What, in order.
     pub events: Vec<Event>,
 }
 
-/// Why the machine has nothing more to hand out.
+/// Why no URL is left to fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// The page limit is reached.
     PageLimit,
-    /// Nothing is queued any more.
+    /// The queue is empty.
     FrontierEmpty,
-    /// All that is queued lies on hosts that fail or whose robots.txt cannot be had.
+    /// Every queued URL is on a host that fails or whose robots.txt cannot be fetched.
     OnlyUnreachable,
-    /// The requests or the minutes of a refresh are used up.
+    /// The requests or minutes of a refresh are used up.
     BudgetSpent,
-    /// So many relevant pages were asked for, and they are there.
+    /// The goal of relevant pages is reached.
     RelevantReached,
-    /// So many bytes were asked for, and they are there.
+    /// The goal of bytes is reached.
     BytesReached,
-    /// The minutes of the run are over.
+    /// The time limit is reached.
     TimeUp,
     /// Too few of the last pages were relevant.
     TopicExhausted,
-    /// So many requests went out that no more may.
+    /// The request limit is reached.
     RequestLimit,
 }
 
 impl Stop {
-    /// One sentence for people.
+    /// One sentence for users.
     pub fn why(self) -> &'static str {
         match self {
             Self::PageLimit => {

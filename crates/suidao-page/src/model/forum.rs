@@ -1,102 +1,92 @@
-//! What a forum shows of its threads and posts, as it was read.
+//! Threads, posts and pages of a forum, as read from its pages.
 
 use serde::{Deserialize, Serialize};
 
 use super::{CrawlUrl, Link, Millis, UrlId};
 
-/// A time as a page shows it: the true time lies in `[at, at + within)`. "3分钟前" is exact to a minute, "昨天" to a day.
+/// A time as a page shows it: the true time is in `[at, at + within)`. "3分钟前" is exact to a minute, "昨天" to a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ApproxTime {
-    /// Earliest it can be, in seconds since 1970, UTC.
+    /// Earliest possible time, in seconds since 1970, UTC.
     pub at: i64,
-    /// How exactly it is known, in seconds; at least 1.
+    /// Precision in seconds, at least 1.
     pub within: u32,
 }
 
 impl ApproxTime {
-    /// Whether both can be the same instant. `slack`: seconds by which clocks, and the seconds between two looks, may
-    /// differ.
+    /// Whether both can be the same instant. `slack` (seconds) allows for different clocks and times of reading.
     pub fn agrees(self, other: Self, slack: i64) -> bool {
         let ends = |moment: Self| moment.at + i64::from(moment.within);
         self.at < ends(other) + slack && other.at < ends(self) + slack
     }
 }
 
-/// What a time that a page shows is read by.
+/// What relative and local times are resolved with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeContext {
-    /// When the page was fetched: what "3分钟前" counts from.
+    /// When the page was fetched: the base of "3分钟前".
     pub now: Millis,
-    /// The forum's own time, in seconds east of UTC: what "昨天 12:01" and "2009-05-25 12:01" are in.
+    /// The forum's time zone in seconds east of UTC, for "昨天 12:01" and "2009-05-25 12:01".
     pub offset: i32,
 }
 
-/// A line of a list of threads.
+/// An entry of a thread list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadRecord {
     /// The thread's first page.
     pub url: CrawlUrl,
-    /// Title, white space folded.
     pub title: String,
-    /// Who opened it.
+    /// Author of the first post.
     pub author: Option<String>,
     /// Posts after the first.
     pub replies: Option<u32>,
-    /// How often it was looked at.
     pub views: Option<u32>,
-    /// When it was opened.
+    /// Time of the first post.
     pub created: Option<ApproxTime>,
-    /// When it was last replied to; of a thread without replies, when it was opened, as most forums show it.
+    /// Time of the last reply; most forums show the time of the first post if there are none.
     pub last_reply: Option<ApproxTime>,
-    /// Kept at the top of the list whatever its age (置顶).
+    /// Pinned to the top of the list (置顶).
     pub sticky: bool,
 }
 
 impl ThreadRecord {
-    /// How much it shows, of: who opened it, how often it was replied to or looked at, when. 0 to 3.
+    /// Number of facts it shows, out of author, counts (replies or views) and time: 0 to 3.
     pub fn facts(&self) -> usize {
         usize::from(self.author.is_some())
             + usize::from(self.replies.is_some() || self.views.is_some())
             + usize::from(self.last_reply.is_some() || self.created.is_some())
     }
 
-    /// What tells whether it has changed.
+    /// The part that shows whether the thread has changed.
     pub fn listed(&self) -> Listed {
         Listed { last_reply: self.last_reply, replies: self.replies, sticky: self.sticky }
     }
 }
 
-/// What a list shows of a thread, as far as it tells whether the thread has changed.
+/// The part of a list entry that shows whether a thread has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
-    /// When it was last replied to.
     pub last_reply: Option<ApproxTime>,
-    /// Posts after the first.
     pub replies: Option<u32>,
-    /// Kept at the top whatever its age.
     pub sticky: bool,
 }
 
-/// A post of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostRecord {
-    /// Who wrote it.
     pub author: Option<String>,
-    /// When.
     pub posted: Option<ApproxTime>,
-    /// Its number in the thread, from 1, if the page shows one.
+    /// Its number in the thread, from 1, if shown.
     pub floor: Option<u32>,
-    /// What it says: paragraphs separated by one line feed; quotations of others and signatures left out where they can be
-    /// told.
+    /// Paragraphs separated by one line feed, without quotations and signatures where these are recognized.
     pub text: String,
-    /// What the page calls it (an `id` or a fragment), if anything: the same post on two pages has the same.
+    /// Its `id` or fragment, if any; the same on every page that shows the post.
     pub anchor: Option<String>,
 }
 
 impl PostRecord {
-    /// Takes over what a later look at the same post shows; what that does not show stays.
+    /// Updates the post from a later reading; keeps what that one does not show.
     pub fn replace(&mut self, later: Self) {
-        // "3分钟前" was more exact than what "昨天" is now.
+        // "3分钟前" was more precise than "昨天" is now.
         let exact = |moment: &ApproxTime| moment.within;
         self.posted = self.posted.into_iter().chain(later.posted).min_by_key(exact);
         self.author = later.author.or(self.author.take());
@@ -108,174 +98,159 @@ impl PostRecord {
     }
 }
 
-/// A link to another page of the same site, as forums are read by it.
+/// A link to another page of the same forum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SightLink {
-    /// Where it leads, sessions left out.
+    /// Without session parameters.
     pub url: CrawlUrl,
-    /// The longest text that a link to it shows; empty if all are images.
+    /// The longest text among the links to it; empty if all are images.
     pub text: String,
-    /// Signs of paging on its links.
+    /// Signs of pagination among those links.
     pub marks: Vec<PaginationLink>,
 }
 
 /// A link that may lead to another page of the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaginationLink {
-    /// Index of the block of text that it stands in.
+    /// Index of the text block that contains it.
     pub block: usize,
-    /// The number that is its whole text.
+    /// The number, if the text is nothing else.
     pub number: Option<i64>,
-    /// How surely it says "next": 2 by a word, 1 by an arrow.
+    /// Confidence that it means "next": 2 for a word, 1 for an arrow.
     pub next: u8,
 }
 
-/// What is seen of a page of a forum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForumPageView {
-    /// Its URL, sessions left out.
+    /// Its URL without session parameters.
     pub own: CrawlUrl,
     /// Links to the same site, each URL once, in order of appearance.
     pub links: Vec<SightLink>,
-    /// The threads that it lists.
     pub records: Vec<ThreadRecord>,
-    /// Posts of a thread: when each was written, if it says so.
+    /// Time of each post, if shown.
     pub posts: Vec<Option<ApproxTime>>,
-    /// It asks for a login and shows nothing else.
+    /// It only asks for a login.
     pub login: bool,
-    /// Seconds east of UTC that its times were read by.
+    /// The time zone its times were read in, in seconds east of UTC.
     pub offset: i32,
 }
 
-/// What a page of a forum is wanted for.
+/// Why a page of a forum is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForumRole {
-    /// Where the forum is entered.
+    /// The forum's entry page.
     Start,
-    /// To learn what pages of its class are.
+    /// A sample, to classify pages of its URL class.
     Sample,
     /// The first page of a board.
     Board,
     /// A further page of a board.
     Index {
-        /// The board, by its first page.
+        /// First page of the board; `page` counts from 1.
         board: UrlId,
-        /// Its number, from 1.
         page: u16,
     },
     /// The first page of a thread.
     Thread,
     /// A further page of a thread.
     Continuation {
-        /// The thread, by its first page.
+        /// First page of the thread; `page` counts from 1.
         thread: UrlId,
-        /// Its number, from 1.
         page: u16,
     },
 }
 
-/// What a page of a forum turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageKind {
-    /// The entrance, a sample, a category: nothing of its own.
+    /// Entry page, sample or category.
     Other,
-    /// A list of threads.
     Index {
-        /// The board, by its first page.
+        /// First page of the board; `page` counts from 1.
         board: UrlId,
-        /// Its number, from 1.
         page: u16,
     },
-    /// Posts of a thread.
     Thread {
-        /// The thread, by its first page.
+        /// First page of the thread; `page` counts from 1.
         thread: UrlId,
-        /// Its number, from 1.
         page: u16,
     },
     /// It asks for a login where a list or a thread was expected.
     Login,
-    /// A list that shows no thread where it did, or a thread without a post: the forum looks different now.
+    /// A list or thread without entries where there were some: the forum's layout has changed.
     Unread,
 }
 
-/// The threads of an index page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexPage {
-    /// The board, by its first page.
+    /// First page of the board.
     pub board: UrlId,
-    /// Number of the page, from 1.
     pub page: u16,
-    /// Its threads, in order, with what it shows of them.
     pub threads: Vec<(UrlId, Listed)>,
 }
 
-/// What was learnt from a page as one of a forum.
+/// What a page showed about its forum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForumPage {
-    /// What it turned out to be.
     pub kind: PageKind,
-    /// URLs wanted because of it, and what for.
+    /// URLs to fetch because of it, and why.
     pub roles: Vec<(UrlId, ForumRole)>,
-    /// Lists of threads: its own, and, when a forum has been understood, those seen before.
+    /// Thread lists: its own, and those of earlier pages once the forum is analyzed.
     pub lists: Vec<IndexPage>,
-    /// When its posts were written.
+    /// Times of its posts.
     pub posts: Vec<ApproxTime>,
-    /// The page as it was seen, while the forum is not understood.
+    /// The page itself, until the forum is analyzed.
     pub seen: Option<Box<ForumPageView>>,
-    /// What the forum is understood to be, if that has changed.
+    /// The new map of the forum, if it changed.
     pub map: Option<Box<ForumMap>>,
 }
 
-/// A step of a forum's crawl that no page brought: the next samples, the forum understood, the next visit of a board.
+/// A step of a forum crawl that no page caused: further samples, a finished analysis, the next visit of a board.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ForumStep {
-    /// URLs wanted, and what for.
+    /// URLs to fetch, and why.
     pub roles: Vec<(UrlId, ForumRole)>,
-    /// Those of them that are queued.
     pub links: Vec<Link>,
-    /// What the forum is understood to be.
+    /// The result of the analysis.
     pub map: Option<Box<ForumMap>>,
-    /// Why it is not.
+    /// Why the analysis failed.
     pub given_up: Option<String>,
-    /// Lists on pages seen before it was understood.
+    /// Lists on pages fetched before the analysis.
     pub lists: Vec<IndexPage>,
-    /// Threads among those pages, with when their posts were written.
+    /// Threads among those pages, with the times of their posts.
     pub read: Vec<(UrlId, PageKind, Vec<ApproxTime>)>,
-    /// Boards whose lists are read anew from here on.
+    /// Boards whose lists are read from the start.
     pub begun: Vec<UrlId>,
-    /// Pages fetched before that are queued again.
+    /// Fetched pages that are queued again.
     pub due: Vec<UrlId>,
 }
 
-/// What a forum is understood to be: what `suidao forum discover` writes, and a person may correct.
+/// The map of a forum: `suidao forum discover` writes it, and a user may correct it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForumMap {
-    /// Where it is entered.
+    /// The forum's entry page.
     pub start: String,
-    /// Most index pages of a board to be read.
+    /// Maximum index pages to read per board.
     #[serde(default = "index_pages")]
     pub index_pages: u32,
-    /// The forum's own time, in hours and minutes east of UTC: `+08:00`.
+    /// The forum's time zone, in hours and minutes east of UTC: `+08:00`.
     #[serde(default = "east_of_utc")]
     pub offset: String,
-    /// Classes of the URLs of boards; `{id}` is what tells one board from another.
+    /// URL classes of boards; `{id}` distinguishes boards.
     pub board_classes: Vec<String>,
-    /// Classes of the URLs of threads; `{id}` is what tells one thread from another.
+    /// URL classes of threads; `{id}` distinguishes threads.
     pub thread_classes: Vec<String>,
-    /// How boards go on.
+    /// Pagination of boards.
     #[serde(default)]
     pub board_pages: Vec<PagingRule>,
-    /// How threads go on.
+    /// Pagination of threads.
     #[serde(default)]
     pub thread_pages: Vec<PagingRule>,
-    /// Where paths have words that stand for anything (`{s}`): up to there, and the words that are names all the same.
+    /// Path prefixes followed by an arbitrary word (`{s}`), each with the words that are names nevertheless.
     #[serde(default)]
     pub slugs: std::collections::BTreeMap<String, std::collections::BTreeSet<String>>,
-    /// The boards.
     #[serde(default)]
     pub boards: Vec<BoardEntry>,
 }
@@ -292,12 +267,11 @@ fn east_of_utc() -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoardEntry {
-    /// Its first page.
     pub url: String,
-    /// Its name, as links show it.
+    /// Its name in links.
     #[serde(default)]
     pub name: String,
-    /// It is not to be read, wherever it is linked.
+    /// Do not read this board, wherever it is linked.
     #[serde(default)]
     pub skip: bool,
 }
@@ -306,13 +280,13 @@ pub struct BoardEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PagingRule {
-    /// Class of the pages, with `{page}` for the value that counts: `/viewforum.php?f={n}&start={page}`.
+    /// URL class of the pages, with `{page}` for the counter: `/viewforum.php?f={n}&start={page}`.
     pub pages: String,
-    /// Value of the first page.
+    /// Value on the first page.
     pub first: i64,
-    /// Difference between two pages; at least 1.
+    /// Difference between two pages, at least 1.
     pub step: i64,
-    /// Pages are not linked one from another, so they are made by this rule until one shows nothing new.
+    /// Pages do not link to each other, so their URLs are generated until one lists nothing new.
     #[serde(default)]
     pub unlinked: bool,
 }

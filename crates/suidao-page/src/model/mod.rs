@@ -1,4 +1,4 @@
-//! The words everything else is written in: plain values without behaviour that needs the outside world.
+//! Plain values that all other modules share; no I/O.
 
 mod event;
 mod failure;

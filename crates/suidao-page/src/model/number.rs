@@ -1,8 +1,8 @@
-//! Numbers as they are told in JSON.
+//! Numbers in JSON.
 
 use serde_json::{Number, Value};
 
-/// The value with every number that is an f32 written as that is: 0.85. Others stay as they are.
+/// Writes every number that is exactly an f32 in its short form, such as 0.85.
 pub fn plain(value: Value) -> Value {
     each(value, &|number| {
         #[allow(clippy::cast_possible_truncation)] // that is the question
@@ -12,7 +12,7 @@ pub fn plain(value: Value) -> Value {
     })
 }
 
-/// The value with all fractions rounded to six digits, for what is measured and computed.
+/// Rounds all fractions to six digits.
 pub fn rounded(value: Value) -> Value {
     each(value, &|number| format!("{number:.5e}").parse().unwrap_or(number))
 }

@@ -1,4 +1,4 @@
-//! A fetched answer, and what reading made of it.
+//! A fetched answer, and the page read from it.
 
 use std::borrow::Cow;
 
@@ -7,39 +7,37 @@ use serde::{Deserialize, Serialize};
 
 use super::{CrawlUrl, Day, LinkScores, Millis, Relevance};
 
-/// Longest validator that is kept, in bytes: usual ones have less than a hundred.
+/// Longest stored validator in bytes; most have less than a hundred.
 const VALIDATOR: usize = 256;
 
-/// Longest media type that is kept, in characters: two names of 127 (RFC 6838, 4.2).
+/// Longest stored media type in characters: two names of 127 (RFC 6838, 4.2).
 const MEDIA_TYPE: usize = 255;
 
-/// An HTTP answer, as it came: what the fetcher or a recorded web hands to the reader.
+/// An HTTP answer: the input of the reader, from the network or a recorded web.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetched {
-    /// The URL that was asked for.
     pub url: CrawlUrl,
-    /// HTTP status.
     pub status: u16,
     /// Header fields in the order received, names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body without transfer and content encoding.
     pub body: Bytes,
-    /// The body as it was on the wire (still content-encoded), where that differs from `body`: what the archive keeps.
+    /// The body as received (still content-encoded), if that differs from `body`; stored in the archive.
     pub wire: Option<Bytes>,
-    /// What the request was conditional on: with it a status of 304 says that the page is as it was.
+    /// Validators sent with the request: status 304 then means unchanged.
     pub asked: Option<Box<Validators>>,
-    /// What a browser made of the page by running its scripts: HTML in UTF-8, read in the place of `body`.
+    /// HTML in UTF-8 that a browser made by running the page's scripts; read instead of `body`.
     pub rendered: Option<Bytes>,
 }
 
 impl Fetched {
-    /// A page of HTML in UTF-8, as it comes without anything out of the ordinary.
+    /// A page of HTML in UTF-8 with status 200.
     pub fn html(url: CrawlUrl, body: impl Into<Bytes>) -> Self {
         let headers = vec![("content-type".to_owned(), Self::RENDERED.to_owned())];
         Self { url, status: 200, headers, body: body.into(), wire: None, asked: None, rendered: None }
     }
 
-    /// The answer as it is read: where a browser made something of it, that is the body, and declared as what it is.
+    /// The answer to read: a rendered page replaces body and media type.
     pub fn shown(&self) -> Cow<'_, Self> {
         let Some(rendered) = &self.rendered else { return Cow::Borrowed(self) };
         let mut shown = Self { body: rendered.clone(), wire: None, ..self.clone() };
@@ -48,7 +46,6 @@ impl Fetched {
         Cow::Owned(shown)
     }
 
-    /// The media type of what a browser made of a page.
     pub const RENDERED: &'static str = "text/html; charset=utf-8";
 
     /// First value of a header field; `name` in lower case.
@@ -56,66 +53,61 @@ impl Fetched {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// Media type without parameters, lower case, of a longer one the first 255 characters; empty if not stated.
+    /// Media type without parameters, in lower case, cut to 255 characters; empty if not stated.
     pub fn media_type(&self) -> String {
         let value = self.header("content-type").unwrap_or_default();
         let value = value.split(';').next().unwrap_or_default().trim();
         value.chars().take(MEDIA_TYPE).map(|letter| letter.to_ascii_lowercase()).collect()
     }
 
-    /// What the next request for it can be conditional on: `etag` and `last-modified` as sent. None without them; one
-    /// that is longer than 256 bytes, or could not be sent back as it came, counts as not there. None of a page that a
-    /// browser made: what the server marks is not what is shown.
+    /// `etag` and `last-modified` for the next conditional request. Ignores values longer than 256 bytes or that cannot
+    /// be sent back unchanged. `None` for a rendered page, because the server's validators do not cover its content.
     pub fn validators(&self) -> Option<Box<Validators>> {
         if self.rendered.is_some() {
             return None;
         }
         let kept = |name| self.header(name).map(str::trim).filter(|value| can_be_sent(value)).map(str::to_owned);
-        // Sent back, a bare asterisk would mean any page at all.
+        // As a condition, a bare asterisk would match any version.
         let etag = kept("etag").filter(|etag| etag != "*");
         let validators = Validators { etag, modified: kept("last-modified") };
         (!validators.is_empty()).then(|| Box::new(validators))
     }
 }
 
-/// What a server marks a version of a page with (RFC 9110, 8.8), word for word: times are not read, for a server may
-/// compare the words.
+/// Validators of a page version (RFC 9110, 8.8), unparsed: a server may compare them literally.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
-    /// `ETag`, strong or weak.
+    /// Strong or weak.
     pub etag: Option<String>,
-    /// `Last-Modified`.
     pub modified: Option<String>,
 }
 
 impl Validators {
-    /// Whether there is none, so that no request can be conditional on them.
+    /// Whether no conditional request is possible.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.modified.is_none()
     }
 
-    /// The header fields of a request that is conditional on them, names in lower case. Both may be sent (RFC 9110,
-    /// 13.1.3): a server that knows the first leaves the second aside.
+    /// Header fields of a conditional request, names in lower case. Sending both is allowed (RFC 9110, 13.1.3).
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let etag = self.etag.as_deref().map(|etag| ("if-none-match", etag));
         etag.into_iter().chain(self.modified.as_deref().map(|modified| ("if-modified-since", modified)))
     }
 }
 
-/// Whether a validator goes back as it came: visible characters of ASCII and blanks. Of others it is not known which
-/// bytes they were.
+/// Whether a value can be sent back unchanged: visible ASCII and blanks. The original bytes of other characters are
+/// lost.
 fn can_be_sent(value: &str) -> bool {
     (1..=VALIDATOR).contains(&value.len()) && value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
-/// SHA-1 of the body as sent without encodings (the WARC payload digest), or of what a browser made of it: equal bytes,
-/// equal digest.
+/// SHA-1 of the body without encodings (the WARC payload digest), or of the rendered page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 20]);
 
 impl Serialize for Digest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // As WARC writes it where people read, as bytes in the log.
+        // Text as in WARC for human-readable formats, bytes in the log.
         if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
     }
 }
@@ -135,140 +127,134 @@ impl<'de> Deserialize<'de> for Digest {
 }
 
 impl std::fmt::Display for Digest {
-    /// `sha1:` and base 32, as WARC writes it.
+    /// `sha1:` and base 32, as in WARC.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "sha1:{}", data_encoding::BASE32.encode(&self.0))
     }
 }
 
-/// What was wrong with a page; reading goes on regardless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Defect {
-    /// Bytes that do not decode in the page's charset; so many were replaced.
+    /// Number of byte sequences that do not decode in the page's charset.
     BrokenBytes(u32),
-    /// The declared charset is not the one the bytes are in.
+    /// The declared charset is wrong.
     WrongCharset {
-        /// What the page says.
+        /// The charset that the page declares.
         declared: String,
     },
     /// Neither HTML nor plain text.
     NotText,
-    /// Nothing left after the navigation was taken away.
+    /// Nothing left without the boilerplate.
     NoContent,
-    /// The tree was deeper, or the links more, than is read; the rest was left out.
+    /// The tree is too deep or the links too many; the rest was ignored.
     CutShort,
 }
 
-/// Where on the page a link stands.
+/// Where on the page a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Region {
-    /// In the main content.
+    /// Main content.
     Content,
-    /// Among the tags, categories and other particulars that the page gives of itself.
+    /// Tags, categories and other metadata of the page.
     Label,
-    /// In navigation, sidebar, footer or other furniture.
+    /// Navigation, sidebar, footer or other boilerplate.
     Navigation,
 }
 
-/// Characters of main text, white space left out, with which a page says something of its own.
+/// Least characters of main text, without white space, of a page with a text of its own.
 const TEXT: u32 = 10;
 
-/// What is kept of a page's main text beside the text: enough to choose pages, and to find near-duplicates, without
-/// reading them again. The page's own address in it is left out: it is another on every page.
+/// Statistics of a page's main text, to choose pages and find near-duplicates without the text. Excludes the page's own
+/// URL, because it differs on every copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch {
-    /// Characters of the main text, white space left out.
+    /// Characters, without white space.
     pub chars: u32,
-    /// Digest of the main text, folded: equal texts, equal digests. 0 where there is none.
+    /// Digest of the folded text; 0 if there is none.
     pub digest: u64,
-    /// SimHash of the main text (Charikar 2002): texts that share most of their words differ in few bits.
+    /// SimHash (Charikar 2002): similar texts differ in few bits.
     pub simhash: u64,
 }
 
 impl Sketch {
-    /// Whether there is enough to say something.
+    /// Whether the page has a text of its own.
     pub fn is_text(self) -> bool {
         self.chars >= TEXT
     }
 }
 
-/// A link out of a page, with what speaks for it.
+/// A link of a page with its scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outlink {
-    /// Where it leads.
     pub url: CrawlUrl,
-    /// Its text, white space folded, at most 80 characters.
+    /// Link text, white space folded, at most 80 characters.
     pub anchor: String,
-    /// Eq. (3)'s parts.
+    /// Eq. (3)'s terms.
     pub evidence: LinkScores,
     /// Eq. (3): w1·anchor + w2·context + w3·url.
     pub relevance: Relevance,
-    /// Where it stands.
     pub region: Region,
-    /// Hash of the tag names and classes (digits left out) from the root to it: links of one block of a template share it.
+    /// Hash of the tag names and classes (digits removed) from the root to the link: the same for all links of one
+    /// template block.
     pub path: u32,
     /// `rel=nofollow`, `ugc` or `sponsored`.
     pub nofollow: bool,
 }
 
-/// A term of the topic found in a page.
+/// A topic term that occurs in a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TermMatch {
-    /// The term, as the lexicon writes it.
     pub term: String,
-    /// How often it occurs in title and main content.
+    /// Occurrences in title and main content.
     pub count: u32,
 }
 
-/// What reading made of an answer. Reading never fails: what went wrong stands in `defects`.
+/// A page as read. Reading never fails: problems are listed in `defects`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page {
-    /// Title, white space folded; empty if there is none.
+    /// White space folded; empty if there is none.
     pub title: String,
-    /// Main content: paragraphs separated by one line feed. Items of lists begin with `- ` or their number; cells of a table's
-    /// row are separated by tabs; program code has its lines and their indentation.
+    /// Main content: paragraphs separated by one line feed. List items begin with `- ` or their number; table cells are
+    /// separated by tabs; program code keeps its lines and indentation.
     pub text: String,
-    /// ISO 639-3 code of the language (`cmn`, `eng`), if it could be told.
+    /// ISO 639-3 code of the language (`cmn`, `eng`), if detected.
     pub language: Option<String>,
-    /// Who wrote it, as far as it says so.
+    /// Author, if the page names one.
     pub author: Option<String>,
-    /// The charset the body was decoded with (a WHATWG name).
+    /// WHATWG name of the charset that the body was decoded with.
     pub charset: String,
     /// Eq. (1): Sim of title and main content with the topic.
     pub relevance: Relevance,
-    /// Terms of the topic in it, the most telling first, at most 12.
+    /// At most 12 topic terms, those with the highest scores first.
     pub terms: Vec<TermMatch>,
-    /// How many links away from the topic it is by its words (0: on it), where the topic knows layers and it is in one.
+    /// Layer in the topic's context graph: predicted links to a relevant page (0: on the topic).
     pub layer: Option<u8>,
-    /// Digest of the body.
     pub digest: Digest,
-    /// Length of the body, unpacked.
+    /// Length of the decoded body.
     pub bytes: u32,
-    /// Each URL once (its best-scored link), in order of first appearance; the page itself left out.
+    /// Each URL once, with its highest score, in order of first appearance; without the page itself.
     pub outlinks: Vec<Outlink>,
-    /// `meta name=robots` or `X-Robots-Tag` forbid to keep the page.
+    /// `meta name=robots` or `X-Robots-Tag` forbid indexing.
     pub noindex: bool,
-    /// From then on it asks the same (`unavailable_after`).
+    /// Indexing is forbidden from this time on (`unavailable_after`).
     pub expires: Option<Millis>,
-    /// Most of it is a row of records, each with a link of its own to a page of the same host.
+    /// The main content is mostly a list of records, each with its own link to the same host.
     pub listing: bool,
-    /// They ask that none of its links be followed.
+    /// `meta name=robots` or `X-Robots-Tag` forbid following its links.
     pub nofollow: bool,
-    /// Another URL the page calls its own address (`rel=canonical`).
+    /// `rel=canonical`, if it names another URL.
     pub canonical: Option<CrawlUrl>,
-    /// Feeds it names (RSS, Atom), at most 4.
+    /// Its feeds (RSS, Atom), at most 4.
     pub feeds: Vec<CrawlUrl>,
-    /// Sketch of its main text.
     pub sketch: Sketch,
-    /// It says of itself that there is no such page, whatever its status.
+    /// Its text reports a missing page, whatever the status.
     pub missing: bool,
-    /// When it was published, as far as it says so.
+    /// Publication date, if the page states one.
     pub published: Option<Day>,
-    /// A browser ran its scripts, and what it made of the page was read.
+    /// Read from what a browser made of the page after running its scripts.
     pub rendered: bool,
-    /// What was wrong with it.
     pub defects: Vec<Defect>,
 }
 

@@ -1,43 +1,41 @@
-//! The words of coming back to pages.
+//! Values of a refresh: visits of pages that were fetched before.
 
 use serde::{Deserialize, Serialize};
 
 use super::UrlId;
 
-/// What a refresh may cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Budget {
-    /// One round.
     Round {
-        /// Most requests, robots.txt and redirects among them; none does not bind.
+        /// Maximum requests, including robots.txt and redirects; `None` is no limit.
         requests: Option<u64>,
-        /// Most seconds; none does not bind.
+        /// Maximum seconds; `None` is no limit.
         seconds: Option<u64>,
     },
-    /// For ever, so many requests a day.
+    /// Continuous, with this many requests a day.
     PerDay(u64),
-    /// It is over.
+    /// The budget is used up.
     #[default]
     Spent,
 }
 
-/// What a visit of a page that was known found.
+/// What has changed on a revisited page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageChanges {
-    /// The main text is another.
+    /// The main text differs.
     pub text: bool,
-    /// The links of the main content are others.
+    /// The links of the main content differ.
     pub links: bool,
 }
 
-/// A step of a refresh that no page brought.
+/// A step of a refresh that no page caused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RefreshStep {
-    /// A round begins with this budget, or the one before it ends.
+    /// The budget of a new round, or the end of the current one.
     pub budget: Option<Budget>,
-    /// Pages fetched before that are queued again, each with what coming back to it is worth.
+    /// Pages to revisit, each with the value of the visit.
     pub due: Vec<(UrlId, f32)>,
-    /// Sitemaps and feeds that are asked before pages are chosen.
+    /// Sitemaps and feeds to read before pages are chosen.
     pub sources: Vec<UrlId>,
 }

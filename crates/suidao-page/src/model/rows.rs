@@ -1,11 +1,9 @@
-//! A list that grows by portions and never moves.
+//! A list that grows in fixed-size portions, so that it never moves its items.
 
 use std::ops::{Index, IndexMut};
 
-/// Items in a portion.
 const PORTION: usize = 1 << 16;
 
-/// A list of items by number, from 0.
 #[derive(Clone, Debug)]
 pub struct NestedVec<T>(Vec<Vec<T>>);
 
@@ -16,17 +14,14 @@ impl<T> Default for NestedVec<T> {
 }
 
 impl<T> NestedVec<T> {
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.0.last().map_or(0, |last| (self.0.len() - 1) * PORTION + last.len())
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes in one more.
     pub fn push(&mut self, item: T) {
         match self.0.last_mut().filter(|last| last.len() < PORTION) {
             Some(last) => last.push(item),
@@ -34,17 +29,16 @@ impl<T> NestedVec<T> {
         }
     }
 
-    /// All, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()
     }
 
-    /// All, in order, in slices of as many as a portion has; the last may have fewer.
+    /// All items in slices of one portion each; the last may be shorter.
     pub fn portions(&self) -> impl Iterator<Item = &[T]> {
         self.0.iter().map(Vec::as_slice)
     }
 
-    /// Bytes allocated, without what the items own.
+    /// Allocated bytes, without what the items own.
     #[cfg(test)]
     fn memory(&self) -> usize {
         self.0.iter().map(|portion| portion.capacity() * size_of::<T>()).sum()

@@ -1,74 +1,68 @@
-//! Why a URL is not fetched: each reason has a name, a sentence for people, and is counted.
+//! Reasons why a URL is not fetched. Each is counted and listed in `skipped.csv`.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a URL was not queued, or not fetched. Each reason is counted and listed in `skipped.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
-    /// Strategy: found on an off-topic page, and the strategy follows only relevant ones.
+    /// Strategy: found on an off-topic page, and the strategy follows only relevant pages.
     OffTopicPage,
-    /// Strategy: the tunnel counter k is used up.
+    /// Strategy: the tunnel counter k is 0.
     TunnelEnd,
-    /// Link says `rel=nofollow`, or its page does.
+    /// The link or its page has `nofollow`.
     NoFollow,
-    /// Scope: host not among the allowed ones, or among the refused.
+    /// Scope: host excluded or not in the allowed list.
     Host,
-    /// Scope: extension of something that is no page.
+    /// Scope: file extension of something other than a page.
     Extension,
-    /// Scope: URL too long.
     UrlTooLong,
-    /// Trap: path segments that repeat.
+    /// Trap: repeated path segments.
     RepeatingPath,
     /// Trap: too many path segments.
     TooManySegments,
-    /// Trap: a query that repeats itself.
+    /// Trap: repeated query parameters.
     RepeatingQuery,
-    /// Trap: one more page of a series (a calendar, a list, combinations of parameters) that brings nothing.
+    /// Trap: another page of a series (calendar, list, combinations of parameters) without new content.
     Series,
-    /// Trap: the same page of a host with the same pages is known.
+    /// Trap: a mirror host has the same page.
     Mirror,
-    /// Found only on pages that repeat another.
+    /// Found only on near-duplicate pages.
     NearDuplicate,
-    /// Scope: scheme is not allowed.
+    /// Scope: scheme not allowed.
     Scheme,
     /// Cap: too many links from the seed.
     Depth,
     /// Cap: too many off-topic pages in a row.
     Hops,
-    /// robots.txt forbids it.
     Robots,
-    /// robots.txt could not be had, so all is forbidden for now.
+    /// robots.txt could not be fetched, so everything is forbidden for now.
     RobotsUnreachable,
     /// The host's page budget is used up.
     HostBudget,
-    /// Too many redirects in a row.
     Redirects,
     /// The host failed too often in a row.
     HostFailing,
-    /// A link of a forum that is neither a board, nor a list of threads, nor a thread: a function, or the same again.
+    /// A forum link that leads to neither a board, a thread list nor a thread, or to a page already known.
     ForumFunction,
-    /// Found only on a page that calls another its own address.
+    /// Found only on a page whose canonical URL is another.
     Copy,
-    /// Named by a sitemap or a feed, and nothing there says that it is about the topic.
+    /// Listed in a sitemap or feed without a sign of the topic.
     Unpromising,
-    /// A sitemap or a feed, or named by one, beyond what is taken of one host.
+    /// Beyond the limit of sitemaps, feeds or their pages per host.
     SourceLimit,
-    /// A sitemap of another host, or a page that such a one names.
+    /// A sitemap of another host, or a page listed there.
     ForeignSource,
-    /// Scope: the port belongs to a service that is not the web.
     Port,
-    /// Trap: the host has said of too many pages in a row that there is no such page.
+    /// Trap: too many soft 404s of the host in a row.
     MissingPages,
 }
 
 impl SkipReason {
-    /// Whether it is said of a host that could not be had, be it itself or its robots.txt.
+    /// Whether the cause is an unreachable host or robots.txt.
     pub fn is_hosts(self) -> bool {
         matches!(self, Self::RobotsUnreachable | Self::HostFailing)
     }
 
-    /// One sentence for people.
     pub fn why(self) -> &'static str {
         match self {
             Self::OffTopicPage => "found only on off-topic pages, whose links this strategy does not follow",

@@ -1,4 +1,4 @@
-//! Time as the machine sees it: a number handed in by the driver, never read from a clock.
+//! Time as a plain number: the driver passes it in, and nothing here reads a clock.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// This instant moved later by `ms` milliseconds; saturates at the end of time.
+    /// Saturates at the end of time.
     pub fn after(self, ms: u64) -> Self {
         Self(self.0.saturating_add(ms))
     }
 
-    /// Milliseconds from `earlier` to this instant, 0 if it lies later.
+    /// Milliseconds from `earlier` to this instant; 0 if `earlier` is later.
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 }
 
-/// A length of time as people say it.
+/// A duration for users, in its largest unit.
 pub fn span(seconds: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     let seconds = seconds.round() as u64;
@@ -30,36 +30,33 @@ pub fn span(seconds: f64) -> String {
     }
 }
 
-/// A day of the calendar, in days since 1970-01-01: all that pages can be relied on to tell of their date. People read
-/// and write it as `2021-03-05`.
+/// A calendar day, in days since 1970-01-01: the only precision that pages reliably state. Text form `2021-03-05`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(pub i32);
 
 impl Day {
-    /// The day of this date (proleptic Gregorian), none if there is no such date.
+    /// `None` if the date does not exist (proleptic Gregorian).
     pub fn of(year: i16, month: i8, day: i8) -> Option<Self> {
         let date = jiff::civil::Date::new(year, month, day).ok()?;
         let days = date.since(jiff::civil::Date::constant(1970, 1, 1)).ok()?.get_days();
         Some(Self(days))
     }
 
-    /// The day an instant since the Unix epoch lies in (UTC).
+    /// The day of an instant since the Unix epoch (UTC).
     pub fn at(instant: Millis) -> Self {
         Self(i32::try_from(instant.0 / 86_400_000).unwrap_or(i32::MAX))
     }
 
-    /// The first instant of the day (UTC), the epoch for days before it.
+    /// The first instant of the day (UTC); the epoch for earlier days.
     pub fn start(self) -> Millis {
         Millis(u64::try_from(self.0).unwrap_or(0) * 86_400_000)
     }
 
-    /// Its year.
     pub fn year(self) -> i16 {
         let date = jiff::civil::Date::constant(1970, 1, 1);
         date.checked_add(jiff::Span::new().days(self.0.clamp(-719_000, 2_900_000))).map_or(1970, |date| date.year())
     }
 
-    /// Reads `2021-03-05`.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, '-');
         let mut number = || parts.next().filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
@@ -68,17 +65,16 @@ impl Day {
     }
 }
 
-/// An instant with the zone it was told in; written as RFC 3339 (`2021-03-05T08:00:00+08:00`).
+/// An instant with its original UTC offset, written as RFC 3339 (`2021-03-05T08:00:00+08:00`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timestamp {
-    /// Seconds since 1970-01-01T00:00:00Z.
     seconds: i64,
     /// Minutes east of UTC, less than a day.
     offset: i16,
 }
 
 impl Timestamp {
-    /// Of a day and a second of it in a zone; none if there is no such time or zone.
+    /// From a day, a second of it and an offset; `None` if out of range.
     pub fn of(day: Day, second: u32, offset: i16) -> Option<Self> {
         let local = i64::from(day.0) * 86_400 + i64::from(second);
         (second < 86_400 && offset.abs() < 1_440).then(|| Self { seconds: local - i64::from(offset) * 60, offset })

@@ -1,78 +1,67 @@
-//! What pages show of traps, and what is learnt from it.
+//! Signs of crawler traps on pages, and what the crawl learns about a host from them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{CrawlUrl, Failure, HostId, Sketch, UrlId};
 
-/// What about a page may be a trap's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrapSignals {
-    /// The page fetched before that says the same, or nearly.
+    /// The earlier page that this one duplicates or nearly duplicates.
     pub twin: Option<UrlId>,
-    /// It says of itself, with a good status, that there is no such page.
+    /// A soft 404: its text reports a missing page, but its status is good.
     pub missing: bool,
-    /// It brings nothing of its own to the series of pages that its URL lies in.
+    /// No new content in the series of its URL.
     pub barren: bool,
 }
 
-/// What the crawl has come to know of a host's traps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrapStep {
-    /// A page that cannot exist was asked for.
+    /// A URL that cannot exist was fetched.
     Absent {
-        /// The host.
         host: HostId,
-        /// What came; none where the host says that there is no such page, or what came was no page.
+        /// The answer; `None` if it reports a missing page or is not a page.
         answer: Option<AbsentPage>,
-        /// Pages fetched before that say the same: they were none.
+        /// Fetched pages that equal the answer and so are soft 404s.
         pages: Vec<UrlId>,
     },
-    /// A parameter is a session's: from now on it is dropped from the host's URLs.
+    /// A session parameter was found. It is removed from the host's URLs from now on.
     Session {
         /// The host.
         host: HostId,
-        /// Name of the parameter.
         name: String,
     },
-    /// Two hosts have the same pages: of each only those are fetched that are not known of the other.
+    /// Two hosts have the same pages. Only pages unknown on the other one are fetched.
     Mirror {
-        /// The host that was known later, with its port where it has one.
+        /// The host found later, with its port if not the default.
         host: String,
-        /// The other.
+        /// The other host.
         of: String,
     },
-    /// A series of pages brings nothing any more: nothing further of it is fetched.
     Barren {
-        /// Its last page.
         id: UrlId,
     },
-    /// A page that cannot exist was asked for, and nobody answered, or only that it should be asked for later.
+    /// A URL that cannot exist was fetched without an answer, or with one to try again later.
     Unanswered {
-        /// The host.
         host: HostId,
-        /// What went wrong.
+        /// The reason.
         failure: Failure,
     },
-    /// A parameter that was taken for a session's is none: without it a page cannot be had, or is another.
+    /// The parameter is not a session: without it the page is missing or different.
     NoSession {
         /// The host.
         host: HostId,
-        /// Name of the parameter.
         name: String,
     },
 }
 
-/// What a host answers of a page that cannot exist.
+/// A host's answer for a page that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AbsentPage {
-    /// A page.
     Page {
-        /// Sketch of its main text.
+        /// Sketch of its main text; `title` is a hash.
         sketch: Sketch,
-        /// Hash of its title.
         title: u32,
     },
-    /// A redirect.
     Redirect(CrawlUrl),
 }

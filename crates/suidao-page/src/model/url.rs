@@ -1,11 +1,11 @@
-//! A URL in normal form.
+//! URLs in normal form.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Number of a URL in order of discovery, from 0; ties in every order are broken by it.
+/// Number of a URL in order of discovery, from 0; breaks ties in every order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UrlId(pub u32);
 
@@ -13,76 +13,71 @@ pub struct UrlId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct HostId(pub u32);
 
-/// Why a string is no URL to crawl.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UrlError {
-    /// Not a URL at all.
+    /// Not a URL.
     #[error("not a URL ({0})")]
     Syntax(#[from] url::ParseError),
     /// `mailto:`, `javascript:`, `ftp:` and the like.
     #[error("scheme {0}: is not http or https")]
     Scheme(String),
-    /// No host.
     #[error("it has no host")]
     NoHost,
-    /// Longer than any URL that is followed.
+    /// Longer than [`CrawlUrl::LONGEST`].
     #[error("it is longer than {} bytes", CrawlUrl::LONGEST)]
     TooLong,
 }
 
-/// An http or https URL in normal form; the only ways in are [`CrawlUrl::parse`] and [`CrawlUrl::join`].
+/// An http or https URL in normal form, made by [`CrawlUrl::parse`] or [`CrawlUrl::join`].
 ///
-/// Normal form: scheme and host in lower case, default port and fragment and credentials removed, dot segments
-/// resolved, empty path written `/`, percent escapes in upper case and only where needed, an empty query removed,
-/// session ids (`;jsessionid=`, `/(S(...))/`, `PHPSESSID` and its like; `sid` and `s` where they hold a code) and campaign
-/// parameters (`utm_*`, `spm`, `fbclid`, `gclid` and their like) removed.
+/// Normal form: scheme and host in lower case; no default port, fragment or credentials; dot segments resolved; empty
+/// path written `/`; percent escapes in upper case and only where needed; no empty query; no session ids
+/// (`;jsessionid=`, `/(S(...))/`, `PHPSESSID` and similar; `sid` and `s` if they hold a code) and no campaign
+/// parameters (`utm_*`, `spm`, `fbclid`, `gclid` and similar).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CrawlUrl {
     text: Box<str>,
-    /// Where the path begins.
+    /// Start of the path.
     path: u32,
-    /// Where it ends: at the question mark, or with the text.
+    /// End of the path: the question mark or the end of the text.
     end: u32,
 }
 
 impl CrawlUrl {
-    /// Bytes of the longest URL, in normal form: what servers take in one line of a request (RFC 9110, 4.1, wants 8,000).
-    /// It is part of the type so that nothing longer can be kept, logged or asked for.
+    /// Maximum length in bytes, in normal form: the limit of servers for a request line (RFC 9110, 4.1, asks for
+    /// 8,000). Part of the type, so that nothing longer is stored or fetched.
     pub const LONGEST: usize = 8_192;
 
-    /// Reads an absolute URL.
+    /// Parses an absolute URL.
     ///
     /// # Errors
-    /// [`UrlError`] if `text` is not an absolute http or https URL with a host, of at most [`CrawlUrl::LONGEST`] bytes.
+    /// [`UrlError`] if `text` is not an absolute http or https URL with a host, or is longer than
+    /// [`CrawlUrl::LONGEST`].
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let text = text.trim();
         short(text)?;
         bounded(Self::read(text)?)
     }
 
-    /// Reads an absolute URL of any length.
     fn read(text: &str) -> Result<Self, UrlError> {
         Self::plain(text).map_or_else(|| Self::normal(Url::parse(text)?), Ok)
     }
 
-    /// Reads `reference` as found on this page.
-    ///
-    /// # Errors
-    /// [`UrlError`] if the result is not an http or https URL with a host, of at most [`CrawlUrl::LONGEST`] bytes.
+    /// Resolves a `reference` on this page. Errors as in [`CrawlUrl::parse`].
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
         let reference = reference.trim();
         short(reference)?;
         let upon = |base: &str| Self::plain(&[base, reference].concat());
         let whole = match reference.as_bytes() {
             [b'h', b't', b't', b'p', ..] if reference.contains(':') => Self::plain(reference),
-            // Two slashes begin a host, and more of them are two (WHATWG URL, special authority ignore slashes state), which
-            // the parser knows of whole URLs alone.
+            // Two or more slashes begin a host (WHATWG URL, special authority ignore slashes state), but the parser
+            // follows that only for absolute URLs.
             [b'/' | b'\\', b'/' | b'\\', ..] => {
                 let host = reference.trim_start_matches(['/', '\\']);
                 return bounded(Self::normal(self.to_url().join(&["//", host].concat())?)?);
             }
             [b'/', ..] => upon(&self.text[..self.path as usize]),
-            // Without a colon no scheme, with a letter in front neither a query nor a fragment alone.
+            // Without a colon there is no scheme; with a letter first, neither a query nor a fragment alone.
             [first, ..] if first.is_ascii_alphanumeric() && !reference.contains(':') => {
                 upon(&self.text[..=self.path as usize + self.path().rfind('/').unwrap_or(0)])
             }
@@ -91,8 +86,8 @@ impl CrawlUrl {
         bounded(whole.map_or_else(|| Self::normal(self.to_url().join(reference)?), Ok)?)
     }
 
-    /// A text that is plainly in normal form: most are, those of a log and of a table all but always, and to parse and
-    /// normalise them costs ten times as much. None of any other text, and of some in normal form.
+    /// Fast path: a text that is obviously in normal form, as nearly all in logs and tables are; parsing costs ten
+    /// times as much. Accepts nothing else, and may reject some texts in normal form.
     fn plain(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let start =
@@ -104,10 +99,10 @@ impl CrawlUrl {
         let (mut at, mut end) = (path, bytes.len());
         while at < bytes.len() {
             match bytes[at] {
-                // A dot segment, perhaps, or a session.
+                // Possibly a dot segment or a session.
                 b'/' if end == bytes.len() && matches!(bytes.get(at + 1), Some(b'.' | b'(')) => return None,
                 b'?' if end == bytes.len() => end = at,
-                // An escape that must stay one.
+                // An escape that must remain.
                 b'%' => match bytes.get(at + 1..at + 3)? {
                     [b'8' | b'9' | b'A'..=b'F', b'0'..=b'9' | b'A'..=b'F'] => at += 2,
                     _ => return None,
@@ -131,12 +126,12 @@ impl CrawlUrl {
             return Err(UrlError::NoHost);
         }
         url.set_fragment(None);
-        // These two fail only on URLs that cannot be a base, which http and https always can.
+        // Both fail only for URLs that cannot be a base, unlike http and https.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         if let Some(bare) = url.host_str().and_then(|host| host.strip_suffix('.')) {
             let bare = bare.to_owned();
-            // Two dots are no name's end; without one of them it might be another host's.
+            // With two trailing dots the name is invalid; removing one could give another host's name.
             if !bare.is_empty() && !bare.ends_with('.') {
                 url.set_host(Some(&bare))?;
             }
@@ -163,56 +158,52 @@ impl CrawlUrl {
         Ok(Self { text: String::from(url).into(), path, end })
     }
 
-    /// The whole URL.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// `http` or `https`.
     pub fn scheme(&self) -> &str {
         if self.is_https() { "https" } else { "http" }
     }
 
     /// Host name without port, lower case.
     pub fn host(&self) -> &str {
-        // The address of an IPv6 host has colons in its brackets.
+        // An IPv6 address has colons in its brackets.
         match self.authority().rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => host,
             _ => self.authority(),
         }
     }
 
-    /// Host name with the port where it is not the scheme's own: the unit of politeness.
+    /// Host name with the port if it is not the default: the unit of rate limits.
     pub fn authority(&self) -> &str {
         &self.text[self.scheme().len() + "://".len()..self.path as usize]
     }
 
-    /// Whether a port is given that is not the scheme's own.
     pub fn has_port(&self) -> bool {
         self.host().len() < self.authority().len()
     }
 
-    /// The port, where one is given that is not the scheme's own.
+    /// The port, if it is not the default.
     pub fn port(&self) -> Option<u16> {
         self.authority()[self.host().len()..].strip_prefix(':')?.parse().ok()
     }
 
-    /// Scheme, host and port: what a robots.txt speaks for (RFC 9309, 2.3).
+    /// Scheme, host and port: the scope of a robots.txt (RFC 9309, 2.3).
     pub fn origin(&self) -> String {
         self.text[..self.path as usize].to_owned()
     }
 
-    /// Path, from `/`.
     pub fn path(&self) -> &str {
         &self.text[self.path as usize..self.end as usize]
     }
 
-    /// Query without `?`.
+    /// Without `?`.
     pub fn query(&self) -> Option<&str> {
         self.text.get(self.end as usize + 1..)
     }
 
-    /// The same under the other of http and https; none where a port is given, which only one of them can mean.
+    /// The same URL under https or http; `None` with an explicit port, which serves only one of them.
     pub fn under(&self, https: bool) -> Option<Self> {
         if self.has_port() {
             return None;
@@ -225,12 +216,10 @@ impl CrawlUrl {
         Some(Self { text, path: moved(self.path), end: moved(self.end) })
     }
 
-    /// Whether the scheme is https.
     pub fn is_https(&self) -> bool {
         self.text.as_bytes()["http".len()] == b's'
     }
 
-    /// Where this URL's rules for robots are kept.
     pub fn robots(&self) -> Self {
         let mut text = self.origin();
         text.push_str(ROBOTS);
@@ -239,12 +228,12 @@ impl CrawlUrl {
         Self { text: text.into(), path: self.path, end }
     }
 
-    /// The parsed form, for the fetcher.
+    /// For the fetcher.
     pub fn to_url(&self) -> Url {
         Url::parse(&self.text).expect("the text was made by it, or is what it would make")
     }
 
-    /// The same on another host: `authority` is its name, with the port where it has one. None if that is no host.
+    /// The same URL on another host, given with its port if not the default; `None` if that is not a host.
     pub fn on(&self, authority: &str) -> Option<Self> {
         if authority.is_empty() {
             return None;
@@ -252,9 +241,8 @@ impl CrawlUrl {
         Self::parse(&format!("{}://{authority}{}", self.scheme(), &self.text[self.path as usize..])).ok()
     }
 
-    /// 64-bit fingerprint of the normal form: equal URLs have equal fingerprints; unequal ones collide with
-    /// probability about n²/2⁶⁵ among n URLs. The order of parameters makes no difference: servers look them up by
-    /// name, and sites write one page's in several orders. It is asked for as it was first found.
+    /// 64-bit fingerprint of the normal form; unequal URLs collide with probability about n²/2⁶⁵ among n URLs. It
+    /// ignores the order of parameters: servers look them up by name, and sites write them in several orders.
     pub fn fingerprint(&self) -> u64 {
         let whole = || xxh3_64(self.text.as_bytes());
         match self.query() {
@@ -270,17 +258,17 @@ impl CrawlUrl {
     }
 }
 
-/// Refuses what is too long before it is looked at: normal form is seldom much shorter.
+/// Rejects long texts before parsing, because the normal form is rarely much shorter.
 fn short(text: &str) -> Result<(), UrlError> {
     if text.len() > CrawlUrl::LONGEST { Err(UrlError::TooLong) } else { Ok(()) }
 }
 
-/// Refuses what has become too long: by what it was joined to, or by its escapes.
+/// Rejects URLs that joining or escaping made too long.
 fn bounded(url: CrawlUrl) -> Result<CrawlUrl, UrlError> {
     short(&url.text).map(|()| url)
 }
 
-/// Bytes that stand for themselves in a path and a query.
+/// Bytes that need no escape in path and query.
 const PLAIN: [bool; 256] = {
     let bytes = b"-._~/!$&()*+,=:@?0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let (mut plain, mut at) = ([false; 256], 0);
@@ -291,10 +279,9 @@ const PLAIN: [bool; 256] = {
     plain
 };
 
-/// Path of the rules for robots.
 const ROBOTS: &str = "/robots.txt";
 
-/// A name of letters, digits and inner hyphens in lower case that is neither an address nor in Punycode.
+/// A lower-case name of letters, digits and inner hyphens that is neither an address nor in Punycode.
 fn is_plain_host(host: &[u8]) -> bool {
     let is_label = |label: &[u8]| {
         (1..=63).contains(&label.len())
@@ -327,12 +314,12 @@ impl Serialize for CrawlUrl {
 impl<'de> Deserialize<'de> for CrawlUrl {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        // Logs of earlier versions hold longer ones.
+        // Logs of earlier versions contain longer URLs.
         Self::read(&text).map_err(serde::de::Error::custom)
     }
 }
 
-/// Campaign and session parameters: they change the URL and not the page.
+/// Campaign and session parameters, which do not change the page.
 fn is_noise(pair: &str) -> bool {
     const NAMES: [&str; 18] = [
         "spm",
@@ -354,7 +341,7 @@ fn is_noise(pair: &str) -> bool {
         "zenid",
         "phpsessionid",
     ];
-    // What a section or a story may be called, too.
+    // Names that may also stand for a section or story.
     const CODES: [&str; 3] = ["sid", "s", "session"];
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     let is_start = |start: &str| name.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start));
@@ -366,7 +353,7 @@ fn is_noise(pair: &str) -> bool {
         || CODES.iter().any(is) && is_code(value)
 }
 
-/// At least 16 letters and digits, and both of them.
+/// At least 16 characters, with both letters and digits.
 fn is_code(value: &str) -> bool {
     value.len() >= 16
         && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -374,7 +361,7 @@ fn is_code(value: &str) -> bool {
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Without `;jsessionid=` and its like behind the path, and without ASP.NET's segments: `/(S(...))/`, `/(X(1)S(...))/`.
+/// Removes `;jsessionid=` and similar after the path, and ASP.NET's segments `/(S(...))/`, `/(X(1)S(...))/`.
 fn without_session(path: &str) -> String {
     let is_session = |segment: &str| {
         let inner = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix("))")).unwrap_or_default();
@@ -393,8 +380,8 @@ fn without_session(path: &str) -> String {
     if path.is_empty() { "/".to_owned() } else { path }
 }
 
-/// Percent escapes in upper case, and those of unreserved characters (RFC 3986, 2.3) undone, unless that would make an
-/// escape with a percent sign that is none so far.
+/// Percent escapes in upper case; unreserved characters (RFC 3986, 2.3) decoded, unless that would complete a new
+/// escape.
 fn normal_escapes(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
@@ -420,7 +407,7 @@ fn normal_escapes(text: &str) -> String {
             if bytes[at] == b'%' {
                 bare = Some(out.len());
             }
-            // `Url` hands out ASCII only, so a byte is a character.
+            // `Url` returns ASCII only, so a byte is a character.
             out.push(char::from(bytes[at]));
             at += 1;
         }
@@ -452,7 +439,7 @@ mod tests {
         assert_eq!(normal("https://a.cn"), "https://a.cn/");
         assert_eq!(normal("http://a.cn/x?b=2&a=1&utm_medium=q"), "http://a.cn/x?b=2&a=1");
         assert_eq!(normal("http://a.cn/100%"), "http://a.cn/100%");
-        // Found at random: each was another URL when it was read again.
+        // Found by property tests: each changed when parsed again.
         for odd in ["http://a.cn../", "http://a.cn/%%41a", "http://a.cn/%4%31", "http://a.cn/?%%34%31"] {
             assert_eq!(normal(&normal(odd)), normal(odd), "{odd}");
         }
@@ -506,7 +493,7 @@ mod tests {
         }
         assert_eq!(longest.join("?a"), Err(UrlError::TooLong));
         assert_eq!(longest.join("/a").unwrap().as_str(), "http://a.cn/a");
-        // One that an earlier version has kept is read.
+        // URLs stored by an earlier version are still read.
         let kept: CrawlUrl = serde_json::from_str(&format!("\"http://a.cn/{far}\"")).unwrap();
         assert_eq!(kept.path().len(), far.len() + 1);
     }
@@ -553,7 +540,7 @@ mod tests {
             let (page, url) = (CrawlUrl::parse(&base).unwrap(), Url::parse(&base).unwrap());
             let page_again = CrawlUrl::normal(url).unwrap();
             proptest::prop_assert_eq!(&page, &page_again);
-            // The parser takes a third slash for an empty host; the standard passes over it.
+            // The parser reads a third slash as an empty host; the standard ignores it.
             let host = reference.starts_with("//").then(|| format!("//{}", reference.trim_start_matches('/')));
             let slow = page.to_url().join(host.as_ref().unwrap_or(&reference)).map_err(UrlError::from).and_then(CrawlUrl::normal);
             proptest::prop_assert_eq!(page.join(&reference), slow);

@@ -1,49 +1,45 @@
-//! What an address looks like: a document, or one of the listings that lead to documents.
+//! Classifies URLs by their text: documents, or listings that lead to documents.
 
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
 use crate::model::CrawlUrl;
 
-/// What a URL seems to lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UrlKind {
-    /// A document, as far as one can see.
     Document,
-    /// The pages under one tag or category.
     Tag,
     /// All tags or categories.
     TagIndex,
-    /// A later page of a listing that is no tag's.
+    /// A later page of a listing other than a tag's.
     Paging,
     /// The pages of a year, a month or a day.
     Archive,
-    /// A host's first page.
+    /// The first page of a host.
     Home,
-    /// About the site, its guests, its search: neither document nor listing.
+    /// About, guest book, search: neither document nor listing.
     Misc,
     /// The sites that a site recommends.
     Friends,
 }
 
 impl UrlKind {
-    /// Whether it seems to lead to something other than a document.
+    /// Whether it seems to lead to anything but a document.
     pub fn is_listing(self) -> bool {
         self != Self::Document
     }
 }
 
-/// The path of a URL, decoded, in lower case.
+/// Percent-decoded, in lower case.
 pub fn decoded(url: &CrawlUrl) -> String {
     percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase()
 }
 
-/// The segments of a path that hold something.
+/// The non-empty segments.
 pub fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
-/// What a URL seems to lead to.
 pub fn kind(url: &CrawlUrl) -> UrlKind {
     match (kind_of(&segments(&decoded(url))), url.query()) {
         (UrlKind::Home, Some(query)) => kind_of_query(query),
@@ -51,7 +47,7 @@ pub fn kind(url: &CrawlUrl) -> UrlKind {
     }
 }
 
-/// What the parameters of a home page choose: WordPress serves all pages by them where addresses were not made to speak.
+/// Classifies by the query of a home page: WordPress serves all pages that way without permalinks.
 fn kind_of_query(query: &str) -> UrlKind {
     let names = query.split('&').filter_map(|pair| pair.split('=').next());
     let kinds = names.map(|name| match name {
@@ -66,7 +62,7 @@ fn kind_of_query(query: &str) -> UrlKind {
     kinds.first().copied().unwrap_or(UrlKind::Home)
 }
 
-/// What a path of these segments seems to lead to; they are in lower case.
+/// Classifies a path by its segments, given in lower case.
 pub fn kind_of(segments: &[&str]) -> UrlKind {
     let (base, paged) = without_paging(segments);
     match kind_of_base(base) {
@@ -75,7 +71,7 @@ pub fn kind_of(segments: &[&str]) -> UrlKind {
     }
 }
 
-/// The segments without `page/N` or `pageN` at the end, and whether there was such.
+/// The segments without `page/N` or `pageN` at the end, and whether there was one.
 pub fn without_paging<'a, 's>(segments: &'a [&'s str]) -> (&'a [&'s str], bool) {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match segments {
@@ -96,7 +92,7 @@ pub fn without_paging<'a, 's>(segments: &'a [&'s str]) -> (&'a [&'s str], bool) 
     }
 }
 
-/// A last segment without its extension.
+/// The last segment without its file extension.
 pub fn strip_extension(segment: &str) -> &str {
     for extension in [".html", ".htm", ".php", ".shtml", ".aspx"] {
         if let Some(bare) = segment.strip_suffix(extension) {
@@ -139,7 +135,7 @@ fn kind_of_base(segments: &[&str]) -> UrlKind {
         matches!(word, "tag" | "tags" | "category" | "categories" | "cat" | "topics" | "series" | "标签" | "分类")
     };
     if let Some(at) = segments.iter().position(|segment| is_tag(segment)) {
-        // A file below a category is one of its documents; the category is a folder, or a file itself.
+        // A file below a category is a document; the category is a directory or a file itself.
         let is_file = segments.last().is_some_and(|last| strip_extension(last).len() < last.len());
         return match segments.len() - at - 1 {
             0 => UrlKind::TagIndex,

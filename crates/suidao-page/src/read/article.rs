@@ -1,6 +1,5 @@
-//! Where the article is among what was chosen as content: in which element, from its headline on, up to a heading such as "Related".
-//!
-//! It does nothing on a page that is no article: one with few sentences, or with sentences in many places.
+//! Narrows the main content to the article: the element with its sentences, from the headline to a heading such as
+//! "Related". Does nothing on pages with few or scattered sentences.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,22 +11,23 @@ use super::markup::{BlockStats, Element, ParsedHtml};
 use super::phrases::is_metadata_line;
 use crate::model::Region;
 
-/// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
+/// Text of a sentence or two (30 ideographs or 90 letters), longer than a metadata line.
 pub(super) const SENTENCES: u32 = 90;
-/// A line of more is none of particulars.
+/// Longer lines are not metadata.
 pub(super) const LINE: u32 = 300;
-/// Blocks above the text in which its lead may be.
+/// Blocks above the text that may contain its lead.
 const LEAD: usize = 12;
-/// Blocks above the text in which its headline may be.
+/// Blocks above the text that may contain its headline.
 const HEADLINE: usize = 40;
-/// Blocks at the end that may ask the reader for something.
+/// Blocks at the end that may contain requests to the reader.
 const ENDING: usize = 6;
-/// A lead has so many letters, or a third of it in ideographs.
+/// Least text of a lead, in letters; an ideograph counts 3.
 const LEAST: u32 = 50;
-/// An element with so much text is large enough to judge what stands in it.
+/// Text of an element that is large enough to judge its contents by.
 pub(super) const CONTEXT: u32 = 600;
 
-/// The smallest element that holds at least 85 % of the chosen text in sentences; none if there is little of it or it is scattered.
+/// The smallest element with at least 85 % of the chosen text in sentences; `None` if there is little text or it is
+/// scattered.
 fn core(markup: &ParsedHtml) -> Option<usize> {
     let mut prose = vec![0_u32; markup.elements.len()];
     let mut own = vec![0_u32; markup.elements.len()];
@@ -45,7 +45,7 @@ fn core(markup: &ParsedHtml) -> Option<usize> {
     if all < CONTEXT {
         return None;
     }
-    // A page may mark the body of a teaser so, too.
+    // A page may also mark a teaser's text as an article body.
     let said = (1..prose.len()).find(|&at| markup.elements[at].hint == ElementRole::Body && prose[at] * 5 >= all * 2);
     if said.is_some() {
         return said;
@@ -60,7 +60,7 @@ fn core(markup: &ParsedHtml) -> Option<usize> {
     let mut at = 0;
     loop {
         let next = best[at];
-        // A single long paragraph is not the element that holds the article.
+        // A single long paragraph is not the article's element.
         if next == 0 || prose[next] * 20 < all * 17 || own[next] * 2 > prose[next] && prose[at] > prose[next] {
             return (at != 0).then_some(at);
         }
@@ -68,7 +68,7 @@ fn core(markup: &ParsedHtml) -> Option<usize> {
     }
 }
 
-/// Leaves out what stands outside the element that holds the sentences, but for the lead above it.
+/// Excludes what is outside the element with the sentences, except the lead above it.
 pub(super) fn narrow(markup: &mut ParsedHtml) {
     let Some(core) = core(markup) else { return };
     let mut within = vec![false; markup.elements.len()];
@@ -80,13 +80,13 @@ pub(super) fn narrow(markup: &mut ParsedHtml) {
     let Some(first) = blocks().position(|(block, setting)| content(block) && within[setting.element as usize]) else {
         return;
     };
-    // Pictures and bylines may stand between the lead and this element.
+    // Pictures and bylines may be between the lead and this element.
     let lead = blocks().enumerate().take(first).rev().filter(|(_, (block, _))| content(block)).take(LEAD);
     let lead: Vec<usize> = lead
         .filter(|(_, (_, BlockStats { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
         .map(|(at, _)| at)
         .collect();
-    // Where the text is a list, or a part of it is a box, the words below it stand beside it.
+    // If the text is a list or partly in a box, text next to it may belong to it.
     let parent = |element: usize| markup.elements[element].parent;
     let is_rest = |at: usize, setting: &BlockStats| {
         let BlockStats { amount, element } = *setting;
@@ -101,7 +101,7 @@ pub(super) fn narrow(markup: &mut ParsedHtml) {
     }
 }
 
-/// What the page is called, to find its headline by.
+/// Titles of the page, to find its headline.
 pub(super) struct Titles([String; 2]);
 
 impl Titles {
@@ -109,7 +109,7 @@ impl Titles {
         Self([letters(&markup.title), letters(&markup.declared_title)])
     }
 
-    /// How much of a title a line says: its length if it is a title, or the begin or end of one; else 0.
+    /// Length of the line if it is a title, or the beginning or end of one; else 0.
     pub(super) fn said(&self, line: &str) -> usize {
         let line = letters(line);
         let of =
@@ -119,7 +119,7 @@ impl Titles {
 }
 
 impl Titles {
-    /// Whether a line is a title with a word more, or a part of one.
+    /// Whether a line is a title with one more word, or a part of one.
     fn holds(&self, line: &str) -> bool {
         let line = letters(line);
         self.0.iter().any(|title| title.len() >= 4 && (title.contains(&line) || line.contains(title.as_str())))
@@ -130,7 +130,7 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Leaves out what stands above the headline: the title again, or its part, as a line of the page.
+/// Excludes what is above the headline, a line that repeats the title or a part of it.
 pub(super) fn begin(markup: &mut ParsedHtml) {
     let titles = Titles::of(markup);
     let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
@@ -150,7 +150,7 @@ pub(super) fn begin(markup: &mut ParsedHtml) {
     leave_out(markup, 0..best.0 + 1);
 }
 
-/// Takes in what stands between the headline and the text, if it is as long as a sentence and nothing else: the lead.
+/// Includes the text between headline and article, if it is a single block as long as a sentence: the lead.
 pub(super) fn take_lead(markup: &mut ParsedHtml) {
     let ParsedHtml { document, settings, elements, .. } = &*markup;
     if sentences(markup).next().is_none() {
@@ -182,13 +182,12 @@ pub(super) fn take_lead(markup: &mut ParsedHtml) {
     }
 }
 
-/// An element and those around it, without the root.
+/// An element and its ancestors, without the root.
 fn ancestors(elements: &[Element], at: usize) -> impl Iterator<Item = usize> + '_ {
     std::iter::successors(Some(at), |&at| Some(elements[at].parent as usize)).take_while(|&at| at != 0)
 }
 
-/// Leaves out what stands below a heading that says that the article is over, unless sentences below it stand in the same element
-/// as the ones above it.
+/// Excludes what follows a heading that ends the article, unless the same element continues with sentences.
 pub(super) fn end(markup: &mut ParsedHtml) {
     let all: u32 = sentences(markup).sum();
     let parent = |at: usize| markup.elements[markup.settings[at].element as usize].parent;
@@ -215,7 +214,7 @@ pub(super) fn end(markup: &mut ParsedHtml) {
     }
 }
 
-/// Leaves out what asks the reader for something at the very end, and what stands below it.
+/// Excludes requests to the reader at the end, and what follows them.
 pub(super) fn leave_out_requests(markup: &mut ParsedHtml) {
     let all: u32 = sentences(markup).sum();
     if all < CONTEXT {
@@ -231,7 +230,7 @@ pub(super) fn leave_out_requests(markup: &mut ParsedHtml) {
     }
 }
 
-/// Leaves out the boxes within and below the text that begin with such a heading.
+/// Excludes boxes within and below the text that begin with such a heading.
 pub(super) fn leave_out_boxes(markup: &mut ParsedHtml) {
     let ParsedHtml { document, settings, elements, .. } = &*markup;
     let all: u32 = sentences(markup).sum();
@@ -281,7 +280,7 @@ fn leave_out(markup: &mut ParsedHtml, blocks: Range<usize>) {
     }
 }
 
-/// Amounts of the blocks of the main content that hold sentences.
+/// Text lengths of the main content's blocks that contain sentences.
 fn sentences(markup: &ParsedHtml) -> impl Iterator<Item = u32> + '_ {
     let blocks = markup.document.blocks.iter().zip(&markup.settings);
     let content = blocks.filter(|(block, _)| block.region == Region::Content);

@@ -1,18 +1,17 @@
-//! Elements whose names say furniture although they hold the article.
-//!
-//! Such a name is believed only while the rest of the page has text of its own.
+//! Finds elements whose names mean boilerplate although they contain the article. Such a name counts only if the rest
+//! of the page has a text of its own.
 
 use super::article::{CONTEXT, LINE, SENTENCES, Titles};
 use super::hint::ElementRole;
 use super::markup::ParsedHtml;
 
-/// The element that is called furniture and holds one text that is more than all that stands outside of furniture. `inside`: whether
-/// an element is furniture, or stands in it.
+/// The element named as boilerplate whose single text is longer than everything outside boilerplate. `inside`: which
+/// elements are boilerplate or inside it.
 pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Option<usize> {
     let elements = &markup.elements;
     let parent = |at: usize| elements[at].parent as usize;
     let mut prose = vec![0; elements.len()];
-    // What the children of one element hold of their own: paragraphs of a text stand together, those of comments do not.
+    // Text by parent: an article's paragraphs share one parent, comments do not.
     let mut together = vec![0; elements.len()];
     let mut outside = 0;
     for setting in &markup.settings {
@@ -23,7 +22,7 @@ pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Opt
             outside += if inside[at] { 0 } else { amount.plain };
         }
     }
-    // Parents come before their children.
+    // Children come after their parents.
     for at in (1..elements.len()).rev() {
         prose[parent(at)] += prose[at];
         together[parent(at)] = together[parent(at)].max(together[at]);
@@ -38,12 +37,12 @@ pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Opt
     (is_text && prose[best] >= outside * 2).then_some(best)
 }
 
-/// Whether the page shows an article's headline without its text: what holds the headline holds no sentence, and all sentences
-/// stand in sidebars, comments or footers.
+/// Whether the page shows an article's headline without its text: the headline's container has no sentence, and all
+/// sentences are in sidebars, comments or footers.
 pub(super) fn lacks_article_body(markup: &ParsedHtml) -> bool {
     let elements = &markup.elements;
     let mut beside = vec![false; elements.len()];
-    // The nearest element around that calls itself an article.
+    // The nearest ancestor marked as article.
     let mut article = vec![0; elements.len()];
     for at in 1..elements.len() {
         let (hint, parent) = (elements[at].hint, elements[at].parent as usize);
@@ -102,7 +101,7 @@ mod tests {
             "with meta",
         ] {
             let body = format!("<p>{SENTENCE}").repeat(9);
-            // More words than the article has, in small pieces: names, buttons, a notice.
+            // More words than the article, in small pieces: names, buttons, a notice.
             let notice = format!("<div class=popup>{}</div>", "<div>Accept all vendors</div>".repeat(35)).repeat(3);
             let page = format!(
                 "<body><div><h1>The plan</h1></div><div><div class='{name}'><div>{body}</div></div>\

@@ -1,6 +1,4 @@
-//! Who wrote a page: what it declares, then what it marks, then what a line of it says.
-//!
-//! A name is taken as it is written; nobody is looked up.
+//! Finds the author of a page: from declarations, then marked elements, then lines of text. Names are not normalized.
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
@@ -11,48 +9,46 @@ use super::json_ld::{self, JsonLd};
 use super::markup::fold_into;
 use super::words::{AUTHORS, SectionWords};
 
-/// Longest name, in characters.
+/// Maximum length of a name in characters.
 const LONGEST: usize = 40;
-/// Longest line that may name its author, in bytes.
+/// Maximum length of a byline in bytes.
 const LINE: usize = 240;
 
 static AUTHOR: SectionWords = SectionWords::of(AUTHORS, "meta");
 static NOBODY: SectionWords = SectionWords::of(AUTHORS, "nobody");
 
-/// How an author was declared, the most reliable first.
+/// Source of an author's name, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Declared {
     JsonLd,
     Meta,
     /// `rel`, `itemprop`.
     Marked,
-    /// A class.
     Named,
 }
 
-/// An open element that holds a name.
+/// An open element that contains a name.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     how: Declared,
     /// Length of the stack outside it.
     depth: usize,
-    /// Where its text begins.
+    /// Start of its text.
     start: usize,
-    /// Blocks before it: without them every such element of a page would be looked for among all of these.
+    /// Number of blocks before it, so that its blocks are found without a search from the start.
     from: usize,
 }
 
-/// What a page's markup says of its author.
 #[derive(Debug, Default)]
 pub(super) struct Bylines {
     best: Option<(Declared, String)>,
     open: Option<Open>,
-    /// Names marked alike and different: the page is a list.
+    /// Elements marked alike have different names: the page is a list.
     many: bool,
 }
 
 impl Bylines {
-    /// Takes in an element of the page's head that has content.
+    /// Reads a `meta` element with content.
     pub(super) fn meta(&mut self, tag: &Tag, content: &str) {
         let says = tag.attrs.iter().any(|attribute| {
             matches!(&*attribute.name.local, "name" | "property" | "itemprop")
@@ -63,7 +59,7 @@ impl Bylines {
         }
     }
 
-    /// Takes in a start tag; `depth` is the length of the stack and `document` what is before it.
+    /// Reads a start tag; `depth` is the length of the stack and `document` the content before it.
     pub(super) fn open(&mut self, tag: &Tag, depth: usize, document: &ParsedDocument) {
         if self.open.is_some() || tag.attrs.is_empty() {
             return;
@@ -86,12 +82,12 @@ impl Bylines {
         self.open = how.map(|how| Open { how, depth, start, from });
     }
 
-    /// The stack was cut to `depth`: what stood in an element that ended is a name, if it is short enough. Of several blocks
-    /// the first one counts: the others say something about the author.
+    /// Reads the names in elements that ended when the stack was cut to `depth`. Only the first block of an element
+    /// counts; the others describe the author.
     pub(super) fn close(&mut self, depth: usize, document: &ParsedDocument) {
         let Some(Open { how, start, from, .. }) = self.open.filter(|open| depth <= open.depth) else { return };
         self.open = None;
-        // The block that was the last before it may go on in it.
+        // The last block before it may continue in it.
         let mut blocks = document.blocks[from.saturating_sub(1)..].iter().filter(|block| !block.pieces.is_empty());
         let first = blocks.find(|block| {
             !document.block_text(block).is_empty() && document.pieces[block.pieces.end - 1].text.end > start
@@ -108,7 +104,6 @@ impl Bylines {
         }
     }
 
-    /// Takes in a script of JSON-LD.
     pub(super) fn json_ld(&mut self, script: &JsonLd<'_>) {
         let names: Vec<String> = match script {
             JsonLd::Whole(value) => {
@@ -117,7 +112,7 @@ impl Bylines {
             }
             JsonLd::Broken(script) => script.split("\"author\"").skip(1).filter_map(name_behind).collect(),
         };
-        // A list of articles declares many.
+        // A list of articles declares several.
         if let Some(first) = names.first().filter(|first| names.iter().all(|name| name == *first)) {
             self.declare(Declared::JsonLd, first);
         }
@@ -135,8 +130,8 @@ impl Bylines {
         }
     }
 
-    /// The author: as declared or marked, else as a line of the page says. `lists`: the page lists others, whose authors it
-    /// names.
+    /// The declared or marked author, else one from a line of text. `lists`: the page lists other pages with their
+    /// authors.
     pub(super) fn best(self, lists: bool, document: &ParsedDocument) -> Option<String> {
         let sure = |how: Declared| how <= Declared::Meta;
         match self.best {
@@ -148,7 +143,7 @@ impl Bylines {
     }
 }
 
-/// The name of an author: it, its `name`, or that of the first of several.
+/// The name of an author given as string, object or list (first item).
 fn name_in(author: &Value) -> Option<&str> {
     match author {
         Value::String(name) => Some(name),
@@ -157,7 +152,7 @@ fn name_in(author: &Value) -> Option<&str> {
     }
 }
 
-/// The same in what stands behind the key `author` of a script that is broken.
+/// The same from the text after the key `author` of a broken script.
 fn name_behind(rest: &str) -> Option<String> {
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
     let value = if rest.starts_with('"') {
@@ -169,13 +164,12 @@ fn name_behind(rest: &str) -> Option<String> {
     serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
 }
 
-/// Whether a class is one of elements that hold a name.
 fn names_author(class: &str) -> bool {
     static CLASSES: SectionWords = SectionWords::of(AUTHORS, "classes");
     CLASSES.iter().any(|name| class.eq_ignore_ascii_case(name))
 }
 
-/// The one name that short lines of the page give as its author's; none where they give several.
+/// The name in the page's short bylines; `None` if they disagree.
 fn shown(document: &ParsedDocument) -> Option<String> {
     let mut found: Option<String> = None;
     let mut label = false;
@@ -206,7 +200,7 @@ fn shown(document: &ParsedDocument) -> Option<String> {
     found
 }
 
-/// What follows a label such as `作者：` at the start of a line; empty if nothing does.
+/// The text after a label such as `作者：` at the start of a line; may be empty.
 fn labelled(line: &str) -> Option<&str> {
     static LABELS: SectionWords = SectionWords::of(AUTHORS, "labels");
     static SHORT: SectionWords = SectionWords::of(AUTHORS, "short");
@@ -214,11 +208,11 @@ fn labelled(line: &str) -> Option<&str> {
     let found = LABELS.iter().find_map(|label| {
         let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;
         let rest = line[head.len()..].trim_start();
-        // Without a sign between, it is a sentence about authors.
+        // Without a separator it is a sentence about authors.
         rest.strip_prefix([':', '：', '|', '｜', '/', '丨'])
             .or((rest.is_empty() && !line.starts_with('投')).then_some(rest))
     });
-    // "By the river" names nobody.
+    // "By the river" is not a byline.
     let is_name = |name: &str| name.starts_with(|c: char| c.is_alphanumeric() && !c.is_lowercase());
     let short = || {
         let rest = |label: &&str| {
@@ -230,8 +224,8 @@ fn labelled(line: &str) -> Option<&str> {
     found.or_else(short).map(str::trim)
 }
 
-/// A name, white space folded, what comes after it on the line cut off. None if there is none, or it is an address or
-/// nobody's.
+/// A name with white space folded and without what follows it on the line. `None` if it is missing, an address or a
+/// placeholder.
 fn name_of(said: &str) -> Option<String> {
     const ENDS: [char; 14] = ['|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
     static AFTER: SectionWords = SectionWords::of(AUTHORS, "after");
@@ -244,7 +238,7 @@ fn name_of(said: &str) -> Option<String> {
             said = name;
         }
     }
-    // Nor is an address that stands behind it, or a date.
+    // Cut an address or a date after the name.
     if let Some((name, rest)) = said.split_once([',', '，'])
         && rest.contains('@')
     {

@@ -1,8 +1,8 @@
-//! From bytes to text. Declarations lie and detectors guess, so neither is believed alone: what decides is how much
-//! like written language the bytes read under each candidate.
+//! Decodes bytes as text. Declarations are often wrong and detectors guess, so the decision is by how much the bytes
+//! read like written language under each candidate.
 //!
-//! Errors alone decide nothing among the Chinese charsets: every Big5 page decodes as GB18030 without one, and many
-//! GB2312 pages as Big5. Rightly decoded Chinese is 70 % frequent characters, wrongly decoded 10 to 20 %.
+//! Decoding errors do not distinguish the Chinese charsets: every Big5 page decodes as GB18030 without one, and many
+//! GB2312 pages as Big5. Correctly decoded Chinese is 70 % frequent characters, wrongly decoded 10 to 20 %.
 
 use std::borrow::Cow;
 
@@ -15,52 +15,50 @@ use memchr::memmem;
 use super::hanzi::is_frequent;
 use crate::model::Defect;
 
-/// How many bytes, from the first that is not ASCII, the decision is made on.
+/// Bytes to decide on, from the first that is not ASCII.
 const SAMPLE: usize = 64 << 10;
-/// How many bytes are decoded at a time.
+/// Bytes decoded at a time.
 const DECODED: usize = 8 << 10;
-/// How many bytes are searched for a declaration.
+/// Bytes to search for a declaration.
 const PRESCAN: usize = 16 << 10;
-/// How many of them are one `meta` element at most: where none ends, each would be all that follows.
+/// Bytes of one `meta` element, because an unclosed one would extend to the end.
 const META: usize = 1 << 10;
-/// Mean [`reading`] per character from which text certainly is Chinese rightly decoded: 6 where all characters are
-/// frequent; wrongly decoded text stays below 2.
+/// Mean [`reading`] per character that proves Chinese: 6 if all characters are frequent; wrongly decoded text is below
+/// 2.
 const CONVINCING: f32 = 2.5;
-/// Fewer characters than this prove nothing against a declaration.
+/// Fewer characters do not disprove a declaration.
 const FEW: u32 = 4;
 
-/// What told the charset of a page. A declaration counts where the bytes bear it out.
+/// Source of a page's charset. A declaration counts if the bytes confirm it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CharsetFrom {
-    /// The byte order mark.
     Bom,
     /// The header field `Content-Type`.
     Header,
-    /// The page's own `meta` element or XML declaration.
+    /// The page's `meta` element or XML declaration.
     Meta,
-    /// The bytes: they are well-formed UTF-8 or UTF-16, or read as Chinese does in this charset alone, whatever is declared.
+    /// The bytes, whatever is declared: well-formed UTF-8 or UTF-16, or Chinese in this charset only.
     Bytes,
-    /// Statistics of the bytes; the least sure.
+    /// Statistics of the bytes, the least certain.
     Guess,
-    /// Nothing: it is all ASCII, and no charset was declared.
+    /// All ASCII, and no declaration.
     Default,
 }
 
-/// A body as text.
+/// A decoded body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// The text, without byte order mark; borrowed if the body was UTF-8.
+    /// Without byte order mark; borrowed if the body was UTF-8.
     pub text: Cow<'a, str>,
-    /// The WHATWG name of the charset used. GB2312 is `GBK`, as there.
+    /// The WHATWG name of the charset; `GBK` for GB2312.
     pub charset: &'static str,
-    /// What told it.
     pub from: CharsetFrom,
-    /// [`Defect::WrongCharset`], [`Defect::BrokenBytes`], or nothing.
+    /// [`Defect::WrongCharset`], [`Defect::BrokenBytes`] or none.
     pub defects: Vec<Defect>,
 }
 
-/// Decodes `body`. `content_type` is the header field of that name, if there was one.
+/// Decodes `body`; `content_type` is the header field, if any.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     let header = content_type.and_then(|value| charset_of(value.as_bytes())).map(|label| (label, CharsetFrom::Header));
     let known = |said: &Option<(String, CharsetFrom)>| {
@@ -68,7 +66,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
         (encoding != REPLACEMENT).then_some(encoding)
     };
     let mut said = header;
-    // Servers say Latin-1 of everything; a page that says of itself what can be proved wrong is asked first.
+    // Servers often declare Latin-1 by default, so a verifiable declaration in the page has precedence.
     if said.is_none() || known(&said) == Some(WINDOWS_1252) {
         let meta = declaration(body).map(|label| (label, CharsetFrom::Meta));
         if said.is_none() || known(&meta).is_some_and(is_multibyte) {
@@ -97,8 +95,8 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     Decoded { text, charset: encoding.name(), from, defects }
 }
 
-/// What the byte order mark says, and where the text begins: some pages have several. One that is followed by what is
-/// not in its charset (a template saved in one, its parts in another) says nothing.
+/// The charset of the byte order mark, and the offset of the text: some pages have several marks. A mark followed by
+/// bytes of another charset (templates of mixed origin) is ignored.
 fn byte_order_mark(body: &[u8]) -> (Option<&'static Encoding>, usize) {
     let Some((encoding, length)) = Encoding::for_bom(body) else { return (None, 0) };
     let mark = &body[..length];
@@ -121,17 +119,18 @@ fn sample(bytes: &[u8]) -> (&[u8], bool) {
     bytes.get(..SAMPLE).map_or((bytes, true), |part| (part, false))
 }
 
-/// Charsets in which not every row of bytes is text.
+/// Charsets in which some byte sequences are invalid.
 fn is_multibyte(encoding: &'static Encoding) -> bool {
     !encoding.is_single_byte()
 }
 
-/// GB2312, GBK and GB18030 are one to a decoder; no page in ASCII tells UTF-8 from Latin.
+/// Groups charsets that need not be distinguished: GB2312, GBK and GB18030 share a decoder, and ASCII is valid in UTF-8
+/// and Latin.
 fn family(encoding: &'static Encoding) -> &'static Encoding {
     if encoding == GBK { GB18030 } else { encoding }
 }
 
-/// The charset that the bytes are in, and what told it where that is not what was declared.
+/// The charset of the bytes, with its source if it differs from the declaration.
 fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encoding, CharsetFrom) {
     use CharsetFrom::{Bytes, Default, Guess};
     if let Some(wide) = utf16(body, declared) {
@@ -144,10 +143,10 @@ fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encodin
     if declared == Some(ISO_2022_JP) {
         return (ISO_2022_JP, Default);
     }
-    // The first byte that is not ASCII begins a character in every charset left.
+    // The first non-ASCII byte begins a character in all remaining charsets.
     let (sample, last) = sample(&body[first..]);
     let utf8 = utf8_shape(sample, last);
-    // Two bytes of GBK may pass for a Latin or Greek letter of UTF-8; three in a row that fit do not come by chance.
+    // Two bytes of GBK may be a valid Latin or Greek letter of UTF-8; three valid bytes are unlikely by chance.
     if utf8.long > 4 * utf8.errors {
         return (UTF_8, Bytes);
     }
@@ -170,11 +169,11 @@ fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encodin
     }
     let whole = utf8.short + utf8.long;
     match declared {
-        // Latin text in UTF-8 with stray bytes in it.
+        // Latin text in UTF-8 with some invalid bytes.
         _ if whole > 4 * utf8.errors => (UTF_8, Bytes),
         Some(declared) if declared == UTF_8 && whole >= utf8.errors => (UTF_8, Bytes),
         Some(declared) if declared == WINDOWS_1252 => {
-            // Latin-1 fits everything, but no text in it is made of accents.
+            // Latin-1 accepts all bytes, but text in it is not mostly accents.
             let accents = sample.iter().filter(|byte| !byte.is_ascii()).count();
             let guess = guess(sample, last);
             let other = is_multibyte(guess) && accents * 4 > sample.len() && reading(guess, sample, last).is_clean();
@@ -183,15 +182,15 @@ fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encodin
         Some(declared) if declared != UTF_8 && reading(declared, sample, last).is_clean() => (declared, Bytes),
         _ => {
             let guess = guess(sample, last);
-            // Latin-1 fits everything, so it is no better than what the page says of itself.
+            // Latin-1 accepts all bytes, so the page's own declaration is better.
             let other = declared.filter(|&other| other != UTF_8 && guess == WINDOWS_1252);
             (other.unwrap_or(guess), Guess)
         }
     }
 }
 
-/// UTF-16 without a byte order mark: the zeros of its ASCII characters stand in every second byte, and few elsewhere. Text
-/// with few of those is believed to be what it is declared as, if it reads as Chinese so.
+/// UTF-16 without a byte order mark: in ASCII characters every second byte is 0, and few others are. Text with few of
+/// those counts as declared if it reads as Chinese.
 fn utf16(body: &[u8], declared: Option<&'static Encoding>) -> Option<&'static Encoding> {
     let head = &body[..body.len().min(4 << 10) & !1];
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|&&byte| byte == 0).count();
@@ -215,11 +214,10 @@ fn guess(sample: &[u8], last: bool) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// How UTF-8 a sample looks.
 struct Utf8Shape {
-    /// Whole sequences of two bytes.
+    /// Complete sequences of two bytes.
     short: u32,
-    /// Whole sequences of three or four bytes.
+    /// Complete sequences of three or four bytes.
     long: u32,
     errors: u32,
 }
@@ -232,7 +230,7 @@ fn utf8_shape(sample: &[u8], last: bool) -> Utf8Shape {
             Ok(text) => (text, None),
             Err(error) => {
                 let whole = std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default();
-                // No length: the sample ends inside a sequence, which is an error only if the body ends there too.
+                // `None`: the sample ends inside a sequence, an error only at the end of the body.
                 (whole, error.error_len().or(last.then_some(rest.len() - whole.len())))
             }
         };
@@ -246,12 +244,12 @@ fn utf8_shape(sample: &[u8], last: bool) -> Utf8Shape {
     }
 }
 
-/// Four-byte characters are in GB18030 and not in GBK.
+/// Four-byte characters exist in GB18030 but not in GBK.
 fn has_four_bytes(sample: &[u8]) -> bool {
     sample.windows(4).any(|four| matches!(four, [0x81..=0xFE, b'0'..=b'9', 0x81..=0xFE, b'0'..=b'9']))
 }
 
-/// How a sample reads under one charset.
+/// Score of a sample under one charset.
 #[derive(Clone, Copy)]
 struct Reading {
     characters: u32,
@@ -260,7 +258,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Points per character, errors counted as characters.
+    /// Points per character; errors count as characters.
     fn mean(self) -> f32 {
         self.points as f32 / (self.characters + self.errors).max(1) as f32
     }
@@ -270,7 +268,7 @@ impl Reading {
     }
 }
 
-/// Decodes and judges the characters that are not ASCII.
+/// Decodes the sample and scores its non-ASCII characters.
 fn reading(encoding: &'static Encoding, sample: &[u8], last: bool) -> Reading {
     let mut reading = Reading { characters: 0, points: 0, errors: 0 };
     let mut decoder = encoding.new_decoder_without_bom_handling();
@@ -296,7 +294,7 @@ fn reading(encoding: &'static Encoding, sample: &[u8], last: bool) -> Reading {
     }
 }
 
-/// What a character says for the text being Chinese rightly decoded.
+/// Points of a character for correctly decoded Chinese.
 fn points(c: char) -> i32 {
     match c {
         _ if is_frequent(c) => 6,
@@ -308,12 +306,12 @@ fn points(c: char) -> i32 {
         'ぁ'..='ヿ' | '①'..='⓿' | 'ａ'..='ｚ' | 'Ａ'..='Ｚ' | '■'..='◿' | '★' | '☆' | '←'..='↓' | '─'..='╿' => {
             0
         }
-        // Private use, rare ideographs, Cyrillic, Greek, control characters: what wrong decoding turns up.
+        // Typical of wrong decoding: private use, rare ideographs, Cyrillic, Greek, control characters.
         _ => -6,
     }
 }
 
-/// Decodes all, replacing what does not decode, and counts how often that was.
+/// Decodes the whole body and counts the replacements.
 fn decode_counting<'a>(encoding: &'static Encoding, body: &'a [u8]) -> (Cow<'a, str>, u32) {
     if encoding == UTF_8
         && let Ok(text) = std::str::from_utf8(body)
@@ -322,8 +320,8 @@ fn decode_counting<'a>(encoding: &'static Encoding, body: &'a [u8]) -> (Cow<'a, 
     }
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut text = String::with_capacity(body.len() + body.len() / 2);
-    // Not into the string itself: each call would prepare all of its spare room, so that a body of broken bytes, one a
-    // call, would take time that grows with its square.
+    // Decoding into the string itself would initialize all its spare room on each call, in quadratic time for a body of
+    // broken bytes.
     let mut buffer = [0_u8; DECODED];
     let mut broken = 0;
     let mut at = 0;
@@ -342,7 +340,7 @@ fn decode_counting<'a>(encoding: &'static Encoding, body: &'a [u8]) -> (Cow<'a, 
     }
 }
 
-/// What the page itself says: the XML declaration, or the first `<meta` with a charset.
+/// The label in the XML declaration or in the first `<meta` with a charset.
 fn declaration(body: &[u8]) -> Option<String> {
     let mut rest = &body[..body.len().min(PRESCAN)];
     if let Some(xml) = rest.trim_ascii_start().strip_prefix(b"<?xml") {
@@ -370,7 +368,6 @@ fn declaration(body: &[u8]) -> Option<String> {
     None
 }
 
-/// The label after `charset=`.
 fn charset_of(text: &[u8]) -> Option<String> {
     value_after(text, b"charset")
 }
@@ -542,11 +539,11 @@ mod tests {
             let body = bytes(&page);
             let decoded = decode(&body, None);
             assert_eq!((decoded.text.as_ref(), decoded.charset, decoded.from), (&*page, name, CharsetFrom::Bytes));
-            // Without a tag it is what it is declared as.
+            // Without a tag the declaration decides.
             let label = format!("text/plain; charset={name}");
             assert_eq!(decode(&bytes(SIMPLIFIED), Some(&label)).text, SIMPLIFIED);
         }
-        // And a page that only says so is not.
+        // A page that is only declared as UTF-16 is not.
         assert_eq!(decode(SIMPLIFIED.as_bytes(), Some("text/html; charset=utf-16le")).text, SIMPLIFIED);
     }
 
@@ -562,12 +559,12 @@ mod tests {
 
     #[test]
     fn lies_told_by_servers_and_pages_alike_are_found_out() {
-        // Characters that GB2312 does not have.
+        // Characters missing in GB2312.
         let rare = format!("{SIMPLIFIED}朱镕基，喆，𠮷，€。");
         let body = GB18030.encode(&format!("<meta charset=gb2312>{rare}")).0.into_owned();
         let decoded = decode(&body, Some("text/html; charset=gb2312"));
         assert!(decoded.text.ends_with(&rare) && decoded.defects.is_empty(), "{:?}", decoded.defects);
-        // Hong Kong's characters in Big5, which encoders leave out.
+        // Hong Kong's characters in Big5, which encoders lack.
         let pairs = (0x87..=0xFE_u8).flat_map(|lead| (0x40..=0xFE_u8).map(move |trail| [lead, trail]));
         let known: Vec<([u8; 2], String)> = pairs.map(|pair| (pair, BIG5.decode(&pair).0.into_owned())).collect();
         let hong_kong = format!("{TRADITIONAL}佢哋喺度食嘢，咁啱冇人。");
@@ -575,12 +572,12 @@ mod tests {
         let body: Vec<u8> = b"<meta charset=big5-hkscs>".iter().copied().chain(bytes).collect();
         assert!(decode(&body, None).text.ends_with(&hong_kong));
         assert!(decode(&body, Some("text/html; charset=gbk")).text.ends_with(&hong_kong));
-        // A charset that is declared late, and one that is declared twice.
+        // A late declaration, and two declarations.
         let late = format!("<html><!-- {} --><meta charset=gb2312>{SIMPLIFIED}", "x".repeat(9_000));
         assert!(decode(&GBK.encode(&late).0, None).text.ends_with(SIMPLIFIED));
         let twice = format!("<meta charset=utf-8><meta charset=gbk>{SIMPLIFIED}");
         assert!(decode(&GBK.encode(&twice).0, None).text.ends_with(SIMPLIFIED));
-        // A server that calls everything Latin-1.
+        // A server that declares Latin-1 for everything.
         for (encoding, text) in [(encoding_rs::SHIFT_JIS, JAPANESE), (encoding_rs::EUC_JP, JAPANESE), (GBK, SIMPLIFIED)]
         {
             let page = format!("<meta charset={}><p>{text}", encoding.name());
@@ -607,11 +604,11 @@ mod tests {
         }
     }
 
-    /// The kept pages of real sites, 139 in all, are decoded with the right charset, and every lie is told.
+    /// All 139 real pages in the test data are decoded with the right charset, and every wrong declaration is found.
     ///
-    /// Two answers of the list are mistaken, and the right ones are demanded here: the `gbk-damaged` pages are German
-    /// (`das Schaf`, `Impressum`), declared UTF-8 and in UTF-8 throughout (76 and 106 letters such as `ä`), but for
-    /// one and three Latin-1 bytes in a comment and in `alt` texts. As GBK they would read `盲scot` for `Mäscot`.
+    /// Two labels of the data are wrong and corrected here: the `gbk-damaged` pages are German (`das Schaf`,
+    /// `Impressum`), declared and encoded as UTF-8 (76 and 106 letters such as `ä`) except for one and three Latin-1
+    /// bytes in a comment and in `alt` texts. As GBK they would read `盲scot` for `Mäscot`.
     #[test]
     fn real_pages() {
         let shared = std::env::var("SUIDAO_SHARED").unwrap_or_else(|_| "../shared".to_owned());

@@ -1,28 +1,25 @@
-//! `Content-Encoding` undone: gzip, deflate, brotli, zstd and chains of them, as browsers do it.
+//! Decodes `Content-Encoding` (gzip, deflate, brotli, zstd and chains of them) as browsers do.
 //!
-//! Each step of a chain unpacks into at most `limit` bytes, so that a bomb (a few kilobytes that unpack to gigabytes)
-//! costs no more memory than a large page.
+//! Each step decodes to at most `limit` bytes, so that a decompression bomb costs no more memory than a large page.
 
 use std::io::{self, Read};
 
 use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
-/// What a request says it can unpack.
+/// Value of `Accept-Encoding`.
 pub const ACCEPTED: &str = "gzip, br, zstd, deflate";
 
-/// The longest chain that is undone; real ones have one or two steps.
+/// Longest chain; real ones have one or two steps.
 const LONGEST_CHAIN: usize = 5;
 
-/// Binary logarithm of zstd's largest window: 8 MiB, as RFC 9659 has it for HTTP.
+/// Binary logarithm of zstd's largest window: 8 MiB for HTTP (RFC 9659).
 const ZSTD_WINDOW: u32 = 23;
 
-/// Why a body does not unpack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnpackError {
-    /// It would be larger than the limit.
     TooLarge,
-    /// It is broken, cut short, or packed in a way nobody asked for.
+    /// Broken, incomplete, or in a coding that was not requested.
     Broken,
 }
 
@@ -33,14 +30,13 @@ enum Coding {
     Zstd,
 }
 
-/// Undoes the codings that `field` (the value of `Content-Encoding`, all fields joined by commas) lists.
+/// Decodes a body by `field`, all values of `Content-Encoding` joined by commas.
 ///
-/// None: the body is not packed, and is the page as it is. That is so for `identity`, for an empty body, for names that
-/// are no codings (servers write `utf-8` or `none` there, and browsers look past it), and for a body that lacks the
-/// magic number of the gzip or zstd it is said to be.
+/// `None` if the body is not encoded: `identity`, an empty body, names of no coding (servers send `utf-8` or `none`,
+/// and browsers ignore it), or a body without the magic number of gzip or zstd.
 ///
 /// # Errors
-/// [`UnpackError`] if the body is broken, or a step of the chain unpacks to more than `limit` bytes.
+/// [`UnpackError`] if the body is broken, or one step exceeds `limit` bytes.
 pub fn unpack(field: &str, wire: &[u8], limit: usize) -> Result<Option<Bytes>, UnpackError> {
     if wire.is_empty() {
         return Ok(None);
@@ -60,7 +56,7 @@ pub fn unpack(field: &str, wire: &[u8], limit: usize) -> Result<Option<Bytes>, U
         return Err(UnpackError::Broken);
     }
     let mut body: Option<Vec<u8>> = None;
-    // Listed in the order applied, so undone from the last (RFC 9110, 8.4).
+    // Codings are listed in the order applied (RFC 9110, 8.4).
     for coding in chain.iter().rev() {
         let packed = body.as_deref().unwrap_or(wire);
         let step = match coding {
@@ -74,7 +70,7 @@ pub fn unpack(field: &str, wire: &[u8], limit: usize) -> Result<Option<Bytes>, U
     Ok(body.map(Bytes::from))
 }
 
-/// Reads to the end, or to one byte past the limit.
+/// Reads to the end, or to one byte beyond the limit.
 fn drain(reader: impl Read, limit: usize) -> Result<Vec<u8>, UnpackError> {
     let mut out = Vec::new();
     drain_into(&mut out, reader, limit)?;
@@ -87,11 +83,11 @@ fn drain_into(out: &mut Vec<u8>, reader: impl Read, limit: usize) -> Result<(), 
     if out.len() > limit { Err(UnpackError::TooLarge) } else { Ok(()) }
 }
 
-/// One member unpacked behind what is there already; gives the rest of the input.
+/// Appends one decoded member and returns the rest of the input.
 type Member = for<'a> fn(&'a [u8], &mut Vec<u8>, usize) -> Result<&'a [u8], UnpackError>;
 
-/// gzip and zstd bodies may be several members in a row. What follows the first and is no sound member is garbage that
-/// browsers ignore. None if there is not even a first.
+/// Decodes gzip and zstd bodies of several members. Ignores invalid data after the first member, as browsers do. `None`
+/// if the first is invalid.
 fn members(
     packed: &[u8],
     limit: usize,
@@ -127,7 +123,7 @@ fn gzip_member<'a>(packed: &'a [u8], out: &mut Vec<u8>, limit: usize) -> Result<
     Ok(decoder.into_inner())
 }
 
-/// The magic number of a frame, or of a skippable one (RFC 8878, 3.1).
+/// The magic number of a frame or of a skippable frame (RFC 8878, 3.1).
 fn is_zstd(packed: &[u8]) -> bool {
     matches!(packed, [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
@@ -143,9 +139,9 @@ fn zstd_frame<'a>(packed: &'a [u8], out: &mut Vec<u8>, limit: usize) -> Result<&
     Ok(decoder.finish())
 }
 
-/// `deflate` means zlib (RFC 1950), but many servers send it raw (RFC 1951); browsers take both.
+/// `deflate` means zlib (RFC 1950), but many servers send raw data (RFC 1951), and browsers accept both.
 fn inflate(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
-    // A zlib header: method 8, and both bytes together a multiple of 31.
+    // A zlib header: method 8, and a multiple of 31 as a 16-bit number.
     let zlib = matches!(packed, [a, b, ..] if a & 0x0f == 8 && (u16::from(*a) << 8 | u16::from(*b)) % 31 == 0);
     if zlib {
         match drain(ZlibDecoder::new(packed), limit) {
@@ -200,7 +196,7 @@ mod tests {
         for (name, pack) in PACKERS {
             assert_eq!(unpack(name, &pack(&zeros), 1 << 20), Err(UnpackError::TooLarge), "{name}");
         }
-        // The outer step alone is the bomb: what it unpacks to holds next to nothing.
+        // The outer step alone is the bomb: its output decodes to almost nothing.
         let empties: Vec<u8> = gzip(b"").repeat(200_000);
         assert_eq!(unpack("gzip, gzip", &gzip(&empties), 1 << 20), Err(UnpackError::TooLarge));
     }
@@ -219,7 +215,7 @@ mod tests {
         ] {
             assert_eq!(unpack(field, body, 1 << 20), Ok(None), "{field}");
         }
-        // Said twice, done once.
+        // Named twice, applied once.
         assert_eq!(unpack("gzip, gzip", &gzip(b"<html>"), 1 << 20).unwrap().unwrap(), &b"<html>"[..]);
         for field in ["br", "deflate", "compress"] {
             assert_eq!(unpack(field, b"<html>plain", 1 << 20), Err(UnpackError::Broken), "{field}");

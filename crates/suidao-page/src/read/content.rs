@@ -1,8 +1,8 @@
-//! Which blocks are the main content and which are navigation, sidebar, footer or other furniture.
+//! Separates the main content from navigation, sidebar, footer and other boilerplate.
 //!
-//! The idea of link density and of context by the smallest large ancestor is Kohlschütter, Fankhauser, Nejdl,
-//! "Boilerplate detection using shallow text features" (2010), simplified; hints are checked against it, for they lie:
-//! a long text with few links is never furniture.
+//! Link density, and context by the smallest large ancestor, follow Kohlschütter, Fankhauser, Nejdl, "Boilerplate
+//! detection using shallow text features" (2010), simplified. Names of elements are checked against the text, because
+//! they can mislead: a long text with few links is never boilerplate.
 
 use super::article::{self, CONTEXT, LINE, SENTENCES};
 use super::article_body::{lacks_article_body, mislabelled_container};
@@ -15,11 +15,11 @@ use super::phrases::{is_closing, is_dateline, is_furniture_heading, is_metadata_
 use super::teasers;
 use crate::model::Region;
 
-/// A text of 80 ideographs (or 240 letters) speaks for itself.
+/// Text of 80 ideographs (or 240 letters) counts as content whatever its context.
 const LONG: u32 = 240;
-/// And one of 150 does so even in what calls itself a sidebar or footer.
+/// Text of 150 ideographs counts as content even in a sidebar or footer.
 const VERY_LONG: u32 = 450;
-/// Misnamed elements around one text.
+/// Nested mislabelled containers around one text.
 const MISNAMED: usize = 3;
 
 impl TextStats {
@@ -38,13 +38,13 @@ impl TextStats {
 enum Zone {
     Open,
     Main,
-    /// The particulars of an article, and nothing else's furniture.
+    /// Metadata of an article, and boilerplate elsewhere.
     Label,
     Furniture,
 }
 
-/// Sets the region of every block and link of a page of this host. `lists`: its address says that it lists others. Says of each
-/// block whether nothing calls it furniture.
+/// Sets the region of every block and link. `host`: the page's. `lists`: its URL is a listing's. Returns for each block
+/// whether no name marks it as boilerplate.
 pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bool> {
     let amounts = sums(markup);
     let headed = headings(markup, &amounts);
@@ -57,7 +57,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     }
     let areas_of = |markup: &ParsedHtml| areas(markup, &amounts, &headed, &pictures, bodiless);
     let mut areas = areas_of(markup);
-    // What holds the text may stand in another one that is called so, too.
+    // The text's container may be inside another mislabelled one.
     for _ in 0..MISNAMED {
         let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Zone::Label | Zone::Furniture)).collect();
         let Some(at) = mislabelled_container(markup, &inside) else { break };
@@ -94,8 +94,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     }
     let mut rest = open;
     rest.add(main);
-    // A page of links: what does not call itself furniture is its content. Of one without a sentence nothing tells which of
-    // its rows are meant.
+    // On a page of links, all but named boilerplate is content. Without any sentence the rows cannot be distinguished.
     let silent = chosen.total() * 3 < rest.total() * 2 && body(markup).is_none();
     let few = chosen.total() * 10 < rest.total() * 3 && !(chosen.plain >= LONG && chosen.plain * 2 >= rest.plain);
     if few || silent {
@@ -124,8 +123,8 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     markup.settings.iter().map(|setting| areas[setting.element as usize] != Zone::Furniture).collect()
 }
 
-/// What each element is for, as far as it says so and what it holds bears it out.
-/// `bodiless`: it has no text of its own, so that nothing is more than furniture by what it holds.
+/// The zone of each element, from its role if its text confirms it. `bodiless`: the page has no text of its own, so
+/// that text lengths do not mark boilerplate.
 fn areas(markup: &ParsedHtml, amounts: &[TextStats], headed: &[bool], pictures: &[bool], bodiless: bool) -> Vec<Zone> {
     let page = amounts[0];
     let sentences = markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES);
@@ -144,7 +143,7 @@ fn areas(markup: &ParsedHtml, amounts: &[TextStats], headed: &[bool], pictures: 
             (Zone::Label, _) => Zone::Label,
             (_, ElementRole::Label) if !holds_page => Zone::Label,
             _ if pictures[at] && !holds_page => Zone::Label,
-            // Below sentences it is the head of a part of the text.
+            // Below sentences it is the heading of a section.
             (Zone::Open, ElementRole::Header) if !holds_page && (amount.links > 0 || at < prose) => Zone::Furniture,
             _ if headed[at] && !holds_page => Zone::Furniture,
             (_, ElementRole::Main | ElementRole::Body) => Zone::Main,
@@ -154,11 +153,11 @@ fn areas(markup: &ParsedHtml, amounts: &[TextStats], headed: &[bool], pictures: 
     areas
 }
 
-/// Where elements stand.
+/// Context of elements.
 struct Placing {
-    /// Whether an element is, or stands in, a list of links.
+    /// Whether an element is a list of links or inside one.
     listed: Vec<bool>,
-    /// The nearest element that is large enough to be judged by.
+    /// The nearest element that is large enough to judge by.
     contexts: Vec<usize>,
 }
 
@@ -166,7 +165,7 @@ fn placing(markup: &ParsedHtml, amounts: &[TextStats]) -> Placing {
     let mut placing = Placing { listed: vec![false; amounts.len()], contexts: vec![0; amounts.len()] };
     for (at, amount) in amounts.iter().enumerate().skip(1) {
         let parent = markup.elements[at].parent as usize;
-        // An article beside a long list shares its parent with it, and is none.
+        // An article next to a long list shares its parent with it, but is not part of it.
         let is_article = amount.plain >= LONG && amount.linked < amount.plain;
         let links = amount.links >= 4 && amount.linked * 4 > amount.total() * 3;
         placing.listed[at] = !is_article && (placing.listed[parent] || links);
@@ -175,15 +174,15 @@ fn placing(markup: &ParsedHtml, amounts: &[TextStats]) -> Placing {
     placing
 }
 
-/// The first line of a block that is short enough to say what it is; none if it is a text.
+/// The first line of a block short enough for phrases; `None` for a text.
 fn line<'a>(markup: &'a ParsedHtml, block: &TextBlock, setting: &BlockStats) -> Option<&'a str> {
     let text = markup.document.block_text(block);
-    // Particulars may stand in one block, a line each.
+    // Metadata may be several lines of one block.
     let most = if text.contains('\n') { 2 * LINE } else { LINE };
     (setting.amount.total() <= most).then(|| text.split('\n').next().unwrap_or_default().trim())
 }
 
-/// The first and the last block of the main content that hold sentences, if those are most of it.
+/// The first and last block with sentences, if most of the main content is sentences.
 fn body(markup: &ParsedHtml) -> Option<(usize, usize)> {
     let content = || {
         let blocks = markup.document.blocks.iter().zip(&markup.settings).enumerate();
@@ -205,8 +204,8 @@ fn body(markup: &ParsedHtml) -> Option<(usize, usize)> {
     (within * 2 >= all).then_some((first, last))
 }
 
-/// Takes in lists of links to other hosts that stand between the sentences of what calls itself the main content: there an author put
-/// them. Lists of links to the same host are the site's own more often: further articles.
+/// Includes lists of links to other hosts between the sentences of the main content: the author wrote them. Lists of
+/// links to the same host are often generated, so they are not included.
 fn complete(markup: &mut ParsedHtml, areas: &[Zone], host: &str) {
     let Some((first, last)) = body(markup) else { return };
     let document = &mut markup.document;
@@ -221,13 +220,13 @@ fn complete(markup: &mut ParsedHtml, areas: &[Zone], host: &str) {
     }
 }
 
-/// Leaves out lines that say what they are: ways through the site, and above and below the text its particulars, thanks and
-/// requests. Between the sentences of a text they are the author's.
+/// Excludes lines by their phrases: navigation everywhere, and metadata, thanks and requests above and below the text.
+/// Between sentences such lines are the author's.
 fn trim(markup: &mut ParsedHtml, lists: bool) {
     let body = body(markup);
     let mut found = Vec::new();
     let mut left = 0;
-    // The element of the line before, where that was a label without its value.
+    // Element of the previous line, if that was a label without its value.
     let mut label = None;
     for (at, (block, setting)) in markup.document.blocks.iter().zip(&markup.settings).enumerate() {
         let (amount, own) = (setting.amount, setting.element);
@@ -264,7 +263,7 @@ fn trim(markup: &mut ParsedHtml, lists: bool) {
             None => left += amount.total(),
         }
     }
-    // A page of nothing else says just that.
+    // If nothing else is left, these lines are the content.
     if left > 0 {
         for (at, region) in found {
             markup.document.blocks[at].region = region;
@@ -272,7 +271,7 @@ fn trim(markup: &mut ParsedHtml, lists: bool) {
     }
 }
 
-/// Makes every block of the given areas content.
+/// Makes every block of the given zones content.
 fn mark_as_content(markup: &mut ParsedHtml, areas: &[Zone], which: [bool; 4]) {
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
         if which[areas[setting.element as usize] as usize] {
@@ -281,7 +280,7 @@ fn mark_as_content(markup: &mut ParsedHtml, areas: &[Zone], which: [bool; 4]) {
     }
 }
 
-/// Figures that hold nothing but pictures and what is said of them.
+/// Figures with only pictures and captions.
 fn pictures(markup: &ParsedHtml) -> Vec<bool> {
     let elements = &markup.elements;
     let mut others = vec![false; elements.len()];
@@ -293,13 +292,13 @@ fn pictures(markup: &ParsedHtml) -> Vec<bool> {
     elements.iter().zip(others).map(|(element, other)| element.part == ElementKind::Figure && !other).collect()
 }
 
-/// What each element holds, its descendants included.
+/// Text of each element, including its descendants.
 fn sums(markup: &ParsedHtml) -> Vec<TextStats> {
     let mut amounts = vec![TextStats::default(); markup.elements.len()];
     for setting in &markup.settings {
         amounts[setting.element as usize].add(setting.amount);
     }
-    // Parents come before their children.
+    // Children come after their parents.
     for at in (1..amounts.len()).rev() {
         let own = amounts[at];
         amounts[markup.elements[at].parent as usize].add(own);
@@ -307,7 +306,7 @@ fn sums(markup: &ParsedHtml) -> Vec<TextStats> {
     amounts
 }
 
-/// Elements that a heading such as 相关文章 names as furniture: the smallest ones that hold more than the heading.
+/// Elements that a heading such as 相关文章 marks as boilerplate: the smallest that contain more than the heading.
 fn headings(markup: &ParsedHtml, amounts: &[TextStats]) -> Vec<bool> {
     let mut headed = vec![false; markup.elements.len()];
     for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
@@ -324,7 +323,7 @@ fn headings(markup: &ParsedHtml, amounts: &[TextStats]) -> Vec<bool> {
                     at = markup.elements[at].parent as usize;
                 }
             }
-            // Links below it, mostly; otherwise it may be a heading of the text.
+            // Only if mostly links follow; otherwise it may be a heading of the text.
             headed[at] |= at != 0 && amounts[at].linked > amounts[at].plain;
         }
     }

@@ -1,94 +1,87 @@
-//! A page taken apart, before anything is scored: text pieces, the blocks they make up, the links over them.
+//! A parsed page before scoring: text, blocks and links.
 
 use std::ops::Range;
 
 use crate::model::{CrawlUrl, Region};
 
-/// Most empty cells in a row that are shown as such.
+/// Maximum empty cells written for a row.
 const WIDEST: usize = 32;
 
-/// A run of text inside one block and inside or outside one link.
+/// A run of text inside one block, and entirely inside or outside one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRun {
-    /// Bytes of [`Document::text`].
+    /// Bytes of [`ParsedDocument::text`].
     pub text: Range<usize>,
-    /// Not shown as text (the `alt` of an image inside a link): evidence for the link, no part of the content.
+    /// Not visible (the `alt` of an image in a link): used to score the link, not part of the content.
     pub hidden: bool,
 }
 
-/// A block element's own text: a paragraph, a list item, a table cell, a heading, the title.
+/// The text of one block element: paragraph, list item, table cell, heading or title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextBlock {
-    /// Indices into [`Document::pieces`], contiguous.
+    /// Indices into [`ParsedDocument::pieces`], contiguous.
     pub pieces: Range<usize>,
-    /// Main content or furniture. The title is content.
+    /// The title is content.
     pub region: Region,
-    /// How it stands among the others.
     pub form: BlockKind,
 }
 
-/// How a block stands among the others of a page.
+/// Layout of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockKind {
-    /// On its own.
     #[default]
     Paragraph,
-    /// The first of a list's item.
+    /// The first block of a list item.
     Item {
-        /// 1 in a list, 2 in a list within it, at most 8.
+        /// Nesting of lists, from 1 to 8.
         depth: u8,
-        /// Its number, in a numbered list.
         number: Option<i32>,
     },
-    /// A cell of a table whose rows are lines: each of them holds one block or none.
+    /// A cell of a table whose rows are lines: each cell contains at most one block.
     Cell {
-        /// What its row has of its own: the same for all its cells, another for other rows.
+        /// Identifies its row.
         row: u32,
         /// Cells before it in the row.
         column: u16,
     },
 }
 
-/// A link as it stands on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentLink {
-    /// Where it leads, resolved against the page's base.
+    /// Resolved against the page's base.
     pub url: CrawlUrl,
-    /// Indices into [`Document::pieces`]: the anchor text; empty if the link has none.
+    /// Anchor text as indices into [`ParsedDocument::pieces`]; may be empty.
     pub anchor: Range<usize>,
-    /// Index into [`Document::blocks`]: the block that encloses it.
+    /// The enclosing block, an index into [`ParsedDocument::blocks`].
     pub block: usize,
-    /// Where it stands.
     pub region: Region,
-    /// Its `rel` holds nofollow, ugc or sponsored.
+    /// `rel` contains nofollow, ugc or sponsored.
     pub nofollow: bool,
-    /// Its `rel` holds next.
+    /// `rel` contains next.
     pub next: bool,
-    /// Hash of the tag names and classes from the root to it.
+    /// Hash of the tag names and classes from the root to the link.
     pub path: u32,
 }
 
-/// A page taken apart.
+/// The content of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedDocument {
-    /// All text in document order, pieces back to back. White space is folded to a blank, or to a line feed where the page
-    /// breaks the line; in preformatted text it is as on the page.
+    /// All text in document order. White space is folded to a blank, or to a line feed at a line break; preformatted
+    /// text is unchanged.
     pub text: String,
-    /// Runs of text, in order, not overlapping.
     pub pieces: Vec<TextRun>,
-    /// Blocks, in order; block 0 is the title where there is one.
+    /// In order; block 0 is the title if there is one.
     pub blocks: Vec<TextBlock>,
-    /// Links, in order of appearance; one URL may occur several times.
+    /// In order of appearance; a URL may occur several times.
     pub links: Vec<DocumentLink>,
 }
 
 impl ParsedDocument {
-    /// Text of a piece.
     pub fn piece(&self, index: usize) -> &str {
         &self.text[self.pieces[index].text.clone()]
     }
 
-    /// Text of a block, what is not shown included.
+    /// Text of a block, including hidden text.
     pub(super) fn block_text(&self, block: &TextBlock) -> &str {
         match (
             self.pieces.get(block.pieces.start),
@@ -99,13 +92,13 @@ impl ParsedDocument {
         }
     }
 
-    /// Pieces of title and main content that are shown, in order.
+    /// Visible pieces of title and main content, in order.
     pub fn content(&self) -> impl Iterator<Item = usize> + '_ {
         let blocks = self.blocks.iter().filter(|block| block.region == Region::Content);
         blocks.flat_map(|block| block.pieces.clone()).filter(|&piece| !self.pieces[piece].hidden)
     }
 
-    /// Puts the title before all else, as block 0; does nothing if it is empty.
+    /// Inserts a non-empty title as block 0.
     pub(super) fn put_title(&mut self, title: &str) {
         if title.is_empty() {
             return;
@@ -125,9 +118,9 @@ impl ParsedDocument {
         }
     }
 
-    /// The shown text of the main content's blocks, each on its line; `title`, if any, is block 0 and left out, and
-    /// so is a heading that only says the title, or its part, again. Items of lists begin with `- ` or their number, two
-    /// blanks further in for each list around them; cells of a row stand on one line with tabs between them.
+    /// The visible main content, one block per line, without the title (block 0 if not empty) and headings that repeat
+    /// it or a part of it. List items begin with `- ` or their number, indented by two blanks per level; cells of a row
+    /// are separated by tabs.
     pub(super) fn main_text(&self, title: &str) -> String {
         let mut text = String::with_capacity(self.text.len() + self.text.len() / 16);
         let mut headings = 3;
@@ -158,8 +151,8 @@ impl ParsedDocument {
     }
 }
 
-/// Writes what comes before a block of this form: the end of the line before, or of the cell before where that, in
-/// `last`, is of the same row; says whether it is.
+/// Writes the separator before a block: a line feed, or tabs if `last`, the previous cell, is in the same row. Returns
+/// whether it is.
 fn lead(form: BlockKind, last: Option<(u32, u16)>, text: &mut String) -> bool {
     let mut tabs = 0;
     let mut joined = false;
@@ -181,7 +174,7 @@ fn lead(form: BlockKind, last: Option<(u32, u16)>, text: &mut String) -> bool {
     joined
 }
 
-/// Whether `text` is the title, or what stands in it before or after a separator (`Article | Site`).
+/// Whether `text` is the title, or a part of it at a separator (`Article | Site`).
 fn is_part_of_title(title: &str, text: &str) -> bool {
     let separates =
         |c: char| matches!(c, '|' | '-' | '_' | '–' | '—' | '·' | '»' | '«' | ':' | '：' | '｜' | ' ' | ',');

@@ -1,27 +1,26 @@
-//! Text as it flows into blocks and pieces: white space, line breaks, preformatted text.
+//! White space and line breaks in text.
 //!
-//! Elsewhere than in `pre` it is folded to one blank; a `br` is a line feed and two are the border of a paragraph; the
-//! line ends of an editor between ideographs are nothing. In `pre` lines and their indentation stay, for they are part
-//! of what a program says.
+//! Outside `pre`, white space folds to one blank, one `br` is a line feed and two end a paragraph; line ends between
+//! ideographs come from an editor and are removed. In `pre`, lines and indentation remain, because program code needs
+//! them.
 
 use super::document::{BlockKind, TextBlock, TextRun};
 use super::hanzi::is_ideograph;
 use super::markup::{BlockStats, MarkupBuilder, TEXT, TextStats};
 use crate::model::Region;
 
-/// Characters of white space in a row that are kept in preformatted text.
+/// Maximum white space in a row in preformatted text.
 const GAP: usize = 200;
 
 /// White space since the last text of a block.
 #[derive(Debug, Default)]
 pub(super) struct Gap {
-    /// There is some.
     any: bool,
-    /// A line ended in it.
+    /// It contains a line end.
     line: bool,
     /// `br` since the last text.
     breaks: u32,
-    /// It as it stands, in preformatted text.
+    /// Its characters, in preformatted text.
     exact: String,
 }
 
@@ -31,11 +30,11 @@ impl Gap {
         self.exact.clear();
     }
 
-    /// Takes in a character of preformatted text.
+    /// Adds a character of preformatted text.
     fn keep(&mut self, c: char) {
         self.any = true;
         if c == '\n' {
-            // Nothing can stand behind the end of a line, and one empty line is as good as ten, blanks on it or not.
+            // Removes blanks at line ends and repeated empty lines.
             let bare = self.exact.trim_end_matches([' ', '\t']).len();
             self.exact.truncate(bare);
             if self.exact.bytes().rev().take_while(|&byte| byte == b'\n').count() < 2 {
@@ -54,7 +53,7 @@ impl MarkupBuilder {
         self.gap.clear();
     }
 
-    /// One `br` is the end of a line, two are the border of a paragraph.
+    /// One `br` ends a line, two end a paragraph.
     pub(super) fn line_break(&mut self) {
         if self.pre.is_some() {
             self.gap.keep('\n');
@@ -67,7 +66,7 @@ impl MarkupBuilder {
         }
     }
 
-    /// Takes in text that is shown.
+    /// Adds visible text.
     pub(super) fn flow(&mut self, text: &str) {
         let mut start = None;
         let mut plain = 0;
@@ -79,7 +78,7 @@ impl MarkupBuilder {
                 if self.pre.is_some() && c.is_whitespace() {
                     self.gap.keep(c);
                 } else if c.is_whitespace() {
-                    // An indented line after a `br` is how old pages write a paragraph.
+                    // Old pages begin a paragraph with `br` and an indented line.
                     if c == '\u{3000}' && self.gap.breaks > 0 {
                         self.end_block();
                     }
@@ -96,7 +95,7 @@ impl MarkupBuilder {
         }
     }
 
-    /// A word's worth of text without white space.
+    /// Adds text without white space.
     fn run(&mut self, run: &str, amount: u32) {
         let room = TEXT.saturating_sub(self.markup.document.text.len() + self.gap.exact.len() + 1);
         self.markup.cut |= room < run.len();
@@ -112,7 +111,7 @@ impl MarkupBuilder {
             "" => {}
             blank => {
                 document.text.push_str(blank);
-                // What is not shown is no place for it.
+                // Hidden pieces cannot contain it.
                 match document.pieces.last_mut().filter(|last| begun && !last.hidden) {
                     Some(last) => {
                         last.text.end = document.text.len();
@@ -162,14 +161,14 @@ impl MarkupBuilder {
     }
 }
 
-/// What stands between the text before and a run: nothing, white space as it was, a line feed or a blank. `begun`: the
+/// The separator between the text before and a run: none, white space unchanged, a line feed or a blank. `begun`: the
 /// block has text already.
 fn between<'a>(gap: &'a Gap, begun: bool, linked: bool, before: &str, run: &str) -> &'a str {
     if !gap.any {
         return "";
     }
     if !gap.exact.is_empty() {
-        // Of what comes before the first line only its own indentation counts.
+        // Before the first line only its own indentation counts.
         let exact = if begun { &*gap.exact } else { gap.exact.rsplit('\n').next().unwrap_or_default() };
         // The text of a link is one line.
         return if linked && begun { " " } else { exact };
@@ -180,12 +179,12 @@ fn between<'a>(gap: &'a Gap, begun: bool, linked: bool, before: &str, run: &str)
     if gap.breaks > 0 && !linked {
         return "\n";
     }
-    // A line end between ideographs is the author's editor, not a blank.
+    // A line end between ideographs comes from an editor and is not a blank.
     let wide = |c: Option<char>| c.is_some_and(is_wide);
     if gap.line && gap.breaks == 0 && wide(run.chars().next()) && wide(before.chars().next_back()) { "" } else { " " }
 }
 
-/// Ideographs, kana and full-width forms: scripts that put no spaces between words.
+/// Ideographs, kana and full-width forms: scripts without spaces between words.
 fn is_wide(c: char) -> bool {
     c >= '\u{2E80}' && (is_ideograph(c) || matches!(c, '\u{3000}'..='\u{30FF}' | '\u{FF00}'..='\u{FFEF}'))
 }

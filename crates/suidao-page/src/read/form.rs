@@ -1,7 +1,5 @@
-//! How blocks stand among each other: items of lists, cells of tables.
-//!
-//! Tables that lay a page out are told from those that say something by what their cells hold: only rows whose cells
-//! hold one short block or none, and no table, become lines.
+//! Layout of blocks: list items and table cells. A table is a data table, not page layout, if its cells contain at most
+//! one short block and no table; its rows become lines.
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
@@ -10,27 +8,25 @@ use super::document::BlockKind;
 use super::markup::{ParsedHtml, attribute};
 use crate::model::Region;
 
-/// A cell of more is a text of its own: 200 ideographs or 600 letters.
+/// A longer cell is a text of its own (200 ideographs or 600 letters).
 const CELL: u32 = 600;
-/// Lists within lists that are told apart.
+/// Maximum nesting of lists.
 const DEEPEST: u8 = 8;
 
-/// What an element is to the shape of the text.
+/// The part of an element in the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ElementKind {
     Other,
-    /// A list without numbers.
     Bullets,
-    /// A numbered list, and its first number.
+    /// A numbered list and its first number.
     Numbers(i32),
-    /// An item, and the number it gives itself.
+    /// An item and its explicit number.
     Item(Option<i32>),
     Table,
     Row,
     Cell,
-    /// Preformatted text.
     Code,
-    /// A picture with its caption; it may hold a table or code.
+    /// A picture with its caption, which may contain a table or code.
     Figure,
 }
 
@@ -51,35 +47,35 @@ impl ElementKind {
     }
 }
 
-/// Where an element stands; 0 is none, for the root is nothing of this.
+/// Enclosing list, item, row and so on of an element; 0 for none, because the root is none of these.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// The list it is, or is in.
+    /// The list that it is or is in.
     list: u32,
     depth: u8,
-    /// The item it is, or is in.
+    /// The item that it is or is in.
     item: u32,
     row: u32,
     cell: u32,
     column: u16,
 }
 
-/// What there is to count of an element.
+/// Counters of an element.
 #[derive(Clone, Copy, Default)]
 struct Count {
-    /// Of a list: items before; of a row: cells before.
+    /// List: items so far. Row: cells so far.
     children: u32,
-    /// Of an item or a cell: whether a block of it has come.
+    /// Item or cell: one of its blocks was seen.
     begun: bool,
-    /// Of an item: its number.
+    /// Item: its number.
     number: Option<i32>,
-    /// Of a row: cells with text in it.
+    /// Row: cells with text.
     filled: u32,
-    /// Of a row: it cannot be a line.
+    /// Row: cannot be a line.
     apart: bool,
 }
 
-/// Sets the form of every block. Call it when their regions are decided.
+/// Sets the form of every block. Requires their regions.
 pub(super) fn decide(markup: &mut ParsedHtml) {
     let (places, mut counts) = places(markup);
     let blocks = markup.document.blocks.iter_mut().zip(&markup.settings);
@@ -127,7 +123,7 @@ fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
                 if let (true, ElementKind::Numbers(first)) = (list != 0, markup.elements[list].part) {
                     #[allow(clippy::cast_possible_wrap)] // as above
                     let number = value.unwrap_or(first.saturating_add(counts[list].children as i32));
-                    // The next goes on from here.
+                    // The next item continues from here.
                     #[allow(clippy::cast_sign_loss)] // wraps back in the sum above
                     {
                         counts[list].children = number.wrapping_sub(first).wrapping_add(1) as u32;
@@ -138,7 +134,7 @@ fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
                 place.depth = place.depth.max(1);
             }
             ElementKind::Table => {
-                // Rows of tables that hold tables lay something out.
+                // Tables that contain tables are layout.
                 counts[place.row as usize].apart = true;
                 place = Place::default();
             }

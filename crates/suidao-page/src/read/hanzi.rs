@@ -1,4 +1,4 @@
-//! The characters that most Chinese text is made of: what tells Chinese that was decoded rightly from chance.
+//! Frequent Chinese characters, to recognize correctly decoded text.
 
 /// Frequent characters, simplified or common to both scripts.
 const SIMPLIFIED: &str = "\
@@ -13,7 +13,7 @@ const SIMPLIFIED: &str = "\
     统编网美群老考者而职联股育能自至色花英行表被装西要见观规解言计认让议记许论设证话该语说调象质资走起路\
     身车转较边达过运近还这进远连选通速造道那部都里重量金铁长门问间队阳际院随难集需非面革领题风首马高鱼黄";
 
-/// Traditional forms of the above where they differ.
+/// Traditional forms of the above that differ.
 const TRADITIONAL: &str = "\
     並乾亞佈併來係個們備傢傳價兒內兩別則剋劃動務勢區卻參員問喫單噹嚮國圖團報場學實將專對導屬師帶幹幾廣張\
     強彊後從復愛應戰搆據數斷於時曆書會朮東條業極榦構樣機檯權歷氣決沒況準漢濟為無熱爭爾現琯產當發眾瞭祗種\
@@ -24,7 +24,7 @@ const TRADITIONAL: &str = "\
 const FIRST: u32 = 0x4E00;
 const WORDS: usize = (0xA000 - FIRST as usize) / 64;
 
-/// One bit for each character of the block CJK Unified Ideographs.
+/// One bit per character of the block CJK Unified Ideographs.
 static FREQUENT: [u64; WORDS] = bits();
 
 const fn bits() -> [u64; WORDS] {
@@ -32,7 +32,7 @@ const fn bits() -> [u64; WORDS] {
     let mut tables = [SIMPLIFIED.as_bytes(), TRADITIONAL.as_bytes()];
     let mut table = 0;
     while table < tables.len() {
-        // All of the block takes three bytes in UTF-8.
+        // All characters of the block have three bytes in UTF-8.
         while let [a, b, c, rest @ ..] = tables[table] {
             let code = ((*a as u32 & 0x0F) << 12) | ((*b as u32 & 0x3F) << 6) | (*c as u32 & 0x3F);
             bits[((code - FIRST) / 64) as usize] |= 1 << ((code - FIRST) % 64);
@@ -43,13 +43,11 @@ const fn bits() -> [u64; WORDS] {
     bits
 }
 
-/// Whether a character is among the most frequent of written Chinese.
 pub(super) fn is_frequent(c: char) -> bool {
     let offset = u32::from(c).wrapping_sub(FIRST);
     FREQUENT.get((offset / 64) as usize).is_some_and(|word| word >> (offset % 64) & 1 == 1)
 }
 
-/// Whether a character is an ideograph.
 pub(super) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }

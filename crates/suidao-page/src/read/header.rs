@@ -1,6 +1,6 @@
-//! The header field `Link` (RFC 8288), as far as it names the page's own address.
+//! `rel=canonical` in the header field `Link` (RFC 8288).
 
-/// The reference of the first link whose relation is `canonical`.
+/// The target of the first link with the relation `canonical`.
 pub(super) fn canonical(field: &str) -> Option<&str> {
     let mut rest = field;
     loop {
@@ -14,7 +14,7 @@ pub(super) fn canonical(field: &str) -> Option<&str> {
     }
 }
 
-/// Whether the first `rel` among the parameters holds `canonical`; any later one is ignored (RFC 8288, 3.3).
+/// Whether the first `rel` parameter contains `canonical`; later ones are ignored (RFC 8288, 3.3).
 fn is_canonical(mut parameters: &str) -> bool {
     while let Some((_, rest)) = parameters.split_once(';') {
         let end = unquoted(rest, ';').unwrap_or(rest.len());
@@ -29,7 +29,7 @@ fn is_canonical(mut parameters: &str) -> bool {
     false
 }
 
-/// Where `mark` stands first outside quotes.
+/// Position of the first `mark` outside quotes.
 fn unquoted(text: &str, mark: char) -> Option<usize> {
     let mut quoted = false;
     let mut escaped = false;

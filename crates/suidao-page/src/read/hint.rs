@@ -1,4 +1,4 @@
-//! What an element says it is for: by its name, its role, and the words of its class and id.
+//! The role of an element by its name, ARIA role, class and id.
 
 use std::sync::LazyLock;
 
@@ -9,49 +9,45 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::markup::attribute;
 use super::words::{ROLES, SectionWords};
 
-/// What an element says it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ElementRole {
-    /// Nothing.
     None,
-    /// The page's main content.
     Main,
-    /// The body of an article, in so many words.
+    /// The body of an article, named explicitly.
     Body,
-    /// A head: the page's, or, inside main content, an article's.
+    /// Head of the page, or of an article inside main content.
     Header,
-    /// The particulars of an article: its tags, categories, author, dates; its own foot.
+    /// Metadata of an article: tags, categories, author, dates; its footer.
     Label,
-    /// What leads to another page, or the lead of this one.
+    /// A link to another page, or the lead of this one.
     Teaser,
     /// Navigation, sidebar, footer, related links, comments.
     Furniture,
-    /// The same, by nothing but a name, which may lie.
+    /// The same by its name only, which may mislead.
     Named,
-    /// What stands beside or below an article, by its name: a sidebar, comments.
+    /// Next to or below an article, by its name: a sidebar, comments.
     Beside,
-    /// Not to be read: line numbers.
+    /// Ignore it: line numbers.
     Hidden,
 }
 
-/// The hint of a start tag.
 pub(super) fn of(tag: &Tag) -> ElementRole {
     let own = match tag.name {
-        // Cards that lead to the posts before and after may be articles too.
+        // Links to the previous and next post may be `article` elements.
         local_name!("main") | local_name!("article") => {
             return if leads_on(tag) { ElementRole::Furniture } else { ElementRole::Main };
         }
         local_name!("nav") | local_name!("aside") | local_name!("menu") | local_name!("button") => {
             return ElementRole::Furniture;
         }
-        // An article may have a foot of its own, the page's is furniture.
+        // An article may have its own footer; the page's is boilerplate.
         local_name!("footer") => {
             let names = attribute(tag, &local_name!("class")).unwrap_or_default();
             return if of_names(names) == ElementRole::Label { ElementRole::Label } else { ElementRole::Furniture };
         }
         local_name!("header") => ElementRole::Header,
         local_name!("figcaption") => ElementRole::Label,
-        // Themes say of these what the page is like, not what they are; the ids of headings are made from what they say.
+        // Themes describe the page here, and ids of headings come from their text.
         local_name!("html") | local_name!("body") => return ElementRole::None,
         local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") => {
             return of_names(attribute(tag, &local_name!("class")).unwrap_or_default());
@@ -78,14 +74,14 @@ pub(super) fn of(tag: &Tag) -> ElementRole {
             hint = stronger(hint, of_names(&attribute.value));
         }
     }
-    // There it says that line numbers are to be added.
+    // Here the class requests line numbers.
     if code && hint == ElementRole::Hidden {
         return ElementRole::None;
     }
     hint
 }
 
-/// Whether an element's names say that it leads to the posts before and after.
+/// Whether an element's names mean links to the previous and next post.
 fn leads_on(tag: &Tag) -> bool {
     let names = [&local_name!("class"), &local_name!("id")].map(|name| attribute(tag, name).unwrap_or_default());
     names.into_iter().flat_map(str::split_ascii_whitespace).take(12).any(|name| {
@@ -110,7 +106,7 @@ fn stronger(one: ElementRole, other: ElementRole) -> ElementRole {
     if rank(other) > rank(one) { other } else { one }
 }
 
-/// The hint of a class list or an id. Names are judged one by one: `post-nav` is navigation, `post` is main.
+/// The role of a class list or an id. Each name counts separately: `post-nav` is navigation, `post` is main.
 fn of_names(names: &str) -> ElementRole {
     let mut hint = ElementRole::None;
     for name in names.split_ascii_whitespace().take(12) {
@@ -121,7 +117,7 @@ fn of_names(names: &str) -> ElementRole {
     hint
 }
 
-/// Names that mean one thing, taken whole.
+/// Names with one meaning as a whole.
 static WHOLE: LazyLock<FxHashMap<&str, ElementRole>> = LazyLock::new(|| {
     let hints = [
         ("hidden", ElementRole::Hidden),
@@ -139,7 +135,7 @@ fn of_name(name: &str) -> ElementRole {
     if let Some(hint) = WHOLE.get(name) {
         return *hint;
     }
-    // What theme authors write about a whole page's layout says nothing of the element.
+    // Names of page layouts do not describe the element.
     if LAYOUT.iter().any(|state| name.starts_with(state)) {
         return ElementRole::None;
     }
@@ -152,7 +148,7 @@ fn of_name(name: &str) -> ElementRole {
             "foot" | "footer" => foot = true,
             "header" | "head" | "masthead" | "banner" | "topbar" => about_header = true,
             "post" | "article" | "entry" | "thread" | "topic" => of_post = true,
-            // Heads and feet of excerpts are what a list of articles says.
+            // Headers and footers of excerpts occur in lists of articles.
             "excerpt" | "summary" => return ElementRole::None,
             "teaser" | "teasers" | "newsteaser" => teaser = true,
             "prev" | "previous" => prev = true,
@@ -188,7 +184,7 @@ fn is_furniture(word: &str) -> bool {
     WORDS.contains(word) || word.len() > 5 && PARTS.iter().any(|part| word.contains(part))
 }
 
-/// Whether an element is not shown, as far as its own tag says.
+/// Whether a tag hides its own element.
 pub fn is_hidden(tag: &Tag) -> bool {
     if tag.name == local_name!("body") || tag.name == local_name!("html") {
         return false;

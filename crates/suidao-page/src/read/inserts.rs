@@ -1,16 +1,16 @@
-//! What a site puts into and below an article: labels of advertisements, links to further reading, and the headings of
-//! what follows. Word lists, as there.
+//! Phrases of inserts in and below an article, from word lists: advertisement labels, links to further reading,
+//! headings of what follows.
 
 use super::phrases::without_marks;
 use super::words::{LINES, SectionWords};
 
-/// Bytes of the longest line that says where a picture comes from.
+/// Maximum bytes of a photo credit.
 const CREDIT: usize = 300;
-/// Bytes of the longest text that asks the reader for something.
+/// Maximum bytes of a request to the reader.
 const REQUEST: usize = 400;
 
-/// Whether a line was put into a text by the site, not by its author: a label of advertisements, or a link to further reading.
-/// `linked`: half of it or more is links.
+/// Whether a line is an insert of the site: an advertisement label or a link to further reading. `linked`: at least
+/// half of it is links.
 pub(super) fn is_promo(line: &str, linked: bool) -> bool {
     static WHOLE: SectionWords = SectionWords::of(LINES, "inserts");
     static BEGINNINGS: SectionWords = SectionWords::of(LINES, "insert beginnings");
@@ -24,7 +24,7 @@ pub(super) fn is_promo(line: &str, linked: bool) -> bool {
     WHOLE.contains(&whole) || BEGINNINGS.iter().any(|word| lower.starts_with(word) && (linked || label(word)))
 }
 
-/// Whether a line says where a picture comes from: it begins with a label such as `Foto:`, or ends with one in parentheses.
+/// Whether a line is a photo credit: begins with a label such as `Foto:` or ends with one in parentheses.
 pub(super) fn is_photo_credit(line: &str) -> bool {
     static LABELS: SectionWords = SectionWords::of(LINES, "credits");
     static STOCKS: SectionWords = SectionWords::of(LINES, "stocks");
@@ -49,7 +49,7 @@ pub(super) fn is_photo_credit(line: &str) -> bool {
     line.starts_with('©') && line.chars().count() <= 80 || labelled(&lower) || noted()
 }
 
-/// Whether what stands below a text asks its reader for something: to subscribe, to follow, to share, to rate.
+/// Whether a text asks the reader to subscribe, follow, share or rate.
 pub(super) fn is_request(text: &str) -> bool {
     static WORDS: SectionWords = SectionWords::of(LINES, "requests");
     if text.len() > REQUEST {
@@ -60,7 +60,7 @@ pub(super) fn is_request(text: &str) -> bool {
     WORDS.iter().any(|word| lower.match_indices(word).any(|(at, _)| begins(at)))
 }
 
-/// Whether a heading says that the article is over: what stands below it is about other articles, the author or the reader.
+/// Whether a heading ends the article: other articles, the author or requests follow.
 pub(super) fn is_end(heading: &str) -> bool {
     static BEGINNINGS: SectionWords = SectionWords::of(LINES, "ends");
     let lower = without_marks(heading).to_lowercase();

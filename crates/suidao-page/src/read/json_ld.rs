@@ -1,14 +1,13 @@
-//! JSON-LD: the objects in it that are the page, and not what only stands on it.
+//! JSON-LD objects that describe the page, without those that only occur on it.
 
 use serde_json::{Map, Value};
 
-/// Objects of one script that are looked at.
+/// Maximum objects of one script.
 pub(super) const OBJECTS: usize = 2_000;
 
-/// A script of JSON-LD.
 pub(super) enum JsonLd<'a> {
     Whole(Value),
-    /// Broken, or cut: keys and values can be looked for in it.
+    /// Invalid or truncated; can be searched for keys.
     Broken(&'a str),
 }
 
@@ -21,8 +20,8 @@ impl<'a> JsonLd<'a> {
     }
 }
 
-/// The objects in the order of the script, and how much each is the page: 0 articles, 1 pages, 2 other things. What only
-/// stands on a page (comments, people, events) is left out with all that is in it.
+/// The objects in order, each with its rank: 0 for articles, 1 for pages, 2 for others. Excludes comments, people and
+/// events with everything in them.
 pub(super) fn objects(value: &Value) -> Vec<(usize, &Map<String, Value>)> {
     let mut found = Vec::new();
     let mut open = vec![value];

@@ -1,19 +1,19 @@
-//! The language of a text.
+//! Language detection.
 
 use whatlang::{Detector, Lang};
 
 use super::hanzi::is_ideograph;
 
-/// A name that is none of a language that can be told.
+/// An unknown language name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown language {0:?}; use a code such as zh, en or one of {known}", known = all())]
 pub struct UnknownLanguage(String);
 
-/// How many characters are looked at.
+/// Characters to analyze.
 const SAMPLE: usize = 3_000;
 
-/// ISO 639-3 code of the language `text` is in; `lang` is what the page's root element says. None if it cannot be
-/// told: too little text, and no word of the page's own.
+/// ISO 639-3 code of the language of a text; `lang` is the declared one. `None` for too little text without a known
+/// `lang`.
 pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a str>, lang: Option<&str>) -> Option<String> {
     let mut sample = String::with_capacity(4 * SAMPLE);
     let (mut left, mut han, mut kana, mut hangul, mut letters) = (SAMPLE, 0_usize, 0, 0, 0);
@@ -30,8 +30,8 @@ pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a str>, lang: Option<&str>) 
             _ => letters += usize::from(c.is_alphabetic()),
         }
     }
-    // An ideograph is half a word: it weighs as much as some letters, and more where the page says it is Chinese, for
-    // a page full of program output may well be.
+    // An ideograph is half a word, so it weighs as much as several letters, and more on a page declared as Chinese,
+    // which may contain much program output.
     let asian = han + kana + hangul;
     let stated = lang.and_then(stated);
     let weight = if matches!(stated, Some(Lang::Cmn | Lang::Jpn | Lang::Kor)) { 20 } else { 6 };
@@ -48,7 +48,7 @@ pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a str>, lang: Option<&str>) 
     if letters < 20 {
         return stated.map(|code| code.code().to_owned());
     }
-    // The scripts dealt with above would win over a Latin text with some names in them.
+    // The scripts handled above would win over Latin text with some names in them.
     let detector = Detector::with_denylist(vec![Lang::Cmn, Lang::Jpn, Lang::Kor]);
     match detector.detect(&sample) {
         Some(info) if info.is_reliable() => Some(info.lang().code().to_owned()),
@@ -57,23 +57,22 @@ pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a str>, lang: Option<&str>) 
     }
 }
 
-/// ISO 639-3 code of a language that pages are told to be in, from such a code or a tag that begins with one of two letters:
-/// `cmn`, `zh`, `zh-CN`, `en`.
+/// ISO 639-3 code from such a code or from a tag that begins with a two-letter code: `cmn`, `zh`, `zh-CN`, `en`.
 ///
 /// # Errors
-/// [`UnknownLanguage`] names those that can be told.
+/// [`UnknownLanguage`] lists the known tags.
 pub fn language_code(name: &str) -> Result<String, UnknownLanguage> {
     stated(name).map(|known| known.code().to_owned()).ok_or_else(|| UnknownLanguage(name.trim().to_owned()))
 }
 
-/// The tags of all languages that can be told, in order.
+/// The tags of all known languages, sorted.
 fn all() -> String {
     let mut codes: Vec<&str> = Lang::all().iter().map(|lang| language_tag(lang.code())).collect();
     codes.sort_unstable();
     codes.join(", ")
 }
 
-/// ISO 639-3 codes, with the tag of BCP 47 (RFC 5646), and other names that are met.
+/// ISO 639-3 codes, each with its BCP 47 tag (RFC 5646) and other names in use.
 const TAGS: &[(&str, &[&str])] = &[
     ("cmn", &["zh", "chi", "zho", "cn"]),
     ("eng", &["en"]),
@@ -147,12 +146,12 @@ const TAGS: &[(&str, &[&str])] = &[
     ("cym", &["cy"]),
 ];
 
-/// The tag of BCP 47 for an ISO 639-3 code: `zh` for `cmn`, `en` for `eng`; of one that has no shorter the code itself.
+/// The BCP 47 tag of an ISO 639-3 code (`zh` for `cmn`, `en` for `eng`), or the code itself.
 pub fn language_tag(code: &str) -> &str {
     TAGS.iter().find(|(known, _)| *known == code).and_then(|(_, names)| names.first()).copied().unwrap_or(code)
 }
 
-/// The language a BCP 47 tag names, as far as whatlang knows it.
+/// The whatlang language of a BCP 47 tag.
 fn stated(tag: &str) -> Option<Lang> {
     let primary = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
     let is_name = |names: &[&str]| names.contains(&primary.as_str());
@@ -200,7 +199,7 @@ mod tests {
         let told = language_code("xx").unwrap_err().to_string();
         assert!(told.starts_with("unknown language \"xx\"") && told.contains("zh, ") && told.contains("zu"), "{told}");
         assert_eq!(["cmn", "eng", "pes", "ceb"].map(language_tag), ["zh", "en", "fa", "ceb"]);
-        // Every tag of two letters that is known leads to a language that can be told.
+        // Every two-letter tag in the table leads to a known language.
         for lang in Lang::all() {
             assert_eq!(language_code(lang.code()).as_deref(), Ok(lang.code()));
             assert_eq!(language_code(language_tag(lang.code())).as_deref(), Ok(lang.code()));

@@ -1,4 +1,4 @@
-//! The links of a page while it is read: anchors, areas, frames, and those of the head.
+//! Collects the links of a page: anchors, areas, frames and those in the head.
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
@@ -7,28 +7,26 @@ use super::document::{DocumentLink, TextRun};
 use super::markup::{MarkupBuilder, TEXT, attribute, fold_into};
 use crate::model::{CrawlUrl, Region};
 
-/// Most feeds taken from one page: that of the site, its comments', and two more.
+/// Maximum feeds per page: the site's, its comments' and two more.
 const MOST_FEEDS: usize = 4;
 
-/// Links read of one page.
+/// Maximum links per page.
 pub(super) const LINKS: usize = 5_000;
 
-/// A link whose end tag has not come.
+/// A link before its end tag.
 pub(super) struct OpenLink {
-    /// None where it leads nowhere that can be fetched; its text is a link's all the same.
+    /// `None` if it cannot be fetched; its text is still link text.
     pub(super) url: Option<CrawlUrl>,
     pub(super) nofollow: bool,
     pub(super) next: bool,
-    /// First piece of the anchor.
     pub(super) first: usize,
-    /// Block of its first text.
     pub(super) block: Option<usize>,
-    /// Its own `title` or `aria-label`, then what its images say.
+    /// Its `title` or `aria-label`, then the `alt` of its images.
     pub(super) title: String,
     pub(super) alt: String,
     /// Length of the stack outside it.
     pub(super) depth: usize,
-    /// Names and classes from the root to it.
+    /// Hash of names and classes from the root to it.
     pub(super) path: u32,
 }
 
@@ -85,7 +83,7 @@ impl MarkupBuilder {
         });
     }
 
-    /// Adds text that is not shown to the current block.
+    /// Adds hidden text to the current block.
     pub(super) fn hide(&mut self, text: &str) {
         let mut folded = String::new();
         fold_into(&mut folded, text);
@@ -101,7 +99,7 @@ impl MarkupBuilder {
         self.in_piece = false;
     }
 
-    /// A link without an end tag and without text of its own.
+    /// Adds a link without end tag and visible text.
     pub(super) fn lone_link(&mut self, tag: &Tag, reference: &str, rel: &str, text: &str) {
         if !self.has_room() {
             return;
@@ -162,13 +160,12 @@ impl MarkupBuilder {
     }
 }
 
-/// What a tag says of itself without showing it: its `title`, else its `aria-label`.
+/// Its `title`, else its `aria-label`.
 fn label(tag: &Tag) -> &str {
     let title = attribute(tag, &local_name!("title")).filter(|title| !title.trim().is_empty());
     title.or_else(|| attribute(tag, &local_name!("aria-label"))).unwrap_or_default()
 }
 
-/// Whether its `type` is that of a feed.
 fn is_feed(tag: &Tag) -> bool {
     let media = attribute(tag, &local_name!("type")).unwrap_or_default();
     let media = media.split(';').next().unwrap_or_default().trim();
@@ -177,12 +174,12 @@ fn is_feed(tag: &Tag) -> bool {
         .any(|feed| media.eq_ignore_ascii_case(feed))
 }
 
-/// Whether `rel` says that the page goes on there.
+/// Whether `rel` means the next page.
 fn leads_on(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("next"))
 }
 
-/// Whether `rel` says that the link is not recommended.
+/// Whether `rel` means that the link is not recommended.
 pub(super) fn refuses(rel: &str) -> bool {
     ["nofollow", "ugc", "sponsored"]
         .iter()

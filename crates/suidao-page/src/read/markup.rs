@@ -1,7 +1,5 @@
-//! From HTML to blocks, pieces and links in one walk through the tree.
-//!
-//! The tree is html5ever's, so that a page reads as in a browser whatever its markup (`tree`). What remains of it is an
-//! [`Element`] for each block-level element.
+//! Parses HTML to blocks, runs of text and links in one walk through html5ever's tree (`tree`), so that broken markup
+//! reads as in a browser. An [`Element`] remains for each block-level element.
 
 use encoding_rs::Encoding;
 use html5ever::tokenizer::Tag;
@@ -23,28 +21,27 @@ use super::tokens::head;
 use super::tree::{TreeStep, walk};
 use crate::model::CrawlUrl;
 
-/// Bytes of text read of one page.
+/// Maximum bytes of text per page.
 pub(super) const TEXT: usize = 2 << 20;
-/// Bytes of a title that are read.
+/// Maximum bytes of a title.
 const TITLE: usize = 4_000;
-/// Bytes of a script of JSON-LD that are looked at.
+/// Maximum bytes of a JSON-LD script.
 const SCRIPT: usize = 1 << 20;
-/// Elements that may hold directives for robots that are kept, and bytes of a name or a language.
+/// Maximum `meta` elements with robots directives, and bytes of a name or language.
 const ROBOTS: usize = 1_000;
 const NAME: usize = 64;
-/// Block-level elements remembered.
+/// Maximum block-level elements.
 const ELEMENTS: usize = 200_000;
 
-/// A block-level element.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
-    /// Index of the enclosing one; the root (0) is its own.
+    /// Index of the parent; the root (0) is its own parent.
     pub(super) parent: u32,
     pub(super) hint: ElementRole,
     pub(super) part: ElementKind,
 }
 
-/// How much text there is: an ideograph counts 3, any other character 1, white space nothing.
+/// Amount of text: an ideograph counts 3, white space 0, any other character 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TextStats {
     /// Outside links.
@@ -55,44 +52,40 @@ pub(super) struct TextStats {
     pub(super) links: u32,
 }
 
-/// What is known of a block beside its pieces.
+/// Statistics of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockStats {
-    /// Index of the element it stands in.
+    /// Index of its element.
     pub(super) element: u32,
     pub(super) amount: TextStats,
 }
 
-/// All that one pass finds.
 #[derive(Debug)]
 pub(super) struct ParsedHtml {
-    /// Text, pieces, blocks and links; regions not decided, the title not in it.
+    /// Without regions and title.
     pub(super) document: ParsedDocument,
     pub(super) elements: Vec<Element>,
-    /// One for each block.
+    /// One per block.
     pub(super) settings: Vec<BlockStats>,
     pub(super) title: String,
-    /// What the page calls itself when shared (`og:title`): stands in for a missing title.
+    /// `og:title`, used if there is no title.
     pub(super) declared_title: String,
     /// `lang` of the root element.
     pub(super) lang: Option<String>,
-    /// What it calls its own address; none inside if it names two.
+    /// `rel=canonical`; `Some(None)` if there are two different ones.
     pub(super) canonical: Option<Option<CrawlUrl>>,
-    /// Where it leads on by itself, so soon that it is a redirect.
+    /// Target of an early `meta refresh`, which counts as a redirect.
     pub(super) refresh: Option<CrawlUrl>,
-    /// Feeds it names.
     pub(super) feeds: Vec<CrawlUrl>,
-    /// What it asks of robots: under which name, and what.
+    /// Robots directives: name and content.
     pub(super) robots: Vec<(String, String)>,
-    /// What it says of its own date.
     pub(super) dates: Dates,
-    /// And of who wrote it.
     pub(super) bylines: Bylines,
-    /// A limit was met.
+    /// A limit was reached.
     pub(super) cut: bool,
 }
 
-/// Reads a page. `lenient` takes in what is hidden, and what is shown only without scripts or players.
+/// Parses a page. `lenient` includes hidden elements and fallbacks for scripts and players.
 pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> ParsedHtml {
     let mut builder = MarkupBuilder::new(url, encoding, lenient);
     let whole = walk(html, !lenient, |step| match step {
@@ -107,15 +100,14 @@ pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, leni
     builder.finish()
 }
 
-/// An open element.
 pub(super) struct OpenElement {
     name: LocalName,
-    /// The element its text belongs to.
+    /// The [`Element`] that its text belongs to.
     element: u32,
     block: bool,
-    /// It is part of a drawing.
+    /// Part of a drawing.
     drawn: bool,
-    /// Hash of the names and classes from the root to here.
+    /// Hash of the names and classes from the root.
     path: u32,
 }
 
@@ -124,22 +116,22 @@ pub(super) struct MarkupBuilder {
     pub(super) references: References,
     pub(super) lenient: bool,
     pub(super) stack: Vec<OpenElement>,
-    /// While the stack is longer than this, nothing is read.
+    /// Ignore everything while the stack is longer than this.
     pub(super) skip: Option<usize>,
     pub(super) in_title: bool,
-    /// The title as it stands.
+    /// Unfolded title.
     title: String,
-    /// The current block, if text has come since the last border.
+    /// The current block, if it has text.
     pub(super) block: Option<usize>,
-    /// Whether text goes on in the last piece.
+    /// Whether text continues in the last piece.
     pub(super) in_piece: bool,
     /// White space since the last text.
     pub(super) gap: Gap,
-    /// While the stack is longer than this, text is within a line and not shown.
+    /// Text is hidden while the stack is longer than this.
     hidden: Option<usize>,
-    /// While the stack is longer than this, white space is kept.
+    /// White space is preserved while the stack is longer than this.
     pub(super) pre: Option<usize>,
-    /// JSON-LD that is being read.
+    /// The open JSON-LD script.
     pub(super) script: Option<String>,
     pub(super) link: Option<OpenLink>,
 }
@@ -183,8 +175,8 @@ impl MarkupBuilder {
         self.stack.last().map_or(0, |open| open.element)
     }
 
-    /// What links of one block of a template share, and what links of different blocks seldom do: the hash of tag names and
-    /// classes from the root to an element with this tag, digits left out (FNV-1a; Fowler, Noll, Vo 1991).
+    /// Hash of tag names and classes, digits removed, from the root to an element with this tag (FNV-1a; Fowler, Noll,
+    /// Vo 1991). The same for links of one template block, usually different elsewhere.
     pub(super) fn path(&self, tag: &Tag) -> u32 {
         const PRIME: u32 = 0x0100_0193;
         let mut hash = self.stack.last().map_or(0x811c_9dc5, |open| open.path);
@@ -209,12 +201,12 @@ impl MarkupBuilder {
             return self.push(tag, self.element(), false);
         }
         if *ns != ns!(html) {
-            // A formula's source says it a second time.
+            // The source of a formula repeats it.
             if matches!(&*tag.name, "annotation" | "annotation-xml") {
                 self.skip = Some(depth);
             }
             self.push(tag, self.element(), false);
-            // The labels of a drawing are no text of the page, but it may hold HTML.
+            // Labels of a drawing are not page text, but it may contain HTML.
             if let Some(open) = self.stack.last_mut() {
                 open.drawn = *ns == ns!(svg);
             }
@@ -255,12 +247,12 @@ impl MarkupBuilder {
         if hint == ElementRole::Hidden {
             self.skip = Some(depth);
         }
-        // What scripts show on a click is no content, but its links are as good as any.
+        // Content that scripts show on a click is not main content, but its links count.
         if hidden && !block && !self.lenient && self.hidden.is_none() {
             self.hidden = Some(depth);
             self.in_piece = false;
         }
-        // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
+        // Roles of inline elements are mostly unreliable: highlighted code has many spans named `comment` and `meta`.
         let mut element = self.element();
         if block && self.markup.elements.len() < ELEMENTS {
             self.markup.elements.push(Element { parent: element, hint, part: ElementKind::of(tag) });
@@ -351,7 +343,7 @@ impl MarkupBuilder {
         } else if attribute(tag, &local_name!("http-equiv")).is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
             && let Some((delay, target)) = refresh::parse(content)
         {
-            // What is said only to browsers without scripts may lead to a page that asks for some.
+            // For browsers without scripts, it may lead to a page that asks to enable them.
             let at_once = delay <= refresh::REDIRECT && !self.inside(&local_name!("noscript"));
             match self.references.resolve(target) {
                 Some(to) if at_once => self.markup.refresh = self.markup.refresh.take().or(Some(to)),
@@ -373,12 +365,11 @@ pub(super) fn is_json_ld(tag: &Tag) -> bool {
     attribute(tag, &local_name!("type")).is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"))
 }
 
-/// Whether white space is part of what an element says.
 fn is_preformatted(name: &LocalName) -> bool {
     matches!(*name, local_name!("pre") | local_name!("listing") | local_name!("xmp"))
 }
 
-/// Appends `text` with white space folded to single spaces, none at either end of the whole.
+/// Appends `text` with white space folded to single blanks, none at either end of the whole.
 pub fn fold_into(folded: &mut String, text: &str) {
     let begins_apart = text.starts_with(char::is_whitespace);
     for (at, word) in text.split_whitespace().enumerate() {

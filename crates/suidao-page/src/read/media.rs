@@ -1,21 +1,19 @@
-//! What kind of body an answer has: HTML, plain text, or nothing to read.
-//!
-//! What is declared is believed unless the first bytes prove it wrong.
+//! The kind of an answer's body: HTML, plain text or unreadable. The declared type counts unless the first bytes
+//! contradict it.
 
 use super::words::{HTML, SectionWords};
 use crate::model::Fetched;
 
-/// A body that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MediaKind {
     Html,
     Plain,
 }
 
-/// Bytes that are looked at for what no text has.
+/// Bytes to search for non-text.
 const SAMPLE: usize = 4 << 10;
 
-/// What an answer's body is; none if it is neither HTML nor text.
+/// `None` if it is neither HTML nor text.
 pub(super) fn kind(fetched: &Fetched) -> Option<MediaKind> {
     let media = fetched.media_type();
     let body = &fetched.body[..];
@@ -26,8 +24,8 @@ pub(super) fn kind(fetched: &Fetched) -> Option<MediaKind> {
     }
 }
 
-/// Whether a body is that of a file which is no text: it begins as such files do, or one byte in ten is a control character
-/// that no text has. UTF-16, in which every second byte may be 0, is told by its own: text in it has few other ones.
+/// Whether a body is binary: by its magic number, or by one in ten bytes being a control character. Zeros of UTF-16 are
+/// counted separately, because every second byte may be 0.
 fn is_binary(body: &[u8]) -> bool {
     const BEGINNINGS: [&[u8]; 22] = [
         b"%PDF-",
@@ -62,16 +60,16 @@ fn is_binary(body: &[u8]) -> bool {
     let sample = &body[..body.len().min(SAMPLE)];
     let control = sample.iter().filter(|&&byte| matches!(byte, 0x01..=0x08 | 0x0E..=0x1A | 0x1C..=0x1F)).count();
     let zeros = [0, 1].map(|odd| sample.iter().skip(odd).step_by(2).filter(|&&byte| byte == 0).count());
-    // Zeros on both sides alike are no UTF-16.
+    // Zeros at even and odd offsets alike are not UTF-16.
     let stray = zeros[0].min(zeros[1]);
     (control + 2 * stray) * 10 > sample.len().max(40)
 }
 
-/// Whether a body of undeclared or odd type begins like an HTML page.
+/// Whether a body of unknown type begins like HTML.
 fn looks_like_html(body: &[u8]) -> bool {
     static BEGINNINGS: SectionWords = SectionWords::of(HTML, "beginnings");
     let mut start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    // Comments and declarations may come first.
+    // Comments and declarations may precede.
     for _ in 0..8 {
         let end: &[u8] = match start {
             [b'<', b'!', b'-', b'-', ..] => b"-->",

@@ -1,4 +1,4 @@
-//! Reading: from bytes to a [`crate::model::Page`]. Pure, and it never fails.
+//! Reads an answer as a [`crate::model::Page`]. Pure; never fails.
 
 pub mod address;
 mod article;
@@ -48,71 +48,67 @@ use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region,
 use crate::text::{simhash, without_address};
 use crate::topic::Topic;
 
-/// The name that pages address us by, unless we ask under another.
+/// The default name for robots directives.
 pub const ROBOT: &str = "suidao";
 
-/// A page read, before it is scored.
+/// A page before scoring.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
-    /// Its text, blocks and links.
     pub document: ParsedDocument,
-    /// Title, white space folded; empty if there is none.
+    /// White space folded; empty if there is none.
     pub title: String,
-    /// Main content, the title not repeated: paragraphs separated by one line feed, items of lists behind `- ` or their
-    /// number, cells of a table's row separated by tabs, program code with its lines and their indentation.
+    /// Main content without the title: paragraphs separated by one line feed, list items with `- ` or their number,
+    /// table cells separated by tabs, program code with lines and indentation.
     pub text: String,
-    /// ISO 639-3 code of the language, if it could be told.
+    /// ISO 639-3 code, if detected.
     pub language: Option<String>,
-    /// Who wrote it, as far as it says so.
+    /// Author, if the page names one.
     pub author: Option<String>,
-    /// The charset the body was decoded with (a WHATWG name).
+    /// WHATWG name of the charset that the body was decoded with.
     pub charset: String,
-    /// What told the charset.
+    /// Source of the charset.
     pub charset_from: CharsetFrom,
-    /// SHA-1 of what was read: the body, or what a browser made of it.
+    /// SHA-1 of the body, or of the rendered page.
     pub digest: Digest,
-    /// Length of the body.
     pub bytes: u32,
-    /// The page or its answer's header asks not to be kept.
+    /// The page or a header field forbids indexing.
     pub noindex: bool,
-    /// The page or its answer's header asks that none of its links be followed.
+    /// The page or a header field forbids following its links.
     pub nofollow: bool,
-    /// From then on it is to be treated as one that asks not to be kept (`unavailable_after`).
+    /// Indexing is forbidden from this time on (`unavailable_after`).
     pub expires: Option<Millis>,
-    /// Where it leads on by itself, at once or in some seconds (`meta refresh`, `Refresh`).
+    /// Target of `meta refresh` or `Refresh`, if at most some seconds later.
     pub refresh: Option<CrawlUrl>,
-    /// Another URL the page calls its own address.
+    /// `rel=canonical`, if it names another URL.
     pub canonical: Option<CrawlUrl>,
-    /// Feeds it names, at most 4.
+    /// Its feeds, at most 4.
     pub feeds: Vec<CrawlUrl>,
-    /// Sketch of the main text.
     pub sketch: Sketch,
-    /// When it was published, as far as it says so: a day of its own zone.
+    /// Publication date in the page's own zone.
     pub published: Option<Day>,
-    /// The instant, where it tells time and zone too.
+    /// The instant of publication, if time and zone are stated.
     pub published_at: Option<Timestamp>,
-    /// It is no document, but leads to documents.
+    /// It is not a document, but leads to documents.
     pub listing: bool,
-    /// A browser ran its scripts, and what it made of the page was read.
+    /// Read from what a browser made of the page after running its scripts.
     pub rendered: bool,
-    /// What was wrong with it.
     pub defects: Vec<Defect>,
 }
 
-/// Reads an answer and scores it: the one door from bytes to a page.
+/// Reads and scores an answer.
 pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
     let parsed = parse(fetched);
     let scores = topic.score(&parsed.document);
     page(parsed, scores, &fetched.url)
 }
 
-/// Reads an answer's body: HTML, plain text, or what looks like HTML though it is declared as something odd.
-/// Anything else comes back empty with [`Defect::NotText`].
+/// Parses a body: HTML, plain text, or what looks like HTML under an unknown media type. Anything else is empty, with
+/// [`Defect::NotText`].
 pub fn parse(fetched: &Fetched) -> Parsed {
     parse_as(fetched, ROBOT)
 }
 
-/// The same, with the directives for a robot of this name.
+/// [`parse`] with the directives for a robot of this name.
 pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
     let fetched = &*fetched.shown();
     let mut parsed = Parsed {
@@ -177,7 +173,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         markup.robots.iter().for_each(|(name, directives)| robots.read_meta(name, directives));
         (parsed.noindex, parsed.nofollow, parsed.expires) = (robots.noindex, robots.nofollow, robots.expires);
         parsed.refresh = parsed.refresh.or(markup.refresh).filter(|to| *to != fetched.url);
-        // What the page says of itself goes before what its server says; two different addresses are a mistake.
+        // The page's own declaration precedes the server's; two different URLs cancel it.
         if let Some(canonical) = markup.canonical {
             parsed.canonical = canonical.filter(|canonical| *canonical != fetched.url);
         }
@@ -205,18 +201,18 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
     parsed
 }
 
-/// The values of a header field, which may stand there several times.
+/// The values of a repeatable header field.
 fn header<'a>(fetched: &'a Fetched, name: &'static str) -> impl Iterator<Item = &'a str> {
     fetched.headers.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
 }
 
-/// Where a `Refresh` leads so soon that it is a redirect.
+/// Target of a `Refresh` that counts as a redirect.
 fn leads_on(refresh: &str, url: &CrawlUrl) -> Option<CrawlUrl> {
     let (delay, target) = refresh::parse(refresh)?;
     url.join(target).ok().filter(|to| delay <= refresh::REDIRECT && to != url)
 }
 
-/// Plain text: each line a block.
+/// Parses plain text: each line is a block.
 fn plain(text: &str) -> (ParsedDocument, bool) {
     let mut document = ParsedDocument::default();
     for line in text.lines() {

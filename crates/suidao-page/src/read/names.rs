@@ -1,4 +1,4 @@
-//! What kinds of elements HTML has, as far as reading text is concerned.
+//! Kinds of HTML elements.
 
 use std::sync::LazyLock;
 
@@ -19,13 +19,13 @@ pub fn is_void(name: &LocalName) -> bool {
     VOID.contains(name)
 }
 
-/// Never part of what a page says.
+/// Elements without readable text.
 pub fn is_skipped(name: &LocalName) -> bool {
     static SKIPPED: Names = LazyLock::new(|| names("skipped"));
     SKIPPED.contains(name)
 }
 
-/// Shown only where what they stand for cannot be: without scripts, without a player.
+/// Elements shown only without scripts or players.
 pub fn is_fallback(name: &LocalName) -> bool {
     static FALLBACK: Names = LazyLock::new(|| names("fallback"));
     FALLBACK.contains(name)

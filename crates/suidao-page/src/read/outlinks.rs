@@ -1,4 +1,4 @@
-//! From the links of a document to the outlinks of a page: each URL once.
+//! Turns the links of a document into the outlinks of a page, each URL once.
 
 use rustc_hash::FxHashMap;
 
@@ -7,13 +7,12 @@ use super::document::ParsedDocument;
 use crate::model::{CrawlUrl, Outlink, Page, Region};
 use crate::topic::TopicScores;
 
-/// Characters of an anchor text that are kept.
+/// Maximum characters of an anchor text.
 pub(super) const ANCHOR: usize = 80;
 
-/// Puts a page together from what was read and how it was scored. `own_url` is left out of the outlinks. A URL that
-/// occurs several times takes evidence, relevance and anchor text of its best-scored link (the first of equals; its
-/// first with text where that one has none), region and path of the one that is most the page's own, and is nofollow if
-/// all of them are.
+/// Builds a page from its parsed form and scores, without links to `own_url`. A repeated URL takes scores and anchor
+/// text from its best link (the first of equals; the first with text if that has none), and region and path from the
+/// most central region. It is nofollow only if all of its links are.
 pub fn page(parsed: Parsed, scores: TopicScores, own_url: &CrawlUrl) -> Page {
     let outlinks = outlinks(&parsed, &scores, own_url);
     Page {
@@ -77,7 +76,7 @@ fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Ou
     outlinks
 }
 
-/// The more a region is the page's own, the more it says of a link that stands in several.
+/// Rank of a region, to choose among the links of one URL.
 fn rank(region: Region) -> u8 {
     match region {
         Region::Navigation => 0,
@@ -86,7 +85,7 @@ fn rank(region: Region) -> u8 {
     }
 }
 
-/// Text of a link, at most 80 characters: what is shown of it, else what is not. Blocks inside one link are told apart by a space.
+/// Anchor text, at most 80 characters: visible text, else hidden. Blocks inside one link are separated by a space.
 pub fn anchor(document: &ParsedDocument, pieces: std::ops::Range<usize>) -> String {
     let any_shown = document.pieces[pieces.clone()].iter().any(|piece| !piece.hidden);
     let mut text = String::new();

@@ -1,12 +1,12 @@
-//! What short lines say they are: ways through the site, particulars of an article, thanks and requests below it,
-//! headings of furniture.
+//! Recognizes short lines by their phrases: navigation, metadata of an article, thanks and requests, boilerplate
+//! headings.
 
 use std::borrow::Cow;
 
 use super::words::{LINES, SectionWords};
 
-/// Whether a line is a way through the site, or of its foot: a trail, a row of page numbers, the pages before and after, a
-/// notice of copyright or of the software. `linked`: half of it or more is links.
+/// Whether a line is navigation or footer: breadcrumb, page numbers, previous and next page, copyright or software
+/// notice. `linked`: at least half of it is links.
 pub(super) fn is_navigation(line: &str, linked: bool) -> bool {
     let lower = lowered(without_marks(line));
     is_pagination(line) && lower.chars().count() <= 40
@@ -15,7 +15,7 @@ pub(super) fn is_navigation(line: &str, linked: bool) -> bool {
         || is_notice(&lower)
 }
 
-/// Whether a line is a particular of an article; if it is, whether it comes with its value.
+/// Whether a line is metadata of an article (`Some`), and whether it contains the value.
 pub(super) fn is_metadata_line(line: &str) -> Option<bool> {
     let lower = lowered(without_marks(line));
     let rest = LABELS.iter().find_map(|label| lower.strip_prefix(label))?.trim_start();
@@ -26,7 +26,7 @@ pub(super) fn is_metadata_line(line: &str) -> Option<bool> {
     apart.then(|| rest.chars().any(char::is_alphanumeric))
 }
 
-/// A line without the signs before it.
+/// The line without signs at the start.
 pub(super) fn without_marks(line: &str) -> &str {
     line.trim().trim_start_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '©' | '<' | '《'))
 }
@@ -42,7 +42,7 @@ fn lowered(line: &str) -> Cow<'_, str> {
 static LABELS: SectionWords = SectionWords::of(LINES, "particulars");
 static SENTENCE_LABELS: SectionWords = SectionWords::of(LINES, "sentences");
 
-/// Whether a block leads to the pages before and after.
+/// Whether a block links to the previous and next page.
 pub(super) fn is_pagination(text: &str) -> bool {
     static BEGINNINGS: SectionWords = SectionWords::of(LINES, "turnings");
     static WHOLE: SectionWords = SectionWords::of(LINES, "whole turnings");
@@ -50,7 +50,7 @@ pub(super) fn is_pagination(text: &str) -> bool {
     BEGINNINGS.iter().any(|turn| bare.starts_with(turn)) || WHOLE.iter().any(|turn| bare.eq_ignore_ascii_case(turn))
 }
 
-/// A trail of links from the front page to here.
+/// A breadcrumb: links from the front page to this one.
 fn is_breadcrumb(text: &str, linked: bool) -> bool {
     let steps = text.matches(['»', '›']).count() + text.matches(" > ").count();
     let home = ["首页", "主页", "home", "当前位置", "您的位置", "你的位置", "目前位置"]
@@ -79,13 +79,13 @@ fn is_pager(text: &str, linked: bool) -> bool {
     }
     let digits = rest.chars().all(|c| c.is_ascii_digit() || !c.is_alphanumeric());
     let numbers = rest.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).count();
-    // A number alone may be a figure, and one with points a date or a version.
+    // A lone number may be a quantity, and one with points a date or version.
     digits
         && !rest.contains(['.', '/', '-', '年'])
         && (named && text.contains(['页', '頁', 'ペ', 'p']) || linked && numbers > 1)
 }
 
-/// A notice of copyright or of the software at the foot of a site.
+/// A copyright or software notice in a footer.
 fn is_notice(text: &str) -> bool {
     let begins =
         ["©", "copyright ©", "copyright (c)", "powered by", "版权所有", "all rights reserved", "theme by", "hosted by"];
@@ -108,7 +108,7 @@ pub(super) fn is_closing(line: &str) -> bool {
     short && WORDS.iter().any(|word| spaceless.contains(word)) || WHOLE.contains(&bare)
 }
 
-/// Whether a line above a text is when or by whom it was written: short, with a date or a time of day, or beginning with `By`.
+/// Whether a line above a text names its time or author: short, with a date or time, or beginning with `By`.
 pub(super) fn is_dateline(line: &str) -> bool {
     static BY: SectionWords = SectionWords::of(LINES, "by");
     let line = line.trim();
@@ -117,7 +117,7 @@ pub(super) fn is_dateline(line: &str) -> bool {
     }
     let ends = line.ends_with(['.', '?', '!', ':', '。', '？', '！', '：', '…']);
     let words = line.split_whitespace().count();
-    // Names begin with a capital, where their script has any.
+    // Names begin with a capital if their script has them.
     let name = BY.iter().find_map(|by| line.strip_prefix(by));
     if !ends
         && words <= 8
@@ -131,12 +131,12 @@ pub(super) fn is_dateline(line: &str) -> bool {
         let [a, colon, b, c] = four else { return false };
         a.is_ascii_digit() && *colon == b':' && b.is_ascii_digit() && c.is_ascii_digit()
     });
-    // A label says what the date is of, and that may be anything.
+    // A label may assign the date to anything.
     let labelled = line.contains(": ") || line.contains('：');
     !ends && !labelled && (year && numbers.len() > 1 || time)
 }
 
-/// Whether a heading names what stands below it as furniture.
+/// Whether a heading marks what follows as boilerplate.
 pub(super) fn is_furniture_heading(text: &str) -> bool {
     static NAMES: SectionWords = SectionWords::of(LINES, "furniture");
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());

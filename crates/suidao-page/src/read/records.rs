@@ -1,8 +1,8 @@
-//! Whether a page is a listing: most of it a row of records, each with a link of its own to a page of the same host.
+//! Recognizes listings: pages that are mostly a list of records, each with its own link to the same host.
 //!
-//! A record's link is a block's whole text (a title), and its siblings stand in the same place of the template (Liu,
-//! Grossman, Zhai 2003, mine data records as repeated regions of the tag tree; the hash of the path stands in for the
-//! region here). Links within sentences are no records.
+//! A record's link is the whole text of a block (a title), and records share their position in the template (after Liu,
+//! Grossman, Zhai 2003, who mine repeated regions of the tag tree; here the hash of the path replaces the region).
+//! Links within sentences are not records.
 
 use std::cmp::Reverse;
 
@@ -12,40 +12,40 @@ use super::address::{UrlKind, kind};
 use super::markup::{ParsedHtml, TextStats};
 use crate::model::{CrawlUrl, Region};
 
-/// So many records make a listing, whatever its address.
+/// Records that make a listing, whatever its URL.
 const RECORDS: usize = 5;
-/// Text of a record's link: a title, not the name of a person, the number of a post or a word of a menu.
+/// Text of a record's link: a title, not a person's name, a post number or a menu item.
 const TITLE: u32 = 12;
-/// Text beside the links that a record may bring with it, at most and on average: an excerpt, not an article with links.
+/// Maximum mean text per record besides its link: an excerpt, not an article.
 const EXCERPT: u32 = 1200;
 const EXCERPTS: u32 = 600;
-/// Text before, between and after the links of a table of contents.
+/// Text around the links of a table of contents.
 const REMARK: u32 = 450;
 
-/// What a part of a page is made of. Lengths as in [`Amount`]: an ideograph counts 3, a letter 1.
+/// Statistics of a part of a page. Lengths as in [`TextStats`]: an ideograph counts 3, a letter 1.
 #[derive(Debug, Default)]
 struct Shape {
-    /// All of it.
+    /// All text.
     text: u32,
-    /// Links that make up most of their block.
+    /// Text of links that make up most of their block.
     linked: u32,
-    /// Pages that they lead to.
+    /// Distinct targets of those links.
     pages: usize,
-    /// Records in the longest row: such links that stand in the same place of the template.
+    /// Most such links in one position of the template.
     records: usize,
-    /// The longest text without one of these records, links left out.
+    /// The longest text without such a record, links excluded.
     stretch: u32,
-    /// Text before the first link to what looks like a document; all of it if there is none.
+    /// Text before the first link to a likely document; all text if there is none.
     before: u32,
 }
 
-/// Whether a page is a listing. The title is not in the document yet; `open` says of each block that nothing calls it furniture.
+/// Whether a page is a listing. Requires a document without title; `open`: which blocks no name marks as boilerplate.
 pub(super) fn is_listing(markup: &ParsedHtml, open: &[bool], url: &CrawlUrl) -> bool {
     let blocks = markup.document.blocks.iter().zip(open);
     let content: Vec<bool> = blocks.map(|(block, open)| *open && block.region == Region::Content).collect();
     let shape = Shape::of(markup, &content, url, false);
     let kind = kind(url);
-    // A table of contents may be nested: its rows stand in several places.
+    // A table of contents may be nested, with rows in several positions.
     if shape.pages >= RECORDS && shape.linked * 3 >= shape.text * 2 && shape.stretch <= REMARK {
         return true;
     }
@@ -57,15 +57,15 @@ pub(super) fn is_listing(markup: &ParsedHtml, open: &[bool], url: &CrawlUrl) -> 
     if matches!(kind, UrlKind::Document | UrlKind::Misc) {
         return false;
     }
-    // Beside an address that promises a list less is enough: a record or none, or whole posts, each below its title.
-    // Of those the longest was taken for the main text.
+    // A listing's URL needs less evidence: a single record, none, or whole posts below their titles, of which the
+    // longest was chosen as main text.
     let shape = Shape::of(markup, open, url, true);
     shape.text - shape.linked <= EXCERPT * (1 + shape.records as u32) || shape.before * 5 <= shape.text
 }
 
 impl Shape {
-    /// The shape of the blocks that `taken` says. With `all`, links of any length are records, and so are those of a long row
-    /// to one other host: the site itself, under another name.
+    /// Statistics of the `taken` blocks. With `all`, links of any length are records, and so are those of a long row to
+    /// one other host, which is the site under another name.
     fn of(markup: &ParsedHtml, taken: &[bool], url: &CrawlUrl, all: bool) -> Self {
         let amounts: Vec<TextStats> = markup.settings.iter().map(|setting| setting.amount).collect();
         let linked = |block: usize| {
@@ -97,7 +97,7 @@ impl Shape {
                 shape.before = shape.before.min(outside[link.block]);
             }
             let row = rows.entry((link.path, link.url.host())).or_default();
-            // A card may be one link over its text, without a text of its own; pictures side by side are no cards.
+            // A card may be one link over its text; pictures side by side are not cards.
             let said = amount.linked / amount.links.max(1);
             let is_record = if said == 0 { row.last < outside[link.block] } else { said >= TITLE };
             if all || is_record {
@@ -116,13 +116,13 @@ impl Shape {
     }
 }
 
-/// Links that stand in the same place of the template.
+/// Links in one position of the template.
 #[derive(Default)]
 struct Row<'a> {
     pages: FxHashSet<&'a str>,
-    /// The longest text before one of them, from the one before on.
+    /// The longest text between two of them.
     stretch: u32,
-    /// Text before the last of them.
+    /// Text before the last one.
     last: u32,
 }
 

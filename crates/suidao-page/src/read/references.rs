@@ -1,40 +1,38 @@
-//! Where the references of one page lead: against its base and in its charset, and no more of them than a page may have.
+//! Resolves the references of a page against its base and in its charset, within limits.
 //!
-//! What a page links to is kept in memory and in the log. A `base` of 100 KB under 5,000 short links would make 500 MB
-//! of it, so the length of what comes out is bounded where it comes out, for one URL and for all of a page.
+//! Links are kept in memory and logged. A `base` of 100 KB with 5,000 short links would make 500 MB, so the length of
+//! the resolved URLs is limited, each and in total.
 
 use encoding_rs::{Encoding, UTF_8};
 
 use crate::model::{CrawlUrl, UrlError};
 
-/// References of one page that are resolved, and bytes of all URLs they come to. Among 66,000 pages of real hosts the most
-/// are 5,800 references and 525 KB.
+/// Maximum references per page, and bytes of their URLs. Among 66,000 real pages the maxima are 5,800 references and
+/// 525 KB.
 const MOST: usize = 20_000;
 const BYTES: usize = 1 << 20;
 
-/// What the references of one page are relative to, and how many more are followed up.
+/// Resolves references and counts them.
 pub struct References {
     base: CrawlUrl,
-    /// The page has said what they are relative to.
+    /// A `base` element was read.
     is_said: bool,
-    /// The page's charset, in which browsers write the query (WHATWG URL, query state).
+    /// The page's charset, in which browsers encode the query (WHATWG URL, query state).
     encoding: &'static Encoding,
     resolved: usize,
     bytes: usize,
 }
 
 impl References {
-    /// Those of the page at `url`.
     pub fn new(url: &CrawlUrl, encoding: &'static Encoding) -> Self {
         Self { base: url.clone(), is_said: false, encoding, resolved: 0, bytes: 0 }
     }
 
-    /// What they are relative to.
     pub fn base(&self) -> &CrawlUrl {
         &self.base
     }
 
-    /// The page says what they are relative to; the first time counts.
+    /// Sets the base; only the first call counts.
     pub fn set_base(&mut self, href: &str) {
         if !self.is_said {
             self.is_said = true;
@@ -44,12 +42,12 @@ impl References {
         }
     }
 
-    /// Whether some were left out, because there were too many.
+    /// Whether references were dropped.
     pub fn is_full(&self) -> bool {
         self.resolved >= MOST || self.bytes >= BYTES
     }
 
-    /// Where a reference leads, if it leads to something else that can be fetched, and the page may have one more.
+    /// The target of a reference, if it is another URL that can be fetched and within the limits.
     pub fn resolve(&mut self, reference: &str) -> Option<CrawlUrl> {
         let reference = reference.trim_matches(|c: char| c <= ' ');
         if reference.is_empty() || reference.starts_with('#') || self.is_full() {
@@ -60,7 +58,7 @@ impl References {
             Some(escaped) => self.base.join(&escaped),
             None => self.base.join(reference),
         };
-        // One that came out too long has cost as much as one that fits.
+        // A URL that is too long costs as much as a valid one.
         self.bytes += match &url {
             Ok(url) => url.as_str().len(),
             Err(UrlError::TooLong) => CrawlUrl::LONGEST,
@@ -69,7 +67,7 @@ impl References {
         url.ok()
     }
 
-    /// A reference whose query is not as the URL standard would write it.
+    /// The reference with its query encoded in the page's charset, unless it is ASCII.
     fn escaped(&self, reference: &str) -> Option<String> {
         if self.encoding == UTF_8 || reference.is_ascii() || reference.len() > CrawlUrl::LONGEST {
             return None;
@@ -78,7 +76,7 @@ impl References {
         let mut known = String::with_capacity(query.len());
         for c in query.chars() {
             match self.encoding.encode(c.encode_utf8(&mut [0; 4])) {
-                // As it stands, the `#` would end the query.
+                // A literal `#` would end the query.
                 (_, _, true) => known.push_str(&format!("%26%23{}%3B", u32::from(c))),
                 _ => known.push(c),
             }
@@ -128,7 +126,7 @@ mod tests {
         let found = (0..400_000).filter(|n| references.resolve(&n.to_string()).is_some()).count();
         assert!((100..200).contains(&found), "{found}");
         assert!(references.is_full());
-        // What is longer than any URL is no base.
+        // A base longer than any URL is ignored.
         let mut references = self::references();
         references.set_base(&format!("/{}/", "x".repeat(100_000)));
         assert_eq!(references.resolve("1").unwrap().as_str(), "http://a.cn/x/1");

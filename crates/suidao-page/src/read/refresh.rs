@@ -1,11 +1,10 @@
-//! `meta http-equiv=refresh` and the header field `Refresh`: after how long a page leads on, and where to.
+//! Parses `meta http-equiv=refresh` and the header field `Refresh`.
 
-/// Longest delay in seconds with which a refresh is a redirect: what pages take that say "you will be redirected". One that
-/// comes later is a link, for until then the page is there to be read.
+/// Longest delay in seconds of a refresh that counts as a redirect, as in "you will be redirected". A later one is a
+/// link, because the page can be read until then.
 pub(super) const REDIRECT: u32 = 10;
 
-/// Delay in seconds and reference of a refresh, as browsers read it; none where it leads nowhere, or only reads the page
-/// again.
+/// Delay in seconds and target, parsed as browsers do; `None` without a target.
 pub(super) fn parse(content: &str) -> Option<(u32, &str)> {
     let rest = content.trim_start();
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();

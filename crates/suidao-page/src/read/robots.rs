@@ -1,26 +1,25 @@
-//! What a page asks of robots: `meta name=robots` and the header field `X-Robots-Tag`.
+//! Robots directives of a page: `meta name=robots` and the header field `X-Robots-Tag`.
 
 use super::hints::time;
 use crate::model::Millis;
 
-/// Directives for the page as a whole; once said, never taken back.
+/// Directives for the page, accumulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RobotsDirectives<'a> {
-    /// The name that pages address us by.
+    /// The name of this robot.
     name: &'a str,
     pub(super) noindex: bool,
     pub(super) nofollow: bool,
-    /// From then on it is to be treated as one that says noindex.
+    /// From this time on the page counts as noindex.
     pub(super) expires: Option<Millis>,
 }
 
 impl<'a> RobotsDirectives<'a> {
-    /// Nothing said yet to a robot of this name.
     pub(super) fn named(name: &'a str) -> Self {
         Self { name, noindex: false, nofollow: false, expires: None }
     }
 
-    /// Takes in what a `meta` of some name says, if it speaks to us.
+    /// Reads a `meta` element if it addresses this robot.
     pub(super) fn read_meta(&mut self, name: &str, directives: &str) {
         let name = name.trim();
         if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.name) {
@@ -28,13 +27,13 @@ impl<'a> RobotsDirectives<'a> {
         }
     }
 
-    /// Whether a text may hold directives: all that a page says under any name need not be kept.
+    /// Whether a text may contain directives; others need not be stored.
     pub(super) fn is_said_by(content: &str) -> bool {
         let lower = content.to_ascii_lowercase();
         ["noindex", "nofollow", "none", "unavailable_after"].iter().any(|directive| lower.contains(directive))
     }
 
-    /// Takes in a comma-separated list of directives, which may be addressed (`botname: noindex, nofollow`).
+    /// Reads a comma-separated list, which may be addressed (`botname: noindex, nofollow`).
     pub(super) fn read(&mut self, directives: &str) {
         let mut ours = true;
         let mut rest = directives;
@@ -42,7 +41,7 @@ impl<'a> RobotsDirectives<'a> {
             let (directive, later) = rest.split_once(',').unwrap_or((rest, ""));
             let mut word = directive.trim();
             let mut next = later;
-            // An address may stand before a directive with a value of its own.
+            // A robot name may precede a directive with a value of its own.
             while let Some((name, value)) = word.split_once(':') {
                 let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
                 if name == "unavailable_after" {
@@ -62,8 +61,8 @@ impl<'a> RobotsDirectives<'a> {
         }
     }
 
-    /// Takes in a time, which may hold a comma and so go on in what follows; gives back the directives behind it. A time that
-    /// cannot be read says nothing.
+    /// Reads a time, which may contain a comma and continue in `later`; returns the directives after it. Ignores an
+    /// invalid time.
     fn expire<'t>(&mut self, value: &str, later: &'t str) -> &'t str {
         let (more, behind) = later.split_once(',').unwrap_or((later, ""));
         let whole = format!("{value},{more}");

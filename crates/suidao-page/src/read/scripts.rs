@@ -1,5 +1,4 @@
-//! Whether a page as it was sent is only the frame of one that scripts make. Pure: facts of the markup in, a decision
-//! out.
+//! Decides from the markup whether a page needs a browser to run its scripts before it is read.
 
 use html5ever::{LocalName, local_name};
 
@@ -8,42 +7,42 @@ use super::tree::{TreeStep, walk};
 use super::words::{SCRIPTS, SectionWords};
 use crate::model::{Fetched, Page};
 
-/// A page with so many characters of main text says enough itself.
+/// Characters of main text that need no browser.
 const ENOUGH: u32 = 400;
 
-/// Below this the main text is a line or two: a title, a notice.
+/// Characters of main text up to a line or two: a title, a notice.
 const LITTLE: u32 = 120;
 
-/// A page with so many links to others is of use as it is: lists of a tag with a single article have no more.
+/// Links to other pages that are useful without a browser; tag lists with one article have no more.
 const SOME_LINKS: usize = 4;
 
-/// Bytes of script that make something, and do not only count visitors.
+/// Bytes of scripts that do more than count visitors.
 const REAL_SCRIPT: u32 = 600;
 
-/// A page with so many bytes of scripts in itself carries data in them: themes have a quarter of it.
+/// Bytes of inline scripts that must contain data; themes have a quarter.
 const DATA: u32 = 100 << 10;
 
 static ROOTS: SectionWords = SectionWords::of(SCRIPTS, "roots");
 
-/// What a page's markup tells of its scripts.
+/// Script facts of a page's markup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scripting {
-    /// Scripts from files, those of the usual counters left out.
+    /// External scripts, without common visitor counters.
     pub files: u32,
-    /// Bytes of scripts in the page.
+    /// Bytes of inline scripts.
     pub inline: u32,
-    /// Characters of text outside scripts, white space left out.
+    /// Characters of text outside scripts, without white space.
     pub text: u32,
-    /// An element that an application fills in, and nothing in it.
+    /// An application's root element is empty.
     pub empty_root: bool,
-    /// What is shown without scripts asks for them.
+    /// The fallback asks to enable scripts.
     pub asks: bool,
-    /// A script of the page leaves for another, or writes into it.
+    /// A script redirects or writes into the page.
     pub acts: bool,
 }
 
-/// Whether a browser should run the scripts of a page before it is read, `page` being what reading it without made of it:
-/// it says little, and there is a sign that scripts would say more.
+/// Whether a browser should render the page; `page` is the result without it. True if that has little text and the
+/// scripts seem to make more.
 pub fn wants_browser(fetched: &Fetched, page: &Page) -> bool {
     if page.sketch.chars >= ENOUGH || fetched.rendered.is_some() {
         return false;
@@ -53,15 +52,15 @@ pub fn wants_browser(fetched: &Fetched, page: &Page) -> bool {
 }
 
 impl Scripting {
-    /// The decision: `chars` of main text, `links` to other pages.
+    /// The decision for `chars` of main text and `links` to other pages.
     pub fn wants_browser(&self, chars: u32, links: usize) -> bool {
         let runs = self.files > 0 || self.inline >= REAL_SCRIPT;
         if chars >= ENOUGH || !(runs || self.acts) {
             return false;
         }
-        // An application's frame has neither text nor links, or asks for scripts in so many words.
+        // An application's frame has neither text nor links, or asks to enable scripts.
         let bare = chars < LITTLE && links < SOME_LINKS;
-        // Menus have scripts too that leave the page, when somebody asks for it.
+        // Scripts of menus redirect too, but only on a click.
         let acts = self.acts && self.text < LITTLE;
         bare && (self.empty_root || self.asks || acts)
             || bare && runs && self.text < LITTLE && links == 0
@@ -70,14 +69,13 @@ impl Scripting {
     }
 }
 
-/// Looks at the markup of a page.
 pub fn scripting(html: &str) -> Scripting {
     let mut found = Scripting::default();
     let mut open: Vec<LocalName> = Vec::new();
-    // An element that an application fills in, with nothing in it so far but a word to wait: elements around it, and
-    // characters in it.
+    // An application's root element that is empty except for a loading message: open elements inside it, and their
+    // characters.
     let mut root: Option<(usize, usize)> = None;
-    // What a script, or what is shown without scripts, holds; and whether the script is one that is run.
+    // Text of the open script or fallback, and whether the script is executable.
     let (mut held, mut runs) = (String::new(), false);
     walk(html, true, |step| match step {
         TreeStep::Open(tag, _) => {
@@ -104,7 +102,7 @@ pub fn scripting(html: &str) -> Scripting {
             Some(&local_name!("style") | &local_name!("title") | &local_name!("iframe")) => {}
             _ => {
                 let chars = text.chars().filter(|c| !c.is_whitespace()).count();
-                // "Loading..." is nothing yet.
+                // Excludes "Loading...".
                 root = root.map(|(depth, inside)| (depth, inside + chars)).filter(|(_, inside)| *inside <= 24);
                 found.text = found.text.saturating_add(u32::try_from(chars).unwrap_or(u32::MAX));
             }
@@ -123,20 +121,20 @@ pub fn scripting(html: &str) -> Scripting {
     found
 }
 
-/// Whether a script, or the file that it is in, only counts visitors.
+/// Whether a script or its file name is a visitor counter.
 fn is_counter(script: &str) -> bool {
     static COUNTERS: SectionWords = SectionWords::of(SCRIPTS, "counters");
     COUNTERS.iter().any(|counter| script.contains(counter))
 }
 
-/// Whether a script leaves the page, or writes into it while it is read.
+/// Whether a script redirects, or writes while the page is parsed.
 fn acts(script: &str) -> bool {
     let leaves = ["location.href=", "location=", "location.replace(", "location.assign("];
     let script: String = script.chars().filter(|c| !c.is_whitespace()).collect();
     script.contains("document.write(") || leaves.iter().any(|way| script.contains(way))
 }
 
-/// Whether a text for browsers without scripts says that the page needs them.
+/// Whether a `noscript` text asks to enable scripts.
 fn asks_for_scripts(text: &str) -> bool {
     let text = text.to_lowercase();
     static NAMED: SectionWords = SectionWords::of(SCRIPTS, "named");
@@ -161,7 +159,7 @@ mod tests {
     fn frames_of_applications_want_a_browser() {
         let long = "x();".repeat(300);
         for html in [
-            // Vue, React, Next, Nuxt, Angular, as their tools make them.
+            // Vue, React, Next, Nuxt, Angular, as their tools generate them.
             "<title>足球</title><noscript>We're sorry but app doesn't work properly without JavaScript enabled. Please enable it to continue.</noscript><div id=app></div><script src=/js/app.1a2b.js></script>",
             "<noscript>You need to enable JavaScript to run this app.</noscript><div id=\"root\"></div><script defer src=/static/js/main.js></script>",
             "<div id=__next></div><script src=/_next/static/main.js></script>",
@@ -170,13 +168,13 @@ mod tests {
             "<div id=app>加载中...</div><script src=/app.js></script>",
             "<div id=app><div class=spinner><div></div><p>正在加载，请稍候</p></div></div><script src=/app.js></script>",
             "<noscript>请启用 JavaScript 后查看本页</noscript><div id=main-app></div><script src=/umi.js></script>",
-            // Nothing but a script.
+            // Only a script.
             &format!("<title>足球</title><body><script>{long}</script>"),
             "<title>新闻</title><script src=/list.js></script><div class=list></div>",
-            // Leaves at once, or writes what it shows.
+            // Redirects, or writes its content.
             "<script>window.location.href = '/index2.html';</script>",
             "<script>location.replace('/zh/')</script>",
-            // The list is in a script, and templates are in its place.
+            // The list is in a script, and the page has templates instead.
             &format!(
                 "<a href=/>首页</a><a href=/a>关于</a><a href=/b>联系</a><a href=/c>更多</a><a href=/d>其他</a><ul id=posts></ul><script>const posts=[{}]</script>",
                 "{\"title\":\"x\"},".repeat(8000)
@@ -192,11 +190,11 @@ mod tests {
         let text = "<p>这场比赛的上半场双方都没有进球，下半场开始后主队加强了进攻，终于在第七十分钟由替补上场的前锋头球破门。</p>".repeat(12);
         let links: String = (0..12).map(|n| format!("<li><a href=/{n}.html>第{n}条新闻</a>")).collect();
         for html in [
-            // Made by the server, with an application on it.
+            // Rendered by the server, with an application on it.
             format!("<div id=app>{text}</div><script src=/app.js></script>"),
             format!("<noscript>Please enable JavaScript</noscript><div id=root>{text}</div><script src=/a.js></script>"),
             format!("<div id=app><ul>{links}</ul></div><script src=/app.js></script>"),
-            // Short, and nothing runs, or nothing that makes text.
+            // Short, without scripts that make text.
             "<title>通知</title><p>今天停课。".to_owned(),
             "<p>今天停课一天，请各位同学互相转告。</p><script src=//hm.baidu.com/hm.js></script>".to_owned(),
             "<p>短文一篇</p><script>var _hmt=_hmt||[];(function(){var hm=document.createElement('script');hm.src='https://hm.baidu.com/hm.js?1';})();</script>".to_owned(),
@@ -205,7 +203,7 @@ mod tests {
             "<frameset><frame src=/left.html><frame src=/main.html></frameset>".to_owned(),
             String::new(),
             "<div id=app></div>".to_owned(),
-            // Shown code is no script.
+            // Displayed code.
             "<pre>&lt;script&gt;location.href='/x'&lt;/script&gt;</pre>".to_owned(),
         ] {
             assert!(!asked(&html), "{html}");

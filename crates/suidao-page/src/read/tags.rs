@@ -1,17 +1,17 @@
-//! The tags and categories that its author filed a page under, as far as the page links to them.
+//! Tags and categories of a page, by its links to them.
 
 use rustc_hash::FxHashSet;
 
 use super::document::{DocumentLink, ParsedDocument};
 
-/// Sections that hold a page for each tag.
+/// Path sections with a page for each tag.
 const SECTIONS: [&str; 4] = ["tag", "tags", "category", "categories"];
-/// More tag links in a row are the site's tags, not the page's.
+/// More tag links in a row belong to the site, not to the page.
 const LONGEST_ROW: usize = 8;
 
 impl ParsedDocument {
-    /// Pieces that name a tag or category of the page, in order: the anchors of links to pages such as `/tags/X/`, as
-    /// far as at most eight of them follow one another. Each page linked to counts once.
+    /// Pieces that name the page's tags and categories, in order: anchors of links such as `/tags/X/`, in rows of at
+    /// most eight. Each target counts once.
     pub fn tags(&self) -> Vec<usize> {
         let mut named = FxHashSet::default();
         let rows = self.links.chunk_by(|one, next| is_tag(one) == is_tag(next));
@@ -24,7 +24,7 @@ impl ParsedDocument {
     }
 }
 
-/// Whether a link leads to the page of one tag: a section of tags and something in it.
+/// Whether a link leads to the page of one tag.
 fn is_tag(link: &DocumentLink) -> bool {
     let mut segments = link.url.path().split('/').filter(|segment| !segment.is_empty());
     segments.any(|segment| SECTIONS.iter().any(|section| segment.eq_ignore_ascii_case(section)))

@@ -1,7 +1,7 @@
-//! Links to other pages of the site within and below an article, and the words that go with them.
+//! Excludes links to other pages of the site within and below an article, with their texts.
 //!
-//! A line that is nothing but a link to the same host is one, and with it the small box around it: a headline, a label,
-//! an excerpt. On a listing such lines are what the page is about; it is told by its excerpts, which are no one text.
+//! A teaser is a line that is only a link to the same host, with the small box around it (headline, label, excerpt).
+//! Listings consist of such lines, so they are exempt; they are recognized by excerpts that are not one text.
 
 use super::article::{CONTEXT, LINE, SENTENCES};
 use super::form::ElementKind;
@@ -9,12 +9,12 @@ use super::hint::ElementRole;
 use super::markup::{BlockStats, ParsedHtml, TextStats};
 use crate::model::Region;
 
-/// A title has so many letters, or a third of it in ideographs; less may be a word of the text.
+/// Least letters of a title, an ideograph counting 3; less may be a word of the text.
 const TITLE: u32 = 20;
-/// An article has so many times as many letters as the titles within it.
+/// An article has at least this many times the text of the titles in it.
 const FEW: u32 = 8;
 
-/// Leaves out the teasers from the block `first` on, where the text begins. `amounts`: what each element holds.
+/// Excludes teasers from block `first` on, where the text begins. `amounts`: the text of each element.
 pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: usize, host: &str) {
     let document = &markup.document;
     let mut inner = vec![false; document.blocks.len()];
@@ -30,14 +30,14 @@ pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: u
     let teasers: Vec<usize> = (first..markup.settings.len()).filter(is_teaser).collect();
     let titles: u32 = teasers.iter().map(|&at| markup.settings[at].amount.linked).sum();
     let Prose { all, most, count } = prose(markup);
-    // Excerpts of a listing are about as many as its titles.
+    // A listing has about as many excerpts as titles.
     let listing = titles * FEW > all || teasers.len() * 2 > count;
     if most * 2 < all && listing {
         return;
     }
     let mut boxes = vec![false; markup.elements.len()];
     for at in teasers {
-        // Other text may stand in the same element.
+        // The element may also contain other text.
         markup.document.blocks[at].region = Region::Navigation;
         let mut whole = markup.settings[at].element as usize;
         while whole != 0 && amounts[whole].total() <= LINE {
@@ -45,7 +45,7 @@ pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: u
             whole = markup.elements[whole].parent as usize;
         }
     }
-    // Parents come before their children.
+    // Children come after their parents.
     for at in 1..boxes.len() {
         boxes[at] |=
             markup.elements[at].hint == ElementRole::Teaser && amounts[at].links > 0 && amounts[at].plain <= CONTEXT;
@@ -58,12 +58,12 @@ pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: u
     }
 }
 
-/// The sentences of the main content: all of them, and the most that are children of one element. Those of an article are one
-/// text; excerpts of a listing are not.
+/// Sentences of the main content: in total, and the most with one parent. An article's sentences share a parent;
+/// excerpts do not.
 struct Prose {
     all: u32,
     most: u32,
-    /// Blocks of them.
+    /// Number of blocks.
     count: usize,
 }
 

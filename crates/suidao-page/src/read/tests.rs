@@ -1,4 +1,4 @@
-//! Whole pages, written for this purpose, and pages made of rubbish.
+//! Tests of whole pages, hand-written and random.
 
 use bytes::Bytes;
 use encoding_rs::{BIG5, GBK};
@@ -73,7 +73,7 @@ fn anchors(parsed: &Parsed, region: Region) -> Vec<(String, String)> {
     links.map(|link| (link.url.as_str().replace("http://a.cn", ""), text(link))).collect()
 }
 
-/// What every document promises, whatever the page.
+/// Invariants of every document.
 fn check(parsed: &Parsed) {
     let document = &parsed.document;
     let (mut text, mut piece) = (0, 0);
@@ -213,7 +213,7 @@ fn teasers_are_left_out_with_the_small_boxes_around_them() {
         let read = page(&format!("<h1>红队以两分取胜</h1><div>{text}{teaser}{text}{teaser}</div>"));
         assert_eq!(read, [LONG; 8].join("\n"), "{teaser}");
     }
-    // The text's own: a link in a sentence, one to another host, a short one; rows of a table.
+    // Part of the text: a link in a sentence, to another host, or short; table rows.
     for own in [
         format!("<p>请看<a href=/2>{title}</a>，那里说得更清楚</p>"),
         format!("<p><a href=http://b.cn/2>{title}</a></p>"),
@@ -349,7 +349,7 @@ fn page_of_links_has_content() {
     assert!(parsed.text.starts_with("- 第0篇文章的标题\n- 第1篇"));
     assert_eq!(anchors(&parsed, Region::Content).len(), 30);
     assert_eq!(anchors(&parsed, Region::Navigation).len(), 1);
-    // And where all calls itself navigation, there is nothing else to show.
+    // If everything is named navigation, there is nothing else to show.
     let parsed = html("<nav><a href=/a>第一</a><a href=/b>第二</a></nav>");
     assert_eq!(parsed.text, "第一第二");
 }
@@ -661,7 +661,7 @@ fn particulars_and_thanks_are_no_text() {
     let page = html(&format!("<title>题</title>{around}{body}{below}"));
     check(&page);
     assert_eq!(page.text, format!("{LONG}\n作者：李白\n{LONG}"));
-    // A page that says nothing else says that.
+    // On a page with nothing else it is the content.
     assert_eq!(html("<p>Powered by Hexo</p>").text, "Powered by Hexo");
 }
 
@@ -703,7 +703,7 @@ fn binary_files_called_pages_are_none() {
         check(&parsed);
         assert_eq!(parsed.defects, [Defect::NotText]);
     }
-    // A few stray bytes make no page a picture.
+    // Some stray bytes do not make a page binary.
     let page = format!("<html><body>\0\x01<p>{LONG}\0</p>");
     assert_eq!(html(&page).text, LONG);
 }

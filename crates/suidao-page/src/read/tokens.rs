@@ -1,8 +1,8 @@
-//! A page fed to html5ever's tokenizer, in time that grows with its length and not faster.
+//! Feeds a page to html5ever's tokenizer in linear time.
 //!
-//! A page is fed in slices. Where one brings no token and many beginnings of attributes, the page is read once more
-//! with an eye on each tag, and what a tag has beyond [`MOST`] attributes is left out. Long attributes are none of
-//! this: pages carry pictures and data of a megabyte in one.
+//! A page is fed in slices. If a slice yields no token but may begin many attributes, the page is read again tag by
+//! tag, and a tag's attributes beyond [`MOST`] are dropped. Long attributes are kept: pages contain pictures and data
+//! of a megabyte in one.
 
 use std::cell::Cell;
 
@@ -14,10 +14,9 @@ const SLICE: usize = 4 << 10;
 /// Attributes of one tag; real ones have a dozen.
 const MOST: usize = 1_000;
 
-/// Feeds a whole page to a sink, and hands the sink back. `make` makes one; it is called again if the first has to be thrown
-/// away.
+/// Feeds a whole page to a sink and returns the sink. `make` is called again if the page has to be read again.
 pub fn tokenize<S: TokenSink>(html: &str, make: impl Fn() -> S) -> S {
-    // A tendril holds less than 4 GiB; bodies are far smaller.
+    // A tendril is limited to 4 GiB.
     let html = head(html, 1 << 30);
     let feeder = Feeder::new(make());
     let mut begun = 0;
@@ -37,15 +36,15 @@ pub fn tokenize<S: TokenSink>(html: &str, make: impl Fn() -> S) -> S {
     feeder.end()
 }
 
-/// At most so many bytes of a text, whole characters.
+/// At most `bytes` bytes of a text, whole characters.
 pub(super) fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// The same with an eye on where each tag begins, so that it can be ended early.
+/// Tokenizes with the start of each tag known, so that it can be ended early.
 fn watched<S: TokenSink>(html: &str, feeder: Feeder<S>) -> S {
     let mut at = 0;
-    // Where what gives no token yet began, and the beginning of what was found harmless.
+    // Start of the bytes without a token, and of those found harmless.
     let (mut silent, mut harmless) = (None, None);
     while at < html.len() {
         let slice = slice_of(&html[at..]);
@@ -53,7 +52,7 @@ fn watched<S: TokenSink>(html: &str, feeder: Feeder<S>) -> S {
         at += slice.len();
         silent = match feeder.feed(slice) {
             Brought::Nothing => silent.or(Some(start)),
-            // The text may be what stood before this slice's own beginning of a tag.
+            // The text may precede a tag that begins this slice.
             Brought::Text if slice.starts_with('<') => Some(start),
             Brought::Text | Brought::Other => None,
         };
@@ -84,8 +83,8 @@ fn slice_of(html: &str) -> &str {
     }
 }
 
-/// What closes the tag that `html` begins with, of which so many bytes were read, and where it ends; none if it is no tag,
-/// or has few attributes. The rules are those of the HTML standard, 13.2.5.6 to 13.2.5.40.
+/// The text that closes the tag at the start of `html`, of which `read` bytes were fed, and the tag's end; `None` if it
+/// is not a tag or has few attributes. Follows the HTML standard, 13.2.5.6 to 13.2.5.40.
 fn end_early(html: &str, read: usize) -> Option<(&'static str, usize)> {
     let bytes = html.as_bytes();
     let name = bytes.strip_prefix(b"</").or(bytes.strip_prefix(b"<"))?;
@@ -117,22 +116,22 @@ fn end_early(html: &str, read: usize) -> Option<(&'static str, usize)> {
             _ => {
                 attributes += usize::from(apart);
                 apart = false;
-                // An unquoted value goes on to the next blank.
+                // An unquoted value extends to the next blank.
                 value = false;
             }
         }
     }
-    // One that never ends brings nothing.
+    // A tag that never ends yields nothing.
     (attributes > MOST).then_some(("", bytes.len()))
 }
 
-/// What a slice brought.
+/// What a slice yielded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Brought {
     Nothing,
-    /// Text was the last of it.
+    /// Text was the last token.
     Text,
-    /// A tag or the like.
+    /// A tag or similar was the last token.
     Other,
 }
 
@@ -161,7 +160,7 @@ impl<S: TokenSink> Feeder<S> {
     }
 }
 
-/// A sink, and what came to it last.
+/// A sink that records its last token.
 struct Watched<S> {
     sink: S,
     last: Cell<Brought>,
@@ -196,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// All text, and for each tag its name and number of attributes.
+    /// All text, and the name and number of attributes of each tag.
     #[derive(Default)]
     struct Notes(RefCell<String>);
 
@@ -239,7 +238,7 @@ mod tests {
             assert!((200..3_000).contains(&count.parse::<usize>().unwrap()), "{count}");
             assert!(rest.ends_with("] after"), "{rest}");
         }
-        // One that never ends brings nothing, as ever.
+        // A tag that never ends yields nothing, as without the limit.
         assert_eq!(notes(&format!("<p>before<div{bare}")), "[p 0]before");
     }
 

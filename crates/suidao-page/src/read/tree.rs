@@ -1,6 +1,5 @@
-//! The tree of a page as the HTML standard says (13.2.6, "Tree construction"), walked in document order.
-//!
-//! html5ever's tree builder makes the tree (`sink` holds it), within the bounds that `gate` keeps.
+//! Builds the tree of a page by the HTML standard (13.2.6, "Tree construction") and walks it in document order.
+//! html5ever's tree builder makes the tree (in `sink`), within the limits of `gate`.
 
 mod gate;
 mod sink;
@@ -15,18 +14,17 @@ use self::gate::Gate;
 use self::sink::{DOCUMENT, NONE, NodeContent};
 use super::tokens::tokenize;
 
-/// One step through a page.
 pub enum TreeStep<'a> {
-    /// An element begins. It may be one of SVG or MathML.
+    /// Start of an element, possibly SVG or MathML.
     Open(&'a Tag, &'a Namespace),
-    /// It ends. Every element ends, the innermost first.
+    /// End of an element. Every element ends, the innermost first.
     Close(&'a Tag),
-    /// Text as it stands on the page.
+    /// Unfolded text.
     Text(&'a str),
 }
 
-/// Reads a page and walks it in document order; says whether all of it was read. `scripting`: as a browser that runs
-/// scripts does, for which what `noscript` holds is no markup.
+/// Walks a page in document order; returns whether it is complete. With `scripting`, `noscript` contains text instead
+/// of markup, as in a browser that runs scripts.
 pub fn walk(html: &str, scripting: bool, mut visit: impl FnMut(TreeStep<'_>)) -> bool {
     let live = Cell::new(0);
     let (tree, whole) = tokenize(html, || Gate::new(&live, scripting)).into_tree();

@@ -1,4 +1,4 @@
-//! Word lists: the text files of `words/`, a word a line, `#` before a comment, `[name]` before a section.
+//! Word lists in `words/`: one word per line, `#` before a comment, `[name]` before a section.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -9,8 +9,7 @@ pub(super) const LINES: &str = include_str!("words/lines.txt");
 pub(super) const ROLES: &str = include_str!("words/roles.txt");
 pub(super) const SCRIPTS: &str = include_str!("words/scripts.txt");
 
-/// The words of a section in their order, read when they are first asked for. A word that begins or ends with a blank stands
-/// in quotes.
+/// The words of a section in order, loaded on first use. A word with a blank at either end is quoted.
 pub(crate) struct SectionWords {
     file: &'static str,
     section: &'static str,

@@ -1,4 +1,4 @@
-//! The address of a page within a text.
+//! Finds a page's own URL in its text.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,10 @@ use percent_encoding::percent_decode_str;
 
 use crate::model::CrawlUrl;
 
-/// Least length of a path that is looked for: shorter ones occur by chance.
+/// Least length of a path; shorter ones occur by chance.
 const LEAST: usize = 4;
 
-/// The text without the path that it was asked for under, with the query and without, as it is spelt in the URL and
-/// unescaped.
+/// The text without the path of its URL, with and without the query, as spelt in the URL and decoded.
 pub fn without_address<'a>(text: &'a str, url: &CrawlUrl) -> Cow<'a, str> {
     let path = url.path();
     if path.len() < LEAST {
@@ -18,7 +17,7 @@ pub fn without_address<'a>(text: &'a str, url: &CrawlUrl) -> Cow<'a, str> {
     }
     let whole = url.query().map(|query| format!("{path}?{query}"));
     let mut rest = Cow::Borrowed(text);
-    // The longer first: each holds the next.
+    // The longer first, because it contains the next.
     for spelt in whole.as_deref().into_iter().chain([path]) {
         let plain = percent_decode_str(spelt).decode_utf8().ok().filter(|plain| *plain != spelt);
         for address in [Some(Cow::Borrowed(spelt)), plain].into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Text: folding, segmentation, what counts as a term, TextRank, which texts say the same.
+//! Folding, segmentation, terms, TextRank and near-duplicates of texts.
 
 mod address;
 pub mod near_duplicates;

@@ -1,8 +1,9 @@
-//! Which page said this before? An index of sketches: equal texts, or nearly (SimHash within 3 of 64 bits; Manku, Jain,
-//! Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007).
+//! An index of sketches that finds equal and nearly equal texts (SimHash within 3 of 64 bits; Manku, Jain, Das Sarma,
+//! "Detecting near-duplicates for web crawling", WWW 2007).
 //!
-//! A page is compared with leaders, the first of their kind, only: or a row of pages each a little unlike the one before would
-//! be one. Two fingerprints within 3 bits agree in at least one of 4 parts of 16 bits, so leaders are looked up by their parts.
+//! A page is compared with representatives only, the first page of each group; otherwise a chain of small differences
+//! would join different pages. Two fingerprints within 3 bits agree in at least one of 4 parts of 16 bits, so
+//! representatives are looked up by part.
 
 use rustc_hash::FxHashMap;
 
@@ -11,37 +12,36 @@ use serde::{Deserialize, Serialize};
 use super::simhash::distance;
 use crate::model::Sketch;
 
-/// Bits in which near-duplicates differ at most.
+/// Maximum bits in which near-duplicates differ.
 pub const NEAR: u32 = 3;
-/// Texts of fewer characters are what a template leaves on pages that say nothing: equal ones must have one title too.
+/// Shorter texts (in characters) are a template's remains on empty pages: equal ones also need the same title.
 const TELLING: u32 = 40;
-/// Texts of fewer characters are only compared whole: too few words to tell by.
+/// Shorter texts (in characters) are near-duplicates only if equal, because they have too few words.
 const SHORTEST: u32 = 120;
-/// Leaders of one part that are compared, the latest; only pages made to hurt share it with more.
+/// Maximum representatives compared per part, the latest first; only adversarial pages share a part with more.
 const MOST: usize = 256;
 
-/// The first pages of each kind. Memory: 80 bytes for each, and 8 MB for the index of parts when it is full.
+/// Representatives of all groups. Memory: 80 bytes each, and 8 MB for the full index of parts.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct NearDuplicateIndex {
     by_text: FxHashMap<u64, Representative>,
-    /// Number of the part and the part: leaders, with 32 bits of their fingerprint that are no part of it. They lie beside
-    /// the numbers because a look at each leader would miss the cache every time.
+    /// By index and value of a part: representatives, each with the other 32 bits of its fingerprint, because reading
+    /// them elsewhere would be a cache miss each.
     by_part: FxHashMap<(u8, u16), Vec<(u32, u32)>>,
-    /// With their fingerprints, by number.
+    /// Fingerprint and page by number.
     leaders: Vec<(u64, Representative)>,
 }
 
-/// A page that others are compared with.
+/// The first page of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Representative {
-    /// Which.
     pub page: u32,
-    /// Hash of its title.
     pub title: u32,
 }
 
 impl NearDuplicateIndex {
-    /// The leader that says the same; the nearest, of equals the first. `title`: hash of the page's title.
+    /// The nearest representative that is equal or a near-duplicate, the first of equals. `title`: hash of the page's
+    /// title.
     pub fn find(&self, sketch: Sketch, title: u32) -> Option<Representative> {
         if sketch.chars == 0 {
             return None;
@@ -64,7 +64,7 @@ impl NearDuplicateIndex {
         near.filter(|(distance, _)| *distance <= NEAR).min().map(|(_, leader)| leader)
     }
 
-    /// Takes in a leader: a page that [`Twins::find`] finds no other for.
+    /// Adds a page for which [`NearDuplicateIndex::find`] found none.
     pub fn add(&mut self, page: u32, sketch: Sketch, title: u32) {
         if sketch.chars == 0 {
             return;
@@ -83,7 +83,7 @@ impl NearDuplicateIndex {
     }
 }
 
-/// What equal texts share: of short ones, which templates leave on many pages, title and text.
+/// Key of equal texts: for short ones, which templates leave on many pages, it includes the title.
 fn text(sketch: Sketch, title: u32) -> u64 {
     if sketch.chars < TELLING {
         sketch.digest ^ u64::from(title).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -97,7 +97,7 @@ fn part_of(simhash: u64, part: u8) -> (u8, u16) {
     (part, (simhash >> (16 * part)) as u16)
 }
 
-/// 32 bits beside a part.
+/// 32 bits outside a part.
 #[allow(clippy::cast_possible_truncation)] // 32 bits are cut out
 fn rest(simhash: u64, part: u8) -> u32 {
     simhash.rotate_right(16 * (u32::from(part) + 1)) as u32

@@ -1,4 +1,4 @@
-//! From text to words: folding and segmentation.
+//! Folds text and segments it into words.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,24 +7,23 @@ use jieba_rs::Jieba;
 
 use super::stop::is_stop;
 
-/// jieba with its own dictionary: 0.4 s and 32 MB to load, so it is loaded once, at the first use.
+/// jieba with its own dictionary; loading takes 0.4 s and 32 MB, so it is lazy.
 static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
 
-/// New words by jieba's hidden Markov model: on, as names that no dictionary has are good terms.
+/// jieba's hidden Markov model for new words: on, because names missing in dictionaries are good terms.
 const HMM: bool = true;
 
 /// Longer runs of letters are hashes and encoded data.
 const LONGEST_WORD: usize = 24;
 
-/// Characters whose Simplified form depends on their neighbours (乾隆 but 干净, 计划 but 图画), as fast2s has them.
+/// Characters whose Simplified form depends on their neighbours (乾隆 but 干净, 计划 but 图画), from fast2s.
 const CONTEXTUAL: &str = "兒覆夥藉瞭麽幺於乾著苧闔鍾讎畫";
 
-/// Simplified characters of common words (呵护, 捍卫, 大阪, 呱呱, 磐石) that fast2s takes for Traditional ones.
+/// Simplified characters of common words (呵护, 捍卫, 大阪, 呱呱, 磐石) that fast2s takes for Traditional.
 const KEPT: &str = "呵捍阪呱磐";
 
-/// Folded form of every character of the basic plane; 0 stands for the contextual ones. fast2s goes character to
-/// character with a hash look-up or three for each: the table holds its answers, and it is asked again for the few
-/// characters of [`CONTEXTUAL`] only.
+/// Folded form of every character of the basic plane; 0 for [`CONTEXTUAL`] characters. fast2s needs one to three hash
+/// look-ups per character, so the table stores its results.
 static FOLDED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     let mut table: Vec<u16> = (0..=u16::MAX).map(fold_alone).collect();
     for contextual in CONTEXTUAL.chars() {
@@ -49,14 +48,14 @@ fn fold_alone(code: u16) -> u16 {
     u16::try_from(u32::from(simple.unwrap_or(lower))).unwrap_or(code)
 }
 
-/// Lower case, half width, Simplified: the form in which words are compared. Character for character.
+/// Lower case, half width, Simplified: the form in which words are compared. Preserves the number of characters.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     fold_into(text, &mut folded);
     folded
 }
 
-/// Appends the folded form of `text` to `folded`.
+/// Appends the folded form of `text`.
 pub fn fold_into(text: &str, folded: &mut String) {
     let table: &[u16] = &FOLDED;
     let mut before = '0';
@@ -79,19 +78,17 @@ pub fn fold_into(text: &str, folded: &mut String) {
     }
 }
 
-/// A Chinese character.
 pub fn is_han(character: char) -> bool {
     matches!(character, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}' | '々' | '〇')
 }
 
-/// A run of one script.
 enum Run {
     Han(Range<usize>),
     /// Letters and digits of other scripts: one word (`gpt4`, `c++`, `c#`).
     Word(Range<usize>),
 }
 
-/// Runs of Chinese characters and words of other scripts in folded text, in order; all else separates.
+/// Finds runs of Chinese characters and words of other scripts in folded text; everything else separates.
 fn runs(text: &str, mut each: impl FnMut(Run)) {
     let bytes = text.as_bytes();
     let mut rest = text.char_indices().peekable();
@@ -119,7 +116,7 @@ fn runs(text: &str, mut each: impl FnMut(Run)) {
     }
 }
 
-/// Cuts folded text into words and hands over each one's bytes, in order. Punctuation and white space are left out.
+/// Segments folded text and passes the range of each word, without punctuation and white space.
 pub fn cut(text: &str, mut each: impl FnMut(Range<usize>)) {
     runs(text, |run| match run {
         Run::Han(range) => {
@@ -131,20 +128,20 @@ pub fn cut(text: &str, mut each: impl FnMut(Range<usize>)) {
     });
 }
 
-/// A word or a part of one, as [`cut_all`] finds it.
+/// A word or part of a word from [`cut_all`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordPart {
-    /// Its bytes.
+    /// Byte range.
     pub range: Range<usize>,
-    /// Chinese characters and words of other scripts before it.
+    /// Number of Chinese characters and words of other scripts before it.
     pub place: usize,
-    /// How many of them it is.
+    /// Its length in these units.
     pub length: usize,
 }
 
-/// Hands over every word of the dictionary that stands anywhere in the Chinese of folded text, inside others too, every
-/// Chinese character, and the words of other scripts: by place, the shorter first. What is found in a piece of text is
-/// so found wherever the piece stands, as it is not with [`cut`], which goes by the neighbours.
+/// Passes every dictionary word in the Chinese parts of folded text, even inside other words, every Chinese character,
+/// and the words of other scripts, by position, the shorter first. Unlike [`cut`] it ignores context: a piece of text
+/// gives the same words wherever it occurs.
 pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
     let mut place = 0;
     runs(text, |run| match run {
@@ -168,8 +165,7 @@ pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
     });
 }
 
-/// Hands over the words of folded text where every Chinese character is one, in order: cheap, and enough to compare
-/// whole texts by.
+/// Passes the words of folded text with each Chinese character as a word: fast, and enough to compare whole texts.
 pub fn runs_of_one<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     runs(text, |run| match run {
         Run::Han(range) => text[range].split_inclusive(|_| true).for_each(&mut each),
@@ -189,8 +185,7 @@ pub fn cut_tagged(text: &str, mut each: impl FnMut(Range<usize>, &str)) {
     });
 }
 
-/// Whether a word can say something about a topic: of two characters or more, with a letter, not over-long, and no
-/// stop word.
+/// Whether a word can be a term: at least two characters, with a letter, not too long, and not a stop word.
 pub fn is_term(word: &str) -> bool {
     let mut characters = word.chars();
     let several = characters.next().is_some() && characters.next().is_some();

@@ -1,21 +1,22 @@
-//! SimHash: a fingerprint of 64 bits in which texts that share most of their words differ in few bits. Charikar,
-//! "Similarity estimation techniques from rounding algorithms", STOC 2002; Manku, Jain, Das Sarma, "Detecting
-//! near-duplicates for web crawling", WWW 2007, found 3 bits of 64 right for web pages.
+//! SimHash: a 64-bit fingerprint in which similar texts differ in few bits. Charikar, "Similarity estimation techniques
+//! from rounding algorithms", STOC 2002; Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW
+//! 2007, use 3 of 64 bits for web pages.
 //!
-//! Segmented words would be the same features at twenty times the price, and every page is sketched.
+//! Each Chinese character is a word here, because segmentation costs twenty times as much and every page needs a
+//! sketch.
 //!
-//! Bit b of the fingerprint is 1 where Σ_f (2 h_fb - 1) > 0, over the features' hashes h_f and their bits h_fb, each as often as it
-//! occurs.
+//! Bit b of the fingerprint is 1 if Σ_f (2 h_fb - 1) > 0, over the bits h_fb of the hashes of all feature occurrences
+//! f.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::segment::{fold_into, runs_of_one};
 use crate::model::Sketch;
 
-/// Words in a feature.
+/// Words per feature.
 const ROW: usize = 3;
 
-/// For every byte, its bits as one byte each: eight counters are so added at once.
+/// The bits of each byte as one byte each, to add to eight counters at once.
 const SPREAD: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -30,7 +31,7 @@ const SPREAD: [u64; 256] = {
     table
 };
 
-/// How often each bit was set, 255 features at a time in bytes.
+/// Number of features per bit; up to 255 are summed in bytes first.
 #[derive(Default)]
 struct Counters {
     bytes: [u64; 8],
@@ -67,7 +68,6 @@ impl Counters {
     }
 }
 
-/// The sketch of a main text.
 pub fn sketch(text: &str) -> Sketch {
     let chars = text.chars().filter(|c| !c.is_whitespace()).count();
     if chars == 0 {
@@ -76,7 +76,7 @@ pub fn sketch(text: &str) -> Sketch {
     let mut folded = String::with_capacity(text.len());
     fold_into(text, &mut folded);
     let mut counters = Counters::default();
-    // The hashes of the last words, the newest first; a text of fewer than three has one feature all the same.
+    // Hashes of the last words, the newest first. A text of fewer than three words has one feature.
     let mut row = [0_u64; ROW];
     let mut words = 0;
     let mut digest = 0_u64;
@@ -93,21 +93,21 @@ pub fn sketch(text: &str) -> Sketch {
     if words < ROW {
         counters.add(feature(row));
     }
-    // What has no words (signs only) is told apart by its characters.
+    // Texts without words (signs only) differ by their characters.
     let digest = if words == 0 { xxh3_64(folded.as_bytes()) } else { digest };
     Sketch { chars: u32::try_from(chars).unwrap_or(u32::MAX), digest: digest.max(1), simhash: counters.finish() }
 }
 
-/// The hash of words in a row, in their order.
+/// Hash of consecutive words.
 fn feature(row: [u64; ROW]) -> u64 {
     let mixed = row.iter().fold(0_u64, |hash, word| hash.rotate_left(23) ^ word.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    // The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit depends on every word.
+    // The finalizer of splitmix64 (Steele, Lea, Flood 2014): every bit depends on every word.
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ mixed >> 31
 }
 
-/// In how many bits two fingerprints differ.
+/// Number of different bits.
 pub fn distance(one: u64, other: u64) -> u32 {
     (one ^ other).count_ones()
 }

@@ -1,4 +1,4 @@
-//! Stop words: Chinese, English, and the furniture of web pages, each a list of our own.
+//! Stop words: Chinese, English and the boilerplate of web pages, each from its own list.
 
 use std::sync::LazyLock;
 
@@ -17,12 +17,13 @@ fn words(lists: &[&'static str]) -> Words {
     lines.map(|line| line.split('#').next().unwrap_or_default()).flat_map(str::split_whitespace).collect()
 }
 
-/// Whether a folded word says nothing about any topic.
+/// Whether a folded word is unrelated to every topic.
 pub fn is_stop(word: &str) -> bool {
     is_function_word(word) || FURNITURE_WORDS.contains(word)
 }
 
-/// Whether a folded word is grammar and no more. Furniture of web pages is not: who types 推荐 or `download` means it.
+/// Whether a folded word is purely grammatical. Boilerplate words such as 推荐 and `download` are not, because a user may
+/// search for them.
 pub fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.contains(word)
 }

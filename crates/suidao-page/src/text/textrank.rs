@@ -1,19 +1,19 @@
-//! TextRank (Mihalcea & Tarau 2004) over words that are already cut, so that nothing is segmented twice (jieba-rs
-//! has its own, which cuts for itself and takes its edges in hash order).
+//! TextRank (Mihalcea & Tarau 2004) over segmented words. (The one of jieba-rs segments again and orders its edges by
+//! hash.)
 //!
 //! S(V_i) = (1-d) + d Σ_j e_ji / Σ_k e_jk · S(V_j), with e = co-occurrences within [`SPAN`] words.
 
 use rustc_hash::FxHashMap;
 
-/// Words this far apart, less one, co-occur (jieba's span of 5).
+/// Window of co-occurrence in words, including both (jieba's).
 pub const SPAN: usize = 5;
 /// Damping factor d.
 pub const DAMPING: f64 = 0.85;
-/// Sweeps (jieba's).
+/// Number of iterations (jieba's).
 pub const SWEEPS: usize = 10;
 
-/// Ranks of the vertices `0..vertices`, the highest 1 (all 0 where there is no vertex that occurs). `words` are the
-/// cut words in order: the vertex of a candidate, `None` for a word that only takes its place in the window.
+/// Ranks of the vertices `0..vertices`, the highest 1 (all 0 if none occurs). `words`: the text in order, as vertices,
+/// with `None` for a word that only fills a position in the window.
 pub fn textrank(words: &[Option<u32>], vertices: usize) -> Vec<f64> {
     let mut weights: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for (at, from) in words.iter().enumerate() {
@@ -61,8 +61,8 @@ pub fn textrank(words: &[Option<u32>], vertices: usize) -> Vec<f64> {
     rank
 }
 
-/// Whether jieba's part of speech makes a word a candidate: nouns and names of all kinds, verbs and verbal nouns,
-/// words of other scripts, and the idioms and abbreviations jieba files as `l` and `j`.
+/// Whether jieba's part of speech makes a word a candidate: nouns and names, verbs and verbal nouns, words of other
+/// scripts, and idioms and abbreviations (`l` and `j`).
 pub fn is_candidate(tag: &str) -> bool {
     matches!(tag, "v" | "vn" | "eng" | "l" | "j") || tag.starts_with('n')
 }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_hub_of_a_star_ranks_highest() {
-        // 0 stands between the others, which never meet.
+        // 0 is between the others, which are never in one window.
         let gap = [None; SPAN];
         let mut words = Vec::new();
         for leaf in 1..=3 {
@@ -82,7 +82,7 @@ mod tests {
         }
         let rank = textrank(&words, 5);
         assert_eq!(rank[0], 1.0);
-        // A star's fixed point: hub h = .15 + .85 * 3l, leaf l = .15 + .85 h/3. Ten sweeps come close.
+        // A star's fixed point: hub h = .15 + .85 * 3l, leaf l = .15 + .85 h/3. Ten iterations come close.
         let leaf = (0.15 + 0.85 * 0.15 / 3.0) / (1.0 - 0.85 * 0.85);
         let hub = 0.15 + 0.85 * 3.0 * leaf;
         assert!((rank[1] - leaf / hub).abs() < 0.02, "{}", rank[1]);

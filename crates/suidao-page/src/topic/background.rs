@@ -1,4 +1,4 @@
-//! The background: in how many pages of all topics a word occurs, for IDF and lift, and pages to test thresholds on.
+//! Document frequencies on pages of all topics, for IDF and lift, and pages to choose thresholds with.
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,13 +10,13 @@ use crate::text;
 /// Document frequencies of Chinese web pages: `pages N`, then lines `df word word …`; zstd.
 const BUILT_IN: &[u8] = include_bytes!("background.zst");
 
-/// Different words of a made-up page, about.
+/// Distinct words of a random page, approximately.
 const RANDOM_WORDS: usize = 150;
 
 /// Words kept in a lexicon besides its own terms.
 const KEPT: usize = 3000;
 
-/// Document frequencies, and the pages they were counted on where those are at hand.
+/// Document frequencies, with the pages they were counted on if available.
 #[derive(Clone, Debug, Default)]
 pub struct Background {
     pages: u32,
@@ -25,14 +25,14 @@ pub struct Background {
 }
 
 impl Background {
-    /// Counted beforehand on pages of many hosts: frequencies without the pages.
+    /// Precomputed frequencies from pages of many hosts, without the pages.
     pub fn built_in() -> Self {
-        // The file is part of the program and a test reads it, so neither step fails.
+        // The file is compiled in and a test reads it, so neither step fails.
         let bytes = zstd::decode_all(BUILT_IN).unwrap_or_default();
         Self::parse(&String::from_utf8_lossy(&bytes))
     }
 
-    /// Counts the words of these pages, and keeps the pages to test thresholds on.
+    /// Counts the words of these pages and keeps the pages.
     pub fn from_samples(samples: Vec<Sample>) -> Self {
         let words: Vec<FxHashSet<String>> = samples.par_iter().map(|sample| sample.words()).collect();
         let mut df: FxHashMap<String, u32> = FxHashMap::default();
@@ -42,7 +42,7 @@ impl Background {
         Self { pages: samples.len() as u32, df, samples }
     }
 
-    /// Reads `pages N` and lines `df word word …`; what it does not understand it leaves out.
+    /// Parses `pages N` and lines `df word word …`; ignores invalid lines.
     pub fn parse(text: &str) -> Self {
         let mut background = Self::default();
         for line in text.lines() {
@@ -60,30 +60,29 @@ impl Background {
         background
     }
 
-    /// Pages counted.
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// In how many pages a folded word occurs.
+    /// Number of pages with a folded word.
     pub fn df(&self, word: &str) -> u32 {
         self.df.get(word).copied().unwrap_or(0)
     }
 
-    /// The pages themselves; empty for the built-in background.
+    /// The pages; empty for the built-in background.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// Words and their frequencies, the most frequent first.
+    /// Words with their frequencies, the most frequent first.
     pub(super) fn by_frequency(&self) -> Vec<(&str, u32)> {
         let mut words: Vec<(&str, u32)> = self.df.iter().map(|(word, df)| (word.as_str(), *df)).collect();
         words.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         words
     }
 
-    /// Pages made up of the background's words, each drawn as often as its df says and then said once or a few times:
-    /// what off-topic pages score at least. The same at every call.
+    /// Random pages of background words, drawn by df and repeated a few times: a lower bound for scores of off-topic
+    /// pages. Deterministic.
     pub(super) fn random_pages(&self, count: usize) -> Vec<Sample> {
         let words = self.by_frequency();
         let mut below: Vec<u64> = Vec::with_capacity(words.len());
@@ -111,8 +110,8 @@ impl Background {
         (0..count).map(&mut page).collect()
     }
 
-    /// What a lexicon with these terms keeps of it. df of other words is the one whose IDF is the mean IDF of the
-    /// words left out, each weighed by its frequency.
+    /// The part to keep in a lexicon with these terms. The df of other words gives the mean IDF of the omitted words,
+    /// weighted by frequency.
     pub fn kept<'a>(&self, terms: impl Iterator<Item = &'a str>) -> DocumentFrequencies {
         let words = self.by_frequency();
         let (frequent, rare) = words.split_at(words.len().min(KEPT));

@@ -1,36 +1,33 @@
-//! How well relevance tells on topic from off topic, given labels: precision, recall, F1, average precision.
+//! Evaluates relevance against labels: precision, recall, F1, average precision.
 
 use crate::model::Relevance;
 
-/// What a threshold achieves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ThresholdPoint {
-    /// From this relevance on, on topic.
+    /// Scores from here on count as on topic.
     pub threshold: f64,
-    /// Share of the on-topic among what is at or above the threshold; 1 where nothing is.
+    /// Precision; 1 if nothing reaches the threshold.
     pub precision: f64,
-    /// Share of the on-topic that is at or above the threshold.
     pub recall: f64,
-    /// Harmonic mean of both.
+    /// Harmonic mean of precision and recall.
     pub f1: f64,
 }
 
-/// How well relevance tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicEvaluation {
-    /// Everything with a label.
+    /// Labelled items.
     pub labelled: usize,
-    /// Of that, on topic.
+    /// On-topic items among them.
     pub on_topic: usize,
-    /// At the threshold asked about.
+    /// At the given threshold.
     pub at: ThresholdPoint,
-    /// At the threshold with the highest F1 (the highest such).
+    /// At the threshold with the highest F1, the highest of equals.
     pub best: ThresholdPoint,
     /// Area under precision over recall: Σ (R_n - R_{n-1}) P_n over the distinct scores, highest first.
     pub average_precision: f64,
 }
 
-/// Compares relevance with labels (`true`: on topic).
+/// Evaluates scores against labels (`true`: on topic).
 pub fn evaluate(scored: &[(Relevance, bool)], threshold: Relevance) -> TopicEvaluation {
     let curve = Curve::new(scored, 1.0);
     TopicEvaluation {
@@ -44,7 +41,7 @@ pub fn evaluate(scored: &[(Relevance, bool)], threshold: Relevance) -> TopicEval
 
 /// Precision and recall at every distinct score.
 pub(super) struct Curve {
-    /// (score, weight of the on-topic at or above it, weight of the off-topic at or above it), highest score first.
+    /// (score, weight of on-topic items at or above it, weight of off-topic items), highest score first.
     steps: Vec<(f64, f64, f64)>,
     on_topic: f64,
 }
@@ -86,7 +83,7 @@ impl Curve {
     pub(super) fn best(&self) -> ThresholdPoint {
         let mut best = ThresholdPoint { threshold: 1.0, ..self.at(1.0) };
         for (index, &(score, on, off)) in self.steps.iter().enumerate() {
-            // Half way to the next score: what lies a hair below a sample is not off topic for that.
+            // Half way to the next score, to tolerate scores slightly below a sample's.
             let next = self.steps.get(index + 1).map_or(score, |step| step.0);
             let point = self.point(f64::midpoint(score, next), on, off);
             if score > 0.0 && point.f1 > best.f1 {

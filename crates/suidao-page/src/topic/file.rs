@@ -1,5 +1,4 @@
-//! The lexicon's file: reading, with errors that name the line, and writing, in one canonical form. A file written by
-//! hand needs `name` and `[terms]` only.
+//! Reads and writes lexicon files. Errors name the line; output is canonical. A file needs `name` and `[terms]` only.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,35 +13,32 @@ use crate::toml_error::line_and_message;
 
 use super::{Background, DocumentFrequencies, Lexicon, Provenance, TermFrequency, Threshold, Weights};
 
-/// The version of the file's format that this program writes and reads.
+/// Version of the format to read and write.
 pub const FORMAT: i64 = 1;
 
-/// Characters of the longest term. A phrase is looked for word by word wherever it may begin, so one of 300,000 words would
-/// be gone through again and again.
+/// Maximum characters of a term. A phrase is matched word by word at every possible start, so very long ones would take
+/// quadratic time.
 const LONGEST_TERM: usize = 100;
 
-/// Why a text is no lexicon.
+/// Why a lexicon cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LexiconError {
-    /// Not TOML, or not of this shape.
+    /// Invalid TOML or a missing or wrong field.
     #[error("line {line}: {message}; correct it, or rebuild the lexicon with suidao topic build")]
     Shape {
         /// From 1.
         line: usize,
-        /// What is wrong.
         message: String,
     },
-    /// Written by another program.
     #[error(
         "format {found} is not supported (this suidao reads format {FORMAT}); rebuild the lexicon with suidao topic build"
     )]
     Format {
-        /// Its format.
+        /// The file's format.
         found: i64,
     },
 }
 
-/// What stands in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -86,7 +82,7 @@ struct Url {
     tokens: Vec<String>,
 }
 
-/// `[weights]`, which holds the tf of eq. (2) too.
+/// `[weights]` with the tf of eq. (2).
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Shares")]
 struct WeightsAndTf(Weights, TermFrequency);
@@ -128,7 +124,6 @@ impl TryFrom<Shares> for WeightsAndTf {
     }
 }
 
-/// Terms and their weights.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "BTreeMap<String, f64>")]
 struct Terms(Vec<(String, f64)>);
@@ -150,7 +145,7 @@ impl TryFrom<BTreeMap<String, f64>> for Terms {
     }
 }
 
-/// `[background]` as it is written: words and numbers in one text.
+/// `[background]` as written: words and numbers in one text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BackgroundCounts {
@@ -211,11 +206,11 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, LexiconError> {
 }
 
 impl Lexicon {
-    /// Reads a lexicon. All but `name` and `[terms]` may be left out: then the defaults of [`Lexicon::from_terms`] hold,
-    /// and the built-in background counts the words.
+    /// Parses a lexicon. Only `name` and `[terms]` are required; other values default to those of
+    /// [`Lexicon::from_terms`], with the built-in background.
     ///
     /// # Errors
-    /// [`LexiconError`] if `text` is not TOML or not a lexicon of a format that is known.
+    /// [`LexiconError`] if `text` is not a lexicon in a supported format.
     pub fn parse(text: &str) -> Result<Self, LexiconError> {
         let Head { format: found } = read(text)?;
         if found != FORMAT {
@@ -246,7 +241,7 @@ impl Lexicon {
         Ok(lexicon)
     }
 
-    /// The file: canonical, so equal lexicons have equal texts.
+    /// The canonical file: equal lexicons have equal texts.
     pub fn to_toml(&self) -> String {
         let mut out = String::with_capacity(64 << 10);
         // Writing to a String cannot fail.

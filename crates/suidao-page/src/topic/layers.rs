@@ -1,14 +1,14 @@
-//! How far a page is from the topic, by its words: the layers of a context graph, Diligenti, Coetzee, Lawrence, Giles,
-//! Gori 2000. Layer 0 are relevant pages, layer n pages from which a relevant one is n links away. (1), which says what
-//! a page is about and not where it leads.
+//! Predicts a page's link distance to the topic from its words: the context graph of Diligenti, Coetzee, Lawrence,
+//! Giles, Gori 2000. Layer 0 are relevant pages; from layer n a relevant page is n links away. Eq. (1), in contrast,
+//! measures a page's own topic.
 //!
 //! ```text
 //! vocabulary   the 40 words of each page with the largest tf · ln(N / df), those of many pages first
 //! ln P(w|c)    = ln (1 + n(w,c)) - ln (V + n(c))
 //! layer(page)  = the class with the largest Σ tf(w) ln P(w|c), the lower of equals
 //! ```
-//! All classes are as likely beforehand: a crawl does not meet them as often as the web that was learnt from. The paper
-//! has no pages of other kinds and rejects by a threshold; here they are a class of their own, [`OTHER`].
+//! Classes have equal priors, because a crawl meets them in other proportions than the training pages. The paper
+//! rejects other pages by a threshold; here they are a class, [`OTHER`].
 
 use std::collections::BTreeMap;
 
@@ -20,53 +20,49 @@ use thiserror::Error;
 use crate::read::ParsedDocument;
 use crate::text;
 
-/// The deepest layer.
 pub const DEEPEST: u8 = 4;
-/// The class of pages farther away, or with no way known.
+/// The class of pages farther away or without a known path.
 pub const OTHER: u8 = DEEPEST + 1;
 
-/// Layers, and [`OTHER`].
+/// Layers and [`OTHER`].
 const CLASSES: usize = OTHER as usize + 1;
-/// The version of the file's format.
+/// Version of the file's format.
 const FORMAT: u32 = 1;
-/// Words of a page that speak for it, as in the paper.
+/// Words per page that enter the vocabulary, as in the paper.
 const TELLING: usize = 40;
-/// Words kept.
+/// Maximum words of the vocabulary.
 const VOCABULARY: usize = 5000;
 
-/// Why layers cannot be learnt or read.
+/// Why layers cannot be learned or read.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LayersError {
-    /// Not such a file.
+    /// Not a file of layers.
     #[error("not a file of layers: {0}; create one with `suidao topic layers`")]
     Shape(String),
-    /// Written by a newer program.
     #[error(
         "format {0} is not supported (this suidao reads up to {FORMAT}); use a newer suidao, or rebuild it with `suidao topic layers`"
     )]
     Newer(u32),
-    /// Nothing to tell apart.
+    /// All training pages are of one class.
     #[error("training needs both relevant and other pages; give a web that contains both")]
     OneClass,
-    /// No word stands on two pages.
+    /// No word occurs on two pages.
     #[error("no word occurs on two pages; give a larger web")]
     NoWords,
 }
 
-/// The layers of one topic, learnt.
 #[derive(Clone, Debug)]
 pub struct ContextGraphModel {
     file: File,
-    /// Number of a word, and what it says of each class.
+    /// For each word, ln P(w|c) by class.
     words: FxHashMap<String, [f32; CLASSES]>,
 }
 
-/// What stands in the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     format: u32,
-    /// Pages learnt from, by class; a class without pages is never told.
+    /// Training pages by class; a class without pages is never predicted.
     pages: [u32; CLASSES],
     /// ln P(w|c).
     words: BTreeMap<String, [f32; CLASSES]>,
@@ -117,10 +113,7 @@ impl ContextGraphModel {
         Ok(Self::of(File { format: FORMAT, pages, words }))
     }
 
-    /// Reads what [`Layers::to_toml`] wrote.
-    ///
-    /// # Errors
-    /// [`LayersError`] says what is wrong.
+    /// Parses the output of [`ContextGraphModel::to_toml`].
     pub fn parse(toml: &str) -> Result<Self, LayersError> {
         let file: File = toml::from_str(toml).map_err(|error| {
             let (line, message) = crate::toml_error::line_and_message(toml, &error);
@@ -137,23 +130,23 @@ impl ContextGraphModel {
         toml::to_string(&self.file).expect("numbers, and words as keys, are TOML")
     }
 
-    /// SHA-1 of [`Layers::to_toml`], in hexadecimal.
+    /// SHA-1 of [`ContextGraphModel::to_toml`], in hexadecimal.
     pub fn digest(&self) -> String {
         data_encoding::HEXLOWER.encode(&Sha1::digest(self.to_toml().as_bytes()))
     }
 
-    /// Pages learnt from, by class: layers 0 to [`DEEPEST`], then the others.
+    /// Training pages by class: layers 0 to [`DEEPEST`], then others.
     pub fn pages(&self) -> &[u32] {
         &self.file.pages
     }
 
-    /// Words that tell.
+    /// Size of the vocabulary.
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// The layer of a page, 0 to [`DEEPEST`], by its title and main content; `None` for others and for pages of which no
-    /// word is known.
+    /// The layer of a page, 0 to [`DEEPEST`], by title and main content; `None` for others and for pages without a
+    /// known word.
     pub fn of_page(&self, document: &ParsedDocument) -> Option<u8> {
         let mut sums = [0.0_f64; CLASSES];
         let mut known = false;
@@ -174,7 +167,7 @@ impl ContextGraphModel {
     }
 }
 
-/// The words that speak for many pages, the most first, at most [`VOCABULARY`].
+/// The words selected by the most pages, at most [`VOCABULARY`].
 fn vocabulary<'a>(bags: &'a [(usize, BTreeMap<String, u32>)], df: &FxHashMap<String, u32>) -> Vec<&'a str> {
     let mut spoken: BTreeMap<&str, u32> = BTreeMap::new();
     for (_, bag) in bags {
@@ -191,7 +184,7 @@ fn vocabulary<'a>(bags: &'a [(usize, BTreeMap<String, u32>)], df: &FxHashMap<Str
     words.into_iter().take(VOCABULARY).map(|(word, _)| word).collect()
 }
 
-/// The words of title and main content with their counts.
+/// Words of title and main content with their counts.
 fn bag(document: &ParsedDocument) -> BTreeMap<String, u32> {
     let mut bag = BTreeMap::new();
     each_word(document, |word| match bag.get_mut(word) {

@@ -1,9 +1,9 @@
-//! Learning a lexicon from sample pages, paper 001, or from key words alone.
+//! Learns a lexicon from sample pages (paper 001) or from keywords alone.
 //!
-//! Weight of a term = √(mean TextRank over the pages) × IDF × ln(min(20, lift)), where lift is how much larger a share
-//! of the sample pages than of the background's holds the term. Plain TextRank, as the paper has it, puts 使用, 进行
-//! and 需要 on top of every topic; the root keeps the few words of every page of a topic from outweighing all others
-//! (mean average precision on other hosts .51 without it, .53 with it, .39 for plain TextRank).
+//! Weight of a term = √(mean TextRank over the pages) × IDF × ln(min(20, lift)), where lift is the ratio of the shares
+//! of sample pages and background pages that contain the term. Plain TextRank, as in the paper, ranks 使用, 进行 and 需要
+//! first for every topic; the root prevents the few words common to all pages of a topic from dominating (mean average
+//! precision on other hosts .51 without it, .53 with it, .39 for plain TextRank).
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,23 +18,23 @@ use crate::model::{CrawlUrl, Region};
 use crate::text::is_term;
 use crate::text::textrank::{is_candidate, textrank};
 
-/// A larger lift counts no more: it is chance.
+/// A larger lift is chance, and is cut.
 pub(super) const LARGEST_LIFT: f64 = 20.0;
-/// What a word must reach to be a term; fewer pages or hosts relax the counts.
+/// Minimum counts of a term; reduced if there are fewer pages or hosts.
 pub(super) struct Least {
     pub(super) pages: usize,
     pub(super) hosts: usize,
     /// Share of the samples.
     share: f64,
-    /// Its share of the samples by its share of the background.
+    /// Ratio of its shares of the samples and of the background.
     lift: f64,
 }
-/// Terms of the topic, and tokens of its URLs.
+/// For terms of the topic and tokens of its URLs.
 pub(super) const TERM: Least = Least { pages: 3, hosts: 2, share: 0.01, lift: 1.5 };
-/// Near terms: pages that lead to a topic are few and speak of all things, so more is asked.
+/// For near terms. Stricter, because upstream pages are few and of mixed topics.
 const NEAR: Least = Least { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 
-/// How terms are weighed.
+/// How terms are weighted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Weighting {
@@ -45,18 +45,15 @@ pub enum Weighting {
     TextRank,
 }
 
-/// What to learn.
 #[derive(Clone, Debug)]
 pub struct LearnOptions {
-    /// Name of the topic.
     pub name: String,
     /// Today, for the file.
     pub date: String,
-    /// Where the samples come from, for the file.
+    /// Origin of the samples, for the file.
     pub sources: Vec<String>,
-    /// How terms are weighed.
     pub weighting: Weighting,
-    /// M, the terms kept; half as many near terms.
+    /// M, the number of terms; half as many near terms.
     pub terms: usize,
     /// tf of eq. (2).
     pub tf: TermFrequency,
@@ -64,35 +61,31 @@ pub struct LearnOptions {
     pub only_index_pages: bool,
 }
 
-/// Why nothing was learnt.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LearnError {
-    /// No sample is fit to learn from.
+    /// No sample is usable.
     #[error("none of the {samples} sample pages is usable ({reasons}); give other pages")]
     NoSamples {
-        /// Samples given.
         samples: usize,
         /// Why they were rejected.
         reasons: String,
     },
-    /// No word tells the samples from the background.
+    /// No word distinguishes the samples from the background.
     #[error("no word is clearly more frequent in the samples than in other pages; give more pages on one topic")]
     NoTerms,
-    /// No key word is left after folding.
+    /// No keyword is left after folding.
     #[error("the list contains no keyword; write one per line, with an optional weight after a tab")]
     NoKeywords,
 }
 
-/// What was learnt.
 #[derive(Clone, Debug)]
 pub struct Learnt {
-    /// The lexicon.
     pub lexicon: Lexicon,
-    /// Samples that were not learnt from, by reason.
+    /// Number of rejected samples by reason.
     pub rejected: Vec<(Rejection, usize)>,
 }
 
-/// A sample's words, ranked by themselves: what learning from any part of the samples starts from.
+/// The ranked words of one sample, computed once for all subsets of the samples.
 pub(super) struct Ranked {
     pub(super) host: String,
     /// TextRank of each candidate, the highest 1.
@@ -123,7 +116,7 @@ impl Ranked {
 /// Learns a lexicon from sample pages of one topic.
 ///
 /// # Errors
-/// [`LearnError`] if no page or no word is left to learn from.
+/// [`LearnError`] if there is no usable page or no term.
 pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions) -> Result<Learnt, LearnError> {
     let verdicts = rejections(samples, options.only_index_pages);
     let mut rejected: Vec<(Rejection, usize)> = Vec::new();
@@ -171,10 +164,10 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
     Ok(Learnt { lexicon, rejected })
 }
 
-/// A lexicon of key words alone: the given weights (1 where none is given) times IDF.
+/// A lexicon of keywords: the given weights (default 1) times IDF.
 ///
 /// # Errors
-/// [`LearnError::NoKeywords`] if none of them holds a word.
+/// [`LearnError::NoKeywords`] if none contains a word.
 pub fn learn_from_keywords(
     keywords: &[(String, Option<f64>)],
     background: &Background,
@@ -210,7 +203,7 @@ pub fn learn_from_keywords(
     Ok(lexicon)
 }
 
-/// The lexicon that a part of the samples gives, thresholds and near terms aside.
+/// The lexicon of a subset of the samples, without thresholds and near terms.
 fn part_lexicon(
     part: &[usize],
     fit: &[&Sample],
@@ -234,7 +227,7 @@ fn part_lexicon(
     Some(lexicon)
 }
 
-/// The `most` heaviest terms of these pages, the heaviest 1, those in `without` left out.
+/// The `most` heaviest terms of these pages, except those in `without`, scaled to a maximum of 1.
 fn weigh(
     pages: &[&Ranked],
     background: &Background,
@@ -257,7 +250,7 @@ fn weigh(
     for page in pages {
         *per_host.entry(&page.host).or_default() += 1.0;
     }
-    // A host of n pages counts as √n: it neither drowns the others nor speaks as softly as a single page.
+    // A host of n pages counts as √n, between one vote per host and one per page.
     let voice = |page: &Ranked| 1.0 / per_host[page.host.as_str()].sqrt();
     let voices: f64 = pages.iter().map(|page| voice(page)).sum();
     let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
@@ -284,7 +277,7 @@ fn weigh(
     let least_hosts = least.hosts.min(per_host.len());
     let total = f64::from(background.pages());
     let several = per_host.len() > 1;
-    // No host speaks louder than all others together: what only one of them says is its own furniture.
+    // A host's weight is at most that of all others together, because a word of a single host is its boilerplate.
     let capped = |of_hosts: &mut dyn Iterator<Item = f64>| {
         let (sum, top) = of_hosts.fold((0.0, 0.0_f64), |(sum, top), own| (sum + own, top.max(own)));
         if several { (sum - top) + top.min(sum - top) } else { sum }
@@ -319,7 +312,7 @@ fn weigh(
     weighed
 }
 
-/// Terms of pages one link upstream: they link to a page of the topic and are not of it themselves.
+/// Terms of pages one link upstream: they link to a page of the topic but are not on topic.
 fn near_terms(
     lexicon: &Lexicon,
     samples: &[Sample],
@@ -343,7 +336,7 @@ fn near_terms(
     if upstream.len() < NEAR.pages {
         return Vec::new();
     }
-    // Against pages of the same hosts that do not lead there: what those hosts speak of anyway is not near the topic.
+    // Compared with other pages of the same hosts, to exclude what those hosts write about in general.
     let hosts: FxHashSet<&str> = upstream.iter().map(|(page, _)| page.host.as_str()).collect();
     let contrast = others.into_iter().filter(|(page, _)| hosts.contains(page.host.as_str()));
     let contrast = Background::from_samples(contrast.map(|(page, _)| page.clone()).collect());

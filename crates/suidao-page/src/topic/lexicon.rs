@@ -1,5 +1,5 @@
-//! The lexicon: all that is known of a topic, as one TOML file that a person can read and edit. It holds everything
-//! scoring needs, so that a page scores the same wherever and whenever it is scored.
+//! The lexicon: the description of a topic in one TOML file for users to read and edit. It contains everything that
+//! scoring needs, so that scores are reproducible.
 
 use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
@@ -7,19 +7,18 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 use super::file::{self, BackgroundCounts};
 
-/// How a lexicon was made.
+/// Origin of a lexicon.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provenance {
-    /// In words.
     pub method: String,
-    /// Day, as handed in by the caller.
+    /// Passed in by the caller.
     pub date: String,
-    /// Sample pages learnt from.
+    /// Number of sample pages.
     pub pages: u32,
-    /// Hosts they came from.
+    /// Number of their hosts.
     pub hosts: u32,
-    /// Where they came from: files, folders, URLs.
+    /// Files, folders or URLs of the samples.
     pub sources: Vec<String>,
 }
 
@@ -30,7 +29,7 @@ impl Default for Provenance {
     }
 }
 
-/// A relevance from which on something is on topic.
+/// A minimum relevance.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
@@ -40,10 +39,10 @@ pub struct Threshold {
     /// How it was chosen, in words.
     #[serde(default = "by_hand")]
     pub chosen: String,
-    /// Precision expected there, where it was measured.
+    /// Expected precision, if measured.
     #[serde(default, deserialize_with = "file::expected")]
     pub precision: Option<f64>,
-    /// Recall expected there, where it was measured.
+    /// Expected recall, if measured.
     #[serde(default, deserialize_with = "file::expected")]
     pub recall: Option<f64>,
 }
@@ -53,13 +52,12 @@ fn by_hand() -> String {
 }
 
 impl Threshold {
-    /// A threshold of which neither precision nor recall is known.
     pub fn unmeasured(value: f64, chosen: &str) -> Self {
         Self { value, chosen: chosen.to_owned(), precision: None, recall: None }
     }
 }
 
-/// Weights of eq. (3), w1 + w2 + w3 = 1, and of what stands beside eq. (1).
+/// Weights of eq. (3), w1 + w2 + w3 = 1, and of additions to eq. (1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// w1, of R_Anchor.
@@ -68,9 +66,9 @@ pub struct Weights {
     pub context: f64,
     /// w3, of R_Url.
     pub url: f64,
-    /// b: what nearness to the near-topic terms is worth beside nearness to the topic's.
+    /// b: weight of similarity with the near terms, relative to the topic's.
     pub near: f64,
-    /// What Sim of the page's own tags adds to that of its text; 0 is eq. (1) as the paper has it.
+    /// Weight of Sim of the page's own tags, added to that of its text; 0 is eq. (1) of the paper.
     pub tags: f64,
 }
 
@@ -80,7 +78,7 @@ impl Default for Weights {
     }
 }
 
-/// What eq. (2) takes for tf.
+/// The tf of eq. (2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, EnumMessage, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -95,7 +93,6 @@ pub enum TermFrequency {
 }
 
 impl TermFrequency {
-    /// Weight of `count` ≥ 1 occurrences.
     pub fn weigh(self, count: u32) -> f64 {
         match self {
             Self::Root => f64::from(count).sqrt(),
@@ -105,43 +102,40 @@ impl TermFrequency {
     }
 }
 
-/// Document frequencies in a background of pages of all topics.
+/// Document frequencies of a background of all topics.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "BackgroundCounts")]
 pub struct DocumentFrequencies {
-    /// N, the pages counted.
+    /// N, the number of pages.
     pub pages: u32,
-    /// df taken for words that are not listed.
+    /// df of words that are not listed.
     pub other: f64,
     /// df of the lexicon's terms and of the most frequent words, folded.
     pub df: Vec<(String, u32)>,
 }
 
 impl DocumentFrequencies {
-    /// IDF of a word that occurs in `df` pages: ln(1 + N / (1 + df)), eq. (2) smoothed.
+    /// IDF of a word on `df` pages: ln(1 + N / (1 + df)), eq. (2) smoothed.
     pub fn idf(&self, df: f64) -> f64 {
         (1.0 + f64::from(self.pages) / (1.0 + df)).ln()
     }
 }
 
-/// What is known of a topic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lexicon {
-    /// Name of the topic.
     pub name: String,
-    /// How it was made.
     pub made: Provenance,
-    /// From which relevance on a page is on topic.
+    /// Minimum relevance of an on-topic page.
     pub page: Threshold,
-    /// From which relevance on a link is promising.
+    /// Minimum relevance of a promising link.
     pub link: Threshold,
-    /// Weights of eq. (3), and of the tags.
+    /// Weights of eq. (3) and of the tags.
     pub weights: Weights,
     /// tf of eq. (2).
     pub tf: TermFrequency,
-    /// Terms of the topic and their weights, > 0, highest first.
+    /// Terms of the topic with weights > 0, highest first.
     pub terms: Vec<(String, f64)>,
-    /// Terms near the topic, likewise; may be empty.
+    /// Terms of upstream pages, likewise; may be empty.
     pub near: Vec<(String, f64)>,
     /// Tokens of URLs that lead to the topic.
     pub url: Vec<String>,
@@ -150,7 +144,8 @@ pub struct Lexicon {
 }
 
 impl Lexicon {
-    /// A lexicon of these terms with default weights, thresholds and no background: every word has the same IDF.
+    /// A lexicon of these terms with default weights and thresholds and without background: every word has the same
+    /// IDF.
     pub fn from_terms(name: &str, terms: &[(&str, f64)]) -> Self {
         let mut lexicon = Self {
             name: name.to_owned(),
@@ -168,12 +163,12 @@ impl Lexicon {
         lexicon
     }
 
-    /// SHA-1 of [`Lexicon::to_toml`], in hexadecimal: which lexicon a crawl was made with.
+    /// SHA-1 of [`Lexicon::to_toml`], in hexadecimal; identifies a crawl's lexicon.
     pub fn digest(&self) -> String {
         data_encoding::HEXLOWER.encode(&Sha1::digest(self.to_toml().as_bytes()))
     }
 
-    /// Brings everything into the canonical order and precision of the file.
+    /// Brings all fields into the canonical order and precision.
     pub(super) fn order(&mut self) {
         for (_, weight) in self.terms.iter_mut().chain(&mut self.near) {
             *weight = rounded(*weight);
@@ -186,7 +181,7 @@ impl Lexicon {
         self.background.other = rounded(self.background.other);
         for terms in [&mut self.terms, &mut self.near] {
             terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-            // A term given twice would be a key given twice in the file, which is no TOML: the heavier stays.
+            // Of a duplicate term the heavier remains, because a duplicate key is invalid TOML.
             let mut seen = std::collections::BTreeSet::new();
             terms.retain(|(term, _)| seen.insert(term.clone()));
         }
@@ -195,7 +190,7 @@ impl Lexicon {
     }
 }
 
-/// Four decimals: what a person reads, and what is compared.
+/// Four decimals, for readers and comparisons.
 fn rounded(number: f64) -> f64 {
     (number * 1e4).round() / 1e4
 }

@@ -1,4 +1,4 @@
-//! The topic: a lexicon, and how pages and links are scored by it.
+//! Scores pages and links by a topic's lexicon.
 
 mod background;
 mod evaluate;
@@ -24,15 +24,15 @@ pub use score::Topic;
 
 use crate::model::{LinkScores, Relevance, TermMatch};
 
-/// What the topic says of a document.
+/// The scores of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopicScores {
     /// Eq. (1) over title and main content.
     pub relevance: Relevance,
-    /// Topic terms in title and main content, the most telling first, at most 12.
+    /// At most 12 topic terms in title and main content, those with the highest scores first.
     pub terms: Vec<TermMatch>,
-    /// The page's layer, where the topic knows layers and the page is in one.
+    /// Layer in the context graph, if the topic has layers and the page is in one.
     pub layer: Option<u8>,
-    /// Eq. (3) of every link of the document, in its order: the parts and their weighted sum.
+    /// Eq. (3) of every link in order: terms and weighted sum.
     pub links: Vec<(LinkScores, Relevance)>,
 }

@@ -1,4 +1,4 @@
-//! Pages to learn from, and which of them are fit to: the page selection rules of paper 001.
+//! Sample pages, and which of them are usable: the page selection rules of paper 001.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,21 +6,18 @@ use crate::model::{CrawlUrl, Fetched, Region};
 use crate::read::{self, BlockKind, ParsedDocument, TextBlock, TextRun};
 use crate::text;
 
-/// A page to learn from.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Its file or URL, for messages.
     pub source: String,
-    /// Its URL, where it is known: without, its links and its place among the others stay unused.
+    /// Without a URL, the page's links and its role in the link graph are unused.
     pub url: Option<CrawlUrl>,
-    /// Its host, or the folder that stands for it: terms should come from several.
+    /// Its host, or the folder in its place: terms should occur on several.
     pub host: String,
-    /// The page.
     pub document: ParsedDocument,
 }
 
 impl Sample {
-    /// A fetched page.
     pub fn from_fetched(fetched: &Fetched) -> Self {
         Self {
             source: fetched.url.to_string(),
@@ -30,7 +27,7 @@ impl Sample {
         }
     }
 
-    /// Plain text: each line a block of its own.
+    /// Plain text: each line is a block.
     pub fn from_text(source: &str, host: &str, text: &str) -> Self {
         let mut document = ParsedDocument { text: text.to_owned(), ..ParsedDocument::default() };
         let mut start = 0;
@@ -47,7 +44,7 @@ impl Sample {
         Self { source: source.to_owned(), url: None, host: host.to_owned(), document }
     }
 
-    /// Terms of title and main content, folded, each once.
+    /// Distinct folded terms of title and main content.
     pub(super) fn words(&self) -> FxHashSet<String> {
         let mut words = FxHashSet::default();
         for piece in self.document.content() {
@@ -71,25 +68,25 @@ impl Sample {
     }
 }
 
-/// Why a sample page is not learnt from.
+/// Why a sample page is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rejection {
-    /// No text but navigation.
+    /// Only boilerplate.
     Empty,
-    /// URL of more than [`LONGEST_URL`] bytes.
+    /// URL longer than [`LONGEST_URL`].
     UrlTooLong,
-    /// Only index and default pages were asked for, and it is neither.
+    /// Neither an index nor a default page, although only those were requested.
     NoIndexPage,
-    /// None of the other samples links to it, while they do link to one another.
+    /// No link from another sample, although the samples are linked with each other.
     NotLinked,
-    /// All anchors that lead to it are of more than [`LONGEST_ANCHOR`] characters.
+    /// All anchors to it are longer than [`LONGEST_ANCHOR`].
     AnchorTooLong,
-    /// All anchors that lead to it say "next page" or "more".
+    /// All anchors to it mean "next page" or "more".
     Paging,
 }
 
 impl Rejection {
-    /// One phrase for people, to follow "3 pages: ".
+    /// A phrase to follow "3 pages: ".
     pub fn why(self) -> &'static str {
         match self {
             Self::Empty => "no text besides boilerplate",
@@ -102,15 +99,15 @@ impl Rejection {
     }
 }
 
-/// Longest URL learnt from, bytes (paper 004 gives it as the usual bound).
+/// Maximum bytes of a URL (the usual limit according to paper 004).
 pub const LONGEST_URL: usize = 256;
-/// Longest anchor text, characters.
+/// Maximum characters of an anchor text.
 pub const LONGEST_ANCHOR: usize = 30;
-/// In-degree is known only where the samples are a crawl of their own: at least this share of them is linked to by
-/// others. Below, pages were picked one by one, and nobody's links to them are at hand.
+/// Least share of linked samples that indicates a crawl, for which in-degrees are known. Otherwise the pages were
+/// picked one by one.
 const LINKED_SHARE: f64 = 0.9;
 
-/// What speaks against each sample; `None` for those to learn from.
+/// The reason against each sample; `None` for usable ones.
 pub(super) fn rejections(samples: &[Sample], only_index_pages: bool) -> Vec<Option<Rejection>> {
     let mut anchors: FxHashMap<&CrawlUrl, Vec<String>> = FxHashMap::default();
     for sample in samples {

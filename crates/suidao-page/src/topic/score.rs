@@ -1,10 +1,10 @@
 //! Relevance of pages, eq. (1), and of links, eq. (3), of paper 001.
 //!
-//! Sim(P,T) = Σ_{i∈T} w_ij w_ir / (‖P‖ ‖T‖) with w_ij = tf_ij · ln(1 + N/(1+df_i)), eq. (2), the page's norm taken
-//! over all its terms. Beside the text stand the tags its author gave the page: their Sim, times a weight, is added, as
-//! BM25F adds up fields (Robertson, Zaragoza, Taylor 2004), but with a norm for each, so that a long text does not
-//! drown three tags. R = w1 R_Anchor + w2 R_Context + w3 R_Url, where R_Anchor = max(Sim(anchor, T),
-//! b · Sim(anchor, T_near)), and R_Context likewise.
+//! Sim(P,T) = Σ_{i∈T} w_ij w_ir / (‖P‖ ‖T‖) with w_ij = tf_ij · ln(1 + N/(1+df_i)), eq. (2), the page's norm taken over
+//! all its terms. The Sim of the page's own tags, times a weight, is added to that of the text, as BM25F adds fields
+//! (Robertson, Zaragoza, Taylor 2004), but with separate norms, so that a long text does not outweigh three tags. R =
+//! w1 R_Anchor + w2 R_Context + w3 R_Url, where R_Anchor = max(Sim(anchor, T), b · Sim(anchor, T_near)), and R_Context
+//! likewise.
 
 use std::cmp::Reverse;
 
@@ -20,13 +20,13 @@ use crate::read::{DocumentLink, ParsedDocument};
 
 /// Words of context on each side of an anchor.
 const CONTEXT: usize = 50;
-/// Pieces that these words are looked for in, on each side, hidden ones included: a row of links or images without words would
-/// be gone through once for each link.
+/// Maximum pieces on each side to search for these words, including hidden ones; otherwise rows of links or images
+/// without words would take quadratic time.
 const PIECES: usize = 1_000;
-/// Terms told of a page.
+/// Maximum terms reported per page.
 const TERMS_TOLD: usize = 12;
 
-/// A lexicon made ready for scoring. Share it by `Arc`: it never changes.
+/// A lexicon prepared for scoring. Immutable; share it by `Arc`.
 pub struct Topic {
     lexicon: Lexicon,
     vocabulary: Vocabulary,
@@ -35,19 +35,17 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// Makes a lexicon ready.
     pub fn new(lexicon: Lexicon) -> Self {
         let (vocabulary, url) = (Vocabulary::new(&lexicon), UrlLexicon::new(&lexicon.url));
         Self { lexicon, vocabulary, url, layers: None }
     }
 
-    /// The same, and told how far pages are from it.
+    /// Adds a context graph.
     pub fn with_layers(self, layers: ContextGraphModel) -> Self {
         Self { layers: Some(layers), ..self }
     }
 
-    /// What tells its scores from those of other topics: the lexicon's digest, and that of the layers where there are
-    /// some.
+    /// Identifies its scores: the digest of the lexicon, and of the layers if any.
     pub fn digest(&self) -> String {
         let mut digest = self.lexicon.digest();
         if let Some(layers) = &self.layers {
@@ -57,17 +55,16 @@ impl Topic {
         digest
     }
 
-    /// The lexicon it was made of.
     pub fn lexicon(&self) -> &Lexicon {
         &self.lexicon
     }
 
-    /// From this relevance on, a page is on topic.
+    /// Minimum relevance of an on-topic page.
     pub fn page_threshold(&self) -> Relevance {
         Relevance::new(self.lexicon.page.value as f32)
     }
 
-    /// From this relevance on, a link is promising.
+    /// Minimum relevance of a promising link.
     pub fn link_threshold(&self) -> Relevance {
         Relevance::new(self.lexicon.link.value as f32)
     }
@@ -77,7 +74,7 @@ impl Topic {
         self.score_by(document, true)
     }
 
-    /// R_Url of a URL by itself, for what is known of it before any link: 1 or 0.
+    /// R_Url of a URL without a link: 1 or 0.
     pub fn url_relevance(&self, url: &CrawlUrl) -> Relevance {
         if self.url.matches(url) { Relevance::ONE } else { Relevance::ZERO }
     }
@@ -91,7 +88,7 @@ impl Topic {
         TopicScores { relevance, terms, layer, links }
     }
 
-    /// Eq. (1) over title and main content, and over the page's own tags, and the topic's terms in both.
+    /// Eq. (1) over title and main content and over the page's own tags, and the topic terms in both.
     fn page(&self, document: &ParsedDocument, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
         let mut found = Vec::new();
         let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, told: bool| {
@@ -108,14 +105,14 @@ impl Topic {
             cosine(sums.topic, sums.norm).get()
         };
         let mut relevance = 0.0;
-        // Without a term of the topic the sum is 0, whatever the norm: nothing to segment.
+        // Without a topic term the sum is 0, whatever the norm, and segmentation is unnecessary.
         if document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
             relevance += similarity(tokens, &mut document.content(), true);
         }
         let tags = document.tags();
         if tags.iter().any(|&piece| tokens.may_hold(piece, TOPIC_HIT)) {
             relevance += self.lexicon.weights.tags as f32 * similarity(tokens, &mut tags.iter().copied(), false);
-            // Tags that stand in the text are told of already.
+            // Tags inside the text are counted already.
             let text: FxHashSet<usize> = document.content().collect();
             similarity(tokens, &mut tags.into_iter().filter(|tag| !text.contains(tag)), true);
         }
@@ -158,7 +155,7 @@ impl Topic {
         self.nearest(sums)
     }
 
-    /// Similarity of the [`CONTEXT`] words on each side of the anchor within its block, the anchor left out.
+    /// Similarity of the [`CONTEXT`] words on each side of the anchor within its block, without the anchor.
     fn context(&self, document: &ParsedDocument, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
         let block = document.blocks[link.block].pieces.clone();
         let before = block.start..link.anchor.start.clamp(block.start, block.end);
@@ -167,7 +164,7 @@ impl Topic {
         if !tokens.any_may_hold(before.clone()) && !tokens.any_may_hold(after.clone()) {
             return Relevance::ZERO;
         }
-        // Only pieces within the window are segmented: from the anchor outwards.
+        // From the anchor outwards, so that only pieces within the window are segmented.
         let mut window = Vec::new();
         let mut left = CONTEXT;
         for piece in before.rev().take(PIECES).filter(is_shown) {
@@ -207,7 +204,7 @@ impl Topic {
     }
 }
 
-/// Σ w_ij w_ir / ‖P‖, the topic's weights being normalised already; 0 where nothing matches.
+/// Σ w_ij w_ir / ‖P‖ with normalized topic weights; 0 without a match.
 fn cosine(product: f64, norm: f64) -> Relevance {
     if product > 0.0 { Relevance::new((product / norm.sqrt()) as f32) } else { Relevance::ZERO }
 }
@@ -221,7 +218,7 @@ mod tests {
     use crate::read::{BlockKind, TextBlock, TextRun};
     use crate::topic::TermFrequency;
 
-    /// Builds a document: blocks of pieces, `[text](url)` a link, `!text` a hidden piece.
+    /// Builds a document: blocks of pieces; `[text](url)` is a link, `!text` a hidden piece.
     fn document(blocks: &[(&[&str], Region)]) -> ParsedDocument {
         let mut document = ParsedDocument::default();
         for (pieces, region) in blocks {

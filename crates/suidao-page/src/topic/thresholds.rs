@@ -1,4 +1,4 @@
-//! Choosing the thresholds of a lexicon: on samples that it was not learnt from, against pages of the background.
+//! Chooses a lexicon's thresholds by cross-validation on its samples and background pages.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -7,31 +7,30 @@ use super::evaluate::Curve;
 use super::{Background, Lexicon, Sample, Threshold, Topic};
 use crate::model::{CrawlUrl, Relevance};
 
-/// Parts the samples are held out by.
+/// Folds of the cross-validation.
 const FOLDS: usize = 4;
-/// Background pages scored.
+/// Maximum background pages to score.
 const PAGES: usize = 1000;
-/// One page (and link) in so many is taken to be on topic.
+/// Assumed prior: one page (or link) in this many is on topic.
 const ONE_IN: f64 = 20.0;
-/// Recall aimed at where there are no background pages: what the highest F1 gave on four topics was .56 to .88.
+/// Target recall without background pages; the highest F1 on four topics gave .56 to .88.
 const RECALL: f64 = 0.65;
-/// Made-up pages, and the share of them that may be at or above the threshold.
+/// Number of random pages, and the share of them that may reach the threshold.
 const RANDOM_PAGES: usize = 1000;
 const RANDOM_SHARE: f64 = 0.01;
-/// Words beside a term in the anchor of the least link that is promising.
+/// Words besides a term in the anchor of the weakest promising link.
 const WORDS_BESIDE: f64 = 3.0;
-/// The page threshold where nothing can be measured.
+/// The page threshold if nothing can be measured.
 const DEFAULT_PAGE: f64 = 0.05;
-/// Fewer on-topic links say too little.
+/// Least on-topic links for a measurement.
 const LEAST_LINKS: usize = 30;
 
-/// Thresholds.
 pub(super) struct ChosenThresholds {
     pub(super) page: Threshold,
     pub(super) link: Threshold,
 }
 
-/// Thresholds for what `learn` makes of all samples: chosen on what it makes of parts of them.
+/// Thresholds for the lexicon of all samples, chosen on the lexicons of parts of them.
 pub(super) fn choose(
     fit: &[&Sample],
     background: &Background,
@@ -87,7 +86,7 @@ pub(super) fn choose(
     ChosenThresholds { page, link: link_threshold(&links, lexicon) }
 }
 
-/// Hosts to folds, the largest first, each to the least filled; single pages where there is but one host.
+/// Assigns hosts to folds, the largest first, each to the smallest fold; single pages if there is one host.
 fn folds(fit: &[&Sample]) -> Vec<usize> {
     let mut hosts: Vec<(&str, usize)> = Vec::new();
     for sample in fit {
@@ -111,7 +110,7 @@ fn folds(fit: &[&Sample]) -> Vec<usize> {
     fit.iter().map(|sample| find(&sample.host)).collect()
 }
 
-/// The threshold with the highest F1, if one in [`ONE_IN`] is on topic, but at least `least`.
+/// The threshold with the highest F1 if one in [`ONE_IN`] is on topic, but at least `least`.
 fn measured(scored: &[(Relevance, bool)], least: f64, chosen: impl Fn(usize) -> String) -> Threshold {
     let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();
     let off = scored.len() - on;
@@ -126,7 +125,7 @@ fn measured(scored: &[(Relevance, bool)], least: f64, chosen: impl Fn(usize) -> 
     }
 }
 
-/// Without background pages: what most held-out samples reach and made-up pages do not.
+/// Without background pages: the threshold that most held-out samples reach and random pages do not.
 fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: &Background, by: &str) -> Threshold {
     let mut scores: Vec<f64> = pages.iter().map(|(relevance, _)| f64::from(relevance.get())).collect();
     scores.sort_by(|a, b| b.total_cmp(a));
@@ -152,21 +151,21 @@ fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: 
     }
 }
 
-/// Relevance of pages made up of the background's words.
+/// Relevance of random pages of the background's words.
 fn random_scores(lexicon: &Lexicon, background: &Background) -> Vec<Relevance> {
     let topic = Topic::new(lexicon.clone());
     let pages = background.random_pages(RANDOM_PAGES);
     pages.par_iter().map(|page| topic.score(&page.document).relevance).collect()
 }
 
-/// Just above what all but [`RANDOM_SHARE`] of the scores reach.
+/// Slightly above what all but [`RANDOM_SHARE`] of the scores reach.
 fn top_share(mut scores: Vec<Relevance>) -> f64 {
     scores.sort_by(|a, b| b.get().total_cmp(&a.get()));
     let allowed = (scores.len() as f64 * RANDOM_SHARE) as usize;
     scores.get(allowed).map_or(0.0, |score| f64::from(score.get()) + 1e-4)
 }
 
-/// Thresholds of key words, for which there are no samples.
+/// Thresholds for keywords, without samples.
 pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenThresholds {
     let (value, what) = if background.samples().is_empty() {
         (top_share(random_scores(lexicon, background)), "synthetic pages with words drawn by background frequency")
@@ -186,8 +185,7 @@ pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenT
     }
 }
 
-/// What a link reaches by a middling term of the topic in an anchor of four words and nothing else; measured links can
-/// raise it.
+/// The score of a median topic term in a four-word anchor and nothing else; measured links can raise it.
 fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold {
     let length: f64 = lexicon.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
     let middling = lexicon.terms.get(lexicon.terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
@@ -202,7 +200,7 @@ fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold 
     })
 }
 
-/// df of a key word: of the whole, or of its rarest word; `None` if it holds no word.
+/// df of a keyword: of the whole, or of its rarest word; `None` if it contains no word.
 pub(super) fn keyword_df(keyword: &str, background: &Background) -> Option<u32> {
     let (key, parts) = super::vocabulary::joined(keyword)?;
     Some(match background.df(&key) {

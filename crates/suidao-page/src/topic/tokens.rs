@@ -1,5 +1,5 @@
-//! The tokens of one document as a topic sees them: each piece of text is folded once and segmented at most once, and
-//! serves page, anchors and contexts.
+//! The tokens of one document: each piece of text is folded once and segmented at most once, for page, anchors and
+//! contexts.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
 use crate::read::ParsedDocument;
 use crate::text;
 
-/// A token that is no term: it takes its place in a window and adds nothing.
+/// A token that is not a term: it fills a position in a window and adds nothing.
 pub(super) const NO_TERM: u32 = u32::MAX;
 
-/// The folded text of a document, its pieces separated by line feeds (no term holds one).
+/// The folded text of a document, its pieces separated by line feeds (no term contains one).
 pub(super) struct Folded {
     text: String,
     pieces: Vec<Range<usize>>,
@@ -37,11 +37,11 @@ impl Folded {
 pub(super) struct Tokens<'a> {
     folded: &'a Folded,
     vocabulary: &'a Vocabulary,
-    /// Per piece: [`TOPIC_HIT`] and [`NEAR_HIT`] where a term occurs as a string, and so may occur as a word.
+    /// By piece: [`TOPIC_HIT`] and [`NEAR_HIT`] if a term occurs as a string, and so may occur as a word.
     hits: Vec<u8>,
-    /// Per piece, and one past the last: shown pieces before it that may hold a term of any kind.
+    /// By piece, and one past the last: number of visible pieces before it that may contain a term.
     shown_hits: Vec<u32>,
-    /// Per piece: its range of `tokens`, once it is segmented.
+    /// By piece: its range of `tokens`, once segmented.
     segmented: Vec<Option<Range<usize>>>,
     /// Word numbers.
     tokens: Vec<u32>,
@@ -64,7 +64,8 @@ pub(super) struct TermSums {
 }
 
 impl<'a> Tokens<'a> {
-    /// `folded` is the text of `document`. `prefilter` off segments everything: for the test that it changes nothing.
+    /// `folded`: the text of `document`. Without `prefilter` everything is segmented, to test that the result is the
+    /// same.
     pub(super) fn new(
         document: &ParsedDocument,
         folded: &'a Folded,
@@ -106,18 +107,17 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Whether a piece may hold a term of one of these kinds.
     pub(super) fn may_hold(&self, piece: usize, kinds: u8) -> bool {
         self.hits[piece] & kinds != 0
     }
 
-    /// Whether one of these pieces is shown and may hold a term of any kind. Takes the same time for any range: the links of
-    /// a block of 100,000 pieces each ask for all of it.
+    /// Whether a visible piece of the range may contain a term. Constant time, because every link of a block of 100,000
+    /// pieces asks for all of it.
     pub(super) fn any_may_hold(&self, pieces: Range<usize>) -> bool {
         self.shown_hits[pieces.start] < self.shown_hits[pieces.end]
     }
 
-    /// The piece's tokens, cut now if they were not before.
+    /// The piece's tokens, segmented on first use.
     pub(super) fn of_piece(&mut self, piece: usize) -> Range<usize> {
         if let Some(range) = &self.segmented[piece] {
             return range.clone();
@@ -148,14 +148,14 @@ impl<'a> Tokens<'a> {
         range
     }
 
-    /// Whether one of these tokens is a term of the topic or near it.
+    /// Whether one of these tokens is a term of the topic or a near term.
     pub(super) fn holds_term(&self, range: Range<usize>) -> bool {
         let telling =
             |&number: &u32| self.words.get(number as usize).is_some_and(|word| word.topic > 0.0 || word.near > 0.0);
         self.tokens[range].iter().any(telling)
     }
 
-    /// Adds tokens to the bag that [`Tokens::empty_bag`] sums up.
+    /// Adds tokens to the bag of [`Tokens::empty_bag`].
     pub(super) fn add_to_bag(&mut self, range: Range<usize>) {
         self.counts.resize(self.words.len(), 0);
         for &number in &self.tokens[range] {
@@ -169,7 +169,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Sums up the bag in order of first addition, hands over its topic terms with their counts, and empties it.
+    /// Sums up the bag in order of first addition, passes its topic terms with their counts, and clears it.
     pub(super) fn empty_bag(&mut self, mut each_term: impl FnMut(&VocabularyWord, u32)) -> TermSums {
         let mut sums = TermSums::default();
         for &number in &self.touched {

@@ -1,4 +1,4 @@
-//! Tokens of a URL, and R_Url of eq. (3): whether the URL holds one of the topic's.
+//! Tokens of a URL, and R_Url of eq. (3): whether the URL contains a topic token.
 
 use aho_corasick::AhoCorasick;
 use percent_encoding::percent_decode_str;
@@ -8,15 +8,15 @@ use super::learn::{LARGEST_LIFT, TERM};
 use crate::model::CrawlUrl;
 use crate::text;
 
-/// A token of at least so many letters also counts inside a host name (`sports` in `sportsnews.cn`).
+/// Least length of a token that also counts inside a host name (`sports` in `sportsnews.cn`).
 const HOST_SUBSTRING: usize = 4;
 
-/// A token proposed must be so many times as frequent among the topic's URLs.
+/// Least ratio of a proposed token's frequencies in topic URLs and others.
 const LEAST_LIFT: f64 = 4.0;
-/// Tokens proposed.
+/// Maximum proposed tokens.
 const MOST: usize = 20;
 
-/// Hands over the tokens of host, path and query, folded and percent-decoded: runs of letters and runs of digits.
+/// Passes the tokens of host, path and query, folded and percent-decoded: runs of letters and runs of digits.
 pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
     let mut part = |encoded: &str| {
         let folded = text::fold(&percent_decode_str(encoded).decode_utf8_lossy());
@@ -46,7 +46,7 @@ pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
 /// The URL tokens of a topic.
 pub(super) struct UrlLexicon {
     tokens: FxHashSet<String>,
-    /// Finds those that also count inside a host name; none where there are none.
+    /// Finds those that also count inside a host name; `None` without any.
     inside_hosts: Option<AhoCorasick>,
 }
 
@@ -73,8 +73,8 @@ impl UrlLexicon {
     }
 }
 
-/// Tokens that are much more frequent in the topic's URLs than in others. Where the background has no URLs, those
-/// that are terms of the topic.
+/// Tokens that are much more frequent in the topic's URLs than in others; terms of the topic if the background has no
+/// URLs.
 pub(super) fn propose<'a>(
     urls: impl Iterator<Item = &'a CrawlUrl>,
     elsewhere: impl Iterator<Item = &'a CrawlUrl>,

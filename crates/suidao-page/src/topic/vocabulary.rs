@@ -1,4 +1,4 @@
-//! The words a topic knows: its terms, the near terms, and the IDF of all others; and where they may occur in a text.
+//! A topic's vocabulary: its terms, the near terms and the IDF of other words, with a search for possible occurrences.
 
 use std::ops::Range;
 
@@ -8,25 +8,22 @@ use rustc_hash::FxHashMap;
 use super::{Lexicon, TermFrequency};
 use crate::text;
 
-/// A term of the topic occurs.
 pub(super) const TOPIC_HIT: u8 = 1;
-/// A near term occurs.
 pub(super) const NEAR_HIT: u8 = 2;
 
-/// What is known of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VocabularyWord {
-    /// Eq. (2)'s second factor.
+    /// Second factor of eq. (2).
     pub(super) idf: f64,
-    /// w_ir over the length of the topic vector; 0 if it is no term of the topic.
+    /// w_ir over the length of the topic vector; 0 if it is not a topic term.
     pub(super) topic: f64,
     /// The same for the near terms.
     pub(super) near: f64,
-    /// Index into [`Lexicon::terms`] where `topic` > 0.
+    /// Index into [`Lexicon::terms`] if `topic` > 0.
     pub(super) term: u32,
 }
 
-/// The words with which phrases go on from here.
+/// A node of the tree of phrases: the words that continue from here.
 #[derive(Default)]
 struct Words {
     next: FxHashMap<String, usize>,
@@ -34,19 +31,18 @@ struct Words {
     joined: Option<String>,
 }
 
-/// The words a topic knows.
 pub(super) struct Vocabulary {
     /// tf of eq. (2).
     pub(super) tf: TermFrequency,
     words: FxHashMap<String, VocabularyWord>,
-    /// IDF of words not known.
+    /// IDF of unknown words.
     other: f64,
-    /// Terms that segmentation cuts into several words (`深度 学习`): they are joined where they stand together. A tree by
-    /// words; the first node is its root.
+    /// Terms of several segmented words (`深度 学习`), which are joined when adjacent. A tree by words; the first node is
+    /// its root.
     phrases: Vec<Words>,
-    /// Finds terms (of phrases: the first word) in folded text; none where there are no terms.
+    /// Finds terms (the first word of phrases) in folded text; `None` without terms.
     automaton: Option<AhoCorasick>,
-    /// Kind of each of its patterns.
+    /// Kind of each pattern.
     kinds: Vec<u8>,
 }
 
@@ -70,7 +66,7 @@ impl Vocabulary {
             }
         }
         let mut patterns: Vec<String> = Vec::new();
-        // Terms may share their first word, all of them: a pattern each would be a hit each.
+        // Many terms may share a first word: one pattern for all, to avoid a hit for each.
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
         for (terms, kind) in [(&lexicon.terms, TOPIC_HIT), (&lexicon.near, NEAR_HIT)] {
             let mut length = 0.0;
@@ -78,7 +74,7 @@ impl Vocabulary {
             for (index, (term, weight)) in terms.iter().enumerate() {
                 let Some((key, parts)) = joined(term) else { continue };
                 let key_df = df.get(key.as_str()).copied();
-                // A phrase the background did not count is at most as frequent as its rarest word.
+                // A phrase that the background did not count is at most as frequent as its rarest word.
                 let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
                 let word = vocabulary.words.entry(key.clone()).or_insert(VocabularyWord {
                     idf: idf(key_df),
@@ -86,7 +82,7 @@ impl Vocabulary {
                     near: 0.0,
                     term: 0,
                 });
-                // Two spellings of one term count once; a term of the topic is not near it.
+                // Two spellings of one term count once; a topic term is not a near term.
                 if word.topic > 0.0 || word.near > 0.0 {
                     continue;
                 }
@@ -115,20 +111,19 @@ impl Vocabulary {
             }
         }
         if !patterns.is_empty() {
-            // Building fails only beyond 2³¹ states; without an automaton each text counts as hit.
+            // Building fails only beyond 2³¹ states; without an automaton every text counts as a hit.
             vocabulary.automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok();
         }
         vocabulary
     }
 
-    /// What is known of a word; `None` if it is no term of any text.
     pub(super) fn word(&self, word: &str) -> Option<VocabularyWord> {
         self.words.get(word).copied().or_else(|| {
             text::is_term(word).then_some(VocabularyWord { idf: self.other, topic: 0.0, near: 0.0, term: 0 })
         })
     }
 
-    /// The longest phrase that begins with the first of these words of `text`, and of how many it consists.
+    /// The longest phrase that begins with the first of these words of `text`, and its number of words.
     pub(super) fn phrase(&self, text: &str, cuts: &[Range<usize>]) -> Option<(&str, usize)> {
         let (mut node, mut longest) = (0, None);
         for (at, cut) in cuts.iter().enumerate() {
@@ -142,7 +137,7 @@ impl Vocabulary {
         longest
     }
 
-    /// Adds a phrase; of two of the same words the first counts.
+    /// Adds a phrase; of two with the same words the first counts.
     fn add_phrase(&mut self, words: Vec<String>, joined: &str) {
         let mut node = 0;
         for word in words {
@@ -155,9 +150,8 @@ impl Vocabulary {
         self.phrases[node].joined.get_or_insert_with(|| joined.to_owned());
     }
 
-    /// Hands over where in folded text a term may begin, in order of where it ends, and its kind.
-    ///
-    /// Lossless: a term that segmentation yields stands there as a string, and words of Latin letters are whole runs.
+    /// Passes each position in folded text where a term may begin, by end, and its kind. Lossless: a term that
+    /// segmentation finds occurs as a string, and words of Latin letters are whole runs.
     pub(super) fn each_hit(&self, text: &str, mut each: impl FnMut(usize, u8)) {
         let Some(automaton) = &self.automaton else { return };
         let bytes = text.as_bytes();
@@ -172,7 +166,7 @@ impl Vocabulary {
     }
 }
 
-/// A term as scoring looks it up, and the words segmentation makes of it; `None` if it holds no word.
+/// A term in the form that scoring looks up, and its segmented words; `None` if it contains no word.
 pub(super) fn joined(term: &str) -> Option<(String, Vec<String>)> {
     let folded = text::fold(term);
     let mut cuts = Vec::new();

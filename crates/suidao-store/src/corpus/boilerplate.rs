@@ -1,5 +1,5 @@
-//! What repeats on the pages of a host: first and last lines of the text, the name of the site in titles and in place
-//! of an author.
+//! Boilerplate that only a comparison of a host's pages shows: first and last lines of the text, and the name of the site
+//! in titles or in place of an author.
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,18 +13,18 @@ use crate::store::{Store, StoreError};
 use suidao_page::model::{Event, Fetched};
 use suidao_page::read;
 
-/// Documents of a host that are looked at, spread over all it has; with fewer than `LEAST` it is not looked at.
+/// Documents compared per host, spread over all it has; none if it has fewer than `LEAST`.
 const SAMPLE: usize = 16;
 const LEAST: usize = 5;
-/// Lines at the beginning and at the end of a text that may be the template's.
+/// Lines at the beginning and the end of a text that may belong to the template.
 const FIRST: usize = 3;
 const LAST: usize = 6;
-/// What stands between the title of a page and the name of its site.
+/// Separators between the title of a page and the name of its site.
 const SEPARATORS: [&str; 9] = [" | ", " - ", " – ", " — ", " · ", " » ", " :: ", "｜", "_"];
-/// A larger page is left out of the sample.
+/// Larger pages are not compared.
 const MAX_BODY: usize = 4 << 20;
 
-/// What repeats, by host. Memory: a few lines as 8 bytes each, and a title's end, for each host of the chosen pages.
+/// Boilerplate by host. Memory: 8 bytes per line, and the end of titles, for each host of the chosen pages.
 #[derive(Debug, Default)]
 pub struct Boilerplate {
     hosts: FxHashMap<u32, Repeated>,
@@ -34,11 +34,11 @@ pub struct Boilerplate {
 struct Repeated {
     /// Digests of lines.
     lines: FxHashSet<u64>,
-    /// The end of titles, its separator included.
+    /// The common end of titles, with its separator.
     end: Option<String>,
 }
 
-/// Whether so many are most of all.
+/// Whether `count` of `all` is enough to be boilerplate.
 fn is_most(count: usize, all: usize) -> bool {
     count >= LEAST && count * 3 >= all * 2
 }
@@ -53,7 +53,7 @@ fn end(title: &str) -> Option<&str> {
 }
 
 impl Boilerplate {
-    /// Looks at the hosts of the chosen pages.
+    /// Compares pages of the hosts of the chosen pages.
     pub fn learn(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Result<Self, StoreError> {
         let chosen = catalogue.entries.iter().zip(&selection.chosen).filter(|(_, chosen)| **chosen);
         let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();
@@ -82,7 +82,7 @@ impl Boilerplate {
                 let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
                 next += 1;
                 let (true, Some(location)) = (sampled.contains(&(next - 1)), answered) else { continue };
-                // What does not unpack is told where it is exported.
+                // The export reports records that do not unpack.
                 if let Ok(fetched) = archive.read_at(location) {
                     waiting.push((entry.host, fetched));
                 }
@@ -101,7 +101,7 @@ impl Boilerplate {
         self.hosts.get(&host).is_some_and(|repeated| !repeated.lines.is_empty())
     }
 
-    /// Takes repeated lines off the beginning and the end of a text; says whether there were any.
+    /// Removes boilerplate lines from both ends of a text; returns whether there were any.
     pub(super) fn cut(&self, host: u32, text: &mut String) -> bool {
         let Some(Repeated { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty()) else {
             return false;
@@ -136,7 +136,7 @@ impl Boilerplate {
         end.and_then(|end| title.strip_suffix(end)).map_or(title, str::trim_end)
     }
 
-    /// Whether what a page calls its author is the name of the site.
+    /// Whether the author of a page is in fact the name of the site.
     pub(super) fn is_site(&self, host: u32, author: &str) -> bool {
         let end = self.hosts.get(&host).and_then(|repeated| repeated.end.as_deref());
         let name = |end: &str| {
@@ -178,7 +178,7 @@ impl Repeated {
                 *ends.entry(end).or_default() += 1;
             }
         }
-        // More than half have it: there is no other such end.
+        // More than half have it, so there is only one.
         let end = ends.into_iter().find(|(_, count)| is_most(*count, samples.len()));
         let titles: FxHashSet<&str> = samples.iter().map(|sample| sample.title.as_str()).collect();
         Self {
@@ -187,7 +187,7 @@ impl Repeated {
                 .filter(|(_, count)| is_most(*count, samples.len()))
                 .map(|(line, _)| line)
                 .collect(),
-            // One title on all pages is no name of a site.
+            // If all pages have the same title, its end is not the name of a site.
             end: end.map(|(end, _)| end.to_owned()).filter(|_| titles.len() >= LEAST),
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         let catalogue = Catalogue::read(&store).unwrap();
         let mut told = Vec::new();
         let selection = Filter::default().select(&catalogue);
-        // How long a text is does not depend on whether it is wanted.
+        // The length of a text must not depend on whether the text was requested.
         let render = |chosen: &super::super::SelectedDocument| {
             let [whole, lean] = [true, false].map(|text| chosen.document(Parts { text, posts: true, links: false }));
             let (whole, lean) = (whole?, lean?);

@@ -1,5 +1,4 @@
-//! What the log says of each page that was kept, as far as choosing needs it: one short entry a page, in order of
-//! fetching.
+//! What the log knows of each stored page, as far as selection needs it: one short entry per page, in order of fetching.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,81 +12,81 @@ use suidao_page::model::{
 };
 use suidao_page::read::language_tag;
 
-/// A page that was fetched, by its last visit that brought something.
+/// A fetched page, by its last visit with content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CatalogueEntry {
     pub id: UrlId,
-    /// Its host: an index into [`Catalogue::hosts`].
+    /// Index into [`Catalogue::hosts`].
     pub host: u32,
     pub title: u32,
     /// Hash of its title, author, language and canonical address.
     pub particulars: u32,
-    /// Its language: an index into [`Catalogue::languages`].
+    /// Index into [`Catalogue::languages`].
     pub language: Option<u16>,
-    /// When it was fetched; of a thread, when the last of its pages was.
+    /// When it was fetched; of a thread, its page fetched last.
     pub at: Millis,
     /// Eq. (1).
     pub relevance: Relevance,
-    /// At or above the page threshold, be it a listing.
+    /// At or above the page threshold, listings included.
     pub on_topic: bool,
     pub sketch: Sketch,
-    /// When it was published, as far as it says so.
+    /// Publication date, if it states one.
     pub published: Option<Day>,
-    /// Most of it is a row of records with links, or it is a list of threads.
+    /// Most of it is records with links, or it is a list of threads.
     pub listing: bool,
-    /// It asks not to be kept by search engines, or not from a time on that has come.
+    /// It has noindex, or its `unavailable_after` has passed.
     pub noindex: bool,
-    /// It is in none of the languages that the crawl keeps.
+    /// Its language is not one that the crawl keeps.
     pub foreign: bool,
-    /// The archive holds its answer. False for pages of a crawl without one; they cannot be exported.
+    /// The archive has its answer. False in a crawl without an archive, whose pages cannot be exported.
     pub archived: bool,
-    /// The page of its group that is kept in its place: an index into [`Catalogue::entries`].
+    /// The best page of its group of duplicates: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
     pub part: PageRole,
-    /// When it was there, and how often it was another.
+    /// When it was seen, and how often it changed.
     pub seen: SeenTimes,
-    /// Fingerprint of the further pages of a thread; 0 if there are none.
+    /// Fingerprint of the further pages of a thread; 0 without any.
     pub further: u64,
 }
 
 impl CatalogueEntry {
-    /// Whether it is one that can be exported, and not a part of another.
+    /// Whether it can be exported and is not a part of another document.
     pub fn is_whole(&self) -> bool {
         self.archived && matches!(self.part, PageRole::Page | PageRole::Thread)
     }
 
-    /// Whether it has a text of its own, and is no listing.
+    /// Whether it has a text of its own and is not a listing.
     pub fn is_document(&self) -> bool {
         is_document(self.listing, self.sketch)
     }
 
-    /// Whether it is a relevant document: only these count as relevant.
+    /// Whether it is a relevant document: listings do not count as relevant.
     pub fn is_relevant(&self) -> bool {
         self.on_topic && self.is_document()
     }
 }
 
-/// The pages of a crawl. Memory: 110 bytes a page, 32 for each visit of a page that has several and of a thread's pages, and
-/// while it is made 150 more and 16 for each known URL.
+/// The pages of a crawl. Memory: 110 bytes per page, 32 for each visit of a page with several visits or of a thread, and
+/// while it is built 150 more per page and 16 per known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
-    /// One for each page, in order of first fetching.
+    /// In order of first fetching.
     pub entries: Vec<CatalogueEntry>,
-    /// Names of hosts, with the port where it is not the scheme's own.
+    /// With the port unless it is the default.
     pub hosts: Vec<String>,
     /// ISO 639-3 codes.
     pub languages: Vec<String>,
-    /// Numbers of pages and of redirects, in order.
+    /// Numbers of pages and redirects, sorted.
     pub(super) named: Vec<UrlId>,
-    /// Visits of the documents that are made of more than one, in order of documents, pages and time.
+    /// Visits of documents with more than one, sorted by document, page and time.
     pub(super) visits: Vec<StoredVisit>,
-    /// Seconds east of UTC of the forums' times, by host.
+    /// Offset from UTC of each forum, in seconds, by host.
     pub(super) offsets: FxHashMap<u32, i32>,
     pub batches: u64,
 }
 
 impl Catalogue {
-    /// Reads a crawl's log and finds the groups of pages that say the same.
+    /// Reads a crawl's log and groups duplicates.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
         let mut catalogue = Self { batches: store.len(), ..Self::default() };
         let mut hosts: FxHashMap<Box<str>, u32> = FxHashMap::default();
@@ -118,7 +117,7 @@ impl Catalogue {
                         });
                         known.push((host, found.url.fingerprint()));
                     }
-                    // The same again is no other version.
+                    // Unchanged content is not another version.
                     Event::PageFetched(_) if record.revisit => {}
                     Event::PageFetched(page) => {
                         catalogue.named.push(page.id);
@@ -175,7 +174,7 @@ impl Catalogue {
                         moved.extend(link.map(|link| (id, link.to)));
                         catalogue.named.push(id);
                     }
-                    // So that what they name can tell where it was found.
+                    // So that pages found there can name it.
                     Event::SitemapRead { id, .. } => catalogue.named.push(id),
                     Event::Unchanged { id, .. } => visits.unchanged(id, record.batch.at, &mut catalogue.entries),
                     Event::PageGone { id, .. } => visits.retired(id),
@@ -186,7 +185,7 @@ impl Catalogue {
         catalogue.named.sort_unstable();
         catalogue.named.dedup();
         catalogue.visits = visits.end(&mut catalogue.entries);
-        // The crawl's own time, so that two exports of it are the same.
+        // Compared with the crawl's own time, so that two exports are equal.
         for (place, at) in expire {
             catalogue.entries[place as usize].noindex |= at <= now;
         }
@@ -194,7 +193,7 @@ impl Catalogue {
             |entry: &CatalogueEntry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
         let mut places: FxHashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(place, entry)| (fingerprint(entry), place)).collect();
-        // An address that is redirected stands for what it leads to.
+        // A redirected address stands for its target.
         for from in moved.keys() {
             let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
             let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);
@@ -211,7 +210,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Visits that a document is made of; none where there is but one.
+    /// The visits of a document; empty if it has only one.
     pub(super) fn visits(&self, place: usize) -> &[StoredVisit] {
         let from = self.visits.partition_point(|visit| (visit.document as usize) < place);
         let until = self.visits.partition_point(|visit| visit.document as usize <= place);
@@ -222,14 +221,13 @@ impl Catalogue {
         self.hosts.get(entry.host as usize).map_or("", String::as_str)
     }
 
-    /// ISO 639-3 code of an entry's language.
     pub fn language(&self, entry: &CatalogueEntry) -> Option<&str> {
         entry.language.and_then(|language| self.languages.get(usize::from(language))).map(String::as_str)
     }
 }
 
 fn entry(page: &PageProcessed, host: u32, language: Option<u16>, at: Millis, archived: bool) -> CatalogueEntry {
-    // A page from the future has no date.
+    // A date in the future is dropped.
     let today = suidao_page::model::Day::at(at);
     let canonical = page.canonical.as_ref().map_or("", |url| url.as_str());
     let particulars =

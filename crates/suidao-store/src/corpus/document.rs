@@ -1,4 +1,4 @@
-//! A page as it goes out: one type for every format, so that all say the same of a page under the same names.
+//! A page as it is exported: one type for all formats, so that they agree.
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
@@ -8,82 +8,81 @@ use suidao_page::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermM
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// Main text; of a thread, what its posts say.
+    /// Main text; of a thread, its posts.
     pub text: bool,
     /// Links; of a thread, those of all its pages.
     pub links: bool,
-    /// Posts of a thread, and the number of characters of each document's text.
+    /// Posts of a thread, and the number of characters of each text.
     pub posts: bool,
 }
 
-/// A page of the corpus. What formats show of it, and in which order, is [`super::Fields`].
+/// A page of the corpus. [`super::Fields`] has names and order of its fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CorpusDocument {
-    /// 32 hexadecimal digits made from the URL alone: the same page has the same one in every export.
+    /// 32 hexadecimal digits, a hash of the URL: the same in every export.
     pub id: String,
     pub url: CrawlUrl,
-    /// Its host, with the port where it is not the scheme's own.
+    /// With the port unless it is the default.
     pub host: String,
     pub title: String,
-    /// Main content, paragraphs separated by a line feed; of a thread, its posts with a blank line between them; empty where
-    /// it was not asked for.
+    /// Main content, paragraphs separated by a line feed; of a thread, its posts separated by a blank line. Empty if not
+    /// requested.
     pub text: String,
-    /// Characters of it, white space left out.
+    /// Characters of the text without white space.
     pub chars: u32,
-    /// ISO 639-3 code, if it could be told.
+    /// ISO 639-3 code, if it was detected.
     pub language: Option<String>,
-    /// Who wrote it, as far as it says so.
     pub author: Option<String>,
-    /// When it was published, as far as it says so.
+    /// Publication date, if it states one.
     pub published: Option<Day>,
-    /// When it was fetched, RFC 3339; of a thread, when the last of its pages was.
+    /// When it was fetched, RFC 3339; of a thread, its page fetched last.
     pub fetched: String,
     /// The same in milliseconds since the Unix epoch.
     pub fetched_at: Millis,
     /// The next four in milliseconds since the Unix epoch.
     pub seen: SeenTimes,
-    /// When it was fetched first, RFC 3339.
+    /// RFC 3339.
     pub first_seen: String,
-    /// When it was last there, RFC 3339: visits that found it as it was are among them.
+    /// RFC 3339. Includes visits that found it unchanged.
     pub last_seen: String,
     /// When its text was first seen as it is here, RFC 3339.
     pub last_changed: String,
-    /// Different texts seen, one after the other.
+    /// Number of different texts in succession.
     pub versions: u32,
     pub status: u16,
     /// Eq. (1), 0 to 1.
     pub relevance: Relevance,
     pub relevant: bool,
-    /// Terms of the topic in it, the most telling first.
+    /// Lexicon terms in it, the most significant first.
     pub terms: Vec<TermMatch>,
-    /// Text of the link by which it became known; empty for seeds and redirects.
+    /// Text of the link by which it was found; empty for seeds and redirects.
     pub anchor: String,
     pub scores: QueueScores,
-    /// Tunnel depth left on the path that led to it; none is unbounded.
+    /// Off-topic pages that may still be crossed on the path to it; `None`: unbounded.
     pub k: Option<u8>,
     /// Off-topic pages since the last relevant one on that path.
     pub hops: u16,
     /// Links since the seed.
     pub depth: u16,
-    /// Page or redirect by which it became known; none for a seed.
+    /// Page or redirect by which it was found; `None` for a seed.
     pub found_on: Option<CrawlUrl>,
-    /// SHA-1 of the body, as WARC writes it.
+    /// SHA-1 of the body, in the form of WARC.
     pub digest: Digest,
     /// SimHash of the main text, 16 hexadecimal digits.
     pub simhash: String,
-    /// The page that says the same and is kept in its place.
+    /// The best page of its group of duplicates.
     pub duplicate_of: Option<CrawlUrl>,
-    /// Another URL the page calls its own address.
+    /// Another URL that it declares as its own.
     pub canonical: Option<CrawlUrl>,
-    /// Most of it is a row of records with links.
+    /// Most of it is records with links.
     pub listing: bool,
-    /// It asks search engines not to keep it.
+    /// It asks search engines not to index it.
     pub noindex: bool,
-    /// Links as they stand on the page; empty where they were not asked for.
+    /// In page order; empty if not requested.
     pub links: Vec<OutLink>,
-    /// Posts of a thread, from all its pages; empty where they were not asked for, or the page is none of a thread.
+    /// Posts from all pages of a thread; empty if not requested, or if it is not a thread.
     pub posts: Vec<ForumPost>,
-    /// Where its response record lies; of a thread, that of its first page.
+    /// Location of its response record; of a thread, that of its first page.
     pub warc: WarcLocation,
 }
 
@@ -96,7 +95,7 @@ pub struct QueueScores {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OutLink {
     pub url: CrawlUrl,
-    /// Its text; empty if it shows none.
+    /// Link text; empty if it shows none.
     pub anchor: String,
     pub region: Region,
     /// `rel=nofollow`, `ugc` or `sponsored`.
@@ -106,7 +105,7 @@ pub struct OutLink {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ForumPost {
     pub author: Option<String>,
-    /// When, RFC 3339.
+    /// RFC 3339.
     pub posted: Option<String>,
     /// Its number in the thread, from 1.
     pub floor: Option<u32>,
@@ -116,9 +115,8 @@ pub struct ForumPost {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WarcLocation {
     pub file: String,
-    /// First byte of the record.
     pub offset: u64,
-    /// Bytes of the record as packed.
+    /// Compressed bytes of the record.
     pub length: u64,
 }
 

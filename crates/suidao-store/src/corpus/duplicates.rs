@@ -1,31 +1,31 @@
-//! Groups of pages that say the same: equal main text, or nearly (SimHash within 3 of 64 bits; Manku, Jain, Das Sarma,
-//! WWW 2007), or one that calls the other its own address.
+//! Groups of duplicates: equal main texts, nearly equal ones (SimHash within 3 of 64 bits; Manku, Jain, Das Sarma, WWW
+//! 2007), or a page that declares another as its canonical address.
 //!
-//! A group is what lies near its leader, the first page of it that was fetched; near members of members do not count.
+//! A group is everything near its first page in order of fetching; pages that are only near other members do not count.
 
 use super::catalogue::CatalogueEntry;
 use super::visits::PageRole;
 use suidao_page::text::near_duplicates::{NEAR, NearDuplicateIndex};
 use suidao_page::text::simhash::distance;
 
-/// Bits in which a page and the one it calls its own address differ at most; more, and the claim is taken for a mistake
-/// (sites that name their home page on every page).
+/// Most bits by which a page and its canonical address may differ. Beyond, the declaration is an error, as of sites that
+/// name their home page on every page.
 const CLAIMED: u32 = 16;
-/// What a page calls its own address.
+/// A declared canonical address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CanonicalClaim {
-    /// That page: an index into the catalogue.
+    /// The page at that address: an index into the catalogue.
     pub to: u32,
-    /// The crawl took it for one of the same site.
+    /// The crawl accepted it as an address of the same site.
     pub believed: bool,
 }
 
-/// Sets [`Entry::duplicate_of`] of every page that is not the one to keep of its group. `canonical` gives for each the
-/// page it calls its own address, if that was fetched. The one to keep: an address that a member claims; else the most
-/// relevant, the longest, the first. Who claims another's address, and is believed, is no document of its own.
+/// Sets [`CatalogueEntry::duplicate_of`] of every page that is not the best of its group. `canonical` gives the fetched
+/// page that each page declares. The best is the one that a member declares, else the most relevant, the longest, the
+/// first. A page whose declaration was accepted is not a document.
 pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<CanonicalClaim>]) {
     let mut leaders = NearDuplicateIndex::default();
-    // Of each page its leader, and once groups are joined the leader of leaders.
+    // The first page of each page's group; after groups are joined, the first page of that.
     let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
     for (place, entry) in (0..).zip(entries.iter()) {
         let leader =
@@ -39,16 +39,16 @@ pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<Canonical
     let mut copies = Vec::new();
     for (place, claim) in (0..).zip(canonical) {
         let Some(CanonicalClaim { to: target, believed }) = claim.filter(|claim| claim.to != place) else { continue };
-        // Of two that name each other the crawl has believed one.
+        // Of two pages that declare each other the crawl accepted one.
         let back = canonical.get(target as usize).copied().flatten();
         if !believed && back.is_some_and(|back| back.believed && back.to == place) {
             continue;
         }
         let (own, to) = (entries[place as usize].sketch, entries[target as usize].sketch);
-        // Whoever copies a page of another site must not say by much the same which of them is the original.
+        // A near copy of another site's page must not choose the original.
         let site = believed || entries[place as usize].host == entries[target as usize].host;
         let documents = [place, target].iter().all(|place| !tells_nothing(&entries[*place as usize]));
-        // An address that asks not to be kept is no better than the page.
+        // A page with noindex is not better.
         let worse = entries[target as usize].noindex && !entries[place as usize].noindex;
         if documents && !worse && distance(own.simhash, to.simhash) <= if site { CLAIMED } else { NEAR } {
             claimed[target as usize] = true;
@@ -65,7 +65,7 @@ pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<Canonical
     let mut best: Vec<u32> = roots.clone();
     for (place, &root) in (0..).zip(&roots) {
         let kept = &mut best[root as usize];
-        // The first of equals is kept, whether or not it is the root.
+        // Of equals the first is best, even if it is not the root.
         if worth(place) > worth(*kept) || worth(place) == worth(*kept) && place < *kept {
             *kept = place;
         }
@@ -82,7 +82,7 @@ pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<Canonical
     }
 }
 
-/// The page at the head of a page's group; paths are halved on the way (Tarjan, van Leeuwen 1984).
+/// The root of a page's group, with path halving (Tarjan, van Leeuwen 1984).
 fn root(parents: &mut [u32], mut at: u32) -> u32 {
     while parents[at as usize] != at {
         parents[at as usize] = parents[parents[at as usize] as usize];
@@ -91,7 +91,7 @@ fn root(parents: &mut [u32], mut at: u32) -> u32 {
     at
 }
 
-/// Whether nothing can be told of a page by its text: it has none, or is no document of its own.
+/// Whether the text of a page proves nothing: it is empty, or not a document of its own.
 fn tells_nothing(entry: &CatalogueEntry) -> bool {
     entry.sketch.chars == 0 || !matches!(entry.part, PageRole::Page | PageRole::Thread)
 }

@@ -1,4 +1,4 @@
-//! Which fields of a document are written.
+//! The fields of a document that are written.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -15,7 +15,7 @@ pub struct UnknownField(String);
 macro_rules! fields {
     ($($name:ident),* $(,)?) => {
         impl DocumentFields {
-            /// All fields, in the order in which they are written.
+            /// In the order in which they are written.
             pub const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
         }
 
@@ -31,7 +31,7 @@ macro_rules! fields {
     };
 }
 
-/// A document with some of its fields, as it is written in JSON.
+/// A document with some of its fields, as JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonDocument<'a>(pub &'a CorpusDocument, pub &'a DocumentFields);
 
@@ -76,15 +76,12 @@ impl DocumentFields {
         Self(Self::ALL.to_vec())
     }
 
-    /// All but the links, which are as long as the text and seldom asked for.
+    /// All but the links, which are as long as the text and rarely needed.
     pub fn without_links() -> Self {
         Self(Self::ALL.iter().copied().filter(|name| *name != "links").collect())
     }
 
     /// The fields of these names.
-    ///
-    /// # Errors
-    /// [`UnknownField`] for a name that is none.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownField> {
         let mut wanted = Vec::new();
         for name in names {
@@ -106,7 +103,7 @@ impl DocumentFields {
         self.0.iter().copied()
     }
 
-    /// The costly parts of a document that are needed for them.
+    /// The costly parts of a document that these fields need.
     pub fn parts(&self) -> Parts {
         let posts = self.holds("posts") || self.holds("chars");
         Parts { text: self.holds("text"), links: self.holds("links"), posts }

@@ -1,4 +1,4 @@
-//! Which pages are wanted.
+//! Selects pages of the catalogue.
 
 use std::collections::BTreeMap;
 
@@ -8,39 +8,39 @@ use super::catalogue::{Catalogue, CatalogueEntry};
 use super::visits::PageRole;
 use suidao_page::model::{Day, Relevance};
 
-/// What becomes of pages that say what another says.
+/// How to treat duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DuplicatePolicy {
-    /// They stay.
+    /// Keep all.
     #[default]
     Keep,
-    /// The best of each group stays.
+    /// Keep the best of each group.
     Best,
 }
 
-/// Conditions that a page must meet, all of them. The default lets all pass.
+/// Conditions that a page must all meet. The default selects all pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Filter {
     pub relevant: bool,
     pub min_relevance: Option<Relevance>,
-    /// In one of these languages (ISO 639-3); any if empty.
+    /// ISO 639-3 codes; empty: any.
     pub languages: Vec<String>,
-    /// On one of these hosts or a host below it (`example.cn` takes in `a.example.cn`); any if empty.
+    /// Hosts with their subdomains; empty: any.
     pub hosts: Vec<String>,
-    /// On none of these, nor below.
+    /// Hosts to exclude, with their subdomains.
     pub not_hosts: Vec<String>,
-    /// Published on this day or later; a page without a date does not pass.
+    /// First day of publication; excludes pages without a date.
     pub published_from: Option<Day>,
-    /// Published on this day or earlier; a page without a date does not pass.
+    /// Last day of publication; excludes pages without a date.
     pub published_until: Option<Day>,
-    /// Fetched on this day (UTC) or later.
+    /// First day of fetching (UTC).
     pub fetched_from: Option<Day>,
     pub min_chars: u32,
-    /// Documents only: no listings, and no pages without a text of their own.
+    /// Exclude listings and pages without text.
     pub documents: bool,
-    /// No pages that ask not to be kept by search engines.
+    /// Exclude pages with noindex.
     pub no_noindex: bool,
     pub duplicates: DuplicatePolicy,
 }
@@ -50,12 +50,12 @@ pub struct Selection {
     /// For each entry of the catalogue.
     pub chosen: Vec<bool>,
     pub pages: u64,
-    /// How many were left out, by the first condition they did not meet.
+    /// Pages left out, by the first condition that they did not meet.
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
 impl Filter {
-    /// The pages that pass. Of a group of duplicates the best that passes all else stays.
+    /// Selects the pages. Of a group of duplicates the best that meets all other conditions is kept.
     pub fn select(&self, catalogue: &Catalogue) -> Selection {
         let on = |names: &[String]| -> Vec<bool> {
             catalogue.hosts.iter().map(|host| names.iter().any(|name| lies_on(host, name))).collect()
@@ -122,7 +122,7 @@ impl Filter {
 }
 
 impl Selection {
-    /// Leaves one of each group: the one to keep, or where that did not pass the most relevant, longest, first.
+    /// Keeps one page of each group: the best, or if that was left out the most relevant, longest, first.
     fn keep_best(&mut self, catalogue: &Catalogue) {
         let mut stand_ins: BTreeMap<u32, u32> = BTreeMap::new();
         let entries = &catalogue.entries;
@@ -151,7 +151,7 @@ impl Selection {
     }
 }
 
-/// Whether a host is `name`, or lies below it; a name without a port stands for all ports.
+/// Whether a host is `name` or a subdomain of it; a name without a port matches all ports.
 fn lies_on(host: &str, name: &str) -> bool {
     let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
     let below = |host: &str| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));

@@ -1,5 +1,5 @@
-//! Small crawls of pages as text, for the tests of the rooms that read a corpus.
-#![allow(clippy::unwrap_used)] // built for tests alone
+//! Small crawls of given pages, for tests that read a corpus.
+#![allow(clippy::unwrap_used)] // only for tests
 
 use std::path::Path;
 
@@ -19,20 +19,20 @@ pub fn topic() -> Topic {
 }
 
 pub struct FixtureVisit<'a> {
-    /// Its URL; numbers go by the order of first visits.
+    /// URLs are numbered by first visit.
     pub url: &'a str,
     pub html: &'a str,
     pub kind: Option<PageKind>,
 }
 
-/// Crawls pages, given as URL and HTML: the first is the seed, the others were found on the first; a page is relevant
-/// from 0.1 on. Page n was fetched n seconds after 2023-11-14 22:13:20.
+/// Crawls pages, given as URL and HTML: the first is the seed, the others were found on it; a page is relevant from 0.1.
+/// Page n was fetched n seconds after 2023-11-14 22:13:20.
 pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
     let visits: Vec<FixtureVisit> = pages.iter().map(|&(url, html)| FixtureVisit { url, html, kind: None }).collect();
     visited(root, &visits)
 }
 
-/// As [`crawl`], of pages that may be visited again, and be a forum's. Where a crawl is in this directory it goes on.
+/// As [`crawl`], with repeated visits and forums. Resumes a crawl in this directory.
 pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
     let directory = CrawlDirectory::new(root);
     let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
@@ -83,7 +83,7 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
     writer.finish().unwrap()
 }
 
-/// The crawl in `root`, where the answer of this batch, the first of the log, has come again a day later and is kept as a
+/// The crawl in `root`, after the answer of this batch, the first of the log, came again a day later and was stored as a
 /// revisit.
 pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
     let store = Store::open(&CrawlDirectory::new(root)).unwrap();
@@ -105,8 +105,7 @@ fn archive(store: &Store) -> WarcArchive {
     WarcArchive::resume(store.directory(), store.last_location().unwrap(), settings).unwrap()
 }
 
-/// A page of a thread that has these posts: numbers and what they say, written by one of three people a minute each after
-/// the other.
+/// A page of a thread with these numbered posts, by three authors, a minute apart.
 pub fn thread(title: &str, posts: &[(u32, &str)]) -> String {
     let post = |(floor, text): &(u32, &str)| {
         let (writer, minute) = (["阿明", "小红", "老王"][*floor as usize % 3], floor % 60);

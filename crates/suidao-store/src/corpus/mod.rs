@@ -1,7 +1,7 @@
-//! The corpus: the pages of a crawl as documents, chosen, without duplicates, one after the other.
+//! The corpus: the pages of a crawl as documents, selected, without duplicates.
 //!
-//! The log answers all but the text ([`Catalogue`]), so pages are chosen before any is read again ([`Filter`]); then
-//! the chosen ones are read from the archive, a portion at a time and on all cores ([`stream()`]).
+//! The log has everything but the text ([`Catalogue`]), so pages are selected without parsing ([`Filter`]). Then the
+//! selected ones are read from the archive, a portion at a time, on all cores ([`stream()`]).
 
 mod boilerplate;
 mod catalogue;

@@ -1,12 +1,12 @@
-//! The URLs of pages and redirects by their numbers, and how each became known: documents name the page they were found
-//! on and the one they repeat.
+//! The URLs of pages and redirects by number, and how each was found: documents name the page with the link and the page
+//! they duplicate.
 
 use crate::store::{Store, StoreError};
 use suidao_page::model::{CrawlUrl, Event, UrlId, UrlOrigin};
 
 use super::catalogue::Catalogue;
 
-/// URLs by number. Memory: 130 bytes or so a page.
+/// URLs by number. Memory: about 130 bytes per page.
 #[derive(Debug)]
 pub struct UrlNames {
     known: Vec<Name>,
@@ -21,7 +21,7 @@ struct Name {
 }
 
 impl UrlNames {
-    /// Reads the names of a crawl's pages, and of its redirects, on which pages are found, from its log.
+    /// Reads the URLs of a crawl's pages and redirects from its log.
     pub fn read(store: &Store, catalogue: &Catalogue) -> Result<Self, StoreError> {
         let mut known = Vec::with_capacity(catalogue.named.len());
         for record in store.batches() {
@@ -40,7 +40,7 @@ impl UrlNames {
         self.known.binary_search_by_key(&id, |name| name.id).ok().map(|place| &self.known[place])
     }
 
-    /// All URLs with their numbers, in order of these.
+    /// In order of numbers.
     pub fn iter(&self) -> impl Iterator<Item = (UrlId, &CrawlUrl)> {
         self.known.iter().map(|name| (name.id, &name.url))
     }
@@ -49,12 +49,12 @@ impl UrlNames {
         self.find(id).map(|name| &name.url)
     }
 
-    /// Text of the link by which it became known; empty for seeds and redirects.
+    /// Text of the link by which it was found; empty for seeds and redirects.
     pub fn anchor(&self, id: UrlId) -> &str {
         self.find(id).map_or("", |name| &name.anchor)
     }
 
-    /// The page or redirect by which it became known; none for a seed.
+    /// Page or redirect by which it was found; `None` for a seed.
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
         match self.find(id)?.origin {
             UrlOrigin::Link(from)

@@ -1,7 +1,7 @@
-//! The chosen pages one after the other, in order of first fetching and in bounded memory: the log gives what is on
-//! record, the archive the answer, reading the text. The pages of a thread come as one, with the first.
+//! The selected pages in order of first fetching, in bounded memory: metadata comes from the log, the answer from the
+//! archive, the text from parsing. The pages of a thread form one document, at the place of the first.
 //!
-//! Memory: a portion of documents with their answers as packed, and the URLs of all ([`Names`]).
+//! Memory: a portion of documents with their compressed answers, and the URLs of all ([`UrlNames`]).
 
 use std::path::PathBuf;
 
@@ -25,52 +25,46 @@ use suidao_page::read::language_tag;
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
 
-/// Bodies are unpacked to at most this size; nothing larger was kept.
+/// Limit of decoded bodies; nothing larger was stored.
 const MAX_BODY: usize = 1 << 30;
 
-/// An answer that a document is made of, as it lies in the archive.
+/// An answer of a document, as it is in the archive.
 pub struct StoredResponse {
     pub record: Vec<u8>,
     location: Location,
     path: PathBuf,
     at: Millis,
-    /// Where the answer before it in its file ends.
+    /// End of the previous answer in its file.
     from: u64,
-    /// Page of the thread that it is of; 0 where it is of none.
+    /// Page of the thread; 0 if it is not a thread.
     page: u16,
     visit: u64,
-    /// It is what is on record of its page, and not of an earlier visit.
+    /// It is the current version of its page, not an earlier visit.
     best: bool,
 }
 
 impl StoredResponse {
-    /// The answer, unpacked.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`] if the record does not unpack.
+    /// The decoded answer.
     pub fn fetched(&self) -> Result<Fetched, StoreError> {
         unpack_record(&self.record, &self.path, self.location, MAX_BODY)
     }
 
-    /// The record of its request, packed.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`] if the records are not those of a request and its answer.
+    /// The record of its request, compressed.
     pub fn request(&self) -> Result<Vec<u8>, StoreError> {
         store::request(&self.path, self.from, self.location, &self.record)
     }
 }
 
-/// A document that was chosen, with all that is on record of it and its answers still packed.
+/// A selected document, with its metadata and its compressed answers.
 pub struct SelectedDocument<'a> {
     pub entry: &'a CatalogueEntry,
-    /// Its place in the catalogue: pages fetched before it.
+    /// Its index in the catalogue: the number of pages fetched before it.
     pub number: usize,
-    /// What the log says of it; of a thread, of its first page.
+    /// The log's record of it; of a thread, of its first page.
     pub page: &'a PageProcessed,
-    /// What it is made of, in order of pages and time: one answer, or of a thread those of all visits of its pages.
+    /// One answer, or for a thread those of all visits of its pages, by page and time.
     pub answers: &'a [StoredResponse],
-    /// Which of them is the page's own.
+    /// The answer of the page itself.
     own: usize,
     catalogue: &'a Catalogue,
     names: &'a UrlNames,
@@ -78,17 +72,17 @@ pub struct SelectedDocument<'a> {
 }
 
 impl SelectedDocument<'_> {
-    /// As a document.
+    /// Parses it into a document.
     pub fn document(&self, parts: Parts) -> Result<CorpusDocument, StoreError> {
         let own = &self.answers[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
-        // A thread of which no post can be told is a page like others.
+        // A thread without recognisable posts is exported like any other page.
         let said = (!posts.is_empty()).then(|| {
             let texts: Vec<&str> =
                 posts.iter().map(|post| post.text.as_str()).filter(|text| !text.is_empty()).collect();
             texts.join("\n\n")
         });
-        // Where lines of a text are left out, only the text shows how many characters stay.
+        // If boilerplate lines are removed, the characters can be counted only in the text.
         let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
         let parsed = if parts.links || counts && said.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
         let url = match self.names.url(self.page.id) {
@@ -183,15 +177,12 @@ fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streamed {
     pub pages: u64,
-    /// Bytes of their records in the archive.
+    /// Bytes of its records in the archive.
     pub archived: u64,
 }
 
-/// Hands the chosen pages over, in order of fetching: `render` makes of each what is to be written, on all cores at once;
-/// `write` takes that in order, while the next are rendered.
-///
-/// # Errors
-/// [`WriteError`] if log or archive do not read, or as `render` and `write` say. The first error ends it.
+/// Passes the selected pages on in order of fetching: `render` turns each into output, on all cores; `write` receives
+/// that in order, while the next are rendered. The first error ends it.
 pub fn stream<T: Send>(
     store: &Store,
     catalogue: &Catalogue,
@@ -239,7 +230,7 @@ pub fn stream<T: Send>(
         last = record.archive.or(last);
         for event in events {
             let Event::PageFetched(page) = event else { continue };
-            // The next page's first visit; any other is taken in with the first.
+            // The first visit of the next page; its other visits belong to it.
             let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
             let number = next;
             next += 1;
@@ -278,7 +269,7 @@ struct Waiting {
     own: usize,
 }
 
-/// The visits that a document is made of; none if the archive does not have its own.
+/// The visits of a document; `None` if the archive lacks its own.
 fn gather(
     store: &Store,
     archive: &mut ArchiveReader,
@@ -360,7 +351,7 @@ mod tests {
         let store = revisited(root.path(), settled, documents_before[0].fetched_at);
         assert!(store.batch(2).unwrap().revisit);
         assert_eq!(documents(&store, all).unwrap(), documents_before);
-        // What comes behind it is found as ever.
+        // Later pages are found as before.
         drop(store);
         let store = crawl(root.path(), &[("http://a.cn/3", "<p>排球")]);
         let later = documents(&store, all).unwrap();

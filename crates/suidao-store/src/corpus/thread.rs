@@ -1,4 +1,4 @@
-//! The posts of all pages of a thread as one list.
+//! Merges the posts of all pages of a thread into one list.
 
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
@@ -8,7 +8,7 @@ use suidao_page::model::PostRecord;
 
 pub(super) struct ThreadPage {
     pub page: u16,
-    /// Number of the visit: the higher, the later.
+    /// Number of the visit; later visits have higher numbers.
     pub visit: u64,
     pub posts: Vec<PostRecord>,
 }
@@ -18,8 +18,8 @@ struct Kept {
     at: (u16, usize),
 }
 
-/// Merges the pages of a thread. Two posts of different visits are one if they have one anchor; else one number in the
-/// thread, and nothing that tells them apart; else one writer, time and text. What was read last is what it says.
+/// Merges the pages of a thread. Posts of different visits are one post if they have the same anchor; else if they have
+/// the same number and nothing contradicts it; else if author, time and text are equal. The latest version counts.
 pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     pages.sort_by_key(|page| page.visit);
     let mut kept: Vec<Kept> = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     let mut by_floor: FxHashMap<u32, usize> = FxHashMap::default();
     let mut by_text: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for ThreadPage { page, posts, .. } in pages {
-        // Posts of one page are as many as it shows, whatever they say.
+        // Equal posts on one page are separate posts.
         let before = kept.len();
         let mut met = vec![false; before];
         for (number, post) in posts.into_iter().enumerate() {
@@ -65,7 +65,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
             }
         }
     }
-    // Some forums repeat the first post on every page: numbers tell better than places.
+    // Some forums repeat the first post on every page, so numbers are more reliable than positions.
     if kept.iter().all(|kept| kept.post.floor.is_some()) {
         kept.sort_by_key(|kept| (kept.post.floor, kept.at));
     } else {
@@ -74,9 +74,9 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     kept.into_iter().map(|kept| kept.post).collect()
 }
 
-/// Whether writers and times, as far as both posts have them, can be the same.
+/// Whether authors and times, if both posts have them, can be the same.
 fn agree(one: &PostRecord, other: &PostRecord) -> bool {
-    /// Seconds between two looks at one post.
+    /// Most seconds between the times of one post on two visits.
     const SLACK: i64 = 60;
     let writers = one.author.as_ref().zip(other.author.as_ref()).is_none_or(|(one, other)| one == other);
     writers && one.posted.zip(other.posted).is_none_or(|(one, other)| one.agrees(other, SLACK))
@@ -179,7 +179,7 @@ mod tests {
     }
 
     /// A thread whose second page is visited three times, the last time behind a login; a board visited twice, and a page
-    /// that was none of a forum.
+    /// outside the forum.
     #[test]
     fn all_pages_of_a_thread_are_one_document() {
         let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What became of one URL, told from the log: its path, its evidence, its scores, k, or its refusal.
+//! The history of one URL, from the log: its path, scores, k, and its outcome or the reason why it was skipped.
 
 use std::fmt;
 
@@ -13,44 +13,43 @@ use suidao_page::model::{
 };
 use suidao_page::read::language_tag;
 
-/// Links told at most; the number of all is told too.
+/// Most links listed; their total number is given too.
 const MOST_LINKS: usize = 10;
 
-/// A link to it, and the page it stands on; none for the list of seeds.
+/// A link to it and the page with that link; `None` for the list of seeds.
 #[derive(Serialize)]
 struct Linked {
     on: Option<String>,
     link: Link,
 }
 
-/// Everything the log says of one URL: for programs as it is serialised, for people as it is displayed.
+/// Everything that the log has about one URL. Serialised for programs, displayed for people.
 #[derive(Serialize)]
 pub struct UrlHistory {
     url: CrawlUrl,
-    /// What happened to it when it was its turn; if nothing did, why it waits or was refused at the door.
+    /// Its outcome; before one, why it is queued or was skipped.
     fate: Value,
-    /// Visits after it was fetched.
+    /// Visits after the first.
     visits_since: u64,
     retries: Vec<Failure>,
     links: Vec<Linked>,
     path: Vec<Discovered>,
-    /// Its fate for people, in lines: in brief, and with its queue and k.
+    /// The outcome for people: in brief, and with queue and k.
     #[serde(skip)]
     told: [String; 2],
-    /// It was refused because of its host, whose robots.txt could not be had when last it was asked for: why.
+    /// It was skipped because the robots.txt of its host was unreachable: the cause.
     #[serde(skip)]
     is_hosts: bool,
     #[serde(skip)]
     unreached: Option<Failure>,
-    /// What is known of the pages on the path, in words: in brief, and with k.
+    /// The pages on the path in words: in brief, and with k.
     #[serde(skip)]
     pages: FxHashMap<UrlId, [String; 2]>,
-    /// Names of the pages that are mentioned.
     #[serde(skip)]
     names: FxHashMap<UrlId, CrawlUrl>,
 }
 
-/// The page or redirect that an event tells links of.
+/// The page or redirect whose links an event lists.
 fn place_of(event: &Event) -> Option<UrlId> {
     match event {
         Event::PageFetched(page) => Some(page.id),
@@ -63,8 +62,8 @@ fn place_of(event: &Event) -> Option<UrlId> {
 }
 
 impl UrlHistory {
-    /// Two passes over the log, `batches` being asked for each: one for who found whom, one for the few that lie on the path.
-    /// None if it never occurred.
+    /// Reads the log twice, by calls of `batches`: first for the links, then for the few URLs on the path. `None` if the
+    /// URL never occurred.
     pub fn read<I: Iterator<Item = Result<Record, StoreError>>>(
         batches: impl Fn() -> I,
         url: &CrawlUrl,
@@ -99,7 +98,7 @@ impl UrlHistory {
                 }
             }
         }
-        // Refused on one link and known by another: what became of it there is its story.
+        // Skipped as one link and known by another: the latter decides.
         let skipped = skipped.filter(|_| id.is_none());
         let Some(last) = id.map(Some).or(skipped.map(|(_, from)| from)) else { return Ok(None) };
         let path: FxHashSet<UrlId> =
@@ -176,7 +175,7 @@ impl UrlHistory {
             }
             Event::PageFetched(page) if Some(page.id) == id => {
                 let mut settled = json!(page);
-                // Numbers of other URLs mean nothing by themselves.
+                // Numbers of other URLs mean nothing to readers.
                 if let Some(fields) = settled.as_object_mut() {
                     fields.retain(|name, _| !matches!(name.as_str(), "links" | "known"));
                 }
@@ -209,7 +208,7 @@ impl UrlHistory {
             }
             _ => return,
         };
-        // A page that was fetched was; what its later visits found is told by `suidao history`.
+        // A fetched page stays fetched; `suidao history` lists later visits.
         if self.fate.get("fetched").is_some() {
             self.visits_since += 1;
         } else {
@@ -217,8 +216,8 @@ impl UrlHistory {
         }
     }
 
-    /// Links to it that stand on pages, the best first: those that were followed before those that were dropped, then by their
-    /// evidence, then by the place they gave; equal ones as they were found.
+    /// Links to it, the best first: followed before dropped, then by scores, then by priority, then in order of
+    /// discovery.
     fn judged(&self) -> Vec<&Linked> {
         let mut judged: Vec<&Linked> = self.links.iter().filter(|linked| linked.on.is_some()).collect();
         judged.sort_by(|one, other| {
@@ -243,7 +242,7 @@ impl UrlHistory {
         }
     }
 
-    /// Why it waits or was left, where nothing happened to it yet.
+    /// Why it is still queued or was left, if nothing has happened to it yet.
     fn standing(&self, refused: Option<SkipReason>, detailed: bool) -> String {
         if let Some(reason) = refused {
             return format!("skipped: {}", reason.why());

@@ -1,8 +1,7 @@
 //! Which visits of a page count, and which pages are parts of one document.
 //!
-//! The last visit of a page is what is on record of it, unless it brought less: a page that asks for a login, or that does
-//! not read under a new skin, takes nothing away that was there. Of threads all visits are kept, for each may have posts that
-//! the others do not have.
+//! The last visit of a page is its current version, unless it brought less: a login page, or a page that is unreadable
+//! after a redesign, replaces nothing. All visits of threads are kept, because each may have posts that the others lack.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,33 +9,33 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::catalogue::CatalogueEntry;
 use suidao_page::model::{ApproxTime, ForumRole, ForumStep, Millis, PageKind, PageProcessed, UrlId};
 
-/// What a page is a part of.
+/// The part that a page plays in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageRole {
     Page,
-    /// The first page of a thread: the document of all its pages.
+    /// The first page of a thread, which is the document of all its pages.
     Thread,
-    /// A further page of the thread at this place of the catalogue.
+    /// A further page of the thread at this index of the catalogue.
     Further(u32),
-    /// No document: a page that calls the page at this place of the catalogue its own address, and says the same.
+    /// Not a document: it declares the page at this index as its canonical address, and has the same text.
     Copy(u32),
-    /// No document: it asks for a login where a thread or a list was expected.
+    /// Not a document: a login page in place of a thread or a list.
     Login,
-    /// No document: it no longer looks like the thread or the list that it was.
+    /// Not a document: it no longer looks like the thread or list that it was.
     Unread,
-    /// No document any more: it was missed for longer than the grace, or has moved.
+    /// No longer a document: it was missing for longer than the grace, or has moved.
     Retired,
 }
 
-/// When a page was there, and how often it was another.
+/// When a page was seen, and how often it changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeenTimes {
     pub first: Millis,
-    /// When it was last there; of a thread, any of its pages.
+    /// When it was last seen; of a thread, any of its pages.
     pub last: Millis,
-    /// When its text was first seen as it is on record; of a thread, the text of any of its pages.
+    /// When its current text was first seen; of a thread, that of any of its pages.
     pub changed: Millis,
-    /// Different texts seen, one after the other.
+    /// Number of different texts in succession.
     pub versions: u32,
 }
 
@@ -45,36 +44,35 @@ impl SeenTimes {
         Self { first: at, last: at, changed: at, versions: 1 }
     }
 
-    /// The same page fetched again with a text of this digest, after one of that.
+    /// Adds a visit; `is_other`: its text differs from the one before.
     fn again(self, at: Millis, is_other: bool) -> Self {
         let changed = if is_other { at } else { self.changed };
         Self { last: at, changed, versions: self.versions + u32::from(is_other), ..self }
     }
 }
 
-/// A visit that a document is made of, where there are several.
+/// A visit of a document that has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StoredVisit {
     pub document: u32,
-    /// Page of the thread, from 1; 0 where it is none.
+    /// Page of the thread, from 1; 0 if it is not a thread.
     pub page: u16,
-    /// Number of the batch of the log.
     pub batch: u64,
-    /// Where the answer before it in its file ends.
+    /// End of the previous answer in its file.
     pub from: u64,
-    /// It is what is on record of its page.
+    /// It is the current version of its page.
     pub best: bool,
 }
 
 pub(super) enum VisitChange {
     New,
-    /// The page at this place is what it says from now on.
+    /// It becomes the current version of the page at this index.
     Newer(u32),
-    /// Nothing, but that the page at this place was there.
+    /// It proves only that the page at this index was there.
     Less(u32),
 }
 
-/// The visits of a crawl so far. Memory: 32 bytes for each, and 32 for each page.
+/// The visits of a crawl so far. Memory: 32 bytes per visit and 32 per page.
 #[derive(Default)]
 pub(super) struct Visits {
     places: FxHashMap<UrlId, u32>,
@@ -85,7 +83,7 @@ pub(super) struct Visits {
 struct Page {
     kind: PageKind,
     posts: u32,
-    /// Place of the visit on record.
+    /// Index of the current visit.
     best: u32,
     visits: u32,
     retired: bool,
@@ -99,7 +97,7 @@ struct Answered {
 }
 
 impl CatalogueEntry {
-    /// When the page was there, as another visit of it adds.
+    /// The times of the page after one more visit.
     pub(super) fn seen_again(&self, at: Millis, text: Option<u64>) -> SeenTimes {
         self.seen.again(at, text.is_some_and(|text| text != self.sketch.digest))
     }
@@ -136,7 +134,7 @@ impl Visits {
         VisitChange::Newer(place)
     }
 
-    /// A page was visited and said what it had said.
+    /// A page was visited and found unchanged.
     pub fn unchanged(&self, id: UrlId, at: Millis, entries: &mut [CatalogueEntry]) {
         if let Some(&place) = self.places.get(&id) {
             let seen = &mut entries[place as usize].seen;
@@ -150,7 +148,7 @@ impl Visits {
         }
     }
 
-    /// Learns what pages seen before their forum was understood are.
+    /// Learns the roles of pages that were fetched before their forum was recognised.
     pub fn understood(&mut self, step: &ForumStep) {
         self.wanted(&step.roles);
         for (id, kind, posts) in &step.read {
@@ -161,7 +159,7 @@ impl Visits {
         }
     }
 
-    /// A page seen before may turn out to be wanted as the next one of a thread.
+    /// A page fetched earlier may turn out to be the next page of a thread.
     fn wanted(&mut self, roles: &[(UrlId, ForumRole)]) {
         for (id, role) in roles {
             if let ForumRole::Continuation { thread, page } = *role {
@@ -179,14 +177,14 @@ impl Visits {
         }
     }
 
-    /// Says of the entries what they are, and gives the visits of the documents that are made of more than one, in order of
-    /// documents, pages and time.
+    /// Sets the roles of the entries, and returns the visits of documents with more than one, sorted by document, page
+    /// and time.
     pub fn end(self, entries: &mut [CatalogueEntry]) -> Vec<StoredVisit> {
         for (place, entry) in entries.iter_mut().enumerate() {
             entry.part = self.part(place as u32);
             match self.pages[place].kind {
                 PageKind::Index { .. } => entry.listing = true,
-                // Posts are a row too, but not of links to something else.
+                // Posts are records too, but do not link to other documents.
                 PageKind::Thread { .. } => entry.listing = false,
                 _ => {}
             }
@@ -233,7 +231,7 @@ impl Visits {
         match self.pages[place as usize].kind {
             PageKind::Thread { thread: first, page } if page > 1 => match thread(first) {
                 Some(first) if number(self.pages[first as usize].kind) == 1 => PageRole::Further(first),
-                // Its first page was never read.
+                // Its first page was never parsed.
                 _ => PageRole::Thread,
             },
             PageKind::Thread { .. } => PageRole::Thread,
@@ -244,7 +242,7 @@ impl Visits {
     }
 }
 
-/// How much a page of a forum is: nothing may be less than it was.
+/// Ranks a page of a forum: a version never replaces one of higher rank.
 fn rank(kind: PageKind) -> u8 {
     match kind {
         PageKind::Login | PageKind::Unread => 0,

@@ -1,8 +1,8 @@
-//! The archive: every answer that is kept, with its request, as records in WARC files, in order of settling.
+//! The archive: every stored answer with its request, as records in WARC files, in order of settling.
 //!
-//! Files are numbered; the one being written is called `.open` until it is closed or full. The archive knows nothing
-//! of batches: the log keeps each page's [`Location`], and [`Archive::resume`] is told the last one. All that lies
-//! behind it was never acknowledged and is cut off, so that what is fetched again is not in the archive twice.
+//! Files are numbered; the current one ends in `.open` until it is closed. The archive does not know batches: the log has
+//! each page's [`Location`], and [`Archive::resume`] gets the last one. Everything after it was never acknowledged and is
+//! cut off, so that no page is archived twice.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,9 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::{CorruptionPolicy, CrawlDirectory, StoreError, own, warc};
 use suidao_page::model::{Fetched, Millis};
 
-/// Where the record of an answer lies, or one that stands for it: bytes of a WARC file, one whole gzip member, or two where a
-/// browser ran the page's scripts and what it made of the page stands behind it. Nothing else of its answer comes later, so
-/// the file may be cut at its end.
+/// The bytes of a response or revisit record in a WARC file: one gzip member, or two if a rendered copy follows. The file
+/// may be cut at its end, because nothing else of the answer comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     pub file: u32,
@@ -32,25 +31,25 @@ impl Location {
 
 #[derive(Clone, Debug)]
 pub struct ArchiveSettings {
-    /// A file that has reached this many bytes is closed, and the next begun.
+    /// Bytes after which a file is closed and the next one begins.
     pub rotate_at: u64,
     pub user_agent: String,
-    /// The other header fields sent with every request, names in lower case.
+    /// The other header fields of every request, in lower case.
     pub request_headers: Vec<(String, String)>,
 }
 
 impl ArchiveSettings {
-    /// Files of 1 GB, as is usual.
+    /// 1 GB, the usual size.
     pub const ROTATE_AT: u64 = 1_000_000_000;
 }
 
-/// How files are named before the number.
+/// File names before the number.
 const PREFIX: &str = "suidao";
 
 #[derive(Debug)]
 pub struct WarcArchive {
     pages: PathBuf,
-    /// Open all the time, for connections may take every descriptor.
+    /// Kept open, because connections may occupy every descriptor.
     directory: Option<File>,
     settings: ArchiveSettings,
     request_headers: Vec<(String, String)>,
@@ -62,31 +61,31 @@ pub struct WarcArchive {
 struct OpenFile {
     file: File,
     path: PathBuf,
-    /// Bytes handed over so far, `pending` among them.
+    /// Bytes added so far, `pending` included.
     length: u64,
-    /// Records not handed to the system yet.
+    /// Records not yet written.
     pending: Vec<u8>,
 }
 
 impl WarcArchive {
-    /// Opens the archive of `dir` behind `last`, the last location that the log holds. What lies there was never
-    /// acknowledged: files after the one of `last` are removed, and that one is cut.
+    /// Opens the archive of `dir` after `last`, the last location in the log. Later bytes were never acknowledged: later
+    /// files are removed, and the file of `last` is cut.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] if a file is missing or shorter than the log says; [`StoreError::Io`].
+    /// [`StoreError::Damaged`] if a file is missing or shorter than the log requires; [`StoreError::Io`].
     pub fn resume(dir: &CrawlDirectory, last: Option<Location>, settings: ArchiveSettings) -> Result<Self, StoreError> {
         let pages = dir.pages();
         let keep = last.map(|location| location.file);
         let mut files = warc_files(&pages)?;
         let kept = files.iter().position(|(number, _)| Some(*number) == keep).map(|at| files.swap_remove(at).1);
-        // The highest first: at any moment what is left is a beginning of what was there.
+        // The highest first, so that what is left is always a prefix.
         files.sort();
         for (_, path) in files.iter().rev().filter(|(number, _)| keep.is_none_or(|keep| *number > keep)) {
             fs::remove_file(path).map_err(StoreError::io(path, "remove unconfirmed pages"))?;
         }
         let mut request_headers = vec![("user-agent".to_owned(), settings.user_agent.clone())];
         request_headers.extend(settings.request_headers.iter().cloned());
-        // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
+        // Only Unix opens directories as files; elsewhere the system makes names durable itself.
         let directory = cfg!(unix).then(|| File::open(&pages)).transpose();
         let directory = directory.map_err(StoreError::io(&pages, "open it"))?;
         let mut archive = Self { pages, directory, settings, request_headers, number: 0, open: None };
@@ -104,7 +103,7 @@ impl WarcArchive {
         self.directory.as_ref().map_or(Ok(()), File::sync_all).map_err(fail)
     }
 
-    /// Opens the file of the last location, cut behind it; or leaves it closed if it was closed just there.
+    /// Opens the file of the last location and cuts it; a file that ends there stays closed.
     fn go_on(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
         let open_path = self.pages.join(open_name(last.file));
         let found = own::open_linked(&path)?.metadata().map_err(StoreError::io(&path, "read its size"))?.len();
@@ -121,7 +120,7 @@ impl WarcArchive {
             fs::rename(&path, &open_path).map_err(StoreError::io(&path, "rename it"))?;
         }
         let fail = || StoreError::io(&open_path, "truncate it after the last saved page");
-        // It is cut and written to: one that was moved elsewhere has to come back first.
+        // A file that was moved behind a link must be moved back before it is cut and written.
         let mut file = own::open(&open_path, OpenOptions::new().write(true))?;
         file.set_len(last.end()).map_err(fail())?;
         file.sync_all().map_err(fail())?;
@@ -139,7 +138,7 @@ impl WarcArchive {
             Some(open) => open,
             None => self.begin(at)?,
         };
-        // Time and place make the id of a page fetched twice another each time.
+        // With time and position, a page fetched twice gets two ids.
         let name = format!("{} {} {} {}", kept.url(), at.0, self.number, open.length);
         let start = open.pending.len();
         let written = kept.write(at, &name, &self.request_headers, open.pending);
@@ -155,7 +154,7 @@ impl WarcArchive {
         Ok(Location { file: self.number, offset, length })
     }
 
-    /// Begins the file of the current number with a warcinfo record.
+    /// Starts the current file with a warcinfo record.
     fn begin(&self, at: Millis) -> Result<OpenFile, StoreError> {
         let name = open_name(self.number);
         let path = self.pages.join(&name);
@@ -168,7 +167,7 @@ impl WarcArchive {
         Ok(OpenFile { file, path, length: pending.len() as u64, pending })
     }
 
-    /// Puts on disk all that was added.
+    /// Puts everything added on disk.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         match &mut self.open {
             Some(open) => open.sync(),
@@ -176,7 +175,7 @@ impl WarcArchive {
         }
     }
 
-    /// Syncs the file in progress and gives it its final name; a page added later begins the next.
+    /// Syncs the current file and gives it its final name; a later page begins the next.
     pub fn close(&mut self) -> Result<(), StoreError> {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.sync()?;
@@ -189,7 +188,7 @@ impl WarcArchive {
     }
 }
 
-/// Bytes gathered before they are handed to the system.
+/// Bytes buffered before a write.
 const PENDING: usize = 1 << 20;
 
 impl OpenFile {
@@ -205,11 +204,11 @@ impl OpenFile {
     }
 }
 
-/// How often a file is asked for while connections hold all descriptors, a tenth of a second apart: longer than an idle
-/// connection is kept.
+/// How often opening a file is tried while connections occupy all descriptors, every tenth of a second: longer than an
+/// idle connection is kept.
 const TRIES_FOR_A_DESCRIPTOR: usize = 150;
 
-/// Creates a file, waiting for a descriptor where connections hold all of them: they end, and without a file no page is kept.
+/// Creates a file, and waits for a descriptor if connections occupy all of them.
 #[allow(clippy::disallowed_methods, reason = "an edge, and the system offers nothing to wait on")]
 fn create_when_free(path: &Path) -> io::Result<File> {
     let mut tries = 0;
@@ -235,10 +234,7 @@ fn open_name(number: u32) -> String {
     format!("{PREFIX}-{number:05}.warc.gz{OPEN}")
 }
 
-/// The archive's files, by number; other files in the directory are nobody's business here.
-///
-/// # Errors
-/// [`StoreError::Io`] if the directory cannot be listed.
+/// The archive's files by number; other files are ignored.
 pub fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(pages).map_err(StoreError::io(pages, "list the directory"))? {
@@ -267,24 +263,18 @@ pub struct ArchiveReader {
 }
 
 impl ArchiveReader {
-    /// A reader of `dir`'s archive that unpacks bodies to at most `limit` bytes.
+    /// Reads the archive of `dir`; decodes bodies to at most `limit` bytes.
     pub fn new(dir: &CrawlDirectory, limit: usize) -> Self {
         Self { pages: dir.pages(), limit, open: None }
     }
 
     /// The answer at a location.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`] if there is no response record; [`StoreError::Io`].
     pub fn read_at(&mut self, location: Location) -> Result<Fetched, StoreError> {
         let (record, path) = self.record(location)?;
         unpack_record(&record, &path, location, self.limit)
     }
 
-    /// The packed record at a location, and the file it lies in: unpacking can so be left to other threads.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`] if the file is missing; [`StoreError::Io`].
+    /// The compressed record at a location and its file, so that other threads can unpack it.
     pub fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
         if self.open.as_ref().is_none_or(|(number, ..)| *number != location.file) {
             let names = [closed_name(location.file), open_name(location.file)];
@@ -294,7 +284,7 @@ impl ArchiveReader {
             self.open = Some((location.file, path, file));
         }
         let Some((_, path, file)) = &mut self.open else { return Err(missing(&self.pages, location)) };
-        // What unpacks to so little is not longer than this; a log may say anything.
+        // A record that unpacks to at most `limit` bytes is not longer than this. The length in the log is not trusted.
         let longest = 2 * (self.limit as u64).saturating_add(2 * warc::HEAD_LIMIT as u64);
         if location.length > longest {
             let what = format!(
@@ -311,10 +301,7 @@ impl ArchiveReader {
     }
 }
 
-/// The answer in a record read by [`ArchiveReader::record`].
-///
-/// # Errors
-/// [`StoreError::Damaged`] if it does not unpack or is no response.
+/// Unpacks the answer in a record of [`ArchiveReader::record`].
 pub fn unpack_record(record: &[u8], path: &Path, location: Location, limit: usize) -> Result<Fetched, StoreError> {
     let what = match warc::response(record, limit) {
         Ok(Some(fetched)) => return Ok(fetched),
@@ -369,7 +356,7 @@ mod tests {
         odd.status = 299;
         odd.headers = vec![("x-a".into(), "ü\r\ninjected: 1".into()), ("content-length".into(), "5".into())];
         odd.headers.push(("transfer-encoding".into(), "chunked".into()));
-        // Said to be packed, and is not.
+        // It declares gzip and is not.
         odd.headers.push(("content-encoding".into(), "gzip".into()));
         let mut empty = fetched(3, 0);
         empty.body = Bytes::new();
@@ -396,7 +383,7 @@ mod tests {
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let mut cookie = fetched(0, 2000);
         cookie.headers.push(("set-cookie".into(), "x".repeat(300 << 10)));
-        // Latin-1, which UTF-8 makes twice as long.
+        // Latin-1, twice as long in UTF-8.
         let mut noise = fetched(1, 2000);
         noise.headers.push(("x-noise".into(), "é".repeat(warc::LONGEST_HEAD)));
         let pages = [cookie, noise];
@@ -450,7 +437,7 @@ mod tests {
         let at = add(&mut archive, 0..20);
         drop(archive);
         assert!(at[19].file >= 2, "{at:?}");
-        // A torn tail behind the last file, as a crash leaves it.
+        // An incomplete record at the end of the last file, as after a crash.
         let open_file = root.path().join("pages").join(open_name(at[19].file));
         let mut torn = OpenOptions::new().append(true).open(&open_file).unwrap();
         torn.write_all(&[0x1f, 0x8b, 8, 0, 1, 2]).unwrap();
@@ -460,7 +447,7 @@ mod tests {
         assert_eq!(urls(root.path()), all[..20]);
         add(&mut archive, 20..21);
         drop(archive);
-        // Back into a file that was closed: it is open again, and those after it are gone.
+        // Back into a closed file: it is open again, and those after it are gone.
         let back = at.iter().rposition(|at| at.file == 1).unwrap() - 1;
         drop(open(root.path(), Some(at[back]), 6000).unwrap());
         assert_eq!(names(root.path()), [closed_name(0), open_name(1)]);
@@ -477,7 +464,7 @@ mod tests {
         fs::write(root.path().join("pages").join(closed_name(0)), "short").unwrap();
         let message = open(root.path(), Some(at[last]), 6000).unwrap_err().to_string();
         assert!(message.contains("ends at byte 5"), "{message}");
-        // Nothing acknowledged at all; strangers stay.
+        // Nothing acknowledged; other files stay.
         fs::write(root.path().join("pages/notes.txt"), "mine").unwrap();
         drop(open(root.path(), None, 6000).unwrap());
         let left: Vec<_> = fs::read_dir(root.path().join("pages")).unwrap().map(|e| e.unwrap().file_name()).collect();

@@ -1,4 +1,4 @@
-//! The state of a crawl beside its log, in `state/checkpoint`: what the fold of the first so many batches came to.
+//! A saved state of the crawl in `state/checkpoint`, after the first batches of the log.
 //!
 //! ```text
 //! suidao checkpoint 4\n   header (postcard): batches, digest of the last of them, digest of the settings
@@ -19,23 +19,23 @@ use super::part::file_beside;
 use super::{CrawlDirectory, Store, StoreError, own};
 use suidao_page::model::Batch;
 
-/// First line of the file. The number is raised when pieces of an earlier build cannot be read.
+/// First line of the file. Increase the number when pieces of an earlier build cannot be read.
 const HEAD: &[u8] = b"suidao checkpoint 4\n";
 
-/// Longest piece that is believed, in bytes: the largest are lists of what waits, 10 bytes an entry.
+/// Longest piece accepted, in bytes. The largest are lists of queued URLs, 10 bytes per entry.
 const LONGEST: u32 = 1 << 31;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointState {
     pub batches: u64,
-    /// Digest of the last of them ([`digest`]): a log that was made anew has another.
+    /// Digest of the last batch ([`digest`]): detects another log.
     pub last: u64,
-    /// Digest of all settings that the fold depends on.
+    /// Digest of all settings that affect how events change the state.
     pub settings: u64,
 }
 
 impl CheckpointState {
-    /// Whether the log bears it out.
+    /// Whether the log matches it.
     fn is_of(&self, store: &Store) -> bool {
         let last = self.batches.checked_sub(1).filter(|last| *last < store.len());
         last.is_some_and(|last| store.batch(last).is_ok_and(|record| digest(&record.batch) == self.last))
@@ -46,7 +46,7 @@ pub fn digest(batch: &Batch) -> u64 {
     xxh3_64(&postcard::to_stdvec(batch).expect("events are plain data"))
 }
 
-/// A checkpoint that is written and has not its name yet: the batches that it holds have to be on disk first.
+/// A checkpoint without its final name: its batches must be on disk first.
 #[derive(Debug)]
 pub struct Checkpoint {
     file: NamedTempFile,
@@ -55,10 +55,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Writes the pieces of a state.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`]; the former checkpoint then stands.
+    /// Writes the pieces of a state. After an error the previous checkpoint remains.
     pub fn write(
         dir: &CrawlDirectory,
         state: CheckpointState,
@@ -72,15 +69,12 @@ impl Checkpoint {
         Ok(Self { file, path, state })
     }
 
-    /// Batches that have to be on disk before it gets its name.
+    /// Batches that must be on disk before it gets its name.
     pub fn batches(&self) -> u64 {
         self.state.batches
     }
 
-    /// Gives it its name, in the place of the former one.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`]; the former checkpoint then stands.
+    /// Replaces the previous checkpoint. After an error that remains.
     pub fn publish(self) -> Result<(), StoreError> {
         let Self { file, path, .. } = self;
         let fail = || StoreError::io(&path, "write it");
@@ -112,7 +106,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// The checkpoint of a store, if there is one that its log bears out, of these settings; and how many batches it holds.
+    /// The checkpoint of a store with these settings, if its log matches, and the number of its batches.
     pub fn of(store: &Store, settings: u64) -> Option<(Self, u64)> {
         let file = own::open(&store.directory().checkpoint(), File::options().read(true)).ok()?;
         let (pieces, state) = Self::begin(file)?;
@@ -128,7 +122,7 @@ impl Pieces {
         Some((pieces, state))
     }
 
-    /// Whether all pieces were read, each as it was written.
+    /// Whether all pieces were read with correct checksums.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
@@ -153,7 +147,7 @@ impl Iterator for Pieces {
             return None;
         }
         let mut piece = Vec::new();
-        // Not trusted with the memory before the bytes are there.
+        // Memory is allocated only as bytes arrive.
         self.from.by_ref().take(u64::from(length.min(LONGEST))).read_to_end(&mut piece).ok()?;
         self.read += 1;
         (piece.len() as u64 == u64::from(length) && xxh3_64(&piece) == sum).then_some(piece)

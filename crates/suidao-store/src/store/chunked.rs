@@ -1,6 +1,6 @@
-//! Transfer coding undone.
+//! Decodes chunked transfer coding.
 
-/// A chunked body (RFC 9112, 7.1) put together; `None` if it is not chunked in fact.
+/// Joins a chunked body (RFC 9112, 7.1); `None` if it is not in fact chunked.
 pub(super) fn chunked(body: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(body.len());
     let mut rest = body;

@@ -1,5 +1,5 @@
-//! The contract over crashes, tried: a child process crawls and is killed at some moment; what it acknowledged must
-//! be there, the archive must read, and after going on no page is there twice. Also full disks and damaged files.
+//! Tests of crash safety: a child process crawls and is killed; what it acknowledged must be there, the archive must be
+//! readable, and after resuming no page is there twice. Also full disks and damaged files.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use super::*;
 const PAGES: u32 = 400;
 const ROTATE_AT: u64 = 300_000;
 
-/// Crawls what is missing of [`PAGES`] in the directory of `SUIDAO_CRASH_DIR` and prints how many batches are durable.
+/// Crawls the missing ones of [`PAGES`] in the directory of `SUIDAO_CRASH_DIR` and prints the number of durable batches.
 #[test]
 #[ignore = "the child process of the other tests"]
 fn child() {
@@ -44,14 +44,14 @@ fn child_command() -> Vec<String> {
 }
 
 fn durable(line: &str) -> Option<u64> {
-    // The harness writes its own words before the first notice, on the same line.
+    // The test harness prints its own text before the first notice, on the same line.
     let (_, rest) = line.split_once("Durable(")?;
     rest.trim_end().strip_suffix(')')?.parse().ok()
 }
 
-/// What must hold at any time: batches without a gap, each with its page, and no page in the archive but those.
+/// Checks what must always hold: no gap in the batches, each with its page, and no other page in the archive.
 fn check(root: &Path, acknowledged: u64) -> u64 {
-    // As the crawl would go on: behind this there is nothing in the archive that the log does not hold.
+    // After resuming, the archive holds nothing that the log lacks.
     let (store, archive) = resume(root, ROTATE_AT).unwrap();
     drop(archive);
     let mut reader = ArchiveReader::new(store.directory(), 1 << 20);
@@ -117,12 +117,12 @@ fn kills_lose_nothing_acknowledged_and_keep_no_page_twice() {
     assert!(archived(root.path()).len() > 1, "several files");
 }
 
-/// A limit on the size of files stands for a full disk: writes fail at some byte, in the archive or in the log.
+/// A file-size limit simulates a full disk: writes to archive or log fail at some byte.
 #[test]
 #[cfg(unix)]
 fn a_full_disk_stops_the_crawl_and_loses_nothing() {
     let mut failed = BTreeSet::new();
-    // What a block is differs from shell to shell (512 or 1024 bytes).
+    // The size of a block differs between shells (512 or 1024 bytes).
     for blocks in [100, 300, 560, 700] {
         let root = tempfile::tempdir().unwrap();
         let run = |limit: &str| {
@@ -180,7 +180,7 @@ fn a_log_file_with_noise_in_it_is_told_and_not_gone_on_with() {
     let whole = std::fs::read(dir.log().join("db")).unwrap();
     let all: Vec<Record> = Store::open(&dir).unwrap().batches().map(Result::unwrap).collect();
     let read = |bytes: &[u8]| {
-        // The engine keeps where it was in other files, which are good for the whole one only.
+        // The engine keeps its position in other files, which match only the complete one.
         for entry in std::fs::read_dir(dir.log()).unwrap().map(Result::unwrap) {
             if entry.file_name().to_string_lossy().starts_with("snap") {
                 std::fs::remove_file(entry.path()).unwrap();

@@ -1,10 +1,10 @@
-//! Where things lie in a crawl directory, and how a file comes to its final name only when it is complete.
+//! The layout of a crawl directory, and writing files that get their final name only when complete.
 //!
 //! ```text
-//! pages/suidao-00000.warc.gz   request and response records; `.open` behind the name while it is written
-//! state/meta.json, lock, log/  what crawl this is; the lock; the log of events
-//! state/checkpoint             what the first so many batches of it came to, for a quick restart
-//! state/topic.toml, config.toml  lexicon and configuration it was last gone on with, for `suidao refresh`
+//! pages/suidao-00000.warc.gz   request and response records; the name ends in `.open` while it is written
+//! state/meta.json, lock, log/  identity of the crawl; the lock; the log of events
+//! state/checkpoint             state after the first batches of the log, for a quick restart
+//! state/topic.toml, config.toml  lexicon and configuration of the last run, for `suidao refresh`
 //! refresh.csv                  one line per round of `suidao refresh`
 //! harvest.csv                  one line per 100 pages
 //! skipped.csv                  every URL known and not fetched, with the reason
@@ -18,26 +18,25 @@ use std::path::{Path, PathBuf};
 use super::part::{self, PartDirectory, parent};
 use super::{StoreError, own};
 
-/// The directory one crawl works in. The value is a path with names and touches the disk only in its methods.
+/// Paths of the directory of one crawl. Only its methods touch the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlDirectory {
     root: PathBuf,
 }
 
-/// The lock of a crawl directory. Given back by name when dropped, not by closing the file: a process that is just being
-/// started by another thread holds a copy of the file for a moment, and with it a lock that was only closed.
+/// The lock of a crawl directory. Dropping it unlocks explicitly: closing the file is not enough, because a child process
+/// that another thread is starting holds a copy of it for a moment.
 #[derive(Debug)]
 pub struct Lock(pub(super) File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // If it fails the file's end ends the lock.
+        // If this fails, closing the file ends the lock.
         let _ = self.0.unlock();
     }
 }
 
 impl CrawlDirectory {
-    /// The crawl directory at `root`, whether or not it exists.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -62,12 +61,12 @@ impl CrawlDirectory {
         self.state().join("topic.toml")
     }
 
-    /// The configuration that the crawl was last gone on with.
+    /// The configuration of the last run.
     pub fn config_toml(&self) -> PathBuf {
         self.state().join("config.toml")
     }
 
-    /// What a browser that shows pages writes while it runs.
+    /// Browser profiles while it runs.
     pub fn profiles(&self) -> PathBuf {
         self.state().join("browser")
     }
@@ -76,7 +75,6 @@ impl CrawlDirectory {
         self.state().join("log")
     }
 
-    /// The state after so many batches of the log.
     pub fn checkpoint(&self) -> PathBuf {
         self.state().join("checkpoint")
     }
@@ -97,7 +95,7 @@ impl CrawlDirectory {
         self.root.join("summary.json")
     }
 
-    /// How many batches were acknowledged.
+    /// Number of acknowledged batches.
     pub fn acknowledged(&self) -> PathBuf {
         self.state().join("acknowledged")
     }
@@ -110,11 +108,11 @@ impl CrawlDirectory {
         self.meta_json().exists()
     }
 
-    /// Takes the directory for this process alone; the lock ends with the value, or with the process however it ends.
-    /// A lock of the system and not the existence of a file, so that a killed crawl leaves nothing to clear away.
+    /// Locks the directory for this process; the lock ends with the value or the process. A lock of the system, so that a
+    /// killed crawl leaves nothing behind.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] if another has it, [`StoreError::Io`].
+    /// [`StoreError::InUse`] if another process has it, [`StoreError::Io`].
     pub fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.state().join("lock");
         let mut options = OpenOptions::new();
@@ -126,12 +124,12 @@ impl CrawlDirectory {
         }
     }
 
-    /// Removes what a process that was killed had begun to write in `state/`; for who holds the lock.
+    /// Removes incomplete files of a killed process from `state/`; requires the lock.
     pub(super) fn clear_parts(&self) {
         let entries = fs::read_dir(self.state()).into_iter().flatten().flatten();
         for entry in entries {
             if part::is_part(&entry.file_name()) {
-                // It is in nobody's way, and only takes room.
+                // A leftover does no harm.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -145,15 +143,13 @@ impl CrawlDirectory {
     }
 }
 
-/// Writes a whole file that the user has named, as [`write_own`] does; a device or a pipe takes the bytes as they come.
-///
-/// # Errors
-/// [`StoreError::Io`]; the former file, if any, then stands as it was.
+/// Writes a whole file that the user has named, as [`write_own`]; a device or pipe receives the bytes directly. After an
+/// error the previous file remains.
 pub fn write_whole<T>(
     path: &Path,
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<T, StoreError> {
-    // Renamed over, it would be gone.
+    // Renaming over a device would replace it.
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
         let fail = || StoreError::io(path, "write it");
         let file = OpenOptions::new().write(true).open(path).map_err(fail())?;
@@ -165,12 +161,9 @@ pub fn write_whole<T>(
     write_own(path, content)
 }
 
-/// Writes a whole file of a crawl directory: `content` goes to a file beside it, which takes the name `path` only when all
-/// of it is on disk. A reader sees the former file or the new one, never a part. Whatever had the name, a link or a pipe
-/// among them, is replaced and not written to.
-///
-/// # Errors
-/// [`StoreError::Io`]; the former file, if any, then stands as it was.
+/// Writes a whole file of a crawl directory: `content` goes to a temporary file that is renamed to `path` when all of it
+/// is on disk. A reader sees the previous file or the new one. A link or pipe of that name is replaced, not written to.
+/// After an error the previous file remains.
 pub fn write_own<T>(
     path: &Path,
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
@@ -186,11 +179,8 @@ pub fn write_own<T>(
     Ok(value)
 }
 
-/// Writes a whole directory: `content` fills one beside it, which takes the name `path` only when all its files are on
-/// disk. Where `path` exists it must be an empty directory, and that is told before anything is written.
-///
-/// # Errors
-/// [`StoreError::Io`]; nothing is there then that was not before.
+/// Writes a whole directory: `content` fills a temporary one that is renamed to `path` when all its files are on disk. An
+/// existing `path` must be an empty directory; this is checked first. After an error nothing new is left.
 pub fn write_whole_directory<T>(
     path: &Path,
     content: impl FnOnce(&Path) -> Result<T, WriteError>,
@@ -214,7 +204,7 @@ pub fn write_whole_directory<T>(
     Ok(value)
 }
 
-/// Why the content of a file could not be written: the file itself, or what it is made from.
+/// Why a file could not be written: the file itself, or the source of its content.
 #[derive(Debug)]
 pub enum WriteError {
     Out(io::Error),
@@ -222,7 +212,7 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// As an error of the file `path` that was to be written.
+    /// As an error of the file `path`.
     pub fn at(self, path: &Path) -> StoreError {
         match self {
             Self::Out(source) => StoreError::Io { path: path.to_owned(), doing: "write it", source },
@@ -255,9 +245,9 @@ impl From<StoreError> for WriteError {
     }
 }
 
-/// Makes names in a directory durable: new, renamed and removed files.
+/// Makes new, renamed and removed names of a directory durable.
 pub fn sync_directory(path: &Path) -> Result<(), StoreError> {
-    // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
+    // Only Unix opens directories as files; elsewhere the system makes names durable itself.
     if cfg!(unix) {
         File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io(path, "sync the directory"))?;
     }

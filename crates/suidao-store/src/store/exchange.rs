@@ -1,7 +1,7 @@
-//! The request of an answer in the archive, to be copied as it is.
+//! Finds the request of an answer in the archive, to copy it.
 //!
-//! The log keeps where the response lies. The request was written just before it, so it is the last record between the end
-//! of the answer before and the response; that it is one, and of this response, is looked at and not believed.
+//! The log has the location of the response. The request is the last record between the end of the previous answer and
+//! the response; this is checked.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -12,14 +12,14 @@ use super::archive::Location;
 use super::warc::{HEAD_LIMIT, RecordHeader};
 use super::{StoreError, own};
 
-/// Longest stretch between two responses that is read: a warcinfo and a request, both no longer than a head may be.
+/// Most bytes read between two responses: a warcinfo and a request, neither longer than the longest head.
 const BETWEEN: u64 = 4 * HEAD_LIMIT as u64;
 
-/// The request record, one gzip member, of the response record `record`, which lies at `location` of the file `path`; the answer
-/// before that ends at byte `from`.
+/// The request record, one gzip member, of the response record `record` at `location` of the file `path`; the previous
+/// answer ends at byte `from`.
 ///
 /// # Errors
-/// [`StoreError::Damaged`] if one of them is not what it should be; [`StoreError::Io`].
+/// [`StoreError::Damaged`] if one of the records is not as expected; [`StoreError::Io`].
 pub fn request(path: &Path, from: u64, location: Location, record: &[u8]) -> Result<Vec<u8>, StoreError> {
     let damaged = |what: &str| StoreError::damaged(path, format!("the record at byte {}: {what}", location.offset));
     let before = |error: io::Error| damaged(&format!("before it: {error}"));
@@ -84,7 +84,7 @@ mod tests {
             assert!(head.starts_with("WARC/1.1\r\nWARC-Type: request") && head.contains(url(n).as_str()), "{head}");
             from = location.end();
         }
-        // The request of another page is not taken for its own.
+        // The request of another page is rejected.
         let last = locations[2];
         let record = &bytes[last.offset as usize..last.end() as usize];
         let wrong = Location { offset: locations[1].offset, ..last };

@@ -1,4 +1,4 @@
-//! Small made-up crawls for the tests of this room.
+//! Small artificial crawls for the tests of this module.
 
 use bytes::Bytes;
 
@@ -9,7 +9,7 @@ pub(super) fn url(n: u32) -> CrawlUrl {
     CrawlUrl::parse(&format!("http://h{}.example.cn/体育/page-{n}.html?n={n}", n % 7)).unwrap()
 }
 
-/// The answer of page `n`: `size` bytes and a few, incompressible but for its letters.
+/// The answer of page `n`: somewhat more than `size` bytes, incompressible.
 pub(super) fn fetched(n: u32, size: usize) -> Fetched {
     let mut body = format!("<title>第{n}页</title><p>足球 ").into_bytes();
     let mut state = u64::from(n) + 1;
@@ -31,7 +31,7 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
     }
 }
 
-/// As [`fetched`], and of every four answers one says that nothing has changed, and one sends the same again.
+/// As [`fetched`], but of every four answers one is a 304, and one repeats the same bytes.
 pub(super) fn kept(n: u32, size: usize) -> CorruptionPolicy {
     let fetched = fetched(n, size);
     let (asked, of) = (Validators { etag: Some("\"1\"".to_owned()), modified: None }, Millis(u64::from(n)));
@@ -45,7 +45,7 @@ pub(super) fn kept(n: u32, size: usize) -> CorruptionPolicy {
     }
 }
 
-/// Batch `n` settles page `n` and makes `links` URLs known, numbered without gaps; batch 0 seeds page 0 too.
+/// Batch `n` settles page `n` and adds `links` URLs, numbered without gaps; batch 0 also seeds page 0.
 pub(super) fn batch(n: u32, links: u32) -> Batch {
     let first = 1 + n * links;
     let follow = |to: u32| Link {
@@ -116,7 +116,7 @@ pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {
     ArchiveSettings { rotate_at, user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(), request_headers }
 }
 
-/// Opens or goes on with the crawl at `root`.
+/// Opens or resumes the crawl at `root`.
 pub(super) fn resume(root: &std::path::Path, rotate_at: u64) -> Result<(Store, WarcArchive), StoreError> {
     let dir = CrawlDirectory::new(root);
     let store = Store::resume(&dir, &meta())?;
@@ -124,7 +124,7 @@ pub(super) fn resume(root: &std::path::Path, rotate_at: u64) -> Result<(Store, W
     Ok((store, archive))
 }
 
-/// Crawls `pages` of `size` bytes through a writer that then closes everything.
+/// Crawls `pages` of `size` bytes and closes everything.
 pub(super) fn crawl(root: &std::path::Path, pages: std::ops::Range<u32>, size: usize, rotate_at: u64) -> Store {
     let (store, archive) = resume(root, rotate_at).unwrap();
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
@@ -144,7 +144,7 @@ pub(super) fn archived(root: &std::path::Path) -> Vec<(String, Vec<String>)> {
     files.iter().map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), urls(path))).collect()
 }
 
-/// Kind and URL of every record of an answer in the archive at `root`, whole or not, in order.
+/// Kind and URL of every record of an answer in the archive at `root`, complete or not, in order.
 pub(super) fn answers(root: &std::path::Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, _) in archived(root) {

@@ -1,5 +1,5 @@
-//! The harvest curve: how many of the pages fetched so far are relevant, a line per 100 pages. A fold of the batches,
-//! small enough to be kept in memory and written anew each time; after a resume it is the fold of the log.
+//! The harvest curve: relevant pages among the pages fetched, a line per 100 pages. Computed from the batches, kept in
+//! memory and rewritten each time.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,6 @@ use super::directory::write_own;
 use super::{CrawlDirectory, StoreError};
 use suidao_page::model::{Batch, Event, TunnelBudget};
 
-/// Pages per line.
 const EVERY: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,22 +16,21 @@ pub struct HarvestLine {
     pub pages: u64,
     pub relevant: u64,
     pub harvest_rate: f64,
-    /// Mean of the tunnel counter k of the pages since the last line, those with k unbounded left out; empty if all
-    /// are.
+    /// Mean k of the pages since the last line with bounded k; empty if there are none.
     pub mean_k: Option<f64>,
-    /// Hosts of which the first page was fetched since the last line.
+    /// Hosts whose first page was fetched since the last line.
     pub new_hosts: u32,
 }
 
-/// The curve so far. Memory: 4 bytes per known URL, some 30 per known host.
+/// The curve so far. Memory: 4 bytes per known URL, about 30 per known host.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HarvestCurve {
     lines: Vec<HarvestLine>,
     pages: u64,
     relevant: u64,
-    /// Numbers of the hosts, by the hashes of their names.
+    /// By the hashes of their names.
     hosts: FxHashMap<u64, u32>,
-    /// Host of each URL, by [`suidao_page::model::UrlId`].
+    /// Indexed by [`suidao_page::model::UrlId`].
     host_of: Vec<u32>,
     fetched: Vec<bool>,
     since: Since,
@@ -47,7 +45,7 @@ struct Since {
 }
 
 impl HarvestCurve {
-    /// Takes a batch in; batches come in order, each once.
+    /// Adds a batch; each batch once, in order.
     pub fn observe(&mut self, batch: &Batch) {
         for event in &batch.events {
             match event {
@@ -59,7 +57,7 @@ impl HarvestCurve {
                     }
                     self.host_of.push(host);
                 }
-                // A page fetched again counts once.
+                // Another visit of a page does not count.
                 Event::PageFetched(page) if page.again.is_none() => {
                     self.pages += 1;
                     self.relevant += u64::from(page.is_relevant_document());
@@ -94,7 +92,7 @@ impl HarvestCurve {
         self.fetched.iter().filter(|&&fetched| fetched).count()
     }
 
-    /// The lines so far; the last one tells the pages since the last hundred, if there are any.
+    /// The lines so far; the last one is for the pages since the last hundred, if any.
     pub fn lines(&self) -> impl Iterator<Item = HarvestLine> + '_ {
         self.lines.iter().copied().chain(self.line())
     }
@@ -110,10 +108,7 @@ impl HarvestCurve {
         })
     }
 
-    /// Writes `harvest.csv`.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`]; the former file then stands.
+    /// Writes `harvest.csv`. After an error the previous file remains.
     pub fn write(&self, dir: &CrawlDirectory) -> Result<(), StoreError> {
         write_own(&dir.harvest_csv(), |out| {
             let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(out);

@@ -1,5 +1,4 @@
-//! WARC files as a dictionary: which URL's answer lies where, read once from start to end; bodies are read when asked
-//! for.
+//! An index of WARC files by URL: built in one pass; bodies are read on demand.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Seek, SeekFrom};
@@ -13,8 +12,7 @@ use super::responses::{Counted, answer_behind, begin, broken, pass};
 use super::warc::{self, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched};
 
-/// The answers in WARC files, ours or another software's, by URL; of several for one URL the first. Memory: about 40
-/// bytes for each URL.
+/// The answers in WARC files of any software by URL, the first of each URL. Memory: about 40 bytes per URL.
 #[derive(Debug)]
 pub struct WarcIndex {
     files: Vec<PathBuf>,
@@ -22,7 +20,7 @@ pub struct WarcIndex {
     limit: usize,
 }
 
-/// Where a record begins: the byte of the file, and of the gzip member that begins there.
+/// Start of a record: the byte of the file where its gzip member starts.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     file: u32,
@@ -31,12 +29,11 @@ struct Place {
 }
 
 impl WarcIndex {
-    /// Reads where the answers lie in some files, in order; `seen` is told every URL. Answers larger than `limit` bytes
-    /// are passed over, and bodies unpacked to at most so many. A file that breaks off, as one still being written does,
-    /// has the answers up to there, and a warning tells of it.
+    /// Indexes the answers in some files, in order, and passes every URL to `seen`. Skips answers larger than `limit`
+    /// bytes, and decodes bodies to at most that. A truncated file counts up to its last complete record, with a warning.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if a file does not open, [`StoreError::Warc`] if it is none or damaged.
+    /// [`StoreError::Io`] if a file does not open, [`StoreError::Warc`] if it is damaged or not a WARC file.
     pub fn open(files: Vec<PathBuf>, limit: usize, mut seen: impl FnMut(&CrawlUrl)) -> Result<Self, StoreError> {
         let mut indexed = Self { files: Vec::new(), places: FxHashMap::default(), limit };
         for (file, path) in (0..).zip(files) {
@@ -100,10 +97,7 @@ impl WarcIndex {
         &self.files
     }
 
-    /// The answer of a URL, if there is one.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the file is not what it was any more.
+    /// The answer of a URL. Fails if the file has changed.
     pub fn get(&self, url: &CrawlUrl) -> Result<Option<Fetched>, StoreError> {
         let Some(place) = self.places.get(&url.fingerprint()) else { return Ok(None) };
         let path = &self.files[place.file as usize];
@@ -145,7 +139,7 @@ impl WarcIndex {
         Ok((answer_behind(input, &head, self.limit)?, head))
     }
 
-    /// Adds what a browser made of an answer, where the record `next` holds that; one that is torn does not harm it.
+    /// Adds the rendered copy of an answer if the record `next` holds one; an incomplete copy is ignored.
     fn put_rendered(
         &self,
         answer: &mut Option<Fetched>,

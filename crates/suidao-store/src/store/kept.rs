@@ -1,8 +1,8 @@
-//! How an exchange is kept: the request that was sent, and the answer to it, as two WARC records one behind the other;
-//! and behind these what a browser made of the answer, if one did, as a conversion record (WARC 1.1, 6.8).
+//! How an exchange is stored: request and answer as two WARC records, followed by the rendered copy of the page, if any,
+//! as a conversion record (WARC 1.1, 6.8).
 //!
-//! An answer that brought nothing new is kept as a revisit record (WARC 1.1, 6.7): its head, and a word on the answer that
-//! has the payload. So every request that was answered is in the archive, and every payload is there once.
+//! An answer without new content is stored as a revisit record (WARC 1.1, 6.7): its head, and a reference to the answer
+//! with the payload. So every answered request is in the archive, and every payload is there once.
 
 use std::io;
 
@@ -11,29 +11,29 @@ use flate2::Compression;
 use super::warc::{self, Draft};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 
-/// Level of compression: one of the quick ones, for packing counts: a quicker deflate took 28 % off the whole writer.
+/// A fast compression level: a faster deflate took 28 % off the writer's time.
 const LEVEL: u32 = 3;
 
-/// The server said that the page is as it was.
+/// The server answered 304.
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
-/// The server sent the same again.
+/// The server sent the same bytes.
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum CorruptionPolicy {
     Whole(Fetched),
-    /// By its head alone, for what it brings is in the archive: it has the status 304, or the payload is the same to the
-    /// byte, as sent ([`Fetched::wire`] where that is set).
+    /// Only the head, because the archive has the payload: status 304, or the same bytes as sent ([`Fetched::wire`] if
+    /// set).
     Revisit {
         fetched: Fetched,
-        /// When the answer to the same URL was kept that has the payload: the time of its batch.
+        /// When the answer with the payload was stored: the time of its batch.
         of: Millis,
     },
 }
 
 impl CorruptionPolicy {
-    /// Appends request and answer to `out`, as a gzip member each: `name` makes their ids, `headers` are the fields that
-    /// every request carries. Also how long `out` is without what comes behind the request.
+    /// Appends request and answer to `out`, one gzip member each: `name` determines their ids, `headers` are the fields
+    /// of every request. Also returns the length of `out` up to the end of the request.
     pub(super) fn write(
         &self,
         at: Millis,
@@ -72,11 +72,11 @@ impl CorruptionPolicy {
             at,
             media: "application/http; msgtype=response",
             fields,
-            // Of a 304 no length is told that the server did not tell.
+            // A 304 has a length only if the server sent one.
             head: &warc::response_head(fetched, (fetched.status != 304 || !self.is_revisit()).then_some(payload.len())),
             payload: if self.is_revisit() { &[] } else { payload },
         };
-        // What came packed does not get smaller.
+        // Compressed bodies do not shrink further.
         let level = if fetched.wire.is_some() { Compression::fast() } else { Compression::new(LEVEL) };
         let mut out = draft.write(level, out)?;
         if let (Self::Whole(_), Some(rendered)) = (self, &fetched.rendered) {
@@ -151,7 +151,7 @@ mod tests {
             );
             assert_eq!(request.contains("if-none-match: \"1\"\r\n"), n == 2, "{request}");
         }
-        // A 304 tells a length only where the server did.
+        // A 304 has a length only if the server sent one.
         let CorruptionPolicy::Revisit { fetched, of } = kept(2, 10) else { panic!() };
         let bare = CorruptionPolicy::Revisit { fetched: Fetched { headers: Vec::new(), ..fetched }, of };
         let (out, _) = bare.write(Millis(0), "name", &[], Vec::new()).unwrap();
@@ -179,7 +179,7 @@ mod tests {
             Responses::open(path, 1 << 20).unwrap().map(Result::unwrap).collect()
         };
         assert_eq!(read(&path), whole);
-        // As another program may pack it: not at all, and as one member.
+        // As another program may write it: uncompressed, and as one member.
         let mut plain = Vec::new();
         MultiGzDecoder::new(std::fs::File::open(&path).unwrap()).read_to_end(&mut plain).unwrap();
         let mut one = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
@@ -200,7 +200,7 @@ mod tests {
         for (page, &location) in whole.iter().zip(&at) {
             assert_eq!(reader.read_at(location).unwrap(), *page);
         }
-        // A file that breaks off within the second record has the answer.
+        // A file truncated within the second record still has the answer.
         let cut = root.path().join("cut.warc.gz");
         std::fs::write(&cut, &bytes[..at[0].end() as usize - 20]).unwrap();
         let web = WarcIndex::open(vec![cut], 1 << 20, |_| ()).unwrap();

@@ -1,13 +1,12 @@
-//! The log of events: batch after batch, numbered from 0, each kept whole or not at all. The crawl's state is a fold of
+//! The log of events: batches numbered from 0, each stored completely or not at all. The state of the crawl follows from
 //! it.
 //!
-//! A value is `version u8, crc32 of the rest u32 little endian, postcard of the [`Record`]`. The engine
-//! checks what it reads from the disk too; the checksum of ours is there because it is cheap and the engine is young.
-//! The engine takes damage in the middle of its file for the end of it and opens with what came before, or with
-//! nothing. So the number of batches is kept beside it (`Mark`): a log that has lost some is refused, not gone on
-//! with. The mark is written after the batches and not synced, so it never promises more than is there.
+//! A value is `version u8, crc32 of the rest u32 little endian, postcard of the [`Record`]`. The engine has checksums
+//! too; ours is cheap, and the engine is young. The engine takes damage in the middle of its file for the end and opens
+//! with what came before, or with nothing. So a separate file holds the number of batches ([`CommitMarker`]), and a log
+//! that has lost some is rejected. The marker is written after the batches and not synced, so it never promises too much.
 //!
-//! `meta.json` stands outside the engine, so that a later suidao may change the engine and still be told apart.
+//! `meta.json` is outside the engine, so that a later version can change the engine and still recognise the format.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -26,21 +25,21 @@ use suidao_page::model::{Batch, Millis};
 /// Format of directory and log that this program writes, and the only one that it reads.
 pub const FORMAT: u32 = 2;
 
-/// How many values are unpacked at a time, in parallel, when the log is read.
+/// Values unpacked at a time, in parallel, when the log is read.
 const READ_AHEAD: usize = 1024;
 
-/// A batch, and where the page that it settles lies in the archive.
+/// A batch, and the location of its page in the archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub batch: Batch,
-    /// The last record of the archive that the step brought, if it brought one.
+    /// The last archive record of this step.
     pub archive: Option<Location>,
-    /// That is a revisit record, and the payload lies elsewhere.
+    /// It is a revisit record; the payload is elsewhere.
     pub revisit: bool,
 }
 
 impl Record {
-    /// Where the answer lies that the step brought, if it is kept as it came.
+    /// Location of this step's answer, if it is stored in full.
     pub fn answer(&self) -> Option<Location> {
         self.archive.filter(|_| !self.revisit)
     }
@@ -48,7 +47,6 @@ impl Record {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
-    /// Format of the directory: [`FORMAT`] when written.
     pub format: u32,
     pub version: String,
     pub topic: String,
@@ -58,7 +56,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// The description of a crawl begun now by this program.
+    /// The description of a new crawl.
     pub fn new(topic: &str, lexicon: &str, strategy: &str, created: Millis) -> Self {
         Self {
             format: FORMAT,
@@ -70,7 +68,7 @@ impl Meta {
         }
     }
 
-    /// Reads a directory's description; changes nothing.
+    /// Reads the description of a directory; changes nothing.
     ///
     /// # Errors
     /// [`StoreError::NoCrawl`], [`StoreError::OtherFormat`], [`StoreError::Damaged`], [`StoreError::Io`].
@@ -82,7 +80,7 @@ impl Meta {
             #[serde(default)]
             version: String,
         }
-        // Whatever is done with a crawl begins here.
+        // Every access to a crawl starts here.
         dir.check_state()?;
         let path = dir.meta_json();
         if !path.exists() {
@@ -97,8 +95,8 @@ impl Meta {
         serde_json::from_slice(&text).map_err(damaged)
     }
 
-    /// That a crawl described by `self` may go on where one described by `there` stopped: date and program may
-    /// differ, nothing else.
+    /// Checks that a crawl described by `self` may resume one described by `there`: only date and program version may
+    /// differ.
     ///
     /// # Errors
     /// [`StoreError::OtherCrawl`] with the first difference.
@@ -120,7 +118,7 @@ impl Meta {
     }
 }
 
-/// The log, open in this process and in no other.
+/// The log, open in this process only.
 #[derive(Debug)]
 pub struct Store {
     db: sled::Db,
@@ -131,24 +129,24 @@ pub struct Store {
     hold: Hold,
 }
 
-/// How the directory is held: the last field of the log, so that the engine is closed before another process may come in.
+/// How the directory is held. The last field of the log, so that the engine closes before another process may open it.
 #[derive(Debug)]
 enum Hold {
-    /// To be written.
+    /// For writing.
     Whole(CommitMarker, #[expect(dead_code, reason = "held")] Lock),
-    /// It cannot be written, and the engine works on a copy.
+    /// It cannot be written; the engine works on a copy.
     Copy(#[expect(dead_code, reason = "held")] LogCopy),
 }
 
 impl Store {
-    /// Memory the engine may use for what it has read or written, in bytes.
+    /// Memory limit of the engine's cache, in bytes.
     pub const CACHE: u64 = 32 << 20;
 
-    /// Begins a crawl in `dir`, or opens the one that is there to go on with it.
+    /// Begins a crawl in `dir`, or opens an existing one to resume it.
     ///
     /// # Errors
-    /// [`StoreError::OtherCrawl`] if the crawl there is not `meta`'s, [`StoreError::Strangers`] if there are other
-    /// files, [`StoreError::InUse`] if one runs there, and as [`Store::open`]. Nothing is changed then.
+    /// [`StoreError::OtherCrawl`] if the existing crawl differs from `meta`, [`StoreError::Strangers`] if there are other
+    /// files, [`StoreError::InUse`] if a crawl runs there, and as [`Store::open`]. Nothing is changed then.
     pub fn resume(dir: &CrawlDirectory, meta: &Meta) -> Result<Self, StoreError> {
         dir.check_state()?;
         if dir.holds_crawl() {
@@ -163,12 +161,12 @@ impl Store {
         if store.next != 0 {
             return Err(StoreError::damaged(&dir.meta_json(), "it is missing, but state/log contains a crawl"));
         }
-        // Last: a crawl exists from the moment it is described.
+        // Last: the description makes it a crawl.
         write_own(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
         Ok(store)
     }
 
-    /// That a crawl may be begun in a directory that holds none.
+    /// Checks that a crawl may begin in a directory without one.
     ///
     /// # Errors
     /// [`StoreError::Strangers`] if there are other files.
@@ -179,7 +177,7 @@ impl Store {
         }
         for part in [dir.root().to_owned(), dir.pages()] {
             let Ok(entries) = fs::read_dir(&part) else { continue };
-            // A crawl that was killed before it was described has left its directories, and nothing to go on with.
+            // A crawl that was killed before its description was written leaves empty directories.
             let begun = |name: &std::ffi::OsStr| part == dir.root() && (name == "pages" || name == "state");
             let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".") || name == "lost+found";
             if entries.flatten().map(|entry| entry.file_name()).any(|name| !begun(&name) && !hidden(&name)) {
@@ -189,12 +187,12 @@ impl Store {
         Ok(())
     }
 
-    /// Opens the crawl in `dir`, for `why`, for a report or an export. Where the directory cannot be written the log is read from
-    /// a copy, and nothing can be appended.
+    /// Opens the crawl in `dir` for reading. If the directory cannot be written, the log is read from a copy, and nothing
+    /// can be appended.
     ///
     /// # Errors
-    /// [`StoreError::NoCrawl`] if there is none, [`StoreError::InUse`] while one runs there,
-    /// [`StoreError::OtherFormat`], [`StoreError::Damaged`], [`StoreError::Io`].
+    /// [`StoreError::NoCrawl`] if there is none, [`StoreError::InUse`] while one runs there, [`StoreError::OtherFormat`],
+    /// [`StoreError::Damaged`], [`StoreError::Io`].
     pub fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         match Self::open_to_write(dir) {
             Err(error) if is_read_only(&error) => Self::open_copy(dir),
@@ -254,7 +252,7 @@ impl Store {
         &self.dir
     }
 
-    /// How many batches it holds; also the number of the next one.
+    /// Number of batches; also the number of the next one.
     pub fn len(&self) -> u64 {
         self.next
     }
@@ -263,10 +261,10 @@ impl Store {
         self.next == 0
     }
 
-    /// Appends batches, in order and all or none of them; they are on disk when this returns.
+    /// Appends batches, in order, all or none; they are on disk on return.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if the disk does not take them. What of the log was acknowledged before stays.
+    /// [`StoreError::Io`] if the disk fails. Acknowledged batches remain.
     pub fn append(&mut self, records: &[Record]) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
@@ -292,7 +290,7 @@ impl Store {
 
     /// The batches from this number on, in order. An error ends the iteration.
     pub fn batches_from(&self, first: u64) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
-        // Unpacking costs more than reading (most of it is URLs), so it is spread over the cores a portion at a time.
+        // Unpacking costs more than reading (most of it is URLs), so it is done on all cores, a portion at a time.
         let mut rows = self.db.range(first.to_be_bytes()..);
         let mut expected = first;
         let mut portion: std::vec::IntoIter<Result<Record, StoreError>> = Vec::new().into_iter();
@@ -318,15 +316,11 @@ impl Store {
         })
     }
 
-    /// What reads the log beside the one that writes it, in the same process.
+    /// Reads the log in the same process while another thread writes it.
     pub fn reader(&self) -> LogReader {
         LogReader { db: Arc::new(RwLock::new(Some(self.db.clone()))), log: self.log.clone() }
     }
 
-    /// One batch.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`] or [`StoreError::Io`] if it is not there or does not read.
     pub fn batch(&self, number: u64) -> Result<Record, StoreError> {
         let value =
             self.db.get(number.to_be_bytes()).map_err(|error| engine_error(&self.log, "read the log", error))?;
@@ -334,10 +328,7 @@ impl Store {
         decode(&value).map_err(|what| StoreError::damaged(&self.log, format!("batch {number}: {what}")))
     }
 
-    /// Where the last page in the archive lies: everything behind it was never acknowledged.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`] or [`StoreError::Io`] if the log does not read.
+    /// Location of the last page in the archive; later bytes were never acknowledged.
     pub fn last_location(&self) -> Result<Option<Location>, StoreError> {
         for (number, row) in (0..self.next).rev().zip(self.db.iter().rev()) {
             if let Some(location) = self.read(number, row)?.archive {
@@ -357,19 +348,19 @@ impl Store {
     }
 }
 
-/// Reads the log of a crawl that is running. Cheap to clone; all clones are closed together.
+/// Reads the log of a running crawl. Cheap to clone; all clones close together.
 #[derive(Clone, Debug)]
 pub struct LogReader {
-    /// None once it is closed, so that nobody keeps the engine open.
+    /// `None` once it is closed, so that the engine can close.
     db: Arc<RwLock<Option<sled::Db>>>,
     log: PathBuf,
 }
 
 impl LogReader {
-    /// The batches that are in the log by now, in order, unpacked one after the other by whoever asks: a crawl needs the other
-    /// cores. Ends early when it is closed.
+    /// The batches that are in the log by now, in order, unpacked by the calling thread, because the crawl needs the
+    /// other cores. Ends early when it is closed.
     pub fn batches(&self) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
-        /// Between two portions the writer may go on, and the log may be closed.
+        /// Between two portions the writer may continue, and the log may be closed.
         const PORTION: usize = 64;
         let mut next: u64 = 0;
         let mut portion: std::vec::IntoIter<Result<Record, StoreError>> = Vec::new().into_iter();
@@ -389,13 +380,13 @@ impl LogReader {
         })
     }
 
-    /// Lets go of the engine, once the portion that is being read is over.
+    /// Releases the engine after the current portion.
     pub fn close(&self) {
         *self.db.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// How many batches were acknowledged, as 20 digits in a file beside the log.
+/// The number of acknowledged batches, as 20 digits in a file next to the log.
 #[derive(Debug)]
 struct CommitMarker {
     file: File,
@@ -409,7 +400,7 @@ impl CommitMarker {
         Ok(Self { file, path })
     }
 
-    /// None where it says nothing that can be read.
+    /// `None` if its content is invalid.
     fn read(&self) -> Result<Option<u64>, StoreError> {
         let mut digits = Vec::new();
         let mut file = &self.file;
@@ -451,7 +442,7 @@ fn number(log: &Path, key: &[u8]) -> Result<u64, StoreError> {
     Ok(u64::from_be_bytes(key))
 }
 
-/// Opens the engine in a directory, and tells the number of the next batch. `log`: the place that people know.
+/// Opens the engine in a directory and returns the number of the next batch. `log` is the path for messages.
 fn engine(place: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
     let config = sled::Config::new().path(place).cache_capacity(Store::CACHE).flush_every_ms(None);
     let db = open_patiently(&config).map_err(|error| engine_error(log, "open the log", error))?;
@@ -463,10 +454,10 @@ fn engine(place: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
     Ok((db, next))
 }
 
-/// That a log of so many batches has lost none; what the mark says, if anything.
+/// Checks that a log with `next` batches has lost none; returns the marker's number.
 fn check_mark(dir: &CrawlDirectory, mark: &CommitMarker, next: u64) -> Result<Option<u64>, StoreError> {
     match mark.read()? {
-        // Whoever went on would cut the archive to a log of which nobody knows that it is whole.
+        // Resuming would cut the archive to a log that may be incomplete.
         None if next > 0 || dir.pages().is_dir() && !warc_files(&dir.pages())?.is_empty() => {
             Err(StoreError::damaged(&mark.path, "it does not state the number of saved batches"))
         }
@@ -477,7 +468,7 @@ fn check_mark(dir: &CrawlDirectory, mark: &CommitMarker, next: u64) -> Result<Op
     }
 }
 
-/// The engine's threads let go of its own lock a moment after it was closed; ours is held, so nobody else has it.
+/// The engine's threads release its own lock a moment after it was closed; we hold ours, so nobody else has it.
 #[allow(clippy::disallowed_methods, reason = "an edge, and the engine offers nothing to wait on")]
 fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
     for _ in 0..100 {
@@ -494,7 +485,7 @@ fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
 fn engine_error(log: &Path, doing: &'static str, error: sled::Error) -> StoreError {
     match error {
         sled::Error::Io(source) => {
-            // The engine has made the system's error one of its own, whose words are its fields.
+            // The engine wraps the system's error; its text is in the fields.
             let plain = source.raw_os_error().is_none() && source.kind() != io::ErrorKind::Other;
             let source = if plain { source.kind().into() } else { source };
             StoreError::Io { path: log.to_owned(), doing, source }
@@ -595,7 +586,7 @@ mod tests {
         std::fs::write(dir.pages().join("suidao-00000.warc.gz"), "mine").unwrap();
         assert!(matches!(Store::resume(&dir, &meta()), Err(StoreError::Strangers(_))));
         assert!(!dir.state().exists());
-        // Nor where log and mark are lost and the rest is not: as a crawl that has kept nothing it would go on without them.
+        // If log and marker are lost and the rest is not, a crawl must not start from nothing.
         dir.make().unwrap();
         std::fs::write(dir.meta_json(), serde_json::to_vec(&meta()).unwrap()).unwrap();
         let refused = Store::resume(&dir, &meta()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The log of a crawl directory that cannot be written, as a copy: the engine writes when it opens.
+//! A copy of the log of a read-only crawl directory, because the engine writes when it opens.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -8,7 +8,7 @@ use std::path::Path;
 use super::directory::Lock;
 use super::{CrawlDirectory, StoreError, own};
 
-/// The copy, removed when it is dropped, and the lock that keeps a crawl from writing meanwhile where there is one to hold.
+/// The copy, deleted on drop, and the lock that keeps crawls from writing, if the file system has locks.
 #[derive(Debug)]
 pub(super) struct LogCopy {
     place: tempfile::TempDir,
@@ -16,17 +16,14 @@ pub(super) struct LogCopy {
 }
 
 impl LogCopy {
-    /// Copies the log, and holds off crawls.
-    ///
-    /// # Errors
-    /// [`StoreError::InUse`] while a crawl runs there, [`StoreError::Io`].
+    /// Copies the log and locks out crawls.
     pub fn of(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         let lock = dir.state().join("lock");
         let lock = match own::open(&lock, File::options().read(true)) {
             Ok(file) => match file.try_lock_shared() {
                 Ok(()) => Some(Lock(file)),
                 Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(dir.root().to_owned())),
-                // A file system without locks: nobody who writes there holds one.
+                // A file system without locks: no writer holds one either.
                 Err(TryLockError::Error(_)) => None,
             },
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => None,
@@ -35,7 +32,7 @@ impl LogCopy {
         Self::make(dir, lock)
     }
 
-    /// Copies the log for who holds a lock.
+    /// Copies the log under the given lock.
     pub fn make(dir: &CrawlDirectory, lock: Option<Lock>) -> Result<Self, StoreError> {
         let place = tempfile::tempdir().map_err(no_copy(&std::env::temp_dir()))?;
         if dir.log().is_dir() {
@@ -49,12 +46,12 @@ impl LogCopy {
     }
 }
 
-/// Asks the engine for something; the words on damage if that is why it fails. It breaks down on some damage.
+/// Runs `ask` on the engine; returns a description if damage makes it fail. Some damage makes the engine panic.
 ///
 /// # Errors
-/// [`StoreError::Io`] if the system failed, and not the bytes of the copy.
+/// [`StoreError::Io`] if the system failed, rather than the bytes of the copy.
 pub(super) fn attempt<T>(ask: impl FnOnce() -> Result<T, StoreError>) -> Result<Result<T, String>, StoreError> {
-    /// What has to fit beside a copy that the engine calls damaged, before that is believed: more than it writes at a time.
+    /// Free space required before an error counts as damage: more than the engine writes at a time.
     const ROOM: usize = 4 << 20;
     let is_the_systems = |error: &io::Error| {
         error.raw_os_error().is_some() && !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
@@ -67,7 +64,7 @@ pub(super) fn attempt<T>(ask: impl FnOnce() -> Result<T, StoreError>) -> Result<
         Ok(Err(error)) => return Err(error),
         Err(_) => "the database engine fails on it".to_owned(),
     };
-    // The engine does not always say that it could not write.
+    // The engine does not always report that it could not write.
     let room = tempfile::NamedTempFile::new().and_then(|mut file| {
         file.write_all(&vec![1; ROOM])?;
         file.as_file().sync_data()
@@ -76,13 +73,13 @@ pub(super) fn attempt<T>(ask: impl FnOnce() -> Result<T, StoreError>) -> Result<
     Ok(Err(what))
 }
 
-/// Whether the system refuses to write because of where the file lies, and not for want of room.
+/// Whether writing is impossible because of the file's location, not for lack of space.
 pub fn is_read_only(error: &StoreError) -> bool {
     let StoreError::Io { source, .. } = error else { return false };
     matches!(source.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied)
 }
 
-/// Copies a directory and all below it; what stands in the copy's way names the copy, and how to have it elsewhere.
+/// Copies a directory recursively; errors name the copy and suggest another place for it.
 fn copy_directory(from: &Path, to: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(to).map_err(no_copy(to))?;
     for entry in fs::read_dir(from).map_err(StoreError::io(from, "list the directory"))? {
@@ -98,7 +95,7 @@ fn copy_directory(from: &Path, to: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// An error of the machine: of the copy, and not of the log.
+/// An error of the copy, not of the log.
 fn no_copy(dir: &Path) -> impl FnOnce(io::Error) -> StoreError + use<> {
     let dir = dir.to_owned();
     move |error| StoreError::Io {

@@ -1,7 +1,5 @@
-//! What a crawl leaves on disk: the log of its events, the archive of its pages, and what is made of the two.
-//!
-//! Whatever lies behind the last acknowledged batch is cut off when the crawl goes on. The store decides nothing about
-//! the crawl.
+//! What a crawl stores on disk: the log of its events, the archive of its pages, and the files made of both. Bytes after
+//! the last acknowledged batch are cut off on resume. The store decides nothing about the crawl.
 
 pub mod archive;
 pub mod checkpoint;
@@ -38,7 +36,7 @@ pub use responses::Responses;
 pub use warc::{date, info as warcinfo};
 pub use writer::{Notice, Work, Writer, WriterStopped};
 
-/// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.
+/// An error of a crawl directory. Every message names the file or directory and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{}: cannot {doing}: {source}; {}", path.display(), advice(source))]
@@ -47,23 +45,23 @@ pub enum StoreError {
     InUse(PathBuf),
     #[error("{}: contains no crawl ({} is missing); give the output directory of `suidao crawl`", .dir.display(), .missing.display())]
     NoCrawl { dir: PathBuf, missing: PathBuf },
-    /// The directory is not empty, and what is in it belongs to no crawl that could go on.
+    /// The directory is not empty and does not contain a resumable crawl.
     #[error("{}: is not empty and does not contain a resumable crawl; use another output directory, or move the files away", .0.display())]
     Strangers(PathBuf),
-    /// The directory was written by an older or a newer suidao.
+    /// The directory was written by another version of suidao.
     #[error("{}: has format {found}, written by suidao {version}, but this suidao reads only format {known}; use that version, or start a new crawl in another output directory", path.display())]
     OtherFormat { path: PathBuf, found: u32, known: u32, version: String },
     #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use the same {what}, or another output directory", path.display())]
     OtherCrawl { path: PathBuf, what: &'static str, found: String, wanted: String },
     #[error("{}: damaged: {what}; run `suidao check crawl --repair` to truncate log and archive to the intact part, restore the directory from a copy, or crawl again into another output directory", path.display())]
     Damaged { path: PathBuf, what: String },
-    /// A file that is no WARC file, or breaks off.
+    /// A file that is not a WARC file, or is truncated.
     #[error("{}: not a readable WARC file: {what} at byte {at} of its uncompressed content; leave it out or download it again", path.display())]
     Warc { path: PathBuf, what: String, at: u64 },
-    /// Something in a crawl directory that no crawl has put there, and that could lead anywhere.
+    /// Something in a crawl directory that no crawl creates, and that could lead outside.
     #[error("{} is {what}. In a crawl directory suidao opens only regular files and directories, because others may have created it; check where it leads and remove it", path.display())]
     NotOwn { path: PathBuf, what: &'static str },
-    /// A file that is larger than any of its kind.
+    /// A file larger than any of its kind.
     #[error("{} is larger than {most} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
     TooLarge { path: PathBuf, most: u64 },
     #[error("{}: the writer thread failed ({what}); rerun the same command to resume from the last saved page", path.display())]
@@ -71,7 +69,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Makes an error of the system one of the store: of which file, and what was tried (an infinitive).
+    /// Converts a system error: the file, and what was tried (an infinitive).
     pub fn io(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { path, doing, source }
@@ -81,7 +79,7 @@ impl StoreError {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 
-    /// Whether the machine is at fault and not what the user gave: the crawl stops (exit code 1) and resumes later.
+    /// Whether the machine failed, not the user's input: the crawl stops (exit code 1) and can be resumed.
     pub fn is_environment(&self) -> bool {
         match self {
             Self::Io { source, .. } => !is_misdirected(source),
@@ -90,7 +88,7 @@ impl StoreError {
     }
 }
 
-/// Whether the path was wrong, and not the disk.
+/// Whether the path was wrong, not the disk.
 fn is_misdirected(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -103,7 +101,7 @@ fn is_misdirected(error: &io::Error) -> bool {
     )
 }
 
-/// What a person can do about an error of the system.
+/// What a person can do about a system error.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space and rerun the same command",

@@ -1,5 +1,5 @@
-//! What a crawl directory holds of its own: plain files and directories. Hard links are not looked for: no archive that
-//! is unpacked makes one to a file outside of it.
+//! Access to the files of a crawl directory: plain files and directories only. Hard links are not detected, because
+//! unpacking an archive cannot create one to a file outside.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -7,32 +7,29 @@ use std::path::{Path, PathBuf};
 
 use super::{CrawlDirectory, StoreError};
 
-/// Most bytes of a file of settings or counts: a configuration, a description, a summary.
+/// Size limit of configurations, descriptions and summaries, in bytes.
 pub const SMALL: u64 = 1 << 20;
 
-/// Most bytes of a lexicon, a forum file or a list of labels.
+/// Size limit of lexicons, forum files and labels, in bytes.
 pub const LARGE: u64 = 64 << 20;
 
 impl CrawlDirectory {
-    /// That `state/` and all below it, but for what a browser left, is the directory's own.
+    /// Checks that `state/` contains only plain files and directories, except the browser profiles.
     ///
     /// # Errors
-    /// [`StoreError::NotOwn`] names the first that is not; [`StoreError::Io`].
+    /// [`StoreError::NotOwn`] names the first other file; [`StoreError::Io`].
     pub fn check_state(&self) -> Result<(), StoreError> {
         let browser = self.profiles();
         check_below(&self.state(), |path| path != browser)
     }
 
-    /// That pages are written into the directory itself.
-    ///
-    /// # Errors
-    /// [`StoreError::NotOwn`] if `pages/` is none.
+    /// Checks that `pages/` is a directory and not a link.
     pub fn check_pages(&self) -> Result<(), StoreError> {
         check_directory(&self.pages())
     }
 }
 
-/// That a path is a directory and no link to one, or that nothing is there.
+/// Checks that a path is a directory, not a link, or does not exist.
 pub fn check_directory(path: &Path) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
@@ -42,8 +39,8 @@ pub fn check_directory(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// That a directory, if it is there, and all below it are plain files and directories; what `wanted` refuses is not gone
-/// into.
+/// Checks recursively that a directory, if it exists, contains only plain files and directories; skips what `wanted`
+/// rejects.
 pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), StoreError> {
     check_directory(path)?;
     let mut waiting: Vec<PathBuf> = vec![path.to_owned()];
@@ -58,7 +55,7 @@ pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), St
             let path = entry.path();
             let kind = match entry.file_type() {
                 Ok(kind) => kind,
-                // Another process has taken it away since.
+                // Another process has removed it.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(StoreError::io(&path, "inspect it")(error)),
             };
@@ -72,12 +69,12 @@ pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), St
     Ok(())
 }
 
-/// Opens a file of a crawl directory, and nothing but a plain file: no link is followed, and no pipe waited for.
+/// Opens a plain file of a crawl directory, without following links or waiting for pipes.
 ///
 /// # Errors
-/// [`StoreError::NotOwn`] if something else is there, [`StoreError::Io`].
+/// [`StoreError::NotOwn`] if it is something else, [`StoreError::Io`].
 pub fn open(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> {
-    // Looked at first for the words, and refused by the system in case that it is another by then.
+    // Checked first for a clear message; the system checks again when opening.
     if let Ok(found) = fs::symlink_metadata(path)
         && !found.is_file()
     {
@@ -94,8 +91,7 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> 
     is_plain(file, path)
 }
 
-/// Opens a file for reading that the owner of the directory may have put elsewhere by a link, as pages that were moved to
-/// another disk; no pipe is waited for.
+/// Opens a file for reading, possibly behind a link, as of pages moved to another disk; does not wait for pipes.
 pub fn open_linked(path: &Path) -> Result<File, StoreError> {
     let found = fs::metadata(path).map_err(StoreError::io(path, "open it"))?;
     if !found.is_file() {
@@ -104,7 +100,7 @@ pub fn open_linked(path: &Path) -> Result<File, StoreError> {
     File::open(path).map_err(StoreError::io(path, "open it")).and_then(|file| is_plain(file, path))
 }
 
-/// The whole of a file of a crawl directory, which may not be longer than `most` bytes.
+/// Reads a file of a crawl directory of at most `most` bytes.
 ///
 /// # Errors
 /// As [`open`]; [`StoreError::TooLarge`].
@@ -118,10 +114,7 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
     Ok(bytes)
 }
 
-/// The same as text.
-///
-/// # Errors
-/// As [`read`]; [`StoreError::Damaged`] for what is no UTF-8.
+/// The same as text; other encodings than UTF-8 are [`StoreError::Damaged`].
 pub fn read_text(path: &Path, most: u64) -> Result<String, StoreError> {
     String::from_utf8(read(path, most)?).map_err(|_| StoreError::damaged(path, "it is not UTF-8 text"))
 }
@@ -196,7 +189,7 @@ mod tests {
         }
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());
-        // A browser's profile holds links of its own.
+        // A browser's profile contains links.
         fs::create_dir_all(dir.profiles().join("profile")).unwrap();
         symlink("nowhere", dir.profiles().join("profile/lock")).unwrap();
         dir.check_state().unwrap();

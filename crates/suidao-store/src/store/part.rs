@@ -1,8 +1,6 @@
-//! What is being written and not complete yet: a file or a directory beside the place it is meant for, which it takes by
-//! being renamed.
+//! Temporary files and directories that are renamed to their final name when complete.
 //!
-//! Each part is locked by whoever writes it; one that nobody holds is abandoned, and whoever writes to the same place
-//! next takes it away.
+//! The writer locks each. One that nobody has locked is abandoned, and the next writer of the same target removes it.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// How a part is called: this, the name it is meant for, something random, and this.
+/// Parts of the name: this, the target's name, something random, and this.
 const NAME: (&str, &str) = (".suidao-", ".part");
-/// Bytes of the name it is meant for that are in its own: names have at most 255.
+/// Bytes of the target's name in it, because names have at most 255.
 const MEANT: usize = 180;
-/// How often a part is made anew that another process took for an abandoned one before it was locked.
+/// How often a part is created again after another process has removed it before it was locked.
 const TRIES: usize = 8;
 
-/// A directory that is being filled. Taken away when dropped.
+/// A directory that is being filled. Removed on drop.
 #[derive(Debug)]
 pub struct PartDirectory {
     directory: TempDir,
@@ -25,7 +23,7 @@ pub struct PartDirectory {
 }
 
 impl PartDirectory {
-    /// One beside `path`, which need not exist; those that were abandoned there are taken away.
+    /// Creates one next to `path`, which need not exist, and removes abandoned ones.
     pub fn beside(path: &Path) -> io::Result<Self> {
         let lock = |directory: &TempDir| {
             let held = File::open(directory.path()).map_err(TryLockError::Error)?;
@@ -40,22 +38,18 @@ impl PartDirectory {
         self.directory.path()
     }
 
-    /// Gives it its final name.
-    ///
-    /// # Errors
-    /// If it cannot be renamed; then it is taken away.
+    /// Gives it its final name. After an error it is removed.
     pub fn rename(self, path: &Path) -> io::Result<()> {
         fs::rename(self.directory.path(), path)?;
-        // It has another name now: nothing is to be taken away.
+        // It has its final name: do not remove it.
         let _ = self.directory.keep();
         Ok(())
     }
 }
 
-/// A file beside `path`, which need not exist; those that were abandoned there are taken away. Readable as any other file the
-/// user makes.
+/// Creates a file next to `path`, which need not exist, and removes abandoned ones. It has the usual permissions.
 pub(super) fn file_beside(path: &Path) -> io::Result<NamedTempFile> {
-    // The lock is the opened file's, and ends with it.
+    // The lock belongs to the open file, and ends with it.
     let lock = |file: &NamedTempFile| file.as_file().try_lock().map(|()| None);
     let place = |file: &NamedTempFile| file.path().to_owned();
     make(path, 0o644, |builder, parent| builder.tempfile_in(parent), place, lock).map(|(file, _)| file)
@@ -77,24 +71,24 @@ fn make<T>(
     for _ in 0..TRIES {
         let part = make(&builder, parent)?;
         match lock(&part) {
-            // Not taken away before it was locked.
+            // It was not removed before it was locked.
             Ok(held) if place(&part).exists() => return Ok((part, held)),
             Ok(_) | Err(TryLockError::WouldBlock) => {}
-            // A file system without locks: nobody there takes it for abandoned.
+            // A file system without locks: nobody treats it as abandoned.
             Err(TryLockError::Error(_)) => return Ok((part, None)),
         }
     }
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing there"))
 }
 
-/// Takes away what was meant for this place and is nobody's. What cannot be is left: it is in nobody's way.
+/// Removes abandoned parts of this target. Failures do no harm.
 fn clear(parent: &Path, start: &str) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|name| name.starts_with(start) && name.ends_with(NAME.1));
         let Ok(kind) = entry.file_type() else { continue };
-        // Through a link something else would be taken away, and opening a pipe would wait.
+        // A link would remove something else, and opening a pipe would block.
         if !ours || !kind.is_file() && !kind.is_dir() {
             continue;
         }
@@ -108,7 +102,7 @@ fn clear(parent: &Path, start: &str) {
     }
 }
 
-/// Whether something is called as a part is.
+/// Whether the name is that of a part.
 pub(super) fn is_part(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(NAME.0.as_bytes()) && name.ends_with(NAME.1.as_bytes())
@@ -145,7 +139,7 @@ mod tests {
         // As a kill leaves it.
         fs::create_dir_all(root.path().join(".suidao-index-abandn.part/index")).unwrap();
         fs::write(root.path().join(".suidao-index-abandf.part"), "x").unwrap();
-        // Somebody else's, and what only looks like one.
+        // The part of another target, and a file that only looks like one.
         let others = [".suidao-other-abcdef.part", ".suidao-index-note.txt"];
         others.iter().for_each(|name| fs::write(root.path().join(name), "x").unwrap());
         let first = PartDirectory::beside(&place).unwrap();

@@ -1,11 +1,10 @@
-//! `refresh.csv`: a line for each round of refresh. Made anew from the log, so that it cannot disagree with it.
+//! `refresh.csv`: a line for each round of refresh, always rebuilt from the log.
 
 use super::directory::write_own;
 use super::{Store, StoreError, date};
 use suidao_crawl::revisit::tally::{RoundTally, Rounds};
 use suidao_page::model::Budget;
 
-/// The rounds of a crawl.
 pub fn rounds(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
     let mut rounds = Rounds::default();
     for record in store.batches() {
@@ -14,7 +13,6 @@ pub fn rounds(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
     Ok(rounds.rounds)
 }
 
-/// Writes the file.
 pub fn write(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
     let rounds = rounds(store)?;
     write_own(&store.directory().refresh_csv(), |out| {

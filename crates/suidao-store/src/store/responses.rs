@@ -1,4 +1,4 @@
-//! WARC files of any origin, read from start to end.
+//! Reads WARC files of any software from start to end.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -10,22 +10,22 @@ use super::StoreError;
 use super::warc::{self, RecordHeader};
 use suidao_page::model::Fetched;
 
-/// The answers over HTTP in a WARC file, ours or another software's, gzip or not, in order. Records of other kinds,
-/// and answers larger than the limit, are passed over. An error ends the iteration; what came before it stands.
+/// The HTTP answers in a WARC file, compressed or not, in order. Skips other records, and answers larger than the limit.
+/// An error ends the iteration.
 pub struct Responses {
     input: Counted<Box<dyn BufRead + Send>>,
     path: PathBuf,
     limit: usize,
-    /// What was read to see whether it belongs to the answer before.
+    /// The head read to see whether its record belongs to the answer before.
     ahead: Option<io::Result<RecordHeader>>,
     ended: bool,
 }
 
 impl Responses {
-    /// Opens a file; bodies are unpacked to at most `limit` bytes.
+    /// Opens a file; decodes bodies to at most `limit` bytes.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if it does not open, [`StoreError::Warc`] if it is empty or begins like no WARC file.
+    /// [`StoreError::Io`] if it does not open, [`StoreError::Warc`] if it is empty or not a WARC file.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
         let (file, packed) = begin(path)?;
         let inner: Box<dyn BufRead + Send> = if packed {
@@ -41,7 +41,7 @@ impl Responses {
             let next = self.ahead.take().map_or_else(|| RecordHeader::read(&mut self.input), |ahead| ahead.map(Some));
             let Some(head) = next? else { return Ok(None) };
             let Some(mut fetched) = answer_behind(&mut self.input, &head, self.limit)? else { continue };
-            // What a browser made of it stands right behind it. The answer stands, whatever comes there.
+            // A rendered copy follows directly. If the next record is damaged the answer still counts.
             self.ahead = match RecordHeader::read(&mut self.input) {
                 Ok(Some(next)) => match warc::rendered(&mut self.input, &next, &head, self.limit) {
                     Ok(None) => Some(Ok(next)),
@@ -58,7 +58,7 @@ impl Responses {
     }
 }
 
-/// Opens a WARC file; whether it is packed with gzip.
+/// Opens a WARC file; also returns whether it is gzip.
 pub(super) fn begin(path: &Path) -> Result<(Counted<BufReader<File>>, bool), StoreError> {
     let fail = || StoreError::io(path, "read it");
     let mut inner = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
@@ -71,7 +71,7 @@ pub(super) fn begin(path: &Path) -> Result<(Counted<BufReader<File>>, bool), Sto
     Ok((Counted { inner, at: 0 }, packed))
 }
 
-/// The answer in the block behind a head; passed over where the record is of another kind or the answer too large.
+/// The answer after a head; skipped if the record is of another kind or too large.
 pub(super) fn answer_behind(
     input: &mut impl BufRead,
     head: &RecordHeader,
@@ -93,7 +93,7 @@ pub(super) fn pass(input: &mut impl BufRead, head: &RecordHeader) -> io::Result<
     if passed < head.length { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
-/// What is wrong with a file that does not read on at `at`.
+/// The error of a file that cannot be read at `at`.
 pub(super) fn broken(path: &Path, error: &io::Error, at: u64) -> StoreError {
     let cut = error.kind() == ErrorKind::UnexpectedEof;
     let what = if cut { "it ends in the middle of a record".to_owned() } else { error.to_string() };

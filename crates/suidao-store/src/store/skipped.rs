@@ -1,6 +1,5 @@
-//! `skipped.csv`: every URL that was known and will not be fetched, with the last reason: refused by the crawl's own
-//! will, or given up because its fetch failed. Streamed from the log at the end of a crawl, for the list may be longer
-//! than the memory is large.
+//! `skipped.csv`: every known URL that will not be fetched, with the last reason: skipped by policy, or failed. Streamed
+//! from the log at the end of a crawl, because the list may exceed the memory.
 
 use std::collections::BTreeMap;
 
@@ -17,29 +16,29 @@ pub enum Standing {
     Waiting,
     /// Fetched, redirected, or taken under the other scheme.
     Done,
-    /// Not queued so far; a later link may do better.
+    /// Not queued so far; a later link may change that.
     Dropped(SkipReason),
     Refused(SkipReason),
-    /// Given up; the log says why where it says that.
+    /// Given up; the log has the reason.
     Failed,
 }
 
-/// Where every known URL stands: a fold of the events. Memory: 2 bytes for each, and about 10 for each URL refused without
+/// The status of every known URL, computed from the events. Memory: 2 bytes per URL, and about 10 per URL skipped without
 /// a number.
 #[derive(Debug, Default)]
 pub struct Standings {
     pub of: Vec<Standing>,
-    /// Fingerprints of URLs that were refused before they got a number. Those that got one all the same are among them.
+    /// Fingerprints of URLs that were skipped before they got a number, including those that got one later.
     pub without_number: FxHashSet<u64>,
 }
 
 impl Standings {
-    /// Takes an event in; events come in order, each once.
+    /// Adds an event; each event once, in order.
     pub fn observe(&mut self, event: &Event) {
         match event {
             Event::Discovered(_) => self.of.push(Standing::New),
             Event::SeedJudged(link) => {
-                // A seed is taken up again where its failure may be mended.
+                // A failed seed is queued again if its failure may be temporary.
                 if let Some(now @ Standing::Failed) = self.of.get_mut(link.to.0 as usize) {
                     *now = Standing::New;
                 }
@@ -75,9 +74,9 @@ impl Standings {
     fn set(&mut self, id: UrlId, to: Standing) {
         if let Some(now) = self.of.get_mut(id.0 as usize) {
             *now = match (*now, to) {
-                // Nothing is fetched that was not queued: such a log is a test's.
+                // Only a test's log fetches what was not queued.
                 (Standing::Dropped(_), Standing::Done) => *now,
-                // What was fetched was, even if it could not be had again.
+                // A fetched page stays fetched, even if a later visit failed.
                 (Standing::Done, _) => Standing::Done,
                 _ => to,
             };
@@ -88,11 +87,11 @@ impl Standings {
 #[derive(Debug, Default)]
 pub struct Skipped {
     pub lines: u64,
-    /// Those of them that failed, by the name of the kind.
+    /// Failed URLs by kind.
     pub failures: BTreeMap<String, u64>,
 }
 
-/// Why hosts could not be had that were given up, by name and port.
+/// Why hosts were given up, by name and port.
 #[derive(Default)]
 struct Causes {
     of: FxHashMap<Box<str>, Failure>,
@@ -117,7 +116,7 @@ impl Causes {
         }
     }
 
-    /// A reason as it is listed: of a host that could not be had with the cause.
+    /// The reason as listed; for an unreachable host with the cause.
     fn named(&self, reason: SkipReason, host: &str) -> String {
         let name = serde_json::to_value(reason).ok();
         let name = name.as_ref().and_then(|name| name.as_str()).unwrap_or_default();
@@ -128,14 +127,11 @@ impl Causes {
     }
 }
 
-/// Writes `skipped.csv` (url, reason) and tells how many lines it has: URLs with a number in order of discovery, but the
-/// failed ones when they failed, then those refused without a number. Reads the log three times: for how each URL
-/// stands in the end, for the text of those, and for the rest, which the first two may have shown to be known after
-/// all; once more where hosts were given up that had answered before, for the cause. Memory: 2 bytes per known URL, about 10
-/// per URL refused without a number, some 50 for each that failed.
-///
-/// # Errors
-/// [`StoreError`] if the log does not read or the file cannot be written; a former file then stands.
+/// Writes `skipped.csv` (url, reason) and returns its number of lines: numbered URLs in order of discovery, failed ones
+/// when they failed, then those skipped without a number. Reads the log three times: for the final status of each URL,
+/// for their text, and for URLs without a number; once more for the cause if known hosts were given up. Memory: 2 bytes
+/// per known URL, about 10 per URL skipped without a number, about 50 per failed one. After an error the previous file
+/// remains.
 pub fn write(store: &Store) -> Result<Skipped, StoreError> {
     let mut standings = Standings::default();
     let mut causes = Causes::default();
@@ -159,7 +155,7 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
     }
     let without_number = &mut standings.without_number;
     write_own(&store.directory().skipped_csv(), |out| {
-        // A media type is the server's word.
+        // A media type is text from the server.
         let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(Visible::new(out));
         table.write_record(["url", "reason"])?;
         let mut skipped = Skipped::default();
@@ -246,7 +242,7 @@ mod tests {
                     Event::UrlExcluded { id: UrlId(4), reason: SkipReason::Robots },
                     skipped(901),
                     skipped(900),
-                    // Refused on one link, known by another.
+                    // Skipped on one link, known by another.
                     skipped(2),
                     Event::FetchFailed {
                         id: UrlId(5),

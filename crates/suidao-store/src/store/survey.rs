@@ -1,6 +1,5 @@
-//! What lies in a WARC file of ours, record after record, damage passed over. Every record is unpacked to its end, so
-//! that gzip's checksum speaks, and its block is compared with the digest in its head. Memory does not depend on the
-//! file's size.
+//! Lists the records of one of our WARC files, and skips damage. Every record is unpacked to its end, which checks gzip's
+//! checksum, and its block is compared with the digest in its head. Memory does not depend on the size of the file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -17,16 +16,16 @@ use super::{StoreError, own};
 pub struct RecordSpan {
     pub offset: u64,
     pub length: u64,
-    /// Whether it is a whole record, or what is wrong with it.
+    /// A complete record, or its damage.
     pub content: Result<(), String>,
-    /// `WARC-Target-URI`; of damage as far as a head can be read.
+    /// `WARC-Target-URI`; of damage if its head is readable.
     pub uri: Option<String>,
 }
 
-/// Looks through the WARC file `path`, one gzip member a record, and tells every stretch of it in order, without gaps.
+/// Lists all spans of the WARC file `path` (one gzip member per record) in order, without gaps.
 ///
 /// # Errors
-/// [`StoreError::Io`] if the file cannot be read; no damage is an error.
+/// [`StoreError::Io`] if the file cannot be read; damage is not an error.
 pub fn survey(path: &Path, mut tell: impl FnMut(RecordSpan)) -> Result<(), StoreError> {
     let fail = || StoreError::io(path, "read it");
     let mut input = BufReader::with_capacity(1 << 16, own::open_linked(path)?);
@@ -50,7 +49,7 @@ pub fn survey(path: &Path, mut tell: impl FnMut(RecordSpan)) -> Result<(), Store
                     ErrorKind::UnexpectedEof => "it is truncated".to_owned(),
                     _ => error.to_string(),
                 };
-                // Damage behind damage is one: the first word on it stands.
+                // Adjacent damage is one span, with the first description.
                 let stretch =
                     damaged.get_or_insert(RecordSpan { offset: at, length: 0, content: Err(what), uri: None });
                 stretch.length = next - stretch.offset;
@@ -63,7 +62,7 @@ pub fn survey(path: &Path, mut tell: impl FnMut(RecordSpan)) -> Result<(), Store
     Ok(())
 }
 
-/// Whether an error speaks of the bytes and not of the disk.
+/// Whether an error is about the bytes, not the disk.
 fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof)
 }
@@ -104,7 +103,7 @@ fn block(content: &mut impl Read, head: &RecordHeader) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the next record begins, at `from` or behind; the end of the file if none does.
+/// Start of the next record at or after `from`, or the end of the file.
 fn next_member(input: &mut BufReader<File>, from: u64, end: u64) -> io::Result<u64> {
     let mut at = from;
     while at < end {
@@ -120,7 +119,7 @@ fn next_member(input: &mut BufReader<File>, from: u64, end: u64) -> io::Result<u
                 at += place as u64;
                 input.seek(SeekFrom::Start(at))?;
                 let mut start = [0; 3];
-                // Deflate is the one method that there is.
+                // Deflate is the only method.
                 let begins = input.read_exact(&mut start).is_ok() && start == [GZIP[0], GZIP[1], 8];
                 input.seek(SeekFrom::Start(at))?;
                 if begins

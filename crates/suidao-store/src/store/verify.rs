@@ -1,7 +1,7 @@
-//! Is a crawl directory sound, and what is cut where it is not.
+//! Checks a crawl directory and repairs it.
 //!
-//! Log and archive are read side by side: both are in order of settling, so the first damage of either ends what is
-//! whole. A repair cuts both there; what was cut is kept in `damaged-N` and fetched again when the crawl goes on.
+//! Log and archive are read in parallel: both are in order of settling, so the first damage of either ends the intact
+//! part. A repair cuts both there, moves the rest to `damaged-N`, and the crawl fetches it again when it resumes.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
@@ -18,34 +18,34 @@ use suidao_page::model::Event;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CrawlCheck {
-    /// Batches that are whole, from the first one on.
+    /// Intact batches, from the first one on.
     pub batches: u64,
-    /// Pages that they settle.
+    /// Pages settled in them.
     pub pages: u64,
     pub files: usize,
-    /// The damage that ends them, unless all are whole.
+    /// The first damage, if any.
     pub damage: Option<String>,
-    /// Where the archive ends that they speak of.
+    /// End of the intact archive.
     #[serde(skip)]
     last: Option<Location>,
 }
 
-/// Looks through a crawl directory and changes nothing.
+/// Checks a crawl directory and changes nothing.
 ///
 /// # Errors
-/// [`StoreError`] if there is no crawl, one runs there, or the disk fails; damage is no error.
+/// [`StoreError`] if there is no crawl, one runs there, or the disk fails; damage is not an error.
 pub fn check(dir: &CrawlDirectory) -> Result<CrawlCheck, StoreError> {
     let meta = Meta::read(dir)?;
     Ok(look(dir, meta, LogCopy::of(dir)?)?.0)
 }
 
-/// Cuts log and archive behind the last batch that is whole. What was found, and where lies what was cut.
+/// Cuts log and archive after the last intact batch. Returns what was found, and where the cut data is.
 ///
 /// # Errors
 /// As [`check`]. A repair that failed or was killed may be run again.
 pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), StoreError> {
     let meta = Meta::read(dir)?;
-    // Until the end: nobody goes on with a crawl that is being cut.
+    // Held until the end, so that no crawl resumes meanwhile.
     let _lock = dir.lock()?;
     let (checked, store) = look(dir, meta, LogCopy::make(dir, None)?)?;
     if checked.damage.is_none() {
@@ -117,15 +117,15 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, 
 struct Walk<'a> {
     records: Box<dyn Iterator<Item = Result<Record, StoreError>> + 'a>,
     log: PathBuf,
-    /// A batch whose record of the archive is still to come.
+    /// A batch whose archive record has not been read yet.
     waiting: Option<(Record, Location)>,
-    /// Its first record was passed; a second is of what a browser made of the page.
+    /// Its first record was read; a second one is the rendered copy.
     begun: bool,
     checked: CrawlCheck,
 }
 
 impl Walk<'_> {
-    /// Takes batches for whole up to the next that has something in the archive.
+    /// Accepts batches up to the next one with an archive record.
     fn advance(&mut self) -> Result<(), StoreError> {
         while self.waiting.is_none() {
             match attempt(|| self.records.next().transpose())? {
@@ -149,7 +149,7 @@ impl Walk<'_> {
         self.checked.batches += 1;
     }
 
-    /// Passes a stretch of the archive. Nothing behind the first damage, or behind the last batch, matters.
+    /// Processes a span of the archive. After the first damage, or the last batch, nothing matters.
     fn pass(&mut self, file: u32, path: &Path, stretch: &RecordSpan) -> Result<(), StoreError> {
         let Some((record, location)) = self.waiting.take_if(|_| self.checked.damage.is_none()) else { return Ok(()) };
         if let Err(what) = &stretch.content {
@@ -171,7 +171,7 @@ impl Walk<'_> {
     }
 }
 
-/// How many batches were acknowledged; none where the file does not say.
+/// Number of acknowledged batches; `None` if the file is invalid.
 fn mark(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
     match own::read(&dir.acknowledged(), own::SMALL) {
         Ok(digits) => Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim().parse().ok())),
@@ -180,7 +180,7 @@ fn mark(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
     }
 }
 
-/// A directory for what is cut; one for each repair.
+/// Creates a directory for the data of this repair.
 fn aside(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
     let mut number = 1;
     loop {
@@ -193,7 +193,7 @@ fn aside(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Copies what of the archive is about to be cut.
+/// Copies the part of the archive that will be cut.
 fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> Result<(), StoreError> {
     for (number, path) in warc_files(&dir.pages())? {
         let from = match last {
@@ -213,7 +213,7 @@ fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> R
     sync_directory(aside)
 }
 
-/// Gives a new directory its name and the former one another; at once where the system can, so that a kill leaves either.
+/// Exchanges a new directory and the existing one, atomically if the system can, so that a kill leaves one of them.
 fn exchange(part: PartDirectory, path: &Path, former: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -1,8 +1,8 @@
-//! WARC records (ISO 28500:2017, version 1.1): how they are written and how they are read, wherever the bytes are.
+//! Writes and parses WARC records (ISO 28500:2017, version 1.1).
 //!
-//! A record is a head like HTTP's, a block of `Content-Length` bytes, and two line ends; in `.warc.gz` each record is
-//! a gzip member of its own, so that one can be read without the others. Written records hold nothing random: ids are
-//! name-based UUIDs (RFC 9562, version 5's shape) of URL, time and place in the archive.
+//! A record is a head like HTTP's, a block of `Content-Length` bytes, and two line ends. In `.warc.gz` each record is a
+//! gzip member, so that it can be read alone. Written records contain nothing random: ids are name-based UUIDs (RFC 9562,
+//! in the form of version 5) of URL, time and position in the archive.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -17,28 +17,28 @@ use super::chunked;
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 use suidao_page::read::coding;
 
-/// Longest head of a record or of an HTTP answer that is read, in bytes. Every head that was fetched has to fit, for what
-/// is archived must be read again.
+/// Longest head of a record or HTTP answer that is read, in bytes. Every fetched head must fit, because archived pages
+/// are read again.
 pub(super) const HEAD_LIMIT: usize = 2 << 20;
 
-/// Longest head of an answer that the client takes: hyper's buffer of 8 KiB and 400 KiB more, and a last read of as much.
+/// Longest head that the client accepts: hyper's buffer of 8 KiB plus 400 KiB, and a last read of the same size.
 pub(super) const LONGEST_HEAD: usize = 2 * (8_192 + 4_096 * 100);
 
-// What is no UTF-8 is archived in twice as many bytes, and a field with a blank and a line end more than it may have had.
+// Bytes that are not UTF-8 take twice the space in the archive, and a field may grow by a blank and a line end.
 const _: () = assert!(2 * LONGEST_HEAD + (64 << 10) < HEAD_LIMIT);
 
-/// The kind of a record that holds what was made of another's payload.
+/// The kind of record that holds a rendered copy.
 pub(super) const CONVERSION: &str = "conversion";
 
 pub(super) struct Draft<'a> {
     pub kind: &'static str,
-    /// What makes the id: equal for equal names and kinds.
+    /// Determines the id: equal names and kinds give equal ids.
     pub name: &'a str,
     pub at: Millis,
     pub media: &'static str,
     pub fields: Vec<(&'static str, String)>,
     pub head: &'a [u8],
-    /// The block: its payload, with a digest of its own where there is an HTTP head.
+    /// The block: its payload, with a digest of its own after an HTTP head.
     pub payload: &'a [u8],
 }
 
@@ -73,8 +73,8 @@ impl Draft<'_> {
     }
 }
 
-/// A warcinfo record for the head of the file `filename`, as a gzip member: `name` makes its id, `fields` come after the
-/// ones that every file of ours has.
+/// A warcinfo record for the start of the file `filename`, as a gzip member: `name` determines its id, `fields` follow
+/// the standard ones.
 pub fn info(filename: &str, name: &str, at: Millis, fields: &[(&str, &str)]) -> io::Result<Vec<u8>> {
     let own = [
         ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),
@@ -121,14 +121,14 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
     format!("sha1:{}", BASE32.encode(&sha.finalize()))
 }
 
-/// RFC 3339 in UTC, to the millisecond where there are any.
+/// RFC 3339 in UTC, with milliseconds unless they are 0.
 pub fn date(at: Millis) -> String {
     let millis = i64::try_from(at.0).unwrap_or(i64::MAX);
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX).to_string()
 }
 
-/// The head of the answer as it is archived: status line and header fields; the transfer encoding is gone, so the
-/// field is too, and `content-length` tells the bytes of the payload, `stored`; without that it says what it said.
+/// The archived head of an answer: status line and header fields, without the transfer encoding. `content-length` is the
+/// size of the payload, `stored`; without that it is unchanged.
 pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8> {
     let reason = http::StatusCode::from_u16(fetched.status).ok().and_then(|status| status.canonical_reason());
     let mut head = format!("HTTP/1.1 {:03} {}\r\n", fetched.status, reason.unwrap_or_default());
@@ -166,7 +166,7 @@ pub(super) fn request_head(fetched: &Fetched, headers: &[(String, String)]) -> V
     head.into_bytes()
 }
 
-/// A line end inside a value would begin a field of its own, so it becomes a blank.
+/// A line break inside a value would start another field and becomes a blank.
 fn push_field(head: &mut String, name: &str, value: &str) {
     head.push_str(name);
     head.push_str(": ");
@@ -184,11 +184,11 @@ pub(super) struct RecordHeader {
 }
 
 impl RecordHeader {
-    /// Reads up to the block; `None` where the input ends before a record begins.
+    /// Reads up to the block; `None` at the end of the input.
     pub fn read(input: &mut impl BufRead) -> io::Result<Option<Self>> {
         let mut left = HEAD_LIMIT;
         let mut line = Vec::new();
-        // Writers differ in how many line ends they put between records.
+        // The number of line ends between records varies.
         loop {
             if !read_line(input, &mut line, &mut left)? {
                 return Ok(None);
@@ -219,32 +219,32 @@ impl RecordHeader {
         value(&self.fields, name)
     }
 
-    /// The URL, if this is the record of an answer over HTTP.
+    /// The URL, if this is an HTTP response record.
     pub fn response_url(&self) -> Option<CrawlUrl> {
         let http = self.field("content-type").is_some_and(|media| media.starts_with("application/http"));
         if self.field("warc-type") != Some("response") || !http {
             return None;
         }
-        // Version 1.0 showed the URI in angle brackets, and some wrote them.
+        // Version 1.0 shows the URI in angle brackets, and some programs write them.
         let uri = self.field("warc-target-uri")?.trim_matches(['<', '>']);
         CrawlUrl::parse(uri).ok()
     }
 
-    /// Whether this is the record of what a browser made of the answer in the record `of`.
+    /// Whether this is the rendered copy of the answer in the record `of`.
     fn renders(&self, of: &Self) -> bool {
         self.field("warc-type") == Some(CONVERSION)
             && self.field("content-type") == Some(Fetched::RENDERED)
             && self.field("warc-refers-to").is_some_and(|id| of.field("warc-record-id") == Some(id))
     }
 
-    /// [`Head::response_url`], if the answer is not much larger than `limit` bytes.
+    /// As `response_url`, if the answer is not much larger than `limit` bytes.
     pub fn answered(&self, limit: usize) -> Option<CrawlUrl> {
         self.response_url().filter(|_| self.length <= (limit + HEAD_LIMIT) as u64)
     }
 }
 
-/// The answer in a response record's block; `None` if it is not HTTP. The body is put together and unpacked to at
-/// most `limit` bytes; where it does not unpack it is given as it stands.
+/// The answer in a response record's block; `None` if it is not HTTP. The body is joined and decoded to at most `limit`
+/// bytes; if that fails it is unchanged.
 pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetched> {
     let (status, mut headers, length) = http_head(block)?;
     let mut stored = block.slice(length..);
@@ -263,8 +263,8 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
     Some(Fetched { url, status, headers, body, wire, asked: None, rendered: None })
 }
 
-/// What a browser made of the answer in the record `of`, if the record whose head is `head`, and whose block comes next,
-/// holds that; nothing is read of others, and of one with more than `limit` bytes.
+/// The rendered copy of the answer in the record `of`, if the next record, with the head `head`, holds one; nothing is
+/// read of other records, or of more than `limit` bytes.
 pub(super) fn rendered(
     input: &mut impl BufRead,
     head: &RecordHeader,
@@ -279,7 +279,7 @@ pub(super) fn rendered(
     if (read as u64) < head.length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Some(block.into())) }
 }
 
-/// Status and header fields of an HTTP answer, and how many bytes its head takes; `None` if it is not HTTP.
+/// Status, header fields and length of an HTTP head; `None` if it is not HTTP.
 pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
     let mut lines = &block[..block.len().min(HEAD_LIMIT)];
     let mut left = HEAD_LIMIT;
@@ -300,8 +300,8 @@ pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
     Some((status, headers, block.len().min(HEAD_LIMIT - left)))
 }
 
-/// The response in one record (a gzip member or plain), with what a browser made of it if a second member holds that;
-/// `None` if it is another kind of record.
+/// The response in one record (a gzip member or plain), with its rendered copy if a second member holds one; `None` for
+/// another kind of record.
 pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched>> {
     let mut plain = Vec::new();
     let mut behind: &[u8] = &[];
@@ -327,14 +327,13 @@ pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched
     Ok(answer)
 }
 
-/// How a gzip member begins.
 pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 pub(super) fn value<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
     fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
 }
 
-/// One line without its end; false at the end of the input. `left` is what the head may still be long.
+/// Reads one line without its end; false at the end of the input. `left` is the rest of the permitted head.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, left: &mut usize) -> io::Result<bool> {
     line.clear();
     let read = input.by_ref().take(*left as u64).read_until(b'\n', line)?;
@@ -348,7 +347,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, left: &mut usize) -> 
     Ok(true)
 }
 
-/// A header line into a field: name in lower case, value as UTF-8 or else Latin-1. Folded lines join the field before.
+/// Parses a header line: name in lower case, value as UTF-8 or else Latin-1. Folded lines join the field before.
 fn push_line(fields: &mut Fields, line: &[u8]) {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text.to_owned(),

@@ -1,5 +1,5 @@
-//! The thread that makes steps durable, many at a time: what waits is written together and synced once (group commit).
-//! Nothing is acknowledged that is not whole on disk.
+//! The thread that makes steps durable: waiting ones are written together and synced once (group commit). A step is
+//! acknowledged only when all of it is on disk.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -7,21 +7,21 @@ use std::thread::JoinHandle;
 use super::{CorruptionPolicy, Record, Store, StoreError, WarcArchive};
 use suidao_page::model::Batch;
 
-/// How many works may wait, and so the most that one group holds; whoever submits more waits.
+/// Most steps that may wait, and so the largest group; further submissions block.
 const QUEUE: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct Work {
     pub batch: Batch,
-    /// The answer it was made of, if that is to be archived.
+    /// The answer, if it is to be archived.
     pub answer: Option<CorruptionPolicy>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// All batches with numbers below this are on disk.
+    /// All batches with lower numbers are on disk.
     Durable(u64),
-    /// It stopped at an error, which [`Writer::finish`] gives; nothing more will be kept.
+    /// It stopped at an error, which [`Writer::finish`] returns; nothing more is stored.
     Failed,
 }
 
@@ -30,7 +30,7 @@ pub enum Notice {
 #[error("the writing thread has stopped")]
 pub struct WriterStopped;
 
-/// A store and its archive, written by a thread of their own.
+/// A thread that writes a store and its archive.
 #[derive(Debug)]
 pub struct Writer {
     queue: SyncSender<Work>,
@@ -39,10 +39,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. `notify` is called on it after every group, and should not take long.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`] if the system gives no thread.
+    /// Starts the thread. It calls `notify` after every group, which should return quickly.
     pub fn spawn(
         store: Store,
         archive: WarcArchive,
@@ -56,18 +53,13 @@ impl Writer {
         Ok(Self { queue, thread, root })
     }
 
-    /// Hands a step over; waits while 256 are waiting. Steps are kept in the order of submission.
-    ///
-    /// # Errors
-    /// [`Stopped`] after an error of the thread.
+    /// Submits a step; blocks while 256 are waiting. Steps are stored in the order of submission. Fails after an error of
+    /// the thread.
     pub fn submit(&self, work: Work) -> Result<(), WriterStopped> {
         self.queue.send(work).map_err(|_| WriterStopped)
     }
 
-    /// Waits until all is written, closes the archive, and gives the store back.
-    ///
-    /// # Errors
-    /// What stopped the thread, if anything did.
+    /// Waits until all is written, closes the archive, and returns the store, or the error of the thread.
     pub fn finish(self) -> Result<Store, StoreError> {
         drop(self.queue);
         self.thread.join().unwrap_or_else(|panic| {
@@ -83,7 +75,7 @@ fn write(
     waiting: &Receiver<Work>,
     mut notify: impl FnMut(Notice),
 ) -> Result<Store, StoreError> {
-    /// Tells the failure however the thread ends: the engine breaks down on some errors of the disk.
+    /// Sends the failure even if the thread panics: the engine does on some errors of the disk.
     struct Tell<'a, F: FnMut(Notice)>(&'a mut F, bool);
     impl<F: FnMut(Notice)> Drop for Tell<'_, F> {
         fn drop(&mut self) {

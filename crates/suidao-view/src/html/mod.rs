@@ -1,5 +1,4 @@
-//! What every HTML page of suidao shares: the frame, the style sheet, how templates are filled, and how text and numbers are
-//! written in them.
+//! Shared by all HTML pages of suidao: page frame, style sheet, templates, and formatting of text and numbers.
 
 use std::sync::LazyLock;
 
@@ -8,13 +7,13 @@ use minijinja::{AutoEscape, Environment, Value, escape_formatter};
 use percent_encoding::percent_decode_str;
 use suidao_page::visible::is_hidden;
 
-/// Variables for colours, in light and dark.
+/// CSS variables for colours, light and dark.
 pub const COLOURS: &str = include_str!("colours.css");
 /// Type, tables, navigation, focus, the skip link, print.
 const BASE: &str = include_str!("base.css");
 
-/// A whole page that needs nothing beside it. `title` is text; `css` are style sheets that follow the base; `body` is
-/// HTML, and holds an element with the id `main`, to which the link before it leads that skips the rest.
+/// A self-contained page. `title` is text; `css` are style sheets after the base; `body` is HTML with an element of the
+/// id `main`, the target of the skip link.
 pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
     let skip = if lang.starts_with("zh") { "跳到正文" } else { "Skip to the content" };
     format!(
@@ -28,8 +27,8 @@ pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
     )
 }
 
-/// Text for HTML and SVG, in content and in attributes. What orders letters beyond the text itself (bidirectional embeddings,
-/// overrides, isolates) would do so with ours behind it, and is taken out; marks of direction stay, for browsers know their use.
+/// Escapes text for HTML and SVG, in content and attributes. Bidirectional embeddings, overrides and isolates would
+/// reorder the text that follows and are replaced; direction marks stay.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -39,7 +38,7 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Not allowed in HTML; whoever shows a page of others gets them from there.
+            // Not allowed in HTML; the text comes from other people's pages.
             control if control.is_control() && !matches!(control, '\n' | '\t') => out.push('\u{fffd}'),
             embedding if suidao_page::visible::is_embedding(embedding) => out.push('\u{fffd}'),
             other => out.push(other),
@@ -60,7 +59,7 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// So many of something: `1 page`, `1,234 pages`.
+/// A number with its noun: `1 page`, `1,234 pages`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number as u64), if number == 1 { one } else { many })
 }
@@ -70,7 +69,7 @@ pub fn per_cent(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1}%", 100.0 * part / whole) } else { "–".to_owned() }
 }
 
-/// Characters of a title or URL that are shown; the rest stands in the link.
+/// Most characters shown of a title or URL; the link has the rest.
 const SHOWN: usize = 80;
 
 fn shortened(text: &str) -> String {
@@ -80,19 +79,19 @@ fn shortened(text: &str) -> String {
     text.chars().take(SHOWN - 1).chain(['…']).collect()
 }
 
-/// A title, or what stands in its place.
+/// A title, or a replacement for an empty one.
 fn titled(title: &str) -> String {
     shortened(if title.trim().is_empty() { "(no title)" } else { title.trim() })
 }
 
-/// A URL as people read it: without its scheme, escapes undone where they spell text.
+/// A URL for people: without its scheme, and decoded where escapes are text.
 fn readable(url: &str) -> String {
     let text = url.split_once("://").map_or(url, |(_, rest)| rest);
     let read = percent_decode_str(text).decode_utf8().ok().filter(|read| !read.contains(is_hidden));
     shortened(read.as_deref().unwrap_or(text))
 }
 
-/// A URL in full: escapes of letters as letters, where nothing is hidden by that.
+/// A full URL, with escapes of letters decoded if that hides nothing.
 pub(crate) fn address(url: &str) -> String {
     let read = percent_decode_str(url).decode_utf8();
     let plain = |text: &str| {
@@ -126,7 +125,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates
 });
 
-/// Fills a template. It may import from `macros.html`. All that it writes is escaped, but for what is [`html`].
+/// Fills a template, which may import `macros.html`. Everything is escaped, except what is [`html`].
 pub fn fill(template: &str, context: Value) -> String {
     TEMPLATES.render_str(template, context).expect("the templates are part of the program, and tested")
 }

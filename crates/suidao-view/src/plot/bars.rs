@@ -1,17 +1,17 @@
-//! A distribution over small whole numbers as bars: tunnel lengths.
+//! Bars of a distribution over small integers: tunnel lengths.
 
 use std::fmt::Write;
 
 use super::scale::Scale;
 use super::{LineStyle, n, svg, word};
 
-/// What is longer shares the last bar.
+/// Longer ones share the last bar.
 const LONGEST: usize = 13;
 
-/// Bars for `counts[1..]`, as shares of their sum, to a scale that ends at `largest`; `note` stands under the name.
+/// Bars for `counts[1..]`, as shares of their sum, on a scale that ends at `largest`; `note` is below the name.
 pub fn bars(name: &str, style: LineStyle, counts: &[u32], largest: f64, note: &str) -> String {
     let (left, right, top, bottom) = (38.0, 216.0, 40.0, 136.0);
-    // Ends at the highest bar: at the next round share, half of the plot was mostly empty.
+    // Ends at the highest bar: with the next round share half of the plot was mostly empty.
     let y = Scale::new(bottom, top, largest, 2.0, true, false);
     let mut out = word(0.0, 13.0, "panel", name) + &word(0.0, 28.0, "axis", note);
     for (value, text) in y.ticks() {

@@ -1,12 +1,12 @@
-//! A measure along the pages, or along another number: all strategies in one plot with their names at the lines' ends, and a small plot each
-//! with its interval, the others in grey behind it.
+//! A measure by number of pages, or another number: all strategies in one plot with labels at the ends, and a small plot
+//! for each with its interval and the others in grey.
 
 use std::fmt::Write;
 
 use super::scale::Scale;
 use super::{Interval, LineStyle, n, svg, width, word};
 
-/// What a measure is taken along: the horizontal axis.
+/// The horizontal axis.
 #[derive(Clone, Copy)]
 pub struct Along<'a> {
     pub words: &'a str,
@@ -25,7 +25,7 @@ pub struct CurveLine<'a> {
     pub style: LineStyle,
     /// (pages, median and interval), pages rising.
     pub points: Vec<(usize, Interval)>,
-    /// It is the best, and stands out: thicker, above the others, its name bold.
+    /// The best one is drawn thicker, on top, with a bold name.
     pub ahead: bool,
 }
 
@@ -39,7 +39,7 @@ impl CurveLine<'_> {
     }
 }
 
-/// The largest value that is to be seen: the oracle's only where it does not press all others to the ground.
+/// The largest value shown: the oracle's only if the other lines stay readable.
 fn largest(lines: &[CurveLine]) -> f64 {
     let of = |oracle: bool| {
         lines
@@ -67,7 +67,7 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
     out += &word(right, bottom + 34.0, "axis end", along.words);
 
     let mut ends = Vec::new();
-    // The first lie above the others.
+    // The first lines are on top.
     for line in lines.iter().rev() {
         let (class, dash) = (line.class(), line.style.dash());
         let _ = write!(out, "<path class=\"line {class}\" stroke-dasharray=\"{dash}\" d=\"{}\"/>", path(line, &x, &y));
@@ -84,7 +84,7 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
         let (class, dash) = (line.class(), line.style.dash());
         let (key, name) = (right + 14.0, right + 42.0);
         let (x1, y1, y2) = (n(end.0), n(end.1), n(label));
-        // A run that ended early is far from its name: its leader goes along the edge.
+        // A run that ended early is far from its label: the leader follows the edge.
         let early = if line.points.last().is_some_and(|(pages, _)| *pages < last) { " early" } else { "" };
         let _ = write!(
             out,
@@ -103,7 +103,7 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
     svg("curves", right + 54.0 + widest, bottom + 42.0, title, &out)
 }
 
-/// A small plot for each line; `id` must be the page's only one.
+/// A small plot for each line; `id` must be unique on the page.
 pub fn panels(
     lines: &[CurveLine],
     title: &str,
@@ -163,7 +163,7 @@ fn path(line: &CurveLine, x: &Scale, y: &Scale) -> String {
     out
 }
 
-/// The interval as an area; nothing where there is none.
+/// The interval as an area; empty without an interval.
 fn band(line: &CurveLine, x: &Scale, y: &Scale) -> String {
     let ranges: Vec<(f64, (f64, f64))> =
         line.points.iter().filter_map(|(pages, at)| Some((*pages as f64, at.range?))).collect();
@@ -177,7 +177,7 @@ fn band(line: &CurveLine, x: &Scale, y: &Scale) -> String {
     format!("<path class=\"band {}\" d=\"M{}Z\"/>", line.style.class(), corners.join("L"))
 }
 
-/// Places for labels near the `wanted` ones (which rise), a line apart, between `top` and `bottom`.
+/// Positions for labels near the `wanted` ones (which rise), a line apart, between `top` and `bottom`.
 fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut out: Vec<f64> = Vec::with_capacity(wanted.len());
     for &place in wanted {

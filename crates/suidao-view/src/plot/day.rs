@@ -1,12 +1,12 @@
-//! A day of a board: how much is said in each hour as bars, and when it is visited as marks below them.
+//! A day of a board: posts of each hour as bars, visits as marks below them.
 
 use std::fmt::Write;
 
 use super::scale::Scale;
 use super::{LineStyle, n, svg, word};
 
-/// A small plot. `slots`: shares of the hours; `largest`: the share at the upper end; `instants` in hours, from 0 to 24;
-/// `note` stands under the name.
+/// A small plot. `slots`: shares of the hours; `largest`: the share at the upper end; `instants`: hours, 0 to 24; `note`
+/// is below the name.
 pub fn day(name: &str, note: &str, slots: &[f64; 24], largest: f64, instants: &[f64]) -> String {
     let (left, right, top, bottom) = (34.0, 216.0, 40.0, 124.0);
     let y = Scale::new(bottom, top, largest, 2.0, true, false);

@@ -1,4 +1,4 @@
-//! Counts as bars, and the part of each that is of interest in its own colour.
+//! Counts as bars, with a highlighted part of each.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub struct Bar<'a> {
     pub part: u64,
 }
 
-/// The bars from left to right; `unit` is what is counted, `part` what the coloured part of a bar counts, if not all.
+/// The bars from left to right; `unit` is what is counted, `part` what the highlighted part counts, if anything.
 pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> String {
     let (left, right, top, bottom) = (48.0, 440.0, 30.0, 180.0);
     let largest = bars.iter().map(|bar| bar.whole).max().unwrap_or(0);
@@ -31,7 +31,7 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> S
     }
     let pitch = (right - left) / bars.len().max(1) as f64;
     let widest = bars.iter().map(|bar| width(bar.name)).fold(0.0, f64::max);
-    // Every n-th name, so that they do not run into one another.
+    // Every n-th name, so that they do not overlap.
     let every = ((widest + 8.0) / pitch).ceil().max(1.0) as usize;
     for (number, bar) in bars.iter().enumerate() {
         let x = left + pitch * number as f64;
@@ -40,7 +40,7 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> S
         let told = format!("{}: {} {unit}{of}", bar.name, bar.whole);
         let _ = write!(out, "<g><title>{}</title>", escape(&told));
         for (class, value) in [("bar rest", bar.whole), ("bar c0", bar.part)] {
-            // A bar of one page among thousands is seen all the same.
+            // A bar of one page among thousands stays visible.
             let height = (bottom - y.at(value as f64)).max(if value > 0 { 1.0 } else { 0.0 });
             if height > 0.0 {
                 let _ = write!(
@@ -73,7 +73,7 @@ mod tests {
             Bar { name: "2022", whole: 2, part: 2 },
         ];
         let svg = histogram(&bars, "Pages by year", "pages", Some("relevant"));
-        // Two bars with two parts each, two of the key; the whole goes to the top.
+        // Two bars with two parts each, two of the key; the whole is one.
         assert_eq!(svg.matches("<rect").count(), 4 + 2, "{svg}");
         assert!(svg.contains("<title>2020: 4 pages, 1 relevant</title>"), "{svg}");
         assert!(svg.contains("y=\"30\" width=\"128.7\" height=\"150\""), "{svg}");

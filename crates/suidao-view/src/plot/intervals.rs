@@ -1,4 +1,4 @@
-//! Medians with their intervals, a row a strategy: who is ahead, and how surely.
+//! Medians with their intervals, a row per strategy.
 
 use std::fmt::Write;
 
@@ -10,21 +10,20 @@ pub struct IntervalRow<'a> {
     pub style: LineStyle,
     pub at: Interval,
     pub text: String,
-    /// It is the best, and stands out.
+    /// It is the best, and highlighted.
     pub ahead: bool,
 }
 
-/// Width of the plot with its words, where names are not overlong.
+/// Width of the plot with its labels, unless names are very long.
 const WIDTH: f64 = 460.0;
 
-/// Height of a row.
 const ROW: f64 = 20.0;
 
 pub fn intervals(rows: &[IntervalRow], title: &str, share: bool) -> String {
     let widest = rows.iter().map(|row| width(row.name)).fold(0.0, f64::max);
     let words = rows.iter().map(|row| width(&row.text)).fold(0.0, f64::max);
     let (left, top) = (widest + 12.0, 22.0);
-    // As wide as the others, so that letters are as large.
+    // As wide as the others, so that letters have the same size.
     let right = (WIDTH - words - 14.0).max(left + 60.0);
     let bottom = top + ROW * rows.len() as f64;
     let largest = rows.iter().map(|row| row.at.range.map_or(row.at.median, |(_, high)| high)).fold(0.0, f64::max);

@@ -1,7 +1,7 @@
-//! Plots as SVG, written by hand: colours are CSS variables and text is text, so that one page serves screen, dark
-//! screen and paper. (plotters draws with fixed colours and sizes, and knows no style sheet.)
+//! Plots as SVG, written by hand: colours are CSS variables and text is text, so that one page works on screen, dark
+//! screen and paper. (plotters has fixed colours and sizes and no style sheets.)
 //!
-//! Every plot has a viewBox and no size: the page decides how large it is. Units are about CSS pixels.
+//! Every plot has a viewBox and no size, which the page sets. Units are about CSS pixels.
 
 mod bars;
 mod curves;
@@ -18,28 +18,28 @@ pub use intervals::{IntervalRow, intervals};
 
 use crate::html::{COLOURS as FRAME, escape};
 
-/// What a page with plots needs beside the base of its style.
+/// The style of plots, in addition to the base style.
 pub const STYLE: &str = include_str!("plot.css");
 
-/// A value, and the range it may lie in.
+/// A value and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The value; of several cases, their median.
     pub median: f64,
-    /// Its 95% interval; none for a single case.
+    /// Its 95% interval; `None` for a single case.
     pub range: Option<(f64, f64)>,
 }
 
-/// Colours of the style sheet, told apart also by the colour-blind (after Okabe and Ito 2008).
+/// Colours of the style sheet, distinguishable by colour-blind people (after Okabe and Ito 2008).
 const COLOURS: usize = 7;
 
-/// Margin of a plot that is a file.
+/// Margin of a plot in a file of its own.
 const MARGIN: f64 = 12.0;
 
 /// Dash patterns: one for each round through the colours.
 const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
 
-/// How a strategy is drawn, wherever it is drawn.
+/// The style of a strategy in all plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineStyle {
     Nth(usize),
@@ -65,11 +65,11 @@ impl LineStyle {
 /// A coordinate, to a tenth.
 fn n(value: f64) -> String {
     let tenths = (value * 10.0).round() / 10.0;
-    // -0 is 0.
+    // -0 becomes 0.
     format!("{}", if tenths == 0.0 { 0.0 } else { tenths })
 }
 
-/// An image of this size that says `title` to those who do not see it.
+/// An image of this size with `title` as its text alternative.
 fn svg(class: &str, width: f64, height: f64, title: &str, inside: &str) -> String {
     format!(
         "<svg class=\"{class}\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{inside}</svg>\n",
@@ -79,7 +79,7 @@ fn svg(class: &str, width: f64, height: f64, title: &str, inside: &str) -> Strin
     )
 }
 
-/// A plot of this room as a file of its own: with its style, colours for light and dark, and a margin.
+/// A plot as a file of its own: with styles, colours for light and dark, and a margin.
 pub fn file(svg: &str) -> String {
     let (width, height) = size(svg);
     let view = format!("viewBox=\"0 0 {} {}\"", n(width), n(height));
@@ -94,14 +94,14 @@ pub fn file(svg: &str) -> String {
     )
 }
 
-/// Small plots of one size as one file, so many in a row.
+/// Small plots of one size as one file, in rows of `columns`.
 pub fn sheet(plots: &[String], columns: usize, title: &str) -> String {
     let (width, height) = plots.first().map_or((0.0, 0.0), |plot| size(plot));
     let (width, height, columns) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN, columns.clamp(1, plots.len().max(1)));
     let mut inside = String::new();
     for (place, plot) in plots.iter().enumerate() {
         let (x, y) = (width * (place % columns) as f64, height * (place / columns) as f64);
-        // What is inside of the element, which has no other like it in it.
+        // The content of the element, which contains no other svg element.
         let plot =
             plot.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</svg>")).map_or("", |(inside, _)| inside);
         inside += &format!("<g transform=\"translate({} {})\">{plot}</g>", n(x), n(y));
@@ -116,7 +116,7 @@ fn size(svg: &str) -> (f64, f64) {
     (sides.next().unwrap_or(0.0), sides.next().unwrap_or(0.0))
 }
 
-/// As much of a text as is drawn in so many units, and `…` if that is not all.
+/// The part of a text that fits into so many units, with `…` if it is cut.
 pub fn fitting(text: &str, units: f64) -> String {
     if width(text) <= units {
         return text.to_owned();
@@ -129,14 +129,14 @@ pub fn fitting(text: &str, units: f64) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// A word at a place; `class` says how it is anchored.
+/// A word at a position; `class` sets its alignment.
 fn word(x: f64, y: f64, class: &str, text: &str) -> String {
     format!("<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), escape(text))
 }
 
-/// About how wide a text is drawn, in units.
+/// Approximate width of a text, in units.
 fn width(text: &str) -> f64 {
-    // Han letters are square.
+    // Han characters are square.
     text.chars().map(|letter| if letter.is_ascii() { 6.8 } else { 12.0 }).sum()
 }
 

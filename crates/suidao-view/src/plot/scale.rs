@@ -1,13 +1,13 @@
-//! Where values lie on an axis, and which are written at it.
+//! Maps values to an axis, and chooses its ticks.
 
 use crate::html::thousands;
 
-/// From 0, or a value of its own, to a value somewhat above the largest.
+/// From 0, or another first value, to somewhat above the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Where the first value lies.
+    /// Position of the first value.
     pub from: f64,
-    /// Where `end` lies.
+    /// Position of `end`.
     pub to: f64,
     first: f64,
     pub end: f64,
@@ -17,9 +17,9 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A scale for values up to `largest` with about `ticks` ticks, ending at a tick where `round` says so.
+    /// A scale for values up to `largest` with about `ticks` ticks; ends at a tick if `round`.
     pub fn new(from: f64, to: f64, largest: f64, ticks: f64, share: bool, round: bool) -> Self {
-        // Without values any scale will do.
+        // Without values any scale is fine.
         let largest = if largest > 0.0 { largest } else { 1.0 };
         let rough = largest / ticks;
         let power = 10_f64.powf(rough.log10().floor());
@@ -38,7 +38,7 @@ impl Scale {
         Self { first, end: last, ..Self::new(from, to, last - first, ticks, false, false) }
     }
 
-    /// Where a value is drawn; beyond the ends it is drawn at them.
+    /// The position of a value; values beyond the ends are drawn at the ends.
     pub fn at(&self, value: f64) -> f64 {
         self.from + (self.to - self.from) * ((value - self.first) / (self.end - self.first)).clamp(0.0, 1.0)
     }

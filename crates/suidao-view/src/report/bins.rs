@@ -6,13 +6,13 @@ use super::facts::{Bin, Histogram};
 use suidao_page::model::Day;
 use suidao_store::corpus::CatalogueEntry;
 
-/// Bins are made wider until there are no more than this.
+/// Bins are widened until there are at most this many.
 const MOST: i64 = 60;
 
-/// Month bins for publications that span no more months than this, else years.
+/// Longest span of publications, in months, with a bin per month; else per year.
 const MONTHS: i64 = 48;
 
-/// Pages by year of publication, or month where that are few.
+/// Pages by year of publication, or by month if that gives few bins.
 pub(super) fn published(entries: &[CatalogueEntry]) -> Histogram {
     let months = |day: Day| {
         let text = day.to_string();
@@ -25,7 +25,7 @@ pub(super) fn published(entries: &[CatalogueEntry]) -> Histogram {
     let (width, per) = if last - first < MONTHS { ("a month", 1) } else { ("a year", 12) };
     let name = |bin: i64| if per == 1 { format!("{}-{:02}", bin / 12, bin % 12 + 1) } else { bin.to_string() };
     let mut histogram = filled(dated.into_iter().map(|(month, relevant)| (month / per, relevant)), name);
-    // A few pages that claim to be very old would make the rest a line at the edge.
+    // A few pages with very early dates would shrink the rest to a line at the edge.
     if histogram.bins.len() as i64 > MOST {
         let early = histogram.bins.len() - MOST as usize;
         let rest = histogram.bins.split_off(early);
@@ -40,7 +40,7 @@ pub(super) fn published(entries: &[CatalogueEntry]) -> Histogram {
     Histogram { width: width.to_owned(), without, ..histogram }
 }
 
-/// Pages by characters of main text: 0, then bins that begin at 1, 2 and 5 times powers of ten.
+/// Pages by characters of main text: 0, then bins that start at 1, 2 and 5 times powers of ten.
 pub(super) fn lengths(entries: &[CatalogueEntry]) -> Histogram {
     let begin = |bin: i64| -> u64 {
         if bin == 0 { 0 } else { [1, 2, 5][((bin - 1) % 3) as usize] * 10_u64.pow(((bin - 1) / 3) as u32) }
@@ -61,7 +61,7 @@ fn ends(values: &[(i64, bool)]) -> (i64, i64) {
     (all().min().unwrap_or(0), all().max().unwrap_or(0))
 }
 
-/// Counts by bin, with the empty ones between.
+/// Counts by bin, including empty ones in between.
 fn filled(values: impl Iterator<Item = (i64, bool)>, name: impl Fn(i64) -> String) -> Histogram {
     let mut counted: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     for (bin, relevant) in values {

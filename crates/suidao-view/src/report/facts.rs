@@ -1,4 +1,4 @@
-//! What a report says, as plain facts.
+//! The facts of a report.
 
 use serde::Serialize;
 
@@ -10,19 +10,17 @@ pub struct ReportFacts {
     pub counts: ReportCounts,
     pub harvest: HarvestFacts,
     pub hosts: HostFacts,
-    /// Pages by language (ISO 639-3), the most frequent first; `?` where it could not be told.
+    /// By language (ISO 639-3), the most frequent first; `?` if unknown.
     pub languages: Vec<Bin>,
-    /// Pages by date of publication.
     pub published: Histogram,
-    /// Pages by characters of main text.
     pub lengths: Histogram,
     pub duplicates: DuplicateFacts,
     pub tunnels: Tunnels,
-    /// Terms found, by pages in which they are among the 12 most telling, the most frequent first.
+    /// Terms by pages that have them among their 12 most significant, the most frequent first.
     pub terms: Vec<Bin>,
-    /// Fetches that failed for good, the most frequent reason first.
+    /// Failed URLs, the most frequent reason first.
     pub failed: Vec<Reason>,
-    /// URLs that were known and not fetched by the crawl's own will, the most frequent reason first.
+    /// URLs skipped by policy, the most frequent reason first.
     pub refused: Vec<Reason>,
     pub queue: QueueFacts,
 }
@@ -33,15 +31,15 @@ pub struct CrawlFacts {
     pub lexicon: String,
     pub strategy: String,
     pub version: String,
-    /// When it was begun, RFC 3339.
+    /// RFC 3339.
     pub begun: String,
     /// When the first page was fetched, RFC 3339.
     pub first: Option<String>,
     /// When the last page was fetched, RFC 3339.
     pub last: Option<String>,
-    /// Why it stopped, as `summary.json` has it.
+    /// Why it stopped, as in `summary.json`.
     pub stopped: Option<String>,
-    /// Settings, as `summary.json` has them: `section.key` and value.
+    /// As in `summary.json`: `section.key` and value.
     pub settings: Vec<(String, String)>,
 }
 
@@ -53,7 +51,7 @@ pub struct ReportCounts {
     pub failed: u64,
     pub refused: u64,
     pub listings: u64,
-    /// Pages that ask search engines not to keep them.
+    /// Pages with noindex.
     pub noindex: u64,
     /// Bytes of their records in the archive.
     pub archived: u64,
@@ -66,12 +64,12 @@ pub struct HarvestFacts {
     pub points: Vec<HarvestPoint>,
 }
 
-/// The harvest after so many pages.
+/// The harvest after a number of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HarvestPoint {
     pub pages: u64,
     pub relevant: u64,
-    /// Share of relevant ones among the last `window`; among all, before there are so many.
+    /// Share of relevant pages among the last `window`; among all if there are fewer.
     pub moving: f64,
 }
 
@@ -80,9 +78,9 @@ pub struct HostFacts {
     pub known: u64,
     pub visited: u64,
     pub relevant: u64,
-    /// Share of the pages that lie on the largest host.
+    /// Share of the pages on the largest host.
     pub largest: f64,
-    /// Hosts with a page, the one with the most first, at most 30.
+    /// Hosts by number of pages, at most 30.
     pub rows: Vec<HostRow>,
 }
 
@@ -104,22 +102,20 @@ pub struct Bin {
     pub relevant: u64,
 }
 
-/// Pages by a value, all bins from the first that has any to the last.
+/// Pages by a value, without gaps between the bins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Histogram {
-    /// How wide a bin is, in words.
+    /// Width of a bin, in words.
     pub width: String,
     pub bins: Vec<Bin>,
     pub without: u64,
 }
 
-/// A page, as it is named.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NamedPage {
     pub url: CrawlUrl,
-    /// Its title; empty if it has none.
+    /// Empty if it has none.
     pub title: String,
-    /// Eq. (1).
     pub relevance: Relevance,
     pub relevant: bool,
 }
@@ -127,7 +123,7 @@ pub struct NamedPage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DuplicateFacts {
     pub groups: u64,
-    /// Pages that are not the one to keep of their group.
+    /// Pages that are not the best of their group.
     pub repeated: u64,
     pub largest: Vec<HostGroup>,
 }
@@ -139,16 +135,17 @@ pub struct HostGroup {
     pub others: Vec<NamedPage>,
 }
 
-/// Off-topic pages crossed on the paths by which relevant pages became known.
+/// Off-topic pages on the paths by which relevant pages were found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tunnels {
-    /// Relevant pages by the off-topic pages in a row before them; `[0]`: found on a relevant page, or seeds.
+    /// Relevant pages by off-topic pages in a row before them; `[0]`: found on a relevant page, or seeds.
     pub by_hops: Vec<u64>,
-    /// The longest, one for each mouth (the first off-topic page behind the last relevant one).
+    /// The longest, one for each mouth (the first off-topic page after the last relevant one).
     pub longest: Vec<TunnelFacts>,
-    /// Hosts opened: the first relevant page lies behind off-topic pages that begin on another host, or behind a seed's.
+    /// Hosts whose first relevant page was reached through off-topic pages that start on another host, or from an
+    /// off-topic seed.
     pub opened: u64,
-    /// Of these the ones with the most relevant pages.
+    /// Those with the most relevant pages.
     pub hosts: Vec<TunnelledHost>,
 }
 
@@ -164,7 +161,7 @@ pub struct TunnelFacts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathStep {
     pub page: NamedPage,
-    /// Text of the link that led to it; empty for seeds, redirects, and links without text.
+    /// Text of the link that led to it; may be empty.
     pub anchor: String,
     pub number: u64,
 }
@@ -175,9 +172,9 @@ pub struct TunnelledHost {
     pub host: String,
     pub relevant: u64,
     pub hops: u32,
-    /// The first of them was the n-th page of the crawl.
+    /// Its first relevant page was the n-th page of the crawl.
     pub first: u64,
-    /// The last relevant page before; none where the path begins with an off-topic seed.
+    /// The last relevant page before; `None` if the path starts with an off-topic seed.
     pub from: Option<NamedPage>,
 }
 

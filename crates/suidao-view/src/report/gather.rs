@@ -1,5 +1,4 @@
-//! From log and catalogue to facts: one pass that counts, one that fetches the names of the few pages that are told by
-//! name.
+//! Gathers the facts from log and catalogue: one pass counts, another reads the names of the few pages listed by name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,20 +18,16 @@ use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::Standing;
 use suidao_store::store::{Store, StoreError, date};
 
-/// Hosts told.
+/// Most hosts listed.
 const HOSTS: usize = 30;
-/// Groups of duplicates told, and pages of each beside the one to keep.
+/// Most groups of duplicates listed, and pages of each besides the best.
 const GROUPS: usize = 10;
 const MEMBERS: usize = 4;
-/// Points of the harvest curve.
 const POINTS: usize = 200;
-/// Languages told.
+/// Most languages listed.
 const LANGUAGES: usize = 12;
 
 /// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one.
-///
-/// # Errors
-/// [`StoreError`] if the log does not read.
 pub fn gather(
     store: &Store,
     catalogue: &Catalogue,
@@ -106,7 +101,7 @@ fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Valu
             None => settings.push((section.clone(), shown(keys))),
         }
     }
-    // Not set is the default, and says nothing.
+    // Null is the default and carries no information.
     settings.retain(|(_, value)| value != "null");
     CrawlFacts {
         topic: meta.topic.clone(),
@@ -197,7 +192,7 @@ fn languages(catalogue: &Catalogue) -> Vec<Bin> {
     languages
 }
 
-/// The page to keep and the others of each group, the largest group first. Pages are told by their places.
+/// The best page and the others of each group, by index, the largest group first.
 fn groups(catalogue: &Catalogue) -> Vec<(u32, Vec<u32>)> {
     let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (place, entry) in (0..).zip(&catalogue.entries) {

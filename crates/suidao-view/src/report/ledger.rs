@@ -1,7 +1,6 @@
-//! What is counted of the log in one pass: a fold of its batches.
+//! Counts of the log, accumulated in one pass over its batches.
 //!
-//! Memory: 14 bytes for each known URL and about 10 more for each that was refused without a number, 12 for each page, 12
-//! for each failure.
+//! Memory: 14 bytes per known URL, about 10 more per URL skipped without a number, 12 per page, 12 per failure.
 
 use std::collections::BTreeMap;
 
@@ -16,27 +15,26 @@ use suidao_store::store::skipped::Standings;
 pub(super) struct ReportAccumulator<'a> {
     catalogue: &'a Catalogue,
     hosts: FxHashMap<&'a str, u32>,
-    /// Where each URL stands.
+    /// The status of each URL.
     pub(super) standings: Standings,
     pub(super) host_of: Vec<u32>,
-    /// URL on which each was found, or [`NONE`].
+    /// The URL on which each was found, or [`NONE`].
     origins: Vec<u32>,
-    /// Place of each URL's page, or [`NONE`].
+    /// Index of each URL's page, or [`NONE`].
     places: Vec<u32>,
     pub(super) found: Vec<TreePage>,
     /// By term: pages, and relevant ones.
     pub(super) terms: FxHashMap<String, (u64, u64)>,
-    /// Reason of each URL that was given up, in words.
+    /// Reason of each failed URL, in words.
     pub(super) failures: BTreeMap<UrlId, u16>,
     pub(super) reasons: Vec<String>,
-    /// Reasons of URLs refused without a number, by fingerprint.
+    /// Reasons of URLs skipped without a number, by fingerprint.
     pub(super) skipped: FxHashMap<u64, SkipReason>,
     /// Bytes of the pages' records.
     pub(super) archived: u64,
 }
 
 impl<'a> ReportAccumulator<'a> {
-    /// Counts nothing yet.
     pub(super) fn new(catalogue: &'a Catalogue) -> Self {
         Self {
             catalogue,
@@ -54,7 +52,7 @@ impl<'a> ReportAccumulator<'a> {
         }
     }
 
-    /// Takes a batch in; batches come in order, each once.
+    /// Adds a batch; each batch once, in order.
     pub(super) fn observe(&mut self, record: &Record) {
         for event in &record.batch.events {
             self.standings.observe(event);
@@ -73,7 +71,7 @@ impl<'a> ReportAccumulator<'a> {
                 Event::PageFetched(page) => {
                     self.archived += record.archive.map_or(0, |location| location.length);
                     let place = self.found.len() as u32;
-                    // Any other visit of a page than the first says nothing new of how it was found.
+                    // Only the first visit shows how the page was found.
                     let entry = self.catalogue.entries.get(place as usize).filter(|entry| entry.id == page.id);
                     let Some(entry) = entry else { continue };
                     self.found.push(TreePage {
@@ -111,11 +109,11 @@ impl<'a> ReportAccumulator<'a> {
         }
     }
 
-    /// Place of the page on whose path a URL was found; redirects are passed over.
+    /// Index of the page on whose path a URL was found, without redirects.
     fn parent(&self, id: UrlId) -> u32 {
         let up = |id: &u32| self.origins.get(*id as usize).copied().filter(|up| up < id);
         let place = |id: u32| self.places.get(id as usize).copied().filter(|place| *place != NONE);
-        // What is found has a higher number than what it was found on.
+        // A URL has a higher number than the one on which it was found.
         std::iter::successors(up(&id.0), up).find_map(place).unwrap_or(NONE)
     }
 }

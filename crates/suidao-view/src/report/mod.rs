@@ -1,7 +1,6 @@
-//! The report on one crawl: what it brought, how it got there, and what it left, for whoever is to use the corpus.
-//!
-//! [`gather()`] makes [`Facts`] of log and catalogue; [`page()`] makes a self-contained HTML page of the facts, without clock or
-//! chance, so that a crawl reported on twice gives the same bytes.
+//! The report on one crawl, for whoever will use the corpus. [`gather()`] derives the facts from log and catalogue;
+//! [`page()`] makes a self-contained HTML page of them without clock or randomness, so that the same crawl gives the same
+//! bytes.
 
 mod bins;
 pub mod facts;

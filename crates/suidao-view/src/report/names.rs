@@ -1,4 +1,4 @@
-//! The names of the few pages and URLs that are told by name, and the reasons for which URLs were not fetched.
+//! The names of the few pages and URLs listed by name, and the reasons why URLs were not fetched.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,13 +16,13 @@ use suidao_store::store::{Store, StoreError};
 /// Examples of each reason.
 const EXAMPLES: usize = 3;
 
-/// Examples kept of URLs refused without a number, of which some may turn out to be known after all.
+/// Candidates kept of URLs skipped without a number, because some may get a number later.
 const CANDIDATES: usize = 64;
 
-/// URLs by reason: how many, and the first of them.
+/// URLs by reason: their number, and the first of them.
 pub(super) type ByReason<R> = BTreeMap<R, (u64, Vec<UrlId>)>;
 
-/// Failed and refused URLs with a number, by reason.
+/// Failed and skipped URLs with a number, by reason.
 pub(super) fn examples(ledger: &ReportAccumulator) -> (ByReason<u16>, ByReason<SkipReason>) {
     fn add<R: Ord>(reasons: &mut ByReason<R>, reason: R, id: UrlId) {
         let (urls, examples) = reasons.entry(reason).or_default();
@@ -56,7 +56,7 @@ pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &PageNames, why: impl Fn
     reasons
 }
 
-/// What the few pages are called that are told by name.
+/// URLs and titles of the pages listed by name.
 pub(super) struct PageNames {
     pub(super) urls: FxHashMap<UrlId, (CrawlUrl, String)>,
     titles: FxHashMap<UrlId, String>,
@@ -64,7 +64,7 @@ pub(super) struct PageNames {
 }
 
 impl PageNames {
-    /// Reads the names of these; takes out of `skipped` what has a number after all.
+    /// Reads the names of these; removes from `skipped` what has a number after all.
     pub(super) fn read(
         store: &Store,
         wanted: &FxHashSet<UrlId>,
@@ -109,7 +109,7 @@ impl PageNames {
         })
     }
 
-    /// Adds the URLs refused without a number to those with one.
+    /// Adds the URLs skipped without a number to those with one.
     pub(super) fn add_skipped(&self, refused: &mut Vec<Reason>, skipped: &FxHashMap<u64, SkipReason>) {
         let mut counted: BTreeMap<SkipReason, u64> = BTreeMap::new();
         for reason in skipped.values() {

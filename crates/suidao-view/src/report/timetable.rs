@@ -1,4 +1,4 @@
-//! When the boards of a forum are to be visited, told of a crawl: its habits from the log, a plan, a page that draws both.
+//! When to visit the boards of a forum: their activity from the log, a plan, and a page with both.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,8 @@ use suidao_store::store::{Store, StoreError};
 
 #[derive(Clone, Copy, Debug)]
 pub struct TimetableOptions {
-    /// By which schedule.
     pub method: ScheduleMethod,
-    /// Visits a day, all boards together; none: eight for each.
+    /// Visits a day, all boards together; by default eight for each.
     pub per_day: Option<u32>,
     pub horizon: Horizon,
     pub importance: Importance,
@@ -25,42 +24,38 @@ pub struct TimetableOptions {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Timetable {
-    /// By which schedule.
     pub method: ScheduleMethod,
     pub horizon: Horizon,
     pub importance: Importance,
     /// Visits a day, all boards together.
     pub per_day: u32,
-    /// Days after which it begins anew.
+    /// Days until the plan repeats.
     pub days: u32,
-    /// Local time of all hours, as east of UTC.
+    /// Time zone of all hours, as an offset from UTC.
     pub offset: String,
-    /// The boards, the busiest first.
+    /// The busiest first.
     pub boards: Vec<BoardPlan>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct BoardPlan {
     pub url: String,
-    /// Its name; its URL where it has none.
+    /// Its name, or its URL without one.
     pub name: String,
     /// WP of eq. (5).
     pub weight: f64,
     pub new: f64,
     pub replied: f64,
-    /// Share of each hour in what is said, eq. (7).
+    /// Share of each hour in the posts, eq. (7).
     pub profile: [f64; 24],
     /// Hours after local midnight of the first day, rising.
     pub instants: Vec<f64>,
-    /// Hours that a post will wait in the mean; none where nothing is known, or the plan has several days.
+    /// Expected delay of a post in hours; `None` without posts, or if the plan has several days.
     pub mean_delay: Option<f64>,
 }
 
-/// Plans the visits of a crawl's boards from what its log tells. `map`: what the forum is understood to be, where it is not
-/// to be taken from the log. None if the crawl knows no board.
-///
-/// # Errors
-/// [`StoreError`] if the log does not read.
+/// Plans the visits of a crawl's boards from its log. `map` overrides the forum file in the log. `None` if the crawl has
+/// no board.
 pub fn timetable(
     store: &Store,
     map: Option<ForumMap>,
@@ -70,7 +65,7 @@ pub fn timetable(
         Some(map) => map,
         None => last_map(store)?.unwrap_or_default(),
     };
-    // A map is checked before it is written; one that never was says nothing of the time.
+    // A map is checked before it is written; an unchecked one has no offset.
     let east = offset(&map.offset).unwrap_or(0);
     let mut history = History::new(east);
     let mut now = 0;
@@ -168,7 +163,7 @@ impl Timetable {
                 format!("{} in {} days", count(board.instants.len(), "visit", "visits"), self.days)
             };
             let hours: Vec<f64> = board.instants.iter().map(|instant| instant % 24.0).collect();
-            // About as many letters as a small plot has room for.
+            // About as many letters as fit into a small plot.
             let name: String = plot::fitting(&board.name, 215.0);
             plot::day(&name, &format!("weight {:.1}, {visits}", board.weight), &board.profile, largest, &hours)
         };
@@ -217,7 +212,7 @@ mod tests {
     };
     const DAY: i64 = 86_400;
 
-    /// A crawl of two boards, of which one is busy at nine in the morning, and of one thread of it by so many replies a day.
+    /// A crawl of two boards, one of them busy at nine in the morning, with one thread that gets this many replies a day.
     fn crawl(root: &std::path::Path, map: Option<ForumMap>) -> Store {
         let mut store =
             Store::resume(&CrawlDirectory::new(root), &Meta::new("forum", "x", "boards", Millis(0))).unwrap();
@@ -260,7 +255,7 @@ mod tests {
         assert!(busy.instants.iter().all(|hour| (9.0..10.0).contains(hour)), "local time: {busy:?}");
         assert_eq!((busy.instants.len(), silent.instants.len()), (15, 1), "a silent board is looked at once a day");
         assert_eq!((&*silent.name, silent.mean_delay), ("http://bbs.example.cn/0", None));
-        // A corrected file goes before the log.
+        // A corrected file overrides the log.
         let utc = timetable(&store, Some(ForumMap { offset: "+00:00".into(), ..map() }), WISH).unwrap().unwrap();
         assert!(utc.boards[0].instants.iter().all(|hour| (1.0..2.0).contains(hour)));
     }

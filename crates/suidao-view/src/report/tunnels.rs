@@ -3,25 +3,25 @@
 
 use super::facts::Tunnels;
 
-/// Tunnels told step by step.
+/// Most tunnels listed step by step.
 const LONGEST: usize = 5;
 
-/// Hosts told.
+/// Most hosts listed.
 const HOSTS: usize = 15;
 
 /// No page: the parent of seeds.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A page in the tree of discovery. Pages are told by their places: pages fetched before them.
+/// A page in the tree of discovery. Pages are identified by index: the number of pages fetched before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TreePage {
-    /// Place of the page it was found on (redirects between are left out), or [`NONE`].
+    /// Index of the page on which it was found (without redirects), or [`NONE`].
     pub(super) parent: u32,
     pub(super) host: u32,
     pub(super) relevant: bool,
 }
 
-/// A tunnel to be told: places from its beginning to the relevant page at its end.
+/// A tunnel: indexes from its beginning to the relevant page at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Path {
     pub(super) hops: u32,
@@ -46,7 +46,7 @@ pub(super) struct Traced {
     pub(super) hosts: Vec<Opening>,
 }
 
-/// Traces all relevant pages back. Parents come before their children. Memory: 8 bytes a page.
+/// Traces all relevant pages back. Parents come before their children. Memory: 8 bytes per page.
 pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
     let at = |place: u32| pages.get(place as usize);
     let mut hops: Vec<u32> = Vec::with_capacity(pages.len());
@@ -133,7 +133,7 @@ impl Traced {
 mod tests {
     use super::*;
 
-    /// A page a letter: capitals are relevant; the letter's alphabet number is of no account, the digits give parent and host.
+    /// Pages by parent (-1: none), host and relevance.
     fn pages(told: &[(i64, u32, bool)]) -> Vec<TreePage> {
         let found = |&(parent, host, relevant): &(i64, u32, bool)| TreePage {
             parent: u32::try_from(parent).unwrap_or(NONE),
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn tunnels_are_traced_back_to_the_last_relevant_page() {
-        // 0 relevant seed; 1, 2 off topic in a row; 3 relevant on another host behind both; 4 relevant found on 3;
-        // 5 relevant behind 1 alone; 6 an off-topic seed, 7 behind it on its own host.
+        // 0 relevant seed; 1, 2 off topic in a row; 3 relevant on another host after both; 4 relevant, found on 3; 5
+        // relevant after 1 alone; 6 an off-topic seed, 7 after it on its own host.
         let tree = pages(&[
             (-1, 0, true),
             (0, 0, false),
@@ -159,7 +159,7 @@ mod tests {
         ]);
         let traced = trace(&tree, 3);
         assert_eq!(traced.by_hops, [2, 2, 1]);
-        // One for each mouth: 5's is 1, as 3's.
+        // One for each mouth: 5 has the mouth 1, like 3.
         let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.paid, path.places.clone())).collect();
         assert_eq!(longest, [(2, 2, vec![0, 1, 2, 3]), (1, 1, vec![6, 7])]);
         assert_eq!(traced.hosts, [Opening { host: 1, relevant: 2, hops: 2, first: 3, from: Some(0) }]);

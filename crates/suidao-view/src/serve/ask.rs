@@ -1,4 +1,4 @@
-//! What a URL of the site asks for, and the URL that asks for it.
+//! Parses the URLs of the search site, and builds them.
 
 use url::form_urlencoded;
 
@@ -7,21 +7,21 @@ use suidao_export::index::Request;
 use suidao_page::model::Day;
 use suidao_store::corpus::{DuplicatePolicy, Filter};
 
-/// Hits of a page of results.
+/// Hits per page of results.
 pub(super) const PER_PAGE: usize = 10;
-/// Pages of results.
+/// Most pages of results.
 pub(super) const MOST_PAGES: usize = 100;
-/// Characters of a query, as the query language reads them.
+/// Most characters of a query, as in the query language.
 const LONGEST: usize = 500;
-/// Hits of one answer in JSON.
+/// Most hits of a JSON answer.
 const MOST_HITS: usize = 100;
 
 #[derive(Clone, Debug)]
 pub(super) struct SearchParams {
     pub tongue: Lang,
-    /// It was chosen by a link, and is kept by the others.
+    /// The language was chosen by a link, so other links keep it.
     chosen: bool,
-    /// The query, as typed.
+    /// As typed.
     pub q: String,
     pub host: Option<String>,
     pub year: Option<i16>,
@@ -57,7 +57,7 @@ impl Refused {
 }
 
 impl SearchParams {
-    /// Nothing in particular.
+    /// An empty search.
     pub(super) fn nothing(tongue: Lang) -> Self {
         Self {
             tongue,
@@ -131,24 +131,24 @@ impl SearchParams {
         Request { query, filter, offset, limit, explain: false }
     }
 
-    /// Whether it is narrowed down by more than its words.
+    /// Whether it has filters besides its words.
     pub(super) fn is_narrowed(&self) -> bool {
         self.host.is_some() || self.year.is_some() || self.relevant.is_some()
     }
 
-    /// The same, with a change, from the first page of results.
+    /// The same with a change, from the first page of results.
     pub(super) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
         let mut asked = Self { page: 1, ..self.clone() };
         change(&mut asked);
         asked
     }
 
-    /// This, in the language of another that was chosen by a link.
+    /// Keeps the language of another search if a link chose it.
     pub(super) fn kept(self, other: &Self) -> Self {
         Self { tongue: other.tongue, chosen: other.chosen, ..self }
     }
 
-    /// The same, in the other language.
+    /// The same in the other language.
     pub(super) fn in_tongue(&self, tongue: Lang) -> Self {
         Self { tongue, chosen: true, ..self.clone() }
     }
@@ -167,7 +167,7 @@ impl SearchParams {
         pairs
     }
 
-    /// Its URL on the site: a path and its query, not yet escaped for HTML.
+    /// Its URL on the site: path and query, not yet escaped for HTML.
     pub(super) fn link(&self, path: &str) -> String {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish();
         if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }

@@ -1,4 +1,4 @@
-//! The home page: what the corpus is, in figures, and ways into it.
+//! The home page: figures of the corpus, and links into it.
 
 use minijinja::context;
 
@@ -7,7 +7,7 @@ use super::{HttpReply, SearchSite, look};
 use crate::html::thousands;
 use suidao_export::index::{IndexError, Request};
 
-/// Terms, hosts and years that are shown.
+/// Most terms, hosts and years shown.
 const MOST: usize = 24;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {

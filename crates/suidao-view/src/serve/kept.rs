@@ -1,4 +1,4 @@
-//! What was kept of one page, and how it was found.
+//! The cached text of a page, and how it was found.
 
 use minijinja::context;
 use minijinja::value::{Serde, Value};
@@ -7,7 +7,7 @@ use super::ask::SearchParams;
 use super::{HttpReply, SearchSite, look};
 use suidao_export::index::{ExplainedStep, IndexError};
 
-/// Characters of text that are shown.
+/// Most characters of text shown.
 const MOST: usize = 100_000;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {

@@ -1,4 +1,4 @@
-//! What the pages of the site share: language, head with the search box, foot, pieces of text.
+//! Shared by the pages of the site: language, header with the search box, footer, fragments.
 
 use minijinja::{Value, context};
 
@@ -14,7 +14,6 @@ pub(super) enum Lang {
 }
 
 impl Lang {
-    /// By its name in a URL.
     pub(super) fn named(code: &str) -> Option<Self> {
         match code {
             "en" => Some(Self::English),
@@ -23,7 +22,8 @@ impl Lang {
         }
     }
 
-    /// The first of the two in an `Accept-Language` field, by weight (RFC 9110, 12.5.4); English if there is none.
+    /// The preferred of the two languages in an `Accept-Language` field, by weight (RFC 9110, 12.5.4); English if it has
+    /// neither.
     pub(super) fn preferred(field: &str) -> Self {
         let mut best: (f32, Self) = (0.0, Self::English);
         for range in field.split(',').take(20) {
@@ -57,13 +57,13 @@ impl Lang {
     }
 }
 
-/// What all templates of the site see: `pick` has two texts, one in each language.
+/// What all templates of the site can use: `pick` has two texts, one in each language.
 pub(super) fn shared(tongue: Lang) -> Value {
     let pick = move |english: Value, chinese: Value| tongue.pick(english, chinese);
     context! { lang => tongue.html(), pick => Value::from_function(pick) }
 }
 
-/// A whole page: head with the search box, what the template writes, foot.
+/// A whole page: header with the search box, the output of the template, footer.
 pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, template: &str, context: Value) -> String {
     let shared = shared(asked.tongue);
     let main = fill(template, context! { ..context, ..shared.clone() });
@@ -92,7 +92,7 @@ pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, templa
     html::page(title, asked.tongue.html(), &[include_str!("site.css")], &body)
 }
 
-/// A page that says why there is none.
+/// An error page.
 pub(super) fn notice(site: &SearchSite, asked: &SearchParams, status: u16, title: &str, told: &str) -> HttpReply {
     let main = "<h1>{{ title }}</h1>\n<p>{{ told }}</p>\n";
     HttpReply::html(status, frame(site, asked, title, main, context! { title, told }))
@@ -106,7 +106,7 @@ pub(super) fn marked(text: &Marked) -> Value {
     html(pieces.collect())
 }
 
-/// A page's title, or what there is in its place.
+/// A page's title, or a replacement.
 pub(super) fn title(page: &Stored) -> &str {
     if page.title.is_empty() { &page.url } else { &page.title }
 }

@@ -1,7 +1,7 @@
-//! A search page for the index of a crawl: without scripts, in Chinese and English.
+//! A search page for the index of a crawl, without scripts, in Chinese and English.
 //!
-//! What pages say is hostile. All of it is escaped, only http and https URLs become links, and the browser is told to run
-//! nothing and to send no referrer. Requests are bounded in length, pages and hits.
+//! Text of pages is hostile: all of it is escaped, only http and https URLs become links, and headers tell the browser to
+//! run nothing and send no referrer. Requests are limited in length, pages and hits.
 
 mod ask;
 mod home;
@@ -25,16 +25,16 @@ use crate::listen::{is_ours, listen};
 use suidao_export::index::{Index, IndexError};
 use suidao_page::visible;
 
-/// Searches at a time. One that nobody waits for any more goes on, so this holds for those too.
+/// Most searches at a time, including those whose client is gone.
 const SEARCHES: usize = 4;
 
-/// What a browser may do with a page: show it, and send the form back.
+/// Content security policy: show the page, and submit the form here.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; \
     base-uri 'none'; frame-ancestors 'none'";
 
 pub struct SearchSite {
     index: Index,
-    /// The crawl directory, as the user named it.
+    /// As the user named it.
     directory: String,
 }
 
@@ -52,12 +52,11 @@ impl HttpReply {
 }
 
 impl SearchSite {
-    /// A site for the index of the crawl in `directory`.
     pub fn new(index: Index, directory: &str) -> Self {
         Self { index, directory: directory.to_owned() }
     }
 
-    /// Answers a GET request: path, query as it stands in the URL, and the languages the browser prefers.
+    /// Answers a GET request: path, raw query, and `Accept-Language`.
     pub fn get(&self, path: &str, query: &str, accept_language: &str) -> HttpReply {
         let preferred = Lang::preferred(accept_language);
         let asked = match SearchParams::read(query, preferred) {
@@ -66,7 +65,7 @@ impl SearchSite {
         };
         let made = match path {
             "/" if asked.q.is_empty() => home::page(self, &asked),
-            // Where people who type an address expect it.
+            // A query typed as part of the address works too.
             "/" => results::page(self, &asked),
             "/search" => results::page(self, &asked),
             "/page" => kept::page(self, &asked),
@@ -85,7 +84,7 @@ impl SearchSite {
 
     fn json(&self, asked: &SearchParams) -> Result<HttpReply, IndexError> {
         let answer = self.index.search(&asked.request(asked.offset, asked.limit))?;
-        // The same JSON; who asks may do so from a terminal.
+        // Equivalent JSON that is safe on a terminal.
         let body = visible::text(&serde_json::to_string_pretty(&answer).unwrap_or_default()).into_owned() + "\n";
         Ok(HttpReply { status: 200, media_type: "application/json; charset=utf-8", body })
     }
@@ -109,10 +108,8 @@ impl SearchSite {
     }
 }
 
-/// Answers requests until `stop` is there; those under way are answered first.
-///
-/// A site that listens at an address of this machine alone is shown under addresses, `localhost` and `names` (in lower
-/// case) only.
+/// Answers requests until `stop` resolves and the current ones are answered. On a local address it accepts only
+/// addresses, `localhost` and `names` (in lower case) as host.
 pub async fn serve(listener: TcpListener, site: SearchSite, names: Vec<String>, stop: impl Future<Output = ()>) {
     let is_own = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
     let names = is_own.then(|| Arc::new(names));
@@ -125,13 +122,13 @@ pub async fn serve(listener: TcpListener, site: SearchSite, names: Vec<String>, 
     listen(listener, answer, stop).await;
 }
 
-/// `site`: none where the request asks for somebody else.
+/// `site`: `None` if the request is for another host.
 async fn respond(site: Option<Arc<SearchSite>>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let read = head.method == Method::GET || head.method == Method::HEAD;
     let reply = if let Some(site) = site.filter(|_| read) {
         let turn = turns.acquire_owned().await;
-        // Searching is work, and must not hold up the sockets.
+        // Searching takes time, and must not block the sockets.
         let made = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let languages = head.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! A page of results: hits, why each is one, what else can be chosen, and the other pages.
+//! A page of results: hits, the reason for each, facets, and links to other pages.
 
 use minijinja::context;
 use minijinja::value::{Serde, Value};
@@ -8,7 +8,7 @@ use super::{HttpReply, SearchSite, look};
 use crate::html::thousands;
 use suidao_export::index::{FacetCount, Hit, IndexError, Request, SearchAnswer, TextField};
 
-/// Values of a facet that are shown.
+/// Most values of a facet.
 const MOST: usize = 12;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
@@ -84,7 +84,7 @@ fn shown(asked: &SearchParams, hit: &Hit) -> Value {
     }
 }
 
-/// What else can be chosen: headings, and below each names, a link where it is not chosen already, and pages.
+/// Facets: a heading, then names, links unless already chosen, and numbers of pages.
 type Group = (&'static str, Vec<(String, Option<String>, u64)>);
 
 fn facets(asked: &SearchParams, answer: &SearchAnswer) -> [Group; 3] {

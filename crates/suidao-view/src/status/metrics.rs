@@ -1,5 +1,4 @@
-//! The metrics, in the text format of OpenMetrics that Prometheus reads. Made anew for each scrape from what the crawl says of
-//! itself, so that nothing is counted twice.
+//! The metrics in the OpenMetrics text format of Prometheus, built for each scrape from the crawl's own counts.
 
 use std::fmt::Error;
 
@@ -11,12 +10,11 @@ use prometheus_client::registry::{Registry, Unit};
 
 use suidao_live::live::{CrawlMonitor, StatusSnapshot, resident_memory};
 
-/// What the text is.
 pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 type Labels = Vec<(&'static str, String)>;
 
-/// The whole text; without a glance only what does not need the machine.
+/// The whole text; without a snapshot only what does not need the machine.
 pub(super) fn text(view: &CrawlMonitor, glance: Option<&StatusSnapshot>) -> Result<String, Error> {
     let tally = view.tally();
     let mut all = Registry::with_prefix("suidao");

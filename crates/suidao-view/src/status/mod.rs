@@ -1,8 +1,7 @@
-//! The status page of a crawl that is running, and its metrics for Prometheus.
+//! The status page of a running crawl, and its metrics for Prometheus.
 //!
-//! What pages say is hostile, as on the search page: it is escaped, and the browser is told to run and to load nothing. A page
-//! elsewhere could have a browser ask us under a name of its own that leads here (DNS rebinding), so only addresses, localhost
-//! and the names that are given are answered.
+//! Text of pages is hostile, as on the search page: it is escaped, and the browser is told to load and run nothing. Only
+//! addresses, localhost and given names are accepted as host (DNS rebinding).
 
 mod metrics;
 mod page;
@@ -21,19 +20,19 @@ use suidao_live::live::{CrawlMonitor, StatusSnapshot};
 use suidao_page::model::CrawlUrl;
 use suidao_store::corpus::UrlHistory;
 
-/// What a browser may do with a page: show it, and send the form back.
+/// Content security policy: show the page, and submit the form here.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// The machine is asked no sooner than this after it was asked last.
+/// Shortest time between two requests to the machine.
 const FRESH: Duration = Duration::from_secs(1);
-/// A machine that is busy for longer is not waited for.
+/// Longest wait for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Seconds after which a browser asks again.
+/// Seconds after which the browser reloads the page.
 const REFRESH: &str = "10";
 const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// A status page that is being served; ends when it is dropped.
+/// A running status page; ends when it is dropped.
 #[derive(Debug)]
 pub struct StatusServer {
     address: SocketAddr,
@@ -41,7 +40,6 @@ pub struct StatusServer {
 }
 
 impl StatusServer {
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -49,25 +47,25 @@ impl StatusServer {
 
 impl Drop for StatusServer {
     fn drop(&mut self) {
-        // Dropped, it resolves.
+        // Dropping the sender ends the server.
         self.stop.take();
     }
 }
 
 struct Site {
     view: Arc<CrawlMonitor>,
-    /// The crawl directory, as the user named it.
+    /// As the user named it.
     directory: String,
-    /// Names under which we may be asked, in lower case.
+    /// Accepted host names, in lower case.
     names: Vec<String>,
     last: Mutex<Last>,
-    /// The log is read for one at a time, until that is done: held by who reads and not by who asked.
+    /// One reader of the log at a time. The permit belongs to the reader, not to the client.
     reading: Arc<Semaphore>,
 }
 
 #[derive(Default)]
 struct Last {
-    /// When it was last asked, whether it answered or not.
+    /// When it was last asked, with or without an answer.
     asked: Option<Instant>,
     glance: Option<StatusSnapshot>,
 }
@@ -85,11 +83,8 @@ impl Reply {
     }
 }
 
-/// Serves the window of a crawl until the server is dropped. `names`: under which it may be asked for, beside addresses and
+/// Serves the monitor of a crawl until the server is dropped. `names`: accepted host names besides addresses and
 /// localhost.
-///
-/// # Errors
-/// The system's, if there is no thread or the socket cannot be used.
 pub fn serve(
     listener: std::net::TcpListener,
     view: Arc<CrawlMonitor>,
@@ -119,7 +114,7 @@ pub fn serve(
                 _ = stopped => {}
             }
         });
-        // A story that is being read is not waited for.
+        // A reader of the log is not awaited.
         runtime.shutdown_background();
     })?;
     Ok(StatusServer { address, stop: Some(stop) })
@@ -165,9 +160,9 @@ fn field<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Whether a page elsewhere had the browser ask, as an image or behind its user's back. A link to the page that the user
-/// follows is harmless and may stay; a story costs a core for as long as the log is read, so that nobody else's page may
-/// begin one. Browsers say this of addresses of this machine, and of others under https; of others under http they do not.
+/// Whether another website made the browser send this request. A followed link to the page is harmless, but explaining a
+/// URL occupies a core while the log is read. Browsers mark requests to local addresses, and to others under https; to
+/// others under http they do not.
 fn is_foreign(headers: &HeaderMap, path: &str) -> bool {
     let follows = field(headers, "sec-fetch-mode") == "navigate" && field(headers, "sec-fetch-dest") == "document";
     field(headers, "sec-fetch-site") == "cross-site" && (path == "/why" || !follows)
@@ -194,9 +189,9 @@ impl Site {
         }
     }
 
-    /// Where the crawl stands, as it was said at most a second ago, or as long as it is busy when it was said last.
+    /// The status of the crawl, at most a second old, or the last known one while the crawl is busy.
     async fn glance(&self) -> Option<StatusSnapshot> {
-        // Who comes while another waits for the machine waits for the same answer, or for the same silence.
+        // Concurrent clients wait for the same answer, or the same timeout.
         let mut last = self.last.lock().await;
         if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
             if let Ok(Some(glance)) = tokio::time::timeout(PATIENCE, self.view.glance()).await {
@@ -237,8 +232,8 @@ impl Site {
     }
 }
 
-/// Has work done on a thread of its own; none if such work is being done. The turn is that of the work: who asked may be gone
-/// long before it ends, and the work is told by the function that it is given whether it may end early.
+/// Runs work on a thread of its own; `None` if another is running. The permit belongs to the work, because the client may
+/// be gone before it ends; the function passed to the work reports whether it should stop early.
 async fn in_turn<T: Send + 'static>(
     turns: &Arc<Semaphore>,
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
@@ -252,7 +247,7 @@ async fn in_turn<T: Send + 'static>(
     Some(tokio::task::spawn_blocking(work).await)
 }
 
-#[allow(clippy::disallowed_methods)] // how old an answer is; nothing of the crawl is decided by it
+#[allow(clippy::disallowed_methods)] // the age of an answer; decides nothing about the crawl
 fn clock() -> Instant {
     Instant::now()
 }

@@ -1,5 +1,5 @@
-//! The status page: what somebody wants to see who comes by once a day. English, without scripts; the browser asks again by
-//! itself. Pure: the same facts give the same bytes.
+//! The status page, for a daily look. English, without scripts; the browser reloads it. Pure: the same facts give the
+//! same bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use suidao_store::store::harvest::HarvestLine;
 
 use super::metrics::reason_name;
 
-/// Lines of a harvest of which the latest rate is told: a hundred pages each.
+/// Lines of the harvest curve for the latest rate: a hundred pages each.
 const LATEST: usize = 10;
 /// Rows of a table.
 const ROWS: usize = 12;
 
-/// The whole page; without a glance the crawl has not begun.
+/// The whole page; without a snapshot the crawl has not begun.
 pub(super) fn page(directory: &str, tally: &RunCounts, glance: Option<&StatusSnapshot>, paused: bool) -> String {
     let glance = glance.filter(|_| tally.ready.is_some());
     let told = glance.map_or_else(
@@ -43,7 +43,7 @@ pub(super) fn page(directory: &str, tally: &RunCounts, glance: Option<&StatusSna
     html::page(&format!("suidao: {directory}"), "en", &[plot::STYLE, include_str!("status.css")], &body)
 }
 
-/// What became of one URL, and a form for the next.
+/// The history of one URL, and a form for the next.
 pub(super) fn why(directory: &str, typed: &str, told: Result<&str, &str>) -> String {
     let context =
         context! { directory, form => form(typed), story => told.ok().map(str::trim_end), refused => told.err() };
@@ -148,7 +148,7 @@ fn failure(failed: &RecentFailure) -> Value {
     context! { at => clock(*at), url => url.as_str(), what => failure.to_string(), again }
 }
 
-/// Kinds of failures, with how many were given up and how many tried again.
+/// Kinds of failures, with numbers of URLs given up and retried.
 fn failed(tally: &RunCounts) -> Value {
     let kinds: BTreeSet<&String> = tally.failed.keys().chain(tally.retried.keys()).collect();
     let number = |of: &BTreeMap<String, u64>, kind| of.get(kind).copied().unwrap_or_default();

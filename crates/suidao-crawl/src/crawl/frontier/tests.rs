@@ -7,7 +7,7 @@ fn place(lane: u8, priority: f32) -> QueueEntry {
     QueueEntry { lane: QueueId(lane), priority: Priority::new(priority), trail: PathState::SEED }
 }
 
-/// Takes everything, each host ready again at once; what was taken no longer waits.
+/// Takes everything; each host becomes ready again at once.
 fn drain(frontier: &mut Frontier, from_turn: u64) -> Vec<u32> {
     let mut taken: Vec<u32> = Vec::new();
     while let Some(head) = frontier.pop(from_turn + taken.len() as u64, |id, _| !taken.contains(&id.0)) {

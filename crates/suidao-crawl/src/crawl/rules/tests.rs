@@ -1,9 +1,8 @@
-//! What a robots.txt means, case by case: the examples of RFC 9309, the rules that Google publishes, and what is written
-//! in the wild.
+//! Tests of robots.txt: the examples of RFC 9309, the rules that Google publishes, and files found on the web.
 
 use super::*;
 
-/// A file, an agent, and what becomes of paths or URLs.
+/// A file, an agent, and whether paths or URLs are allowed.
 type Case<'a> = (&'a str, &'a str, &'a [(&'a str, bool)]);
 
 fn hold(cases: &[Case]) -> usize {
@@ -20,7 +19,7 @@ fn hold(cases: &[Case]) -> usize {
     cases.iter().map(|(.., urls)| urls.len()).sum()
 }
 
-/// One rule alone: what it forbids, and what it does not.
+/// Tests one rule alone.
 fn forbids(rule: &str, forbidden: &[&str], free: &[&str]) -> usize {
     for agent in ["*", "suidao"] {
         let robot = Robot::new("suidao", format!("User-agent: {agent}\nDisallow: {rule}\n").as_bytes());
@@ -116,7 +115,7 @@ fn groups_of_one_agent_are_one_group() {
         (text, "Nobody", &[("/foo", true), ("/other", true)]),
         (star, "suidao", &[("/a", false), ("/b", true), ("/c", false)]),
         (star, "x", &[("/a", true), ("/b", false), ("/c", true)]),
-        // Several agents before the rules share them, whatever stands between that is no rule.
+        // Agents before the rules share them, whatever lines that are not rules stand between.
         ("User-agent: a\nSitemap: http://h/s.xml\n\nUser-agent: b\nDisallow: /\n", "a", &[("/x", false)]),
         ("User-agent: a\nFoo: bar\n# c\n\n\nUser-agent: b\nDisallow: /\n", "a", &[("/x", false)]),
         (
@@ -126,11 +125,11 @@ fn groups_of_one_agent_are_one_group() {
         ),
         ("User-agent: a\nUser-agent: *\nDisallow: /p\n", "a", &[("/p", false)]),
         ("User-agent: a\nUser-agent: *\nDisallow: /p\n", "z", &[("/p", false)]),
-        // A group of one's own without rules allows all.
+        // An own group without rules allows everything.
         ("User-agent: *\nDisallow: /\n\nUser-agent: a\n", "a", &[("/x", true)]),
         ("User-agent: *\nDisallow: /\n\nUser-agent: a\nDisallow:\n", "a", &[("/x", true)]),
         ("User-agent: *\nDisallow: /\n\nUser-agent: a\nCrawl-delay: 3\n", "a", &[("/x", true)]),
-        // An empty line ends no group, and none is needed.
+        // An empty line does not end a group and is not needed.
         ("User-agent: *\n\n\nDisallow: /x\n\nDisallow: /y", "a", &[("/x", false), ("/y", false)]),
     ]);
 }
@@ -290,7 +289,7 @@ fn escapes_are_compared_as_the_rfc_has_it() {
             }
         }
     }
-    // What parts a URL is not what is escaped.
+    // An escaped delimiter is not a delimiter.
     forbids("/a%2fb", &["/a%2Fb", "/a%2fb/c"], &["/a/b"]);
     forbids("/a/b", &["/a/b"], &["/a%2Fb"]);
     forbids("/a%3Fb", &["/a%3fb"], &["/a?b"]);
@@ -298,7 +297,7 @@ fn escapes_are_compared_as_the_rfc_has_it() {
     forbids("/*?u=/x", &["/y?u=/x", "/y?u=%2Fx"], &["/y/u=/x"]);
     forbids("/*/private", &["/a/private", "/?p=/private"], &["/private", "/a/Private"]);
     forbids("/100%", &["/100%", "/100%25x"], &["/100"]);
-    // 2.2.3: special characters that mean themselves.
+    // 2.2.3: special characters as literals.
     forbids("/path/file-with-a-%2A.html", &["/path/file-with-a-*.html"], &["/path/file-with-a-b.html"]);
     forbids("/path/foo-%24", &["/path/foo-$", "/path/foo-$x"], &["/path/foo-"]);
     forbids("/a$b", &["/a$b", "/a%24b"], &["/a"]);
@@ -321,7 +320,7 @@ fn stars_and_dollars_mean_something_in_their_places_only() {
     forbids("/$x", &["/$x"], &["/"]);
     forbids("*", &["/", "/x"], &[]);
     forbids("*/x", &["/x", "/a/x"], &["/ax"]);
-    // No path begins so.
+    // A path never begins like this.
     for nothing in ["x", "x*", "$", "http://h.cn/x", "?x", "\\x", "."] {
         forbids(nothing, &[], &["/", "/x", "/http://h.cn/x", "/?x"]);
     }
@@ -353,7 +352,6 @@ fn lines_are_read_as_they_are_written_in_the_wild() {
     ] {
         hold(&[(text, "suidao", &[("/x", false), ("/y", true)])]);
     }
-    // Nothing, and what is none.
     for text in [
         "",
         "\n\n",
@@ -375,13 +373,12 @@ fn lines_are_read_as_they_are_written_in_the_wild() {
         let text = [partial, b"User-agent: *\nDisallow: /x\n"].concat();
         assert!(!Robot::new("suidao", &text).allowed("/x"), "{partial:?}");
     }
-    // A broken mark spoils the first line, one in the middle its own.
+    // A broken mark invalidates the first line, one in the middle its own line.
     let broken = b"\xef\x11\xbfUser-agent: *\nDisallow: /x\nUser-agent: *\nDisallow: /y\n";
     let robot = Robot::new("suidao", broken);
     assert!(robot.allowed("/x") && !robot.allowed("/y"));
     let middle = "User-agent: *\n\u{feff}Disallow: /x\nDisallow: /y\n";
     hold(&[(middle, "suidao", &[("/x", true), ("/y", false)])]);
-    // UTF-16, as Notepad calls Unicode.
     let text = "User-agent: *\r\nDisallow: /中\r\n";
     for (mark, bytes) in [
         ([0xff, 0xfe], text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()),
@@ -403,7 +400,7 @@ fn half_a_megabyte_is_read_and_no_half_line() {
     };
     let before = filler(MOST_BYTES - 20) + "Disallow: /x\n" + &"# after\n".repeat(1000) + "Disallow: /y\n";
     hold(&[(&before, "suidao", &[("/x", false), ("/y", true)])]);
-    // The rule allows more if it is cut.
+    // Cut in half, the rule would allow more.
     let half = filler(MOST_BYTES - 9) + "Allow: /x/only/this\nDisallow: /x\n";
     let text = half.replacen("User-agent: *\n", "User-agent: *\nDisallow: /x\n", 1);
     let robot = Robot::new("suidao", text.as_bytes());
@@ -466,7 +463,7 @@ fn what_is_written_to_fill_the_memory_does_not() {
     assert_eq!(both.ruling("/p"), Ruling { allowed: true, line: Some(3) });
 }
 
-/// The rules of matching, written down the slow way.
+/// Reference implementation of matching, simple and slow.
 fn slow(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {
         [] => true,
@@ -504,7 +501,7 @@ proptest::proptest! {
         let text = format!("User-agent: *\nDisallow: {path}\n");
         let robot = Robot::new("suidao", text.as_bytes());
         let path = path.trim();
-        // An escape must not arise or break where the text goes on.
+        // The longer path must not form or break an escape.
         if !path.ends_with('%') && path.rfind('%') != path.len().checked_sub(2) {
             proptest::prop_assert!(!robot.allowed(&[path, &more].concat()));
         }

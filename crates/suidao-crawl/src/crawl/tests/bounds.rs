@@ -1,4 +1,4 @@
-//! What bounds a crawl whatever the web says: requests, soft 404s in a row, ports, and the scheme that a seed was given under.
+//! Limits that hold whatever the web answers: requests, consecutive soft 404s, ports, and the scheme of a seed.
 
 use super::*;
 
@@ -35,22 +35,22 @@ fn an_https_seed_is_not_crawled_in_the_clear_because_its_port_refuses() {
     }
     let asked = |conditions: CrawlSettings, seeds: &[&str]| {
         let run = drive_from(conditions, seeds, &web, 1);
-        // The log tells of it: a machine restored from it holds the host to https too.
+        // The restriction to https is in the log, so a restored machine has it too.
         let mut again = Crawl::new(at_once(), Box::new(BreadthFirst));
         run.batches.iter().for_each(|batch| again.restore(batch));
         let id = again.hosts.id_of(&CrawlUrl::parse("http://t.cn/").unwrap()).unwrap();
         assert_eq!(again.hosts.get(id).https, run.crawl.hosts.get(id).https);
         run.fetched
     };
-    // Neither the seed nor a link to its host, whichever comes first.
+    // Neither the seed nor a link to its host is downgraded, whichever comes first.
     for seeds in [&["https://t.cn/"][..], &["http://s.cn/", "https://t.cn/"]] {
         let fetched = asked(at_once(), seeds);
         assert!(fetched.iter().all(|url| !url.starts_with("t.cn")), "{fetched:?}");
         assert!(fetched.iter().any(|url| url == "https://t.cn/"), "{fetched:?}");
-        // A link is not a seed: what old sites link to as https is asked under http where that is all they answer.
+        // A link is not a seed: old https links are followed under http if the host answers only that.
         assert_eq!(fetched.contains(&"u.cn/".to_owned()), seeds.len() > 1, "{fetched:?}");
     }
-    // Who names both means both, and whoever says so is crawled under what it answers.
+    // If seeds name both schemes, or the host redirects under https, both are allowed.
     let named = asked(at_once(), &["https://t.cn/", "http://t.cn/a"]);
     assert!(named.contains(&"t.cn/".to_owned()) && named.contains(&"t.cn/a".to_owned()), "{named:?}");
     let mut free = at_once();
@@ -74,7 +74,7 @@ fn a_seed_given_later_as_https_is_held_to_it_and_a_server_that_says_http_under_h
     let batch = run.crawl.seed(&seeds, run.at);
     let run = drive(run.crawl, batch, &web, 1);
     assert_eq!(run.fetched, ["https://t.cn/b", "https://u.cn/", "u.cn/", "u.cn/c"]);
-    // Every run gives its seeds again: what was learnt since stands.
+    // Every run passes its seeds again: what was learnt since remains.
     let mut crawl = run.crawl;
     assert_eq!(crawl.seed(&seeds, run.at).events, []);
 }
@@ -93,7 +93,7 @@ fn ports_of_other_services_are_refused_by_name_wherever_they_come_from() {
     open.scope.allow_ports = vec![22, 25];
     let run = drive_from(open.clone(), &["http://s.cn/", "http://t.cn:22/"], &web, 1);
     assert!(run.fetched.contains(&"s.cn:25/".to_owned()) && run.fetched.contains(&"t.cn:22/".to_owned()));
-    // What waits from a time when a port was open is not asked for when it is no more.
+    // URLs queued while a port was allowed are not requested once it is not.
     let (_, batch) = seeded(open, BreadthFirst, &["http://t.cn:22/"]);
     let mut closed = Crawl::new(at_once(), Box::new(BreadthFirst));
     closed.restore(&batch);
@@ -101,7 +101,7 @@ fn ports_of_other_services_are_refused_by_name_wherever_they_come_from() {
     assert_eq!(closed.refusals()[&SkipReason::Port], 1);
 }
 
-/// A page with links to 600 that are not there, and one that is.
+/// A page with links to 600 missing pages and one that exists.
 fn dead_ends(status: &str) -> BTreeMap<String, FetchOutcome> {
     let links: Vec<String> = (0..600).map(|n| format!("http://s.cn/{n} 0")).collect();
     let dead: String = (0..600).map(|n| format!("http://s.cn/{n} {status}!\n")).collect();
@@ -122,21 +122,21 @@ fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
             let stop = if most.is_some() { Stop::RequestLimit } else { Stop::FrontierEmpty };
             assert_eq!((run.fetched.len(), run.stop), (most.unwrap_or(601), stop));
             assert_eq!(run.crawl.progress().requests, run.fetched.len() as u64);
-            // After a restart as many are left as were.
+            // After a restart the same number of requests is left.
             let mut again = Crawl::new(limited(limits.clone()), Box::new(BreadthFirst));
             run.batches.iter().for_each(|batch| again.restore(batch));
             assert_eq!(again.progress(), run.crawl.progress());
             assert!(matches!(again.next(run.at), Next::Done(next) if next == stop));
         }
     }
-    // What is held against a host counts only towards a limit that was set: tries and waits bound it.
+    // Failures held against a host count only towards a configured limit: retries and waits bound them.
     let down = dead_ends("500");
     let of = |limits: CrawlLimits| drive_from(limited(limits), &["http://s.cn/"], &down, 1);
     let run = of(CrawlLimits { pages: Some(5), host_failures: 10_000, ..CrawlLimits::default() });
     assert_eq!((run.fetched.len(), run.stop), (1 + 3 * 600, Stop::FrontierEmpty));
     let run = of(CrawlLimits { requests: Some(70), host_failures: 10_000, ..CrawlLimits::default() });
     assert_eq!((run.fetched.len(), run.stop), (70, Stop::RequestLimit));
-    // Who was not there to be asked was not asked.
+    // A host that could not be connected got no request.
     let down: BTreeMap<String, FetchOutcome> = [("http://s.cn/".to_owned(), connect())].into();
     let run = drive_from(at_once(), &["http://s.cn/"], &down, 1);
     assert_eq!((run.fetched.len(), run.crawl.progress().requests), (3, 0));

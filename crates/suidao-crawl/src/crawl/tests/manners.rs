@@ -1,4 +1,4 @@
-//! Politeness over webs whose hosts slow down, fail and come back, under a virtual clock.
+//! Politeness towards hosts that slow down, fail and recover, under a virtual clock.
 
 use core::net::IpAddr;
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// One request: when it went out and came back (or the crawl was killed), whom it asked, and whether the machine knew
-/// the address by then.
+/// One request: when it started and ended (or the crawl was killed), its host, and whether the machine knew the
+/// address.
 #[derive(Clone, Debug)]
 struct Asked {
     out: u64,
@@ -23,7 +23,7 @@ impl Asked {
     }
 }
 
-/// What a web answers at a time, how long that takes, and from where.
+/// Answer of a web at a time, its latency, and its address.
 type Answer<'a> = &'a dyn Fn(&str, u64) -> (FetchOutcome, u64, Option<IpAddr>);
 
 struct Course {
@@ -39,13 +39,12 @@ impl Course {
         self.batches.iter().flat_map(|batch| &batch.events)
     }
 
-    /// Requests to a host.
     fn to(&self, host: &str) -> Vec<&Asked> {
         self.asked.iter().filter(|asked| asked.host() == host).collect()
     }
 }
 
-/// Drives to the end, and kills and restores the machine at each of these times.
+/// Runs to the end, killing and restoring the machine at each of these times.
 fn course(conditions: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &[u64], answer: Answer) -> Course {
     course_of(&|| Box::new(BreadthFirst), conditions, seeds, in_flight, kills, answer)
 }
@@ -120,7 +119,7 @@ fn failed(kind: FailureKind) -> FetchOutcome {
     FetchOutcome::Failed(Failure { kind, retry_after: None })
 }
 
-/// The web's page, 404 where it has none; robots.txt allows all.
+/// The web's page, or 404; robots.txt allows everything.
 fn page(web: &BTreeMap<String, FetchOutcome>, url: &str) -> FetchOutcome {
     let missing = if url.ends_with("/robots.txt") {
         FetchOutcome::Robots(RobotsRules::AllowAll)
@@ -130,7 +129,6 @@ fn page(web: &BTreeMap<String, FetchOutcome>, url: &str) -> FetchOutcome {
     web.get(url).cloned().unwrap_or(missing)
 }
 
-/// A page that links to all of these, which are pages.
 fn star(pages: &[String]) -> BTreeMap<String, FetchOutcome> {
     let links: Vec<String> = pages.iter().map(|page| format!("{page} 0")).collect();
     let all: String = pages.iter().map(|page| format!("{page} 0\n")).collect();
@@ -157,7 +155,7 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
         assert_eq!((fetched(&whole), whole.stop), (21, Stop::FrontierEmpty), "{kind:?}");
         let down = whole.to("t.cn").iter().filter(|asked| (5_000..HOUR).contains(&asked.out)).count();
         assert!((5..=12).contains(&down), "{kind:?}: {down} requests while it was down");
-        // The same with crashes: the waits are remembered.
+        // The same with crashes: the waits are restored.
         let kills: Vec<u64> = (1..30).map(|n| n * 120_000).collect();
         let killed = course(&polite(true), &["http://s.cn/"], 4, &kills, &answer);
         assert_eq!(fetched(&killed), 21);
@@ -224,8 +222,8 @@ fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
 fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next_run() {
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
     use FailureKind::{Connect, Dns, NoSuchHost, Refused, Timeout};
-    // What the host fails with, and how often it is asked. A name that does not exist and a time limit are not waited for again
-    // where nothing else is left.
+    // Failure kind of the host, and the number of requests. A nonexistent name and a timeout are not retried when
+    // nothing else is left.
     let kinds = [(Dns, 3), (Timeout, 1), (Connect, 3), (Refused, 3), (NoSuchHost, 1)];
     for (robots, (kind, tries)) in [true, false].into_iter().flat_map(|robots| kinds.clone().map(|kind| (robots, kind)))
     {
@@ -242,7 +240,7 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
         assert!(first.at < 8_000, "{} ms, {kind:?}", first.at);
         let progress = first.crawl.progress();
         assert_eq!(progress.refused + progress.failed, 1);
-        // The run after it, when the host is back.
+        // The next run, when the host has recovered.
         let kills = [1_000_000];
         let mut batches = first.batches;
         let mut crawl = Crawl::new(conditions.clone(), Box::new(BreadthFirst));
@@ -294,7 +292,7 @@ fn the_last_pages_of_a_host_that_fails_are_all_told() {
     let web = star(&pages);
     for robots in [true, false] {
         for kind in [FailureKind::Status(500), FailureKind::Timeout, FailureKind::Broken] {
-            // The first page is there, the others never are.
+            // The first page exists, the others fail.
             let answer = |url: &str, _: u64| {
                 let bad = url.ends_with("t.cn/1") || url.ends_with("t.cn/2");
                 (if bad { failed(kind.clone()) } else { page(&web, url) }, 100, None)
@@ -308,7 +306,7 @@ fn the_last_pages_of_a_host_that_fails_are_all_told() {
 
 #[test]
 fn a_host_that_cannot_be_given_up_now_keeps_nobody_turning() {
-    // A dead host, and one that asks to be left alone for longer than anybody waits.
+    // A dead host, and one whose Retry-After exceeds the patience.
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
     let mut conditions = polite(true);
     conditions.politeness.patience = 60.0;
@@ -330,7 +328,7 @@ fn who_asks_for_patience_gets_it_whatever_else_the_host_has() {
     for (outcome, pages) in [
         (busy(FailureKind::Status(429), None), 2),
         (busy(FailureKind::Status(503), Some(1_000)), 2),
-        // Of one page alone nobody can tell whether it or its host is to blame.
+        // A single page does not show whether it or its host is at fault.
         (busy(FailureKind::Status(503), None), 1),
     ] {
         let answer = |url: &str, at: u64| {
@@ -432,7 +430,7 @@ fn a_slow_host_is_asked_less_often_and_a_quick_one_as_often_as_told() {
 
 #[test]
 fn the_best_of_the_hosts_that_a_domain_holds_back_goes_first() {
-    // Nine pages, each better than the one before, and each with a link to a host of its own below t.cn.
+    // Nine pages, each better than the one before, each with a link to a host of its own under t.cn.
     let links: Vec<String> = (0..9).map(|n| format!("http://p{n}.cn/ 0")).collect();
     let pages: String =
         (0..9).map(|n| format!("http://p{n}.cn/ 0.{n} -> http://h{n}.t.cn/ 0\nhttp://h{n}.t.cn/ 0\n")).collect();
@@ -443,11 +441,11 @@ fn the_best_of_the_hosts_that_a_domain_holds_back_goes_first() {
     let run = drive(crawl, seed, &web, 4);
     let order: Vec<&str> = run.fetched.iter().filter(|url| url.starts_with('h')).map(|url| &url[..2]).collect();
     assert_eq!(order.len(), 9);
-    // The first goes before all are known.
+    // The first host is asked before all are known.
     assert!(order[1..].is_sorted_by(|one, next| one > next), "{order:?}");
 }
 
-/// Checks that no two requests of a group are closer than allowed, and that no more are under way at one time.
+/// Checks that two requests of a group are far enough apart, and that not too many run concurrently.
 fn spaced(asked: &[&Asked], most: usize, apart: u64) -> Result<(), TestCaseError> {
     for (at, one) in asked.iter().enumerate() {
         let under_way = asked[..at].iter().filter(|other| other.back > one.out).count();
@@ -486,14 +484,14 @@ proptest! {
         let name = |n: usize| format!("http://h{n}.d{}.cn", n % domains);
         let pages: Vec<String> = (0..hosts * 6).map(|n| format!("{}/{n}", name(n % hosts))).collect();
         let web = star(&pages);
-        // How long a request takes, and whether it fails, follows from its time and the seed.
+        // The latency and failure of a request depend on its time and the seed.
         let answer = |url: &str, at: u64| {
             let chance = url.bytes().fold(seed ^ at, |sum, byte| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)) >> 7;
             let host = url.split('/').nth(2).unwrap();
             let number = host.bytes().filter(u8::is_ascii_digit).map(usize::from).next().unwrap_or(0);
             let address = IpAddr::from([9, 9, 9, u8::try_from(number % addresses).unwrap()]);
             let outcome = match chance % 10 {
-                // Alone of its host, it would be given up after its tries, and the rest never found.
+                // As the only page of its host, it would be given up after its retries, and the rest never found.
                 _ if host == "s.cn" => page(&web, url),
                 0 => failed(FailureKind::Status(503)),
                 1 => failed(FailureKind::Timeout),

@@ -1,4 +1,4 @@
-//! What is read off a URL: what it seems to lead to, and which other URLs are made by the same rule of its site.
+//! Features of a URL: the kind of page that it suggests, and a template shared with other URLs of its site.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,13 +7,12 @@ use rustc_hash::FxHasher;
 use suidao_page::model::CrawlUrl;
 use suidao_page::read::address::{UrlKind, decoded, kind, segments, strip_extension, without_paging};
 
-/// What is read off a URL.
 pub(super) struct UrlFeatures {
     pub kind: UrlKind,
-    /// Hash of host and path without the number of the page: the pages of one listing share it. Of a document, in case it is
-    /// a listing after all, without its last number.
+    /// Hash of host and path without the page number, shared by the pages of one listing. For a document, which may
+    /// prove to be a listing, without its last number.
     pub family: u64,
-    /// Hash of host and the shape of the path: the pages that one rule of a site makes share it.
+    /// Hash of host and path shape, shared by the pages of one template.
     pub template: u64,
 }
 
@@ -39,7 +38,7 @@ pub(super) fn form(url: &CrawlUrl) -> UrlFeatures {
         shape(segment, at + 1 == segments.len()).hash(&mut template);
     }
     if let Some(query) = url.query() {
-        // Names of parameters are the rule, their values what it is applied to.
+        // Parameter names belong to the template, their values do not.
         for pair in query.split('&') {
             pair.split('=').next().hash(&mut template);
         }
@@ -47,7 +46,7 @@ pub(super) fn form(url: &CrawlUrl) -> UrlFeatures {
     UrlFeatures { kind, family: family.finish(), template: template.finish() }
 }
 
-/// The shape of one segment: what a rule leaves the same.
+/// Hash of the constant parts of a segment.
 fn shape(segment: &str, last: bool) -> u64 {
     let word = strip_extension(segment);
     let mut hasher = FxHasher::default();
@@ -75,7 +74,7 @@ fn is_numbered(word: &str) -> bool {
         && rest.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
-/// Whether the text of a link calls its target a page of recommended sites.
+/// Whether an anchor suggests a page of recommended sites.
 pub(super) fn says_friends(anchor: &str) -> bool {
     let anchor = anchor.trim();
     let length = anchor.chars().count();

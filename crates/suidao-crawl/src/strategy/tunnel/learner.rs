@@ -1,4 +1,4 @@
-//! What `tunnel` has learnt, and what a URL is worth by it.
+//! What `tunnel` has learnt, and the scores of URLs that follow from it.
 
 mod pieces;
 
@@ -16,32 +16,31 @@ use suidao_page::model::{
 };
 use suidao_page::read::address::UrlKind;
 
-/// Blocks that a URL takes part in, at most.
+/// Maximum number of blocks that a URL is counted in.
 const BLOCKS: usize = 4;
 const NONE: u32 = u32::MAX;
-/// What is known of a URL no link of which was seen.
+/// Prior of a URL without any known link.
 const LEAST: f32 = 0.01;
-/// What the ratio of a block may make of a prior.
+/// Bounds of the factor by which a block's ratio changes a prior.
 const RATIOS: std::ops::RangeInclusive<f32> = 0.02..=10.0;
-/// How far what documents in general turn out to be worth is expected of a template of which nothing is known: 0 favours
-/// what is known, 1 what is not.
+/// Exponent of the ratio of all documents in the prior of a new template: 0 favours known templates, 1 new ones.
 const USUAL: f32 = 0.7;
-/// Relevance of an anchor from which on it promises all that a tag may promise.
+/// Relevance of an anchor at which it promises the maximum for a tag.
 const FULL_PROMISE: f32 = 0.25;
-/// So many hosts opened make a page a bridge that its URL does not show to be one.
+/// Hosts opened before a page counts as a bridge that its URL does not suggest.
 const BRIDGE: u32 = 3;
-/// Pages of recommended sites that are taken to have opened a host from the start.
+/// Prior number of pages of recommended sites that opened a host.
 const FRIENDS_PRIOR: f32 = 2.0;
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Known {
     kind: UrlKind,
     seed: bool,
-    /// A sitemap or a feed that is asked for what it names.
+    /// A sitemap or a feed.
     source: bool,
-    /// Fetched, failed or refused: it waits no more.
+    /// Fetched, failed or excluded: no longer queued.
     gone: bool,
-    /// The text of its first link calls it a page of recommended sites.
+    /// The anchor of its first link suggests a page of recommended sites.
     called_friends: bool,
     family: FamilyKey,
     template: u32,
@@ -56,31 +55,31 @@ impl Known {
     }
 }
 
-/// What a listing with its later pages is known by: the number of its host, ports apart, and 32 bits of [`kind::Form::family`]. Every URL
-/// has one; most are of documents and nothing is ever told of them, so only what is takes room among the families.
+/// Key of a listing with its later pages: the number of its host without port, and 32 bits of
+/// [`UrlFeatures`](kind::UrlFeatures)' `family`. Every URL has one; most are documents with nothing to record, so a
+/// series is stored only on demand.
 type FamilyKey = (u32, u32);
 
-/// What a block of links is known by.
+/// Key of a block of links.
 type BlockKey = (bool, u32, u32);
 
 pub(super) struct Learner {
     settings: TunnelSettings,
     threshold: Relevance,
     known: NestedVec<Known>,
-    /// By the hashes of their names.
+    /// By hash of the host name.
     hosts: YieldTable<u64, HostYield>,
     families: YieldTable<FamilyKey, ListingSeries>,
     templates: YieldTable<u64, Template>,
     blocks: YieldTable<BlockKey, BlockYield>,
-    /// All documents.
     all: Yield,
-    /// By place in the tag tree, of whatever host: themes are shared.
+    /// By position in the tag tree, across hosts: themes are shared.
     places: YieldTable<u32, Yield>,
-    /// Bodies of the documents fetched: the same once more is worth nothing.
+    /// Body digests of fetched documents: a repeated body has value 0.
     bodies: FxHashSet<Digest>,
-    /// Hosts that the crawl discovered, by what their first documents were worth.
+    /// Hosts discovered by the crawl, with the values of their first documents.
     strangers: DiscoveredHosts,
-    /// Pages of recommended sites: whether they opened a host.
+    /// Pages of recommended sites, and whether they opened a host.
     friends: WeightedSum,
 }
 
@@ -128,7 +127,7 @@ impl Learner {
                 for source in links.iter().filter(|link| sources.contains(&link.to)) {
                     self.get_mut(source.to).source = true;
                 }
-                // What a sitemap names is a listing's: of those whose likes pay more is expected.
+                // A link of a sitemap counts as one of a listing: more is expected if similar URLs paid more.
                 self.follow(*id, links, true);
             }
             Event::Rejudged { id, links, .. } => {
@@ -137,7 +136,7 @@ impl Learner {
             }
             Event::Redirected { id, link, .. } | Event::SchemeRewritten { id, link } => {
                 let from = self.get_mut(*id);
-                // A redirect may lead back to the spelling it moved from.
+                // A redirect may lead back to the spelling that it came from.
                 from.gone = matches!(event, Event::Redirected { .. });
                 if let Some(link) = link {
                     self.inherit(*id, link.to);
@@ -148,7 +147,7 @@ impl Learner {
         }
     }
 
-    /// What was expected of one URL is expected of another, which is fetched in its place.
+    /// Copies the expectations of one URL to another that is fetched in its place.
     fn inherit(&mut self, from: UrlId, to: UrlId) {
         let &Known { seed, prior, blocks, .. } = self.get(from);
         let to = self.get_mut(to);
@@ -159,7 +158,7 @@ impl Learner {
         }
     }
 
-    /// Links that no page's settling told are followed.
+    /// Records links that are not part of a settled page.
     fn follow(&mut self, from: UrlId, links: &[Link], listing: bool) {
         let &Known { kind, family, template, .. } = self.get(from);
         for link in links {
@@ -173,7 +172,7 @@ impl Learner {
         }
     }
 
-    /// What a URL that waits is worth.
+    /// Score of a queued URL.
     pub fn worth(&self, id: UrlId) -> f32 {
         let known = self.get(id);
         if known.seed || known.source {
@@ -195,7 +194,7 @@ impl Learner {
         own.max(bridge) + exploration
     }
 
-    /// What a page is worth as a hub, 0 if it is none.
+    /// Value of a page as a hub, 0 if it is not one.
     pub fn hub_value(&self, id: UrlId) -> f32 {
         let known = self.get(id);
         if self.leads_on(known) { self.value(known) } else { 0.0 }
@@ -209,7 +208,7 @@ impl Learner {
         &mut self.known[id.0 as usize]
     }
 
-    /// Whether a URL leads to a listing, by what it looks like or by what its likes turned out to be.
+    /// Whether a URL leads to a listing, by its features or by the results of its template.
     fn leads_on(&self, known: &Known) -> bool {
         known.kind.is_listing() || self.templates[known.template as usize].makes_listings()
     }
@@ -266,11 +265,11 @@ impl Learner {
         self.hosts[host].pages += u32::from(settled.again.is_none());
         self.hosts[host].met = true;
         let listing = kind.is_listing() || settled.listing;
-        // What a copy is worth its address will be.
+        // The value of a copy goes to its canonical address.
         let counts = settled.again.is_none() && settled.copy_of.is_none();
         let worth = if counts { self.worth_of(settled) } else { 0.0 };
-        // A seed was chosen by a person: it says nothing of what was expected. Nor does a page that was had before: what is
-        // learnt from it again is what it links to by now.
+        // Seeds are chosen by the user, and revisits are already known, so neither tests an expectation. A revisit only
+        // teaches the current links.
         let is_document = !listing && !seed && counts;
         if is_document {
             self.account(settled.id, worth, risen);
@@ -310,7 +309,7 @@ impl Learner {
         }
     }
 
-    /// y: what a page is worth as a document.
+    /// y: value of a page as a document.
     fn worth_of(&mut self, settled: &PageProcessed) -> f32 {
         if !self.bodies.insert(settled.digest) || settled.foreign {
             return 0.0;
@@ -320,7 +319,7 @@ impl Learner {
         square / (1.0 + square)
     }
 
-    /// A document turned out to be worth something: told to every set it was a member of.
+    /// Adds a document's value to every set that it belongs to.
     fn account(&mut self, id: UrlId, worth: f32, risen: &mut Vec<UrlId>) {
         let &Known { prior, template, blocks, .. } = self.get(id);
         let expected = prior.min(1.0);
@@ -335,7 +334,7 @@ impl Learner {
                 self.families[family as usize].brought(worth);
                 family
             });
-            // What paid may raise its likes; what did not is found out when they come to the head.
+            // A valuable document may raise similar URLs. Falling scores are noticed when they reach the head.
             if worth > 0.0 {
                 let waits = |id: &UrlId| !self.known[id.0 as usize].gone;
                 risen.extend(self.blocks[number as usize].members.iter().filter(waits));
@@ -349,7 +348,7 @@ impl Learner {
         &mut self.families[number as usize]
     }
 
-    /// What a link promises of the listing it leads to.
+    /// Updates the promise of the listing that a link leads to.
     fn promise(&mut self, link: &Link, from: UrlKind, from_family: FamilyKey) {
         let target = &self.known[link.to.0 as usize];
         let family = target.family;
@@ -365,7 +364,7 @@ impl Learner {
         self.family(family).be_promised(promise);
     }
 
-    /// A link makes its target a member of its block: of a listing with its later pages, or of a template's documents.
+    /// Adds the target of a link to its block: of a listing with its later pages, or of the documents of a template.
     fn join(&mut self, link: &Link, listing: bool, family: FamilyKey, template: u32) {
         let path = self.places.of(link.path, Yield::default);
         let family = listing.then(|| self.families.of(family, ListingSeries::default));

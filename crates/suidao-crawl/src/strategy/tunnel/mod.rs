@@ -1,19 +1,19 @@
-//! `tunnel`, the strategy of our own: what a page is worth as a way to others is learnt apart from what it is worth as a
-//! document (ALGORITHMS 8.9, after shark-search, Hersovici et al. 1998; apprentices of links, Chakrabarti, Punera,
-//! Subramanyam 2002; and bandits over groups of links, Meusel, Mika, Blanco 2014).
+//! `tunnel`, our own strategy: it learns the value of a page as a way to other pages separately from its value as a
+//! document (after shark-search, Hersovici et al. 1998; apprentice learners for links, Chakrabarti, Punera, Subramanyam
+//! 2002; and bandits over groups of links, Meusel, Mika, Blanco 2014).
 //!
 //! ```text
 //! s(v)      = γ inherited + (1 - γ) (β R_Anchor + (1 - β) context)           the best over the links to v, as shark-search
-//! y(p)      = x² / (1 + x²),  x = Sim(p) / (.8 τ_page)                        what a document turned out to be worth
+//! y(p)      = x² / (1 + x²),  x = Sim(p) / (.8 τ_page)                        value of a fetched document
 //! ratio(g)  = (Σ y + prior) / (Σ s + 1)                                       observed over expected, of a set of documents;
 //!             the prior of a template is ratio(all documents)^.7
-//! document  = s(v) · max over blocks b of ratio(b), drawn towards ratio(template) · ratio(place in the tag tree)^½
-//! listing   = .65 · what its links brought, drawn towards what files itself under it, drawn towards what links call it
+//! document  = s(v) · max over blocks b of ratio(b), shrunk towards ratio(template) · ratio(position in the tag tree)^½
+//! listing   = .65 · value of its links, shrunk towards documents under its URL, shrunk towards the promise of its anchors
 //! bridge    = .5 · share of the pages of recommended sites that opened a host; of any template likewise
-//! worth     = one of these + κ / √(pages of the host + 1);  κ of hosts that nobody named falls where few of them paid
+//! worth     = one of these + κ / √(pages of the host + 1);  κ of discovered hosts falls if few of them paid
 //! ```
-//! Tag and category pages look on-topic and hold nothing, and one host starves the others: so listings earn by what they
-//! lead to, and every host is worth a look. k is kept as dth keeps it, for the record, and drops nothing.
+//! Tag and category pages look relevant but are not documents, and one host can starve the others: so listings earn by
+//! their targets, and every host gets a bonus for its first pages. k is recorded as in `dth`, but drops nothing.
 
 mod kind;
 mod learner;
@@ -28,29 +28,27 @@ use suidao_page::model::{
 use super::{LinkCandidate, PageVisit, Strategy, merge_trails};
 use learner::Learner;
 
-/// Length of a tunnel none of whose links promises anything; for the record only.
+/// Length of a tunnel whose links all score low; recorded only.
 const K: u8 = 12;
-/// γ: weight of the inherited against what stands around the link.
+/// γ: weight of the inherited score against the link's neighbourhood.
 const GAMMA: f32 = 0.5;
-/// β: weight of the anchor against its context.
 const BETA: f32 = 0.8;
-/// What of a page's score its links inherit.
+/// Share of a page's score that its links inherit.
 const DELTA: f32 = 0.5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TunnelSettings {
-    /// A document is worth half at this share of the page threshold.
+    /// A document has value 0.5 at this share of the page threshold.
     pub half_worth: f32,
-    /// What a listing is worth beside a document that is worth as much.
+    /// Weight of a listing against a document of the same value.
     pub listing: f32,
-    /// What of a listing's value its links inherit.
+    /// Share of a listing's value that its links inherit.
     pub inherit: f32,
-    /// What a page that opens hosts is worth.
+    /// Weight of a page that opens hosts.
     pub bridge: f32,
-    /// κ of hosts with a seed: what a first look at a host is worth.
+    /// κ of hosts with a seed: bonus of a host's first pages.
     pub explore_seeds: f32,
-    /// κ of hosts that the crawl discovered.
     pub explore_found: f32,
 }
 
@@ -60,7 +58,6 @@ impl Default for TunnelSettings {
     }
 }
 
-/// Tunnelling by what hubs are worth.
 pub(super) struct TunnelSearch {
     settings: TunnelSettings,
     learner: Learner,
@@ -88,7 +85,7 @@ impl Strategy for TunnelSearch {
                 TunnelBudget::Left(left) => TunnelBudget::Left(left.saturating_sub(1)),
             };
             let trail = PathState { inherited, ..visit.trail(k) };
-            // The prior s; the learner takes it from the event and makes of it what the link is worth.
+            // The prior s; the learner reads it from the event and computes the score from it.
             QueueEntry { lane: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), trail }
         };
         visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
@@ -100,7 +97,7 @@ impl Strategy for TunnelSearch {
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
-        // What an off-topic seed hands on is what a page at the threshold would.
+        // The links of an off-topic seed inherit as from a page at the threshold.
         let trail = PathState { inherited: self.learner.threshold(), ..PathState::SEED };
         QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
     }

@@ -1,4 +1,4 @@
-//! What the crawl has brought so far, added up: by template, by block of links, by listing, by host.
+//! Results of the crawl so far, summed by template, block of links, listing and host.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::UrlId;
 
-/// Members of a set that are looked at again when one of it pays: the latest.
+/// Latest members of a set that are scored again when one of them pays.
 const MEMBERS: usize = 100;
-/// Documents that a template, a block, a place in the tag tree are taken to have brought, as expected, from the start.
+/// Prior number of documents, as valuable as expected, of a template, a block or a position in the tag tree.
 const PRIOR: f32 = 1.0;
-/// Documents that a listing's promise counts for against what its own documents are worth.
+/// Weight of a listing's promise, in documents.
 const PROMISE_COUNTS: f32 = 3.0;
-/// What the links of a listing are taken to bring before any was fetched.
+/// Prior value of a listing's links.
 const HUB_PRIOR: f32 = 0.1;
 
-/// What a set of documents brought, and what was expected of it.
+/// Observed and expected value of a set of documents.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Yield {
     observed: f32,
@@ -26,7 +26,7 @@ pub(super) struct Yield {
 }
 
 impl Yield {
-    /// Observed over expected, drawn towards `prior` while little is known.
+    /// Observed over expected, shrunk towards `prior`.
     pub fn ratio(self, prior: f32) -> f32 {
         (self.observed + PRIOR * prior) / (self.expected + PRIOR)
     }
@@ -37,7 +37,7 @@ impl Yield {
     }
 }
 
-/// A number of things and what they were worth in all.
+/// A count and a sum of values.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct WeightedSum {
     worth: f32,
@@ -50,13 +50,13 @@ impl WeightedSum {
         self.count += 1.0;
     }
 
-    /// The mean, `prior` counting for so many.
+    /// The mean, with `prior` weighted as `counts` items.
     pub fn mean(self, prior: f32, counts: f32) -> f32 {
         (self.worth + counts * prior) / (self.count + counts)
     }
 }
 
-/// URLs that wait and belong together.
+/// Queued URLs of one set.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Members(VecDeque<UrlId>);
 
@@ -73,7 +73,6 @@ impl Members {
     }
 }
 
-/// The pages that one rule of a site makes.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Template {
     pub documents: Yield,
@@ -96,24 +95,23 @@ impl Template {
         self.hub.add(worth);
     }
 
-    /// Whether its pages turned out to be listings, whatever their URLs look like.
+    /// Whether its pages proved to be listings, whatever their URLs suggest.
     pub fn makes_listings(&self) -> bool {
         self.fetched >= 2 && self.listings * 2 > self.fetched
     }
 
-    /// What a listing of it is worth of which nothing else is known.
+    /// Prior value of a listing of this template.
     pub fn hub_value(&self) -> f32 {
         self.hub.mean(HUB_PRIOR, PROMISE_COUNTS)
     }
 
-    /// Share of its pages that opened hosts, 0 before two were fetched; low while few were.
+    /// Share of its pages that opened hosts; 0 before two were fetched, and low while few were.
     pub fn bridge_value(&self) -> f32 {
         if self.fetched < 2 { 0.0 } else { self.bridges as f32 / (self.fetched as f32 + 2.0) }
     }
 }
 
-/// The links of one block of a template: what stands in one place of the tag tree on all pages of a listing, or on all
-/// documents of a template.
+/// The links of one block: one position in the tag tree, on all pages of a listing or on all documents of a template.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct BlockYield {
     pub path: u32,
@@ -123,14 +121,13 @@ pub(super) struct BlockYield {
     pub members: Members,
 }
 
-/// A listing with its later pages.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct ListingSeries {
     /// The documents that its links led to.
     out: WeightedSum,
-    /// The documents that file themselves under it.
+    /// The documents listed under its URL.
     own: WeightedSum,
-    /// What links promised of it.
+    /// What the anchors of links to it promise.
     promise: f32,
     pub members: Members,
 }
@@ -152,13 +149,13 @@ impl ListingSeries {
         self.promise = self.promise.max(promise);
     }
 
-    /// What its links bring: by those fetched; before that by the documents that file themselves under it; before that by
-    /// what links call it.
+    /// Value of its links: by the documents fetched through them, shrunk towards the documents under its URL, and those
+    /// towards the promise.
     pub fn value(&self) -> f32 {
         self.out.mean(self.own.mean(self.promise, PROMISE_COUNTS), 1.0)
     }
 
-    /// The same where nobody files under it or calls it anything: `prior` stands in.
+    /// As [`ListingSeries::value`], with `prior` if there are neither documents under its URL nor a promise.
     pub fn value_or(&self, prior: f32) -> f32 {
         self.out.mean(prior, 1.0)
     }
@@ -166,23 +163,22 @@ impl ListingSeries {
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct HostYield {
-    /// Pages fetched from it.
     pub pages: u32,
-    /// A seed lies on it.
+    /// A seed is on it.
     pub seeded: bool,
-    /// It was met before: a link to it opens nothing.
+    /// It was known before: a link to it does not open it.
     pub met: bool,
-    /// Documents fetched from it, up to [`LOOK`], and the best worth of one.
+    /// Documents fetched from it, up to [`LOOK`], and the best value of one.
     documents: u8,
     best: f32,
 }
 
-/// Hosts that are taken to have been met from the start, every other of them with something to offer.
+/// Prior number of discovered hosts, half of which have something relevant.
 const STRANGERS: f32 = 5.0;
-/// Documents that make up the first look at a host.
+/// Documents in the first look at a host.
 const LOOK: u8 = 3;
 
-/// What a first look at hosts that nobody named brought.
+/// Results of the first looks at discovered hosts.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct DiscoveredHosts {
     best: f32,
@@ -190,7 +186,7 @@ pub(super) struct DiscoveredHosts {
 }
 
 impl DiscoveredHosts {
-    /// A document of a host was fetched.
+    /// Records a fetched document of a host.
     pub fn meet(&mut self, host: &mut HostYield, worth: f32) {
         if host.documents < LOOK {
             self.count += f32::from(u8::from(host.documents == 0));
@@ -200,7 +196,7 @@ impl DiscoveredHosts {
         }
     }
 
-    /// 1 while nothing is known, and if every other host has something to offer; less where few have.
+    /// 1 without evidence or if half of the hosts are valuable; lower if few are.
     pub fn promise(self) -> f32 {
         (2.0 * (self.best + 0.5 * STRANGERS) / (self.count + STRANGERS)).min(1.0).powi(2)
     }
@@ -228,12 +224,11 @@ impl<K: Hash + Eq, T> YieldTable<K, T> {
         self.records.len()
     }
 
-    /// The number of `key`, if it has one.
     pub fn get(&self, key: &K) -> Option<u32> {
         self.numbers.get(key).copied()
     }
 
-    /// The number of `key`; makes a record for a new one.
+    /// The number of `key`; creates a record for a new one.
     pub fn of(&mut self, key: K, new: impl FnOnce() -> T) -> u32 {
         *self.numbers.entry(key).or_insert_with(|| {
             self.records.push(new());

@@ -1,7 +1,7 @@
 use super::*;
 use suidao_page::model::{Digest, Discovered, Link, LinkScores, PageProcessed, Region, Sketch, UrlOrigin};
 
-/// A crawl told to the strategy by hand.
+/// A crawl whose events the test passes to the strategy.
 struct Told {
     strategy: TunnelSearch,
     urls: Vec<String>,
@@ -9,7 +9,7 @@ struct Told {
     log: Vec<Event>,
 }
 
-/// A link to be told: where it leads, its text's relevance, where it stands.
+/// A link: URL, relevance of its text, region, path.
 type Said<'a> = (&'a str, f32, Region, u32);
 
 const CONTENT: Region = Region::Content;
@@ -17,7 +17,6 @@ const LABEL: Region = Region::Label;
 const NAVIGATION: Region = Region::Navigation;
 
 impl Told {
-    /// One seed, page threshold 0.1.
     fn new() -> Self {
         let strategy = TunnelSearch::new(TunnelSettings::default(), Relevance::new(0.1));
         let mut told = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
@@ -45,7 +44,7 @@ impl Told {
         id
     }
 
-    /// A page was fetched; gives the URLs that may have risen.
+    /// Fetches a page; returns the URLs whose score may have risen.
     fn page(&mut self, url: &str, relevance: f32, listing: bool, links: &[Said]) -> Vec<String> {
         let id = self.id(url, "");
         let ids: Vec<UrlId> = links.iter().map(|(to, ..)| self.id(to, "")).collect();
@@ -123,7 +122,7 @@ impl Told {
     }
 }
 
-/// Host, seen once: two tags called alike, each with a document and a second page.
+/// A host with two tags with the same anchor, each with a document and a second page.
 fn two_tags() -> Told {
     let mut told = Told::new();
     let tags = [("http://a.cn/tags/x/", 0.2, NAVIGATION, 1), ("http://a.cn/tags/y/", 0.2, NAVIGATION, 1)];
@@ -177,7 +176,7 @@ fn what_its_likes_turned_out_to_be_a_url_is_taken_to_be() {
         told.page(&format!("http://b.cn/forum-{n}.html"), 0.0, true, &[(&thread, 0.0, CONTENT, 4)]);
         told.page(&thread, 0.3, false, &[]);
     }
-    // Listings by their shape though their URLs say nothing; a thread of the same host is none.
+    // Listings by their shape, although their URLs show nothing; a thread of the same host is not one.
     let (forum, thread) = (told.worth("http://b.cn/forum-3.html"), told.worth("http://b.cn/thread-9-1-1.html"));
     assert!(forum > thread + 0.1, "{forum} {thread}");
 }

@@ -1,19 +1,14 @@
-//! Elasticsearch and OpenSearch: the body of their bulk API, newline-delimited JSON of an action and a document in turn,
-//! and a composable index template.
+//! Elasticsearch and OpenSearch: rows of the bulk API (NDJSON of actions and documents) and a composable index template.
 //!
-//! Two templates are made. The plain one needs no plugin: Chinese is cut into overlapping pairs of characters (the
-//! built-in `cjk` bigrams), which finds everything and ranks passably. The other takes the official plugin
-//! `analysis-smartcn`, which both servers ship, for words. Analysis happens in the server in both, so a query needs no
-//! preparation.
+//! The plain template needs no plugin: it indexes Chinese as overlapping pairs of characters (`cjk` bigrams), which finds
+//! everything and ranks acceptably. The other uses the official plugin `analysis-smartcn` for words. The server analyses
+//! queries too.
 
 use serde_json::{Value, json};
 
 use suidao_store::corpus::{CorpusDocument, DocumentFields, JsonDocument};
 
-/// A row that puts a document into the index `name`, under its id: action and source, each with its line end.
-///
-/// # Errors
-/// As `serde_json`.
+/// A row that puts a document into the index `name`: action and source.
 pub fn put(name: &str, document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Result<Vec<u8>> {
     let mut row = serde_json::to_vec(&json!({ "index": { "_index": name, "_id": document.id } }))?;
     row.push(b'\n');
@@ -22,17 +17,14 @@ pub fn put(name: &str, document: &CorpusDocument, fields: &DocumentFields) -> se
     Ok(row)
 }
 
-/// A row that takes the document of this id out of the index `name`.
-///
-/// # Errors
-/// As `serde_json`.
+/// A row that deletes the document of this id from the index `name`.
 pub fn delete(name: &str, id: &str) -> serde_json::Result<Vec<u8>> {
     let mut row = serde_json::to_vec(&json!({ "delete": { "_index": name, "_id": id } }))?;
     row.push(b'\n');
     Ok(row)
 }
 
-/// The index template for the index `name`, which needs no plugin: the body of `PUT _index_template/NAME`.
+/// The template of the index `name` without a plugin: the body of `PUT _index_template/NAME`.
 pub fn template(name: &str) -> Value {
     let mut template = super::settings(include_str!("elasticsearch.json"));
     template["index_patterns"] = json!([name]);
@@ -40,7 +32,7 @@ pub fn template(name: &str) -> Value {
     template
 }
 
-/// The same for servers that have the plugin `analysis-smartcn`.
+/// The template for servers with the plugin `analysis-smartcn`.
 pub fn template_by_words(name: &str) -> Value {
     let mut template = template(name);
     template["template"]["settings"]["analysis"]["analyzer"]["suidao_text"] = json!({
@@ -51,7 +43,7 @@ pub fn template_by_words(name: &str) -> Value {
     template
 }
 
-/// Whether a server takes an index of this name: lower case, no signs that mean something in addresses, at most 255 bytes.
+/// Whether servers accept this index name: lower case, no characters special in URLs, at most 255 bytes.
 pub fn is_index_name(name: &str) -> bool {
     let plain = |c: char| !c.is_uppercase() && !c.is_whitespace() && !"\\/*?\"<>|,#:".contains(c) && !c.is_control();
     let begins = !name.starts_with(['-', '_', '+', '.']);

@@ -4,14 +4,11 @@ use serde_json::{Value, json};
 
 use suidao_store::corpus::{CorpusDocument, DocumentFields, JsonDocument};
 
-/// A document's line. Dates that can be filtered and sorted by are numbers there (seconds since 1970), so `published_at`
-/// and `fetched_at` come with `published` and `fetched`.
-///
-/// # Errors
-/// As `serde_json`.
+/// A document's line. Meilisearch filters and sorts numbers only, so `published_at` and `fetched_at` (seconds since 1970)
+/// accompany `published` and `fetched`.
 pub fn row(document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Result<Vec<u8>> {
     let mut row = serde_json::to_vec(&JsonDocument(document, fields))?;
-    // Behind the last field, and not by way of a value, which would write single numbers as double ones.
+    // Appended as text, because a JSON value would turn f32 into f64.
     row.pop();
     if fields.holds("published") {
         let seconds = document.published.map(|day| i64::from(day.0) * 86_400);

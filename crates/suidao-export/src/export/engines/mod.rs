@@ -1,5 +1,4 @@
-//! Documents for search servers: rows as each server takes them in bulk, and beside them the settings that tell it what
-//! the fields are.
+//! Documents for search servers: bulk rows of each server, and the settings that describe the fields.
 
 pub mod es_bulk;
 pub mod meilisearch;
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use suidao_store::corpus::DocumentFields;
 
-/// The fields that searching asks for: what is told, filtered, sorted or shown, and nothing of the crawl's inner life.
+/// The fields useful for search: shown, filtered or sorted.
 const SEARCHED: [&str; 18] = [
     "id",
     "url",
@@ -32,12 +31,12 @@ const SEARCHED: [&str; 18] = [
     "noindex",
 ];
 
-/// The fields that go to search servers unless others are asked for.
+/// The default fields for search servers.
 pub fn searched() -> DocumentFields {
     DocumentFields::named(SEARCHED).unwrap_or_else(|_| DocumentFields::all())
 }
 
-/// A file of settings that is built in.
+/// Parses built-in settings.
 fn settings(text: &str) -> Value {
     serde_json::from_str(text).expect("the file is JSON, as its tests see")
 }

@@ -1,5 +1,5 @@
-//! Rows of the bulk API, sent to an Elasticsearch or OpenSearch server in portions, with back-off. Rows are idempotent (a document
-//! is put under its own id), so a push that was broken off is made again from the start.
+//! Sends rows of the bulk API to an Elasticsearch or OpenSearch server in portions, with back-off. Rows are idempotent
+//! (each document has its own id), so an interrupted push starts again from the first row.
 
 use std::time::Duration;
 
@@ -8,25 +8,25 @@ use reqwest::{Client, Method, Url};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes of a portion; a single larger row is sent alone.
+/// Bytes of a portion; a larger row is sent alone.
 const PORTION: usize = 4 << 20;
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Why a push ended before its goal. No message holds a password.
+/// Why a push ended early. No message contains a password.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// What was given cannot be, or the server refuses it and would refuse it again.
+    /// Invalid input, or the server rejects it permanently.
     #[error("{0}")]
     Refused(String),
-    /// Nothing got through for as long as was to be waited: the same command may do later.
+    /// No progress within the patience; the same command may succeed later.
     #[error("{0}")]
     Away(String),
 }
 
 use PushError::{Away, Refused};
 
-/// Where rows go: `http://host:9200/INDEX`, perhaps behind a path.
+/// Address of an index: `http://host:9200/INDEX`, possibly with a path before it.
 #[derive(Clone, Debug)]
 pub struct PushTarget {
     base: Url,
@@ -35,7 +35,7 @@ pub struct PushTarget {
 }
 
 impl PushTarget {
-    /// The index at an address; name and password in it become a header, and so does `authorization`, which goes first.
+    /// Parses the address of an index. `authorization`, or else name and password in the address, becomes a header.
     pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
         let wrong = || {
             let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
@@ -78,7 +78,7 @@ impl PushTarget {
         format!("{}{}", self.base, self.index)
     }
 
-    /// What the target is remembered by: a name for files, equal for equal addresses.
+    /// A file name for the target, equal for equal addresses.
     pub fn name(&self) -> String {
         format!("push-{:016x}", xxh3_64(self.shown().as_bytes()))
     }
@@ -90,23 +90,20 @@ pub struct Push {
     runtime: tokio::runtime::Runtime,
     /// Most rows of a request.
     rows: usize,
-    /// How long to wait without progress, and how long it was by now.
+    /// Longest time without progress, and the time so far.
     patience: Duration,
     waited: Duration,
-    /// Ids of documents and their rows, and the bytes of these.
+    /// Ids of documents and their rows, and total bytes of the rows.
     waiting: Vec<(String, Vec<u8>)>,
     bytes: usize,
     rejected: Vec<(String, String)>,
 }
 
 impl Push {
-    /// Begins a push.
-    ///
-    /// # Errors
-    /// [`PushError::Away`] if the machine has no network.
+    /// Begins a push. Fails with [`PushError::Away`] if the machine has no network.
     pub fn open(target: PushTarget, rows: usize, patience: Duration) -> Result<Self, PushError> {
         let away = |error: &dyn std::error::Error| Away(format!("cannot start the HTTP client: {error}"));
-        // Fails where a provider is installed already, which then serves.
+        // Fails if a provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));
         let client = client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build();
@@ -117,7 +114,7 @@ impl Push {
         Ok(Self { target, client, runtime, rows, patience, waited, waiting, bytes, rejected })
     }
 
-    /// Makes the index with the settings and mappings of a template, unless it is there: its own then stand. Whether it was made.
+    /// Creates the index from a template unless it exists; returns whether it was created.
     pub fn prepare(&mut self, template: &Value) -> Result<bool, PushError> {
         let index = self.target.index.clone();
         let is_there = (200..300).contains(&self.ask(Method::HEAD, &index, &[])?.0);
@@ -128,10 +125,7 @@ impl Push {
         Ok(!is_there)
     }
 
-    /// Adds the row of a document; sends when enough wait.
-    ///
-    /// # Errors
-    /// [`PushError`]; what was taken before stays taken.
+    /// Adds the row of a document, and sends a portion when it is full. After an error earlier rows remain on the server.
     pub fn add(&mut self, id: String, bytes: Vec<u8>) -> Result<(), PushError> {
         if !self.waiting.is_empty() && (self.bytes + bytes.len() > PORTION || self.waiting.len() >= self.rows) {
             self.send()?;
@@ -141,13 +135,13 @@ impl Push {
         Ok(())
     }
 
-    /// Sends what waits; ids of the documents that the server will never take, and its reasons.
+    /// Sends the rest; returns the ids of rejected documents with the reasons.
     pub fn finish(mut self) -> Result<Vec<(String, String)>, PushError> {
         self.send()?;
         Ok(self.rejected)
     }
 
-    /// Sends what waits until each row is taken or rejected; halves where the whole is too large for the server.
+    /// Sends the waiting rows until each is accepted or rejected; halves portions that are too large for the server.
     fn send(&mut self) -> Result<(), PushError> {
         self.bytes = 0;
         let mut stack = vec![std::mem::take(&mut self.waiting)];
@@ -165,7 +159,7 @@ impl Push {
                 self.is_taken(status, &said)?;
                 verdicts(&said, rows.len())
             };
-            // Of an answer that broke off on the way nothing is known: what was taken is put again, and nothing is lost.
+            // A truncated answer proves nothing: all rows are sent again, which does no harm.
             let verdicts = verdicts.unwrap_or_else(|| rows.iter().map(|_| Verdict::Busy).collect());
             let (sent, mut busy) = (rows.len(), Vec::new());
             for (row, verdict) in rows.into_iter().zip(verdicts) {
@@ -186,7 +180,7 @@ impl Push {
         Ok(())
     }
 
-    /// One request, again and again while the server is busy or away.
+    /// Sends one request, and repeats it while the server is busy or unreachable.
     fn ask(&mut self, method: Method, path: &str, body: &[u8]) -> Result<(u16, Vec<u8>), PushError> {
         let url = self.target.base.join(path).map_err(|error| Refused(error.to_string()))?;
         let media = if path == "_bulk" { "application/x-ndjson" } else { "application/json" };
@@ -202,7 +196,7 @@ impl Push {
                 let answer = request.send().await?;
                 let asked =
                     answer.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
-                // One that breaks off is told by what it says.
+                // The body tells why, even if it is truncated.
                 Ok::<_, reqwest::Error>((answer.status().as_u16(), asked, answer.bytes().await.unwrap_or_default()))
             });
             let (asked, why) = match answered {
@@ -235,7 +229,7 @@ impl Push {
         Err(Refused(format!("{}: answered {status}: {said}", self.target.shown())))
     }
 
-    /// Waits as long as the server asks for, or as long again as since the last progress; not longer than patience lasts.
+    /// Waits as long as the server asks, or twice the last wait, within the patience.
     #[allow(clippy::disallowed_methods, reason = "an edge: a server asks for time")]
     fn pause(&mut self, asked: Option<Duration>, why: &str) -> Result<(), PushError> {
         if self.waited >= self.patience {
@@ -258,16 +252,16 @@ enum Verdict {
     Rejected(String),
 }
 
-/// The verdicts in an answer of the bulk API; none if it is not one, or not of so many rows.
+/// The verdicts in an answer of the bulk API; `None` if it is something else, or of another number of rows.
 fn verdicts(answer: &[u8], rows: usize) -> Option<Vec<Verdict>> {
     let answer: Value = serde_json::from_slice(answer).ok()?;
     let verdict = |item: &Value| {
         let (action, result) = item.as_object()?.iter().next()?;
         Some(match result["status"].as_u64()? {
             200..=299 => Verdict::Taken,
-            // What is to be gone is gone.
+            // The document is already gone.
             404 if action == "delete" => Verdict::Taken,
-            // 403: the server takes no writes for now, as when its disk is full.
+            // 403: the server accepts no writes for now, as with a full disk.
             403 | 429 | 500..=599 => Verdict::Busy,
             status => {
                 let reason = result["error"]["reason"].as_str().unwrap_or("no reason given");

@@ -1,14 +1,10 @@
 //! Quickwit: documents as NDJSON (`quickwit index ingest`, or `POST /api/v1/NAME/ingest`), and the configuration of the
-//! index. Its tokenizer `chinese_compatible` makes every Chinese character a token, and of other scripts words.
+//! index. Its tokenizer `chinese_compatible` makes a token of every Chinese character and of every word of other scripts.
 
 use serde_json::{Value, json};
 
 use suidao_store::corpus::{CorpusDocument, DocumentFields, JsonDocument};
 
-/// A document's line.
-///
-/// # Errors
-/// As `serde_json`.
 pub fn row(document: &CorpusDocument, fields: &DocumentFields) -> serde_json::Result<Vec<u8>> {
     let mut row = serde_json::to_vec(&JsonDocument(document, fields))?;
     row.push(b'\n');
@@ -22,7 +18,7 @@ pub fn settings(name: &str) -> Value {
     settings
 }
 
-/// Whether Quickwit takes an index of this name: 3 to 255 letters, digits, hyphens, underscores, the first a letter.
+/// Whether Quickwit accepts this index name: 3 to 255 letters, digits, hyphens, underscores, the first a letter.
 pub fn is_index_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     (3..=255).contains(&name.len()) && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain)

@@ -1,4 +1,4 @@
-//! Rules one by one, then a board that moves while it is read, against what truly changed.
+//! The rules one by one, then a board that changes while it is read.
 
 use std::collections::BTreeMap;
 
@@ -55,14 +55,14 @@ fn numbers_decide_where_times_do_not() {
 
 #[test]
 fn rough_times_agree_where_they_touch() {
-    // Seen as 12:00:20, shown now as "yesterday", as "3 hours ago", and as "12:00" by a clock half a minute ahead.
+    // Recorded as 12:00:20, now shown as "yesterday", as "3 hours ago", and as "12:00" by a clock half a minute ahead.
     let exact = known(at(NOON + 20, 1), None);
     let against = |last_reply| change(&listed(last_reply, None), exact.as_ref());
     assert_eq!(against(at(NOON - 43_200, DAY)), ThreadChange::Same);
     assert_eq!(against(at(NOON - 3_111, 3_600)), ThreadChange::Same);
     assert_eq!(against(at(NOON + 50, MINUTE)), ThreadChange::Same);
     assert_eq!(against(at(NOON + 3_611, 3_600)), ThreadChange::Replied);
-    // Yesterday is not today, though they touch.
+    // Yesterday is not today, although they are adjacent.
     let yesterday = known(at(NOON - 57_600, DAY), None);
     assert_eq!(
         change(&listed(at(NOON - 57_600 + i64::from(DAY), DAY), None), yesterday.as_ref()),
@@ -81,14 +81,14 @@ fn the_order_of_a_list_is_told_by_its_times() {
     assert_eq!(sorted_by(&page(&[7, 7, 7, 7, 7, 7])), Order::Unknown, "all of one day");
     assert_eq!(sorted_by(&[listed(None, Some(1)); 20]), Order::Unknown);
     assert_eq!(sorted_by(&page(&[900, 100, 850, 700, 990, 300, 640])), Order::Other);
-    // A sticky that was not told as such does not make a list one of another order; told ones do not count at all.
+    // An unrecognised sticky thread does not change the order of a list; recognised ones are ignored.
     assert_eq!(sorted_by(&page(&[5, 900, 800, 700, 600, 500])), Order::LastReply);
     let mut stickies = page(&[1, 3, 2, 900, 800, 700, 600, 500]);
     stickies[..3].iter_mut().for_each(|sticky| sticky.sticky = true);
     assert_eq!(sorted_by(&stickies), Order::LastReply);
 }
 
-/// Threads of a page: (name, time); what is on record of all is the time of their name.
+/// Threads of a page: (name, time); each recorded time is the thread's name.
 fn records(threads: impl IntoIterator<Item = (u32, i64)>) -> Vec<(u32, Listed)> {
     threads.into_iter().map(|(key, time)| (key, listed(at(time, 1), None))).collect()
 }
@@ -97,7 +97,6 @@ fn on_record(key: u32) -> Option<KnownThread> {
     known(at(-i64::from(key), 1), None)
 }
 
-/// So many threads that nothing happened to.
 fn unchanged(keys: std::ops::Range<u32>) -> Vec<(u32, Listed)> {
     records(keys.map(|key| (key, -i64::from(key))))
 }
@@ -137,7 +136,7 @@ fn what_moved_down_is_fetched_once_and_a_repeated_page_ends_the_pass() {
     let mut pass = BoardScan::default();
     let busy = records((0..10).map(|key| (key, 100 - i64::from(key))));
     assert_eq!(pass.page(&busy, on_record).changed.len(), 10);
-    // Eight of ten again: the two others are what the page tells of.
+    // Eight of ten repeated: only the two others are new.
     let second = [busy[2..].to_vec(), unchanged(10..12)].concat();
     assert_eq!(pass.page(&second, on_record), ScanResult { changed: vec![], more: true });
     assert!(!pass.page(&unchanged(12..22), on_record).more);
@@ -151,7 +150,7 @@ fn what_moved_down_is_fetched_once_and_a_repeated_page_ends_the_pass() {
 
 #[test]
 fn a_list_by_publication_is_read_as_far_as_allowed() {
-    // Threads 0 to 59, the latest opened first; of the 45th there is a reply.
+    // Threads 0 to 59, the latest created first; the 45th has a reply.
     let time = |key: u32| if key == 45 { 999 } else { i64::from(key * 7_919 % 101) - 200 };
     let board = records((0..60).map(|key| (key, time(key))));
     let known_of = |key: u32| known(at(if key == 45 { -50 } else { time(key) }, 1), None);
@@ -169,7 +168,7 @@ fn a_list_by_publication_is_read_as_far_as_allowed() {
     assert_eq!((changed, pages), (vec![(45, ThreadChange::Replied)], 5), "the last page twice again ends it");
 }
 
-/// A board ordered by last reply: (thread, number of its last post), the latest first. Posts are numbered through.
+/// A board ordered by last reply: (thread, number of its last post), the latest first. Post numbers are global.
 #[derive(Clone, Default)]
 struct Board {
     list: Vec<(u32, i64)>,
@@ -178,7 +177,7 @@ struct Board {
 }
 
 impl Board {
-    /// `thread` modulo the threads there are and one more is replied to, or opened.
+    /// Replies to `thread` modulo the number of threads plus one, or creates it.
     fn post(&mut self, thread: u32) {
         self.posts += 1;
         let thread = thread % (self.list.len() as u32 + 1);
@@ -190,7 +189,7 @@ impl Board {
         (thread, Listed { sticky: self.stickies.contains(&thread), ..listed(at(last, 1), None) })
     }
 
-    /// Stickies stand on every page.
+    /// Sticky threads are on every page.
     fn page(&self, page: usize, size: usize) -> Vec<(u32, Listed)> {
         let is_sticky = |thread: &u32| self.stickies.contains(thread);
         let of = |sticky: bool| self.list.iter().filter(move |(thread, _)| is_sticky(thread) == sticky);
@@ -210,8 +209,8 @@ proptest! {
     fn a_pass_finds_what_changed_and_nothing_else(
         before in prop::collection::vec(0_u32..400, 1..200),
         since in prop::collection::vec(0_u32..400, 0..120),
-        // Fewer posts between two pages than a page has threads: with more, pages repeat whole, as they do on a forum that
-        // shows its last page for ever, and nothing tells one from the other.
+        // Fewer posts between two requests than threads per page: with more, whole pages repeat, which is
+        // indistinguishable from a forum that repeats its last page.
         drift in prop::collection::vec(prop::collection::vec(0_u32..400, 0..5), 40),
         stickies in prop::collection::vec(0_u32..20, 0..3),
         size in 5_usize..25,
@@ -240,7 +239,7 @@ proptest! {
             drift.get(pages).into_iter().flatten().for_each(|&thread| board.post(thread));
         }
         prop_assert!(pages <= 40 + board.list.len() / size, "{} pages", pages);
-        // What is replied to again while the list is read jumps over the reader: the next pass has it.
+        // A thread with another reply during the pass moves above the current page: the next pass finds it.
         let end = board.last();
         for (thread, last) in &start {
             if then.get(thread) != Some(last) && end[thread] == *last {

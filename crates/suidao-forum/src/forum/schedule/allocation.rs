@@ -1,20 +1,20 @@
-//! How often each board is visited on a day: by weight (eq. 6).
+//! Visits per board and day, by weight (eq. 6).
 
 use std::cmp::Reverse;
 
 use ordered_float::OrderedFloat;
 
-/// Shares `total` visits by weight (at least 0), at least one each, in whole numbers by the largest remainder; without
-/// any weight in equal parts. `total` must not be below the number of boards. `free`: visits that each board has beside
-/// those, and that count in its share.
+/// Distributes `total` visits by weight (at least 0), at least one each, in whole numbers by the largest remainder;
+/// equally if all weights are 0. `total` must be at least the number of boards. `free`: further visits of each board
+/// that count towards its share.
 ///
-/// A board whose share is below one visit gets one, and the others share the rest.
+/// A board with a share below one visit gets one, and the others share the rest.
 pub(super) fn allocate(weights: &[f64], total: u32, free: u32) -> Vec<u32> {
     let free = f64::from(free);
     let mut counts = vec![1; weights.len()];
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by(|&one, &other| weights[other].total_cmp(&weights[one]));
-    // The lightest give up their shares first: what is left for the others only falls short of more of them.
+    // In ascending order, because giving one visit to a light board only reduces what remains for heavier ones.
     let mut left = f64::from(total) + free * weights.len() as f64;
     let mut sum: f64 = weights.iter().sum();
     while let Some(&lightest) = order.last().filter(|&&board| !(sum > 0.0 && weights[board] / sum * left >= 1.0 + free))

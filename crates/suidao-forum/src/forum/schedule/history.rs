@@ -1,27 +1,24 @@
-//! What the log of a crawl tells of the boards' habits: a fold of its events into [`Statistics`].
+//! Posting statistics of boards from a crawl's log: a fold of its events into [`Statistics`].
 
 use rustc_hash::FxHashMap;
 
 use super::{BoardStatistics, Statistics};
 use suidao_page::model::{ApproxTime, Event, IndexPage, PageKind, UrlId};
 
-/// Posts of a forum's boards, as they came to be known.
 #[derive(Clone, Debug)]
 pub struct History {
     statistics: Statistics<UrlId>,
-    /// Where a thread was listed.
+    /// Board that lists each thread.
     boards: FxHashMap<UrlId, UrlId>,
-    /// Posts of each page counted so far: a page that is fetched again has the same posts and more.
+    /// Posts counted per page: a page fetched again has the same posts and more.
     counted: FxHashMap<UrlId, usize>,
 }
 
 impl History {
-    /// Of a forum with this local time, in seconds east of UTC.
     pub fn new(offset: i32) -> Self {
         Self { statistics: Statistics::new(offset), boards: FxHashMap::default(), counted: FxHashMap::default() }
     }
 
-    /// Takes what happened.
     pub fn observe(&mut self, event: &Event) {
         match event {
             Event::PageFetched(settled) => {
@@ -39,7 +36,6 @@ impl History {
         }
     }
 
-    /// See [`Statistics::means`].
     pub fn means(&self, now: i64) -> Vec<(UrlId, BoardStatistics)> {
         self.statistics.means(now)
     }
@@ -55,7 +51,7 @@ impl History {
 
     fn posts(&mut self, id: UrlId, kind: PageKind, posts: &[ApproxTime]) {
         let PageKind::Thread { thread, page } = kind else { return };
-        // A thread that no list shows belongs to no board.
+        // A thread without a board is not counted.
         let Some(&board) = self.boards.get(&thread) else { return };
         let counted = self.counted.entry(id).or_default();
         for (place, post) in posts.iter().enumerate().skip(*counted) {

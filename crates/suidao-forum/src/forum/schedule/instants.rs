@@ -1,9 +1,8 @@
-//! Instants of a day's visits, in hours, by rules that need no search: even ones, and those that cut the area under a
-//! profile into equal parts.
+//! Closed-form instants of a day's visits, in hours: evenly spaced, or dividing the area under a profile equally.
 
 use super::{Horizon, Profile};
 
-/// At even distances: within the day those to its ends are the same, round the clock those over midnight.
+/// Evenly spaced: including the gaps at both ends of the day, or the one over midnight.
 pub(super) fn even(visits: usize, horizon: Horizon) -> Vec<f64> {
     let count = visits as f64;
     let at = |visit: usize| match horizon {
@@ -13,13 +12,13 @@ pub(super) fn even(visits: usize, horizon: Horizon) -> Vec<f64> {
     (0..visits).map(|visit| 24.0 * at(visit)).collect()
 }
 
-/// The borders between visits + 1 equal areas: algorithm BRA. As printed it cannot cross two borders in one hour, and it
-/// compares before it adds the hour; here a border is the quantile that it is meant to be.
+/// The boundaries of visits + 1 equal areas: algorithm BRA. As printed it cannot pass two boundaries in one hour, and
+/// it compares before it adds the hour; here a boundary is the intended quantile.
 pub(super) fn equal_areas(profile: &Profile, visits: usize) -> Vec<f64> {
     (1..=visits).map(|visit| profile.quantile(visit as f64 / (visits as f64 + 1.0))).collect()
 }
 
-/// The middles of so many equal areas: no gap over midnight is twice as large as the others.
+/// The midpoints of equal areas, so that the gap over midnight is like the others.
 pub(super) fn middles(profile: &Profile, visits: usize) -> Vec<f64> {
     (0..visits).map(|visit| profile.quantile((visit as f64 + 0.5) / visits as f64)).collect()
 }

@@ -1,7 +1,7 @@
-//! When to visit each board: how often by how much is said on it, at which hours by when it is said (Du, Ma 2010, section
-//! 4.2), and a schedule that the paper does not have.
+//! Visit schedules for boards: how often by their activity, at which hours by their daily profile (Du, Ma 2010, section
+//! 4.2), and one schedule that is not in the paper.
 //!
-//! | [`Method`] | visits per board | instants |
+//! | [`ScheduleMethod`] | visits per board | instants |
 //! |---|---|---|
 //! | ERA | equal | even |
 //! | WRA | eq. (6) | even |
@@ -25,10 +25,9 @@ pub use history::History;
 pub use profile::Profile;
 pub use statistics::Statistics;
 
-/// What a reply counts beside a new thread: θ of eqs. (3), (5) and (7), as the paper sets it.
+/// Weight of a reply relative to a new thread: θ of eqs. (3), (5) and (7), as in the paper.
 pub const THETA: f64 = 0.5;
 
-/// A schedule.
 #[derive(
     Clone,
     Copy,
@@ -60,11 +59,10 @@ pub enum ScheduleMethod {
 }
 
 impl ScheduleMethod {
-    /// All of them, in the order in which they are told.
     pub const ALL: [Self; 5] = [Self::Era, Self::Wra, Self::Lra, Self::Bra, Self::Sqrt];
 }
 
-/// What comes after the last visit of a day.
+/// What follows the last visit of a day.
 #[derive(
     Clone,
     Copy,
@@ -119,7 +117,6 @@ pub enum Importance {
 }
 
 impl Importance {
-    /// W_i of a board with this weight WP_i.
     pub fn of(self, weight: f64) -> f64 {
         match self {
             Self::Equal => 1.0,
@@ -128,31 +125,28 @@ impl Importance {
     }
 }
 
-/// What a schedule is made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleObjective {
-    /// What comes after the last visit of a day.
     pub horizon: Horizon,
-    /// What a board counts.
     pub importance: Importance,
 }
 
-/// What is said on a board on a day, in the mean, by the hour of its local time.
+/// Mean posts of a board per day, by local hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BoardStatistics {
-    /// Threads opened: g_num of eq. (7).
+    /// New threads: g_num of eq. (7).
     pub new: [f64; 24],
     /// Replies: r_num of eq. (7).
     pub replied: [f64; 24],
 }
 
 impl BoardStatistics {
-    /// Board weight, eq. (5): new threads a day, and replies by [`THETA`]; W_s = W_p = 1.
+    /// Board weight, eq. (5): new threads per day, plus replies times [`THETA`]; W_s = W_p = 1.
     pub fn weight(&self) -> f64 {
         self.activity().iter().sum()
     }
 
-    /// Its daily shape, eq. (7); of a board of which nothing is known, an even one.
+    /// Daily profile, eq. (7); even for a board without posts.
     pub fn profile(&self) -> Profile {
         Profile::of(&self.activity()).unwrap_or_else(Profile::even)
     }
@@ -162,12 +156,11 @@ impl BoardStatistics {
     }
 }
 
-/// Days after which a plan begins anew: more than one where there are more boards than visits a day.
+/// Length of a plan in days: more than one if there are more boards than visits per day.
 pub fn cycle(boards: usize, per_day: u32) -> u32 {
     u32::try_from(boards).unwrap_or(u32::MAX).div_ceil(per_day.max(1)).max(1)
 }
 
-/// [`Planner::plan`] of these boards.
 pub fn plan(
     statistics: &[BoardStatistics],
     per_day: u32,
@@ -177,7 +170,7 @@ pub fn plan(
     Planner::new(statistics, objective.horizon).plan(per_day, method, objective.importance)
 }
 
-/// Makes plans for the same boards; what several of them need is computed once.
+/// Computes plans for the same boards; shares what several of them need.
 pub struct Planner {
     boards: Vec<Board>,
     horizon: Horizon,
@@ -189,17 +182,16 @@ struct Board {
 }
 
 impl Planner {
-    /// For boards with these statistics.
     pub fn new(statistics: &[BoardStatistics], horizon: Horizon) -> Self {
         let board = |of: &BoardStatistics| Board { weight: of.weight(), profile: of.profile() };
         Self { boards: statistics.iter().map(board).collect(), horizon }
     }
 
-    /// Instants for each board, rising, in hours after local midnight of the first day of a [`cycle`]. Every board is
-    /// visited once a day at least, one of which nothing is known at even distances; all together `per_day` times.
+    /// Instants for each board, ascending, in hours after local midnight of the first day of a [`cycle`]. Every board
+    /// is visited at least once a day, one without posts at even intervals; all together `per_day` times.
     ///
-    /// Where there are fewer visits than boards, a cycle has as many days as it takes: the most active boards are visited
-    /// every day, as many as can be, and the others in turn, each once in a cycle.
+    /// With fewer visits than boards, a cycle has as many days as needed: the most active boards are visited every day,
+    /// as many as possible, and the others in turn, once per cycle.
     pub fn plan(&self, per_day: u32, method: ScheduleMethod, importance: Importance) -> Vec<Vec<f64>> {
         if per_day == 0 {
             return vec![Vec::new(); self.boards.len()];
@@ -213,7 +205,7 @@ impl Planner {
     }
 
     fn counts(&self, per_day: u32, method: ScheduleMethod, importance: Importance) -> Vec<u32> {
-        // Of boards without any weight none is worth more than another.
+        // If all weights are 0, all boards count the same.
         let known = self.boards.iter().any(|board| board.weight > 0.0);
         let worth = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
         let by = |weight: &dyn Fn(&Board) -> f64, free: u32| {
@@ -222,21 +214,20 @@ impl Planner {
         match method {
             ScheduleMethod::Era | ScheduleMethod::Lra => by(&|_| 1.0, 0),
             ScheduleMethod::Wra | ScheduleMethod::Bra => by(&|board| board.weight, 0),
-            // The visit at midnight that ends a day is one of the board's.
+            // The visit at midnight counts as one of the board's.
             ScheduleMethod::Sqrt => {
                 by(&|board| worth(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
             }
         }
     }
 
-    /// Instants of one board.
     fn place(&self, board: &Board, visits: usize, method: ScheduleMethod) -> Vec<f64> {
         match method {
             ScheduleMethod::Era | ScheduleMethod::Wra => instants::even(visits, self.horizon),
             ScheduleMethod::Lra | ScheduleMethod::Bra => instants::equal_areas(&board.profile, visits),
             ScheduleMethod::Sqrt => match self.horizon {
                 Horizon::Periodic => instants::middles(&board.profile.root().0, visits),
-                // The day begins and ends with a visit: these are the borders of visits + 1 steps.
+                // The day begins and ends with a visit: these are the boundaries of visits + 1 intervals.
                 Horizon::Day => instants::equal_areas(&board.profile.root().0, visits),
             },
         }

@@ -1,6 +1,5 @@
-//! A board's day: which share of what is said is said in which hour (eq. 7), and the integrals of it that schedules need.
+//! Daily profile of a board: the share of posts per hour (eq. 7), and its integrals for the schedules.
 
-/// Hours of a day: slots of K = 1 h.
 pub(super) const HOURS: usize = 24;
 
 /// A density over the day, constant within each hour; its integral over the day is 1.
@@ -15,7 +14,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The shape of this activity (at least 0 in each hour); none if there is none.
+    /// The profile of this activity (at least 0 in each hour); none if all are 0.
     pub fn of(activity: &[f64; HOURS]) -> Option<Self> {
         let sum: f64 = activity.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) {
@@ -30,7 +29,6 @@ impl Profile {
         Some(Self { slots, sums, areas })
     }
 
-    /// As much in every hour.
     pub fn even() -> Self {
         Self::of(&[1.0; HOURS]).expect("24 hours of something are something")
     }
@@ -40,14 +38,14 @@ impl Profile {
         &self.slots
     }
 
-    /// The density proportional to the root of this one, and the integral of the root over the day, in root hours.
+    /// The density proportional to the square root of this one, and the integral of the root over the day.
     pub fn root(&self) -> (Self, f64) {
         let roots = self.slots.map(f64::sqrt);
         let root = Self::of(&roots).expect("the sum of roots is not below the sum of shares, 1");
         (root, roots.iter().sum())
     }
 
-    /// F(t), and its integral from 0 to t; t in hours from 0 to 48, the second day like the first.
+    /// F(t), and its integral from 0 to t; t from 0 to 48 hours, the second day like the first.
     pub(super) fn integrals(&self, t: f64) -> (f64, f64) {
         if t >= HOURS as f64 {
             let over = t - HOURS as f64;
@@ -60,9 +58,9 @@ impl Profile {
         (sum, self.areas[hour] + self.sums[hour] * part + slot * part * part / 2.0)
     }
 
-    /// Where the share `target` of the day's activity has been; from 0 to 24 hours.
+    /// Time by which the share `target` of the day's activity has occurred; 0 to 24 hours.
     pub(super) fn quantile(&self, target: f64) -> f64 {
-        // The first hour that reaches it: within an hour in which nothing is said there is nothing to divide.
+        // The first hour that reaches it, skipping hours without posts, which cannot be divided.
         let reached = |hour: &usize| target <= self.sums[hour + 1] + 1e-12 && self.slots[*hour] > 0.0;
         let hour = (0..HOURS).find(reached).unwrap_or(HOURS - 1);
         let part = if self.slots[hour] > 0.0 { (target - self.sums[hour]) / self.slots[hour] } else { 1.0 };

@@ -1,42 +1,42 @@
-//! What is known of the boards' habits: posts counted by board, day and hour, over the latest days.
+//! Posting statistics: posts by board, day and hour over the last days.
 
 use std::collections::BTreeMap;
 
 use super::BoardStatistics;
 use suidao_page::model::ApproxTime;
 
-/// Days that are kept: the paper found weights and profiles settled from 20 on, and four weeks hold all weekdays alike.
+/// Days stored: in the paper weights and profiles are stable from 20 days on, and four weeks have all weekdays equally
+/// often.
 const WINDOW: i64 = 28;
 const DAY: i64 = 86_400;
 
 const HOUR: i64 = 3_600;
-/// Seconds beyond which a rough time says nothing of the day.
+/// Times less precise than this many seconds are ignored.
 const ROUGH: u32 = 2 * DAY as u32;
 
-/// Counts of one board on one day: threads opened and replies by hour.
+/// Counts of one board on one day: new threads and replies by hour.
 type Counts = [[f32; 24]; 2];
 
-/// Posts seen so far. `B`: what a board is called.
+/// Posts seen so far. `B`: key of a board.
 #[derive(Clone, Debug)]
 pub struct Statistics<B> {
-    /// Local time, in seconds east of UTC.
+    /// UTC offset in seconds.
     offset: i32,
     boards: BTreeMap<B, BTreeMap<i64, Counts>>,
 }
 
 impl<B: Ord + Copy> Statistics<B> {
-    /// Nothing seen yet. `offset`: the forum's own time, in seconds east of UTC.
     pub fn new(offset: i32) -> Self {
         Self { offset, boards: BTreeMap::new() }
     }
 
-    /// A board that exists, whether or not anything was said on it.
+    /// Adds a board, even if it has no posts.
     pub fn board(&mut self, board: B) {
         self.boards.entry(board).or_default();
     }
 
-    /// A post was seen for the first time; `new`: it opened its thread. One of which only the day is known counts for all
-    /// hours of it in equal parts, one of which less is known not at all.
+    /// Counts a new post; `new`: it opened its thread. If only the day is known it counts in equal parts for all hours,
+    /// if less is known not at all.
     pub fn observe(&mut self, board: B, posted: ApproxTime, new: bool) {
         let days = self.boards.entry(board).or_default();
         if posted.within > ROUGH {
@@ -49,15 +49,15 @@ impl<B: Ord + Copy> Statistics<B> {
             let slot = (at.rem_euclid(DAY) / HOUR) as usize;
             days.entry(at.div_euclid(DAY)).or_default()[usize::from(!new)][slot] += 1.0 / hours as f32;
         }
-        // Times that no forum has must not fill the memory.
+        // Implausible times must not fill the memory.
         while days.len() > 4 * WINDOW as usize {
             days.pop_first();
         }
     }
 
-    /// Means of a day for each board, in order, from the whole local days before `now` (seconds since 1970, UTC), at most
-    /// the last 28; of the current day where nothing was seen before it. Of a forum that has fallen silent, or whose clock
-    /// stands still, from the last days on which anything was said.
+    /// Means per day for each board, in order, over the whole local days before `now` (seconds since 1970, UTC), at
+    /// most the last 28; of the current day if there are no earlier posts. For a forum without recent posts, or with a
+    /// stopped clock, over the last days with posts.
     pub fn means(&self, now: i64) -> Vec<(B, BoardStatistics)> {
         let today = now.saturating_add(i64::from(self.offset)).div_euclid(DAY);
         let latest =

@@ -1,4 +1,4 @@
-//! Laws that every schedule keeps.
+//! Properties of every schedule.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn board(new: [f64; 24]) -> BoardStatistics {
     BoardStatistics { new, replied: [0.0; 24] }
 }
 
-/// A day with sleep and two peaks.
+/// A day with a quiet night and two peaks.
 fn usual() -> [f64; 24] {
     std::array::from_fn(|hour| match hour {
         0..8 => 0.2,
@@ -69,7 +69,7 @@ fn visits_go_by_the_largest_remainder_and_nobody_goes_without() {
     assert_eq!(allocation::allocate(&[0.0, 0.0], 5, 0), [3, 2]);
     assert_eq!(allocation::allocate(&[1.0, 0.0], 5, 0), [4, 1]);
     assert_eq!(allocation::allocate(&[], 5, 0), [0; 0]);
-    // One each beside those: the last has two of 13, the others share eleven, 7.3 and 3.7.
+    // One visit each besides those: the last board has two of 13, the others share eleven, 7.3 and 3.7.
     assert_eq!(allocation::allocate(&[8.0, 4.0, 1.0], 10, 1), [6, 3, 1]);
 }
 
@@ -110,7 +110,7 @@ fn a_board_of_which_nothing_is_known_is_looked_at_evenly() {
 }
 
 fn activity() -> impl Strategy<Value = [f64; 24]> {
-    // Hours of silence among them.
+    // Some hours have no posts.
     prop::array::uniform24(prop_oneof![1 => Just(0.0), 4 => 0.0..10.0_f64])
 }
 
@@ -208,16 +208,16 @@ fn statistics_are_means_of_whole_local_days() {
     assert!((today[0].1.weight() - 2.0).abs() < 1e-12);
     assert!((today[1].1.new[0] - 0.25).abs() < 1e-12, "seen on one of four days: {:?}", today[1].1);
     assert!(today[2].1.weight() == 0.0);
-    // What is of today counts only where there is nothing else, what is old not at all.
+    // The current day counts only without other data, old days not at all.
     statistics.observe("busy", exact(midnight + 60), true);
     assert_eq!(statistics.means(midnight + 3_600)[0].1, today[0].1);
-    // A forum that has fallen silent is known by its last days, this one by five.
+    // A silent forum is represented by its last days, here five.
     let silent = statistics.means(midnight + 400 * day)[0].1;
     assert!((silent.weight() - (4.0 * 2.0 + 1.0) / 5.0).abs() < 1e-6, "{silent:?}");
     let mut first = Statistics::new(0);
     first.observe("new", exact(36_000), true);
     assert!((first.means(40_000)[0].1.new[10] - 1.0).abs() < 1e-12);
-    // Times that no forum has.
+    // Implausible times.
     for at in [i64::MIN, i64::MAX, 0] {
         first.observe("new", exact(at), false);
         let _ = first.means(at);

@@ -1,10 +1,10 @@
-//! Times by how long ago they are: "3分钟前", "2 hours ago", "上周".
+//! Relative times: "3分钟前", "2 hours ago", "上周".
 
 use super::super::cursor::TextCursor;
 use super::{DAY, HOUR, MINUTE, now};
 use suidao_page::model::{ApproxTime, TimeContext};
 
-/// What units of a relative time are called, and their seconds; longer names first.
+/// Names of time units by their seconds; longer names first.
 const UNITS: [(i64, &[&str]); 8] = [
     (1, &["秒钟", "秒鐘", "秒", "seconds", "second", "secs", "sec", "s"]),
     (MINUTE, &["分钟", "分鐘", "分", "minutes", "minute", "mins", "min"]),
@@ -15,7 +15,7 @@ const UNITS: [(i64, &[&str]); 8] = [
     (365 * DAY, &["年", "years", "year", "y"]),
     (MINUTE, &["m"]),
 ];
-/// Numbers in words: one and so on up to ten.
+/// Number words from one to ten.
 pub(super) const COUNTS: [(i64, &[&str]); 10] = [
     (1, &["一", "an ", "a ", "one ", "几"]),
     (2, &["两", "兩", "二"]),
@@ -83,7 +83,7 @@ pub(super) fn ago(cursor: &mut TextCursor, clock: TimeContext) -> Option<ApproxT
     })
 }
 
-/// "上周", "last week": some day since so long ago.
+/// "上周", "last week": some day within this many seconds.
 pub(super) const LAST: [(i64, &[&str]); 3] = [
     (14 * DAY, &["上周", "上星期", "上週", "last week"]),
     (62 * DAY, &["上个月", "上個月", "last month"]),
@@ -101,7 +101,7 @@ fn count_and_unit(cursor: &mut TextCursor) -> Option<(i64, i64)> {
     found.map(|(seconds, _)| (count, seconds))
 }
 
-/// `seconds` and up to `within` more ago.
+/// A time `seconds` to `seconds + within` ago.
 fn elapsed(seconds: i64, within: i64, clock: TimeContext) -> ApproxTime {
     let at = now(clock).saturating_sub(seconds).saturating_sub(within) + 1;
     ApproxTime { at, within: u32::try_from(within).unwrap_or(u32::MAX) }

@@ -1,18 +1,18 @@
-//! Days of the calendar: dates in figures and in words, and days by name.
+//! Dates in figures and words, and days by name.
 
 use super::super::cursor::TextCursor;
 use super::hours::{TimeOfDay, joined_time};
 use super::{DAY, MINUTE, now, on_day, today};
 use suidao_page::model::{ApproxTime, Day, TimeContext};
 
-/// Days named by how long ago they are.
+/// Days named relative to today.
 pub(super) const NEAR: [(i64, &[&str]); 4] = [
     (0, &["今天", "今日", "きょう", "today"]),
     (1, &["昨天", "昨日", "きのう", "yesterday"]),
     (2, &["前天", "一昨日", "おととい"]),
     (3, &["大前天"]),
 ];
-/// Days of the week from Thursday, as 1970-01-01 was one.
+/// Days of the week from Thursday, the day of 1970-01-01.
 pub(super) const WEEKDAYS: [&[&str]; 7] = [
     &["thursday", "thu", "星期四", "周四", "木曜日"],
     &["friday", "fri", "星期五", "周五", "金曜日"],
@@ -26,7 +26,7 @@ pub(super) const WEEKDAYS: [&[&str]; 7] = [
 pub(super) fn near_day(cursor: &mut TextCursor, clock: TimeContext) -> Option<ApproxTime> {
     if let Some((back, _)) = NEAR.into_iter().find(|(_, names)| cursor.words(names).is_some()) {
         let time = cursor.or(joined_time);
-        // "今天天气" is no time.
+        // "今天天气" is not a time.
         let goes_on = time.is_none() && cursor.rest().starts_with(char::is_alphabetic);
         return (!goes_on).then(|| on_day(today(clock) - back, time, clock));
     }
@@ -37,7 +37,6 @@ pub(super) fn near_day(cursor: &mut TextCursor, clock: TimeContext) -> Option<Ap
     Some(if moment.at > now(clock) + MINUTE { ApproxTime { at: moment.at - 7 * DAY, ..moment } } else { moment })
 }
 
-/// A day of the week, from Thursday.
 fn weekday(cursor: &mut TextCursor) -> Option<usize> {
     WEEKDAYS.iter().position(|names| cursor.words(names).is_some())
 }
@@ -56,13 +55,12 @@ pub(super) const MONTHS: [&[&str]; 12] = [
     &["december", "dec"],
 ];
 
-/// Year, month and day as far as they are written.
 #[derive(Clone, Copy)]
 struct Date {
     year: Option<i64>,
     month: i64,
     day: i64,
-    /// Whether it can be taken for nothing else: a month by name, four digits of a year.
+    /// Unambiguous: a month by name, or a year with four digits.
     plain: bool,
 }
 
@@ -93,7 +91,7 @@ pub(super) fn dated(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -
         Some(year) => (1980..2200).contains(&year).then(|| days(year)).flatten().map(|day| on_day(day, time, clock)),
         None => {
             let year = Day(i32::try_from(today(clock)).ok()?).year();
-            // The 29th of February may lie years back.
+            // The 29th of February may be years back.
             (0..8).find_map(|back| {
                 let moment = on_day(days(i64::from(year) - back)?, time, clock);
                 (moment.at <= now(clock) + MINUTE).then_some(moment)
@@ -102,7 +100,7 @@ pub(super) fn dated(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -
     }
 }
 
-/// Two digits of a year.
+/// The year of two digits.
 fn century(year: i64) -> i64 {
     if year < 70 { 2000 + year } else { 1900 + year }
 }
@@ -118,7 +116,7 @@ fn numeric(cursor: &mut TextCursor) -> Option<Date> {
         if cursor.any(&["日", "号"]).is_some() {
             return Some(Date { year: None, month: first, day, plain: true });
         }
-        // "5月 25, 2009": an English form translated.
+        // "5月 25, 2009": a translated English format.
         cursor.any(&[","])?;
         cursor.spaces();
         let year = cursor.number(4..=4)?;
@@ -152,7 +150,7 @@ fn numeric(cursor: &mut TextCursor) -> Option<Date> {
             let (month, day) = if day_first { (second, first) } else { (first, second) };
             Some(Date { year: Some(third), month, day, plain: true })
         }
-        // 09-5-25, and 05/25/09 as far as it can be nothing else.
+        // 09-5-25, and 05/25/09 if it is unambiguous.
         Some((third, _)) if digits == 2 && separator == "-" && second <= 12 => {
             Some(Date { year: Some(century(first)), month: second, day: third, plain: false })
         }
@@ -163,7 +161,7 @@ fn numeric(cursor: &mut TextCursor) -> Option<Date> {
         }
         Some(_) => None,
         None if digits <= 2 && separator != "." => {
-            // "5/12" alone is as likely twelve views.
+            // "5/12" alone may also be a count of 12 views.
             if separator == "/" && time_follows(cursor).is_none() {
                 return None;
             }

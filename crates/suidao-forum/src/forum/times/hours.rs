@@ -1,4 +1,4 @@
-//! The time of day, with the zone that may be written beside it.
+//! The time of day, with an optional zone.
 
 use super::super::cursor::TextCursor;
 use super::{HOUR, MINUTE};
@@ -7,11 +7,11 @@ use super::{HOUR, MINUTE};
 pub(super) struct TimeOfDay {
     pub(super) seconds: i64,
     pub(super) within: u32,
-    /// Seconds east of UTC, where it is written.
+    /// Explicit UTC offset in seconds.
     pub(super) offset: Option<i32>,
 }
 
-/// A time of day behind a date: white space, "at", a comma, a "T" between.
+/// A time of day after a date, separated by white space, "at", a comma or a "T".
 pub(super) fn joined_time(cursor: &mut TextCursor) -> Option<TimeOfDay> {
     cursor.spaces();
     let joint = cursor.any(&["T", ",", "at ", "@", "|", "-", "–", "—", "»", "・", ":", "の", "um ", "à "]);
@@ -23,7 +23,7 @@ pub(super) fn joined_time(cursor: &mut TextCursor) -> Option<TimeOfDay> {
     time_of_day(cursor)
 }
 
-/// A half of the day, as it changes the hours.
+/// Half of the day, for 12-hour clocks.
 #[derive(Clone, Copy)]
 pub(super) enum Half {
     Early,
@@ -32,7 +32,7 @@ pub(super) enum Half {
     Noon,
 }
 
-/// What stands before or behind the hours.
+/// Words before or after the hours.
 pub(super) const HALVES: [(Half, &[&str]); 4] = [
     (Half::Early, &["上午", "早上", "凌晨", "清晨", "午前", "早晨", "am", "a.m."]),
     (Half::Late, &["下午", "午後", "傍晚", "夜间", "pm", "p.m."]),

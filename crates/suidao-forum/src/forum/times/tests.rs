@@ -1,4 +1,4 @@
-//! Forms of times, and what is none.
+//! Formats of times, and texts that are not times.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,6 @@ fn clock() -> TimeContext {
     TimeContext { now: Millis(NOW as u64 * 1000), offset: 8 * 3600 }
 }
 
-/// Seconds since 1970 of a time in China.
 fn at(text: &str) -> i64 {
     let (day, time) = text.split_once(' ').unwrap();
     let parts: Vec<i64> = time.split(':').map(|part| part.parse().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! How a tree grows from the tokens of a page.
+//! Builds a tree from the tokens of a page.
 
 use encoding_rs::Encoding;
 use html5ever::tokenizer::Tag;
@@ -12,14 +12,14 @@ use suidao_page::read::names::{is_block, is_fallback, is_skipped};
 use suidao_page::read::references::References;
 use suidao_page::read::tree::{DEPTH, TreeStep, walk};
 
-/// Elements and texts of one page.
+/// Maximum number of nodes per page.
 pub(super) const NODES: usize = 200_000;
-/// Bytes of text and of attributes.
+/// Maximum number of bytes of text and attributes.
 const TEXT: usize = 4 << 20;
-/// Bytes of one attribute.
+/// Maximum number of bytes of one attribute.
 const VALUE: usize = 2 << 10;
 
-/// What is kept of a tag.
+/// Attributes that are stored.
 const ATTRIBUTES: [&str; 19] = [
     "class",
     "id",
@@ -42,16 +42,16 @@ const ATTRIBUTES: [&str; 19] = [
     "rel",
 ];
 
-/// Class words that tell the state of a row, not what it is.
+/// Class words that express the state of a row.
 const STATES: [&str; 20] = [
     "odd", "even", "alt", "first", "last", "hot", "new", "unread", "read", "online", "offline", "current", "active",
     "locked", "lock", "top", "sticky", "pinned", "announce", "global",
 ];
 
-/// Reads a page found at `base`, whose links are written in `encoding`.
+/// Parses a page found at `base`; links are encoded in `encoding`.
 pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Tree {
     let mut builder = Builder::new(base, encoding);
-    // What is shown without scripts is read: some forums show nothing else.
+    // Content of `noscript` is parsed: some forums show nothing else.
     walk(html, false, |step| match step {
         TreeStep::Open(tag, ns) => builder.start(tag, ns),
         TreeStep::Close(_) => builder.close(),
@@ -62,7 +62,7 @@ pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) ->
 
 struct Open {
     node: u32,
-    /// It is a row of a table, with so many cells so far.
+    /// Cells so far, if it is a table row.
     cells: Option<u16>,
 }
 
@@ -74,7 +74,7 @@ struct Builder {
     stack: Vec<Open>,
     /// While the stack is longer than this, nothing is read.
     skip: Option<usize>,
-    /// Bytes kept so far.
+    /// Bytes stored so far.
     bytes: usize,
 }
 
@@ -134,7 +134,7 @@ impl Builder {
         let declares = tag.name == local_name!("script")
             && attribute(tag, &local_name!("type"))
                 .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
-        // Nothing asks for a title's element.
+        // Titles need no element.
         let node = if tag.name == local_name!("title") { self.top() } else { self.add(tag, is_block(&tag.name)) };
         if skipped && !declares {
             self.skip = Some(depth);
@@ -142,7 +142,7 @@ impl Builder {
         self.push(tag, node);
     }
 
-    /// Adds an element below the innermost open one.
+    /// Adds an element under the innermost open one.
     fn add(&mut self, tag: &Tag, block: bool) -> usize {
         if self.nodes.len() >= NODES || self.stack.len() >= DEPTH {
             return self.top();
@@ -217,7 +217,7 @@ impl Builder {
         if self.nodes[block].name != local_name!("pre") {
             return self.line(text);
         }
-        // There a line ends where it is written so.
+        // In preformatted text, line feeds end lines.
         for (at, line) in text.split('\n').enumerate() {
             if at > 0 && self.nodes.len() < NODES {
                 self.leaf(local_name!("br"));
@@ -226,7 +226,7 @@ impl Builder {
         }
     }
 
-    /// Adds an element or a text without anything below it.
+    /// Adds an element or a text without descendants.
     fn leaf(&mut self, name: LocalName) {
         let (parent, at) = (self.top(), self.nodes.len());
         let up = &self.nodes[parent];
@@ -255,7 +255,7 @@ impl Builder {
         let last = self.nodes.len() - 1;
         let goes_on = self.nodes[last].parent as usize == parent && last != 0 && self.nodes[last].name.is_empty();
         if !goes_on {
-            // White space between blocks is no text; and what does not fit is left out.
+            // White space between blocks is ignored; texts beyond the limit are dropped.
             if self.nodes.len() >= NODES {
                 return;
             }

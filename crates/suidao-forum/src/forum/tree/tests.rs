@@ -1,4 +1,4 @@
-//! How tags nest, what is shown, and pages made to hurt.
+//! Nesting of tags, visibility, and hostile pages.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a changing web answers on a day: pages and files with their marks, 304, and what is said of pages that are gone.
+//! Answers of a changing web on a day: pages and files with validators, 304, and answers for missing pages.
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use crate::world::forum::times::TimeFormat;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
 impl Sites {
-    /// The answer to a GET with these header fields; `nonce` is a number of this request alone.
+    /// The answer to a GET with these header fields; `nonce` is unique to the request.
     pub fn answer(
         &self,
         url: &CrawlUrl,
@@ -57,14 +57,14 @@ impl Sites {
         let sent: Vec<(&str, String)> = sent.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         if not_modified(&marks, marking, fields) {
             let mut answer = answer(url, 304, media, &sent, Bytes::new());
-            // What describes a body has none to describe.
+            // A 304 has no body to describe.
             answer.headers.retain(|(name, _)| !matches!(name.as_str(), "content-type" | "content-length"));
             return answer;
         }
         answer(url, 200, media, &sent, Bytes::from(body))
     }
 
-    /// The answer for an article that is not yet, or no longer, at its place.
+    /// The answer for an article before publication or after it disappeared.
     fn not_there(&self, url: &CrawlUrl, host: usize, resource: Resource, day: f64) -> Fetched {
         let Resource::Article(article) = resource else { return missing(url) };
         let age = day - self.born(article);

@@ -1,9 +1,8 @@
-//! A generated web that changes: sites whose sections gain articles, whose articles are rewritten and vanish, and whose servers
-//! tell the truth about it, or not.
+//! A generated web that changes: sections gain articles, articles are rewritten and vanish, and servers report this
+//! correctly or not.
 //!
-//! When a page changes is [`change`](super::Life)'s; this room says what is served then.
-//!
-//! Every host has a [`Manner`]: by what its answers can be validated, what its sitemap claims, which feeds it has.
+//! Change times come from [`ChangeHistory`](super::ChangeHistory). Each host has a [`HostProfile`](spec::HostProfile):
+//! its validators, the dates in its sitemap, and its feeds.
 
 mod answer;
 mod page;

@@ -1,5 +1,5 @@
-//! The pages of a changing web: homes, listings, articles. Main text and links are a function of the version; furniture
-//! (advertisements, a clock, a counter) one of the hour.
+//! The pages of a changing web: homes, listings, articles. Main text and links depend on the version, boilerplate
+//! (advertisements, a clock, a counter) on the hour.
 
 use super::sites::{Article, Resource, Sites, salt};
 use super::spec::Feeds;
@@ -10,13 +10,13 @@ use crate::world::words::WORDS;
 use crate::world::write;
 use suidao_page::draw::Draw;
 
-/// Local time of the sites, in seconds east of UTC.
+/// UTC offset of the sites, in seconds.
 const OFFSET: i32 = 8 * 3_600;
-/// Newest articles of each section that a home shows.
+/// Newest articles of each section on a home page.
 const AT_HOME: u32 = 5;
-/// Links of an article to older ones of its section, at most.
+/// Maximum links of an article to older ones of its section.
 const RELATED: u32 = 3;
-/// Advertisements of a furnished page.
+/// Advertisements on a page that has boilerplate.
 const ADVERTISEMENTS: u64 = 3;
 
 fn link(href: String, slot: TemplateBlock, text: impl Into<String>) -> Anchor {
@@ -34,7 +34,7 @@ impl Sites {
         times::write(style, at, at, OFFSET)
     }
 
-    /// The HTML of a page; empty for what is none.
+    /// The HTML of a page; empty for other resources.
     pub fn html(&self, resource: Resource, day: f64) -> String {
         match resource {
             Resource::Home(host) => self.home(host, day),
@@ -52,13 +52,13 @@ impl Sites {
         write::title(topic, &mut Draw::new(self.seed, salt::TITLE, self.id(article)))
     }
 
-    /// An article's main text in a version. Each version rewrites one paragraph, in turn.
+    /// An article's main text in a version. Each version rewrites one paragraph in turn.
     pub fn paragraphs(&self, article: Article, version: u32) -> Vec<String> {
         let topic = self.sections[article.section].topic;
         let id = self.id(article);
         let count = Draw::new(self.seed, salt::TEXT, id).within([3, 6]) as u32;
         let paragraph = |place: u32| {
-            // The latest version up to this one that rewrote it.
+            // The latest version that rewrote it.
             let turns = version.saturating_sub(place + 1) / count;
             let rewritten = if version > place { place + 1 + turns * count } else { 0 };
             let drawn = Draw::new(self.seed, salt::TEXT, id).bits() ^ (u64::from(rewritten) << 32 | u64::from(place));
@@ -80,7 +80,7 @@ impl Sites {
                 newest.map(|article| link(self.path(article, false), TemplateBlock::Entry, self.title(article))),
             );
         }
-        // So that all hosts are found from one.
+        // So that all hosts can be discovered from one.
         let others = (0..self.spec.hosts).filter(|other| *other != host).take(20);
         links.extend(others.map(|other| {
             link(self.url(other, "/").to_string(), TemplateBlock::Foot, WORDS.sites[other % WORDS.sites.len()])
@@ -120,7 +120,7 @@ impl Sites {
         self.sheet(host, &self.title(article), &self.paragraphs(article, version), links, furniture)
     }
 
-    /// What stands around the content of a page that has such, as of the hour.
+    /// The boilerplate of a page that has any, for the hour.
     fn furniture(&self, page: u64, day: f64) -> Option<Vec<Anchor>> {
         let mut own = Draw::new(self.seed, salt::FURNITURE, page);
         if !own.chance(self.spec.furnished) {

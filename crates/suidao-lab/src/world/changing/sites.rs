@@ -1,5 +1,4 @@
-//! Which sites, sections and articles there are, when each came and what it is called: the truth that pages are written
-//! from.
+//! Sites, sections and articles with their names and publication times: the model that pages are rendered from.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +9,6 @@ use crate::world::words::{THEMES, WORDS};
 use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
-/// Salts of [`Draw`].
 pub(super) mod salt {
     pub const SECTION: u64 = 0x6367_7701;
     pub const TITLE: u64 = 0x6367_7702;
@@ -19,30 +17,30 @@ pub(super) mod salt {
     pub const FURNITURE: u64 = 0x6367_7705;
 }
 
-/// Articles of a section are numbered apart from those of all others.
+/// Articles are numbered per section in separate ranges.
 const SECTION_ARTICLES: u64 = 1 << 32;
 
-/// An article that vanishes does so within so many days of its publication.
+/// Maximum days from an article's publication until it vanishes.
 const VANISHING_DAYS: f64 = 60.0;
 
-/// Part of a site: a listing page and its articles.
+/// A listing page and its articles.
 pub(super) struct SiteSection {
     pub topic: usize,
-    /// Days on which its articles were published, the oldest first; below 0 for those that were there before.
+    /// Days of publication, the oldest first; below 0 for initial articles.
     pub published_at: Vec<f64>,
 }
 
 pub(super) struct Sites {
     pub spec: ChangingSpec,
     pub seed: u64,
-    /// By host, [`ChangingSpec::sections`] each.
+    /// [`ChangingSpec::sections`] for each host in turn.
     pub sections: Vec<SiteSection>,
     hosts: BTreeMap<String, usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Article {
-    /// Place in [`Sites::sections`].
+    /// Index into [`Sites::sections`].
     pub section: usize,
     pub number: u32,
 }
@@ -52,7 +50,7 @@ pub(super) enum Resource {
     Home(usize),
     Listing(usize),
     Article(Article),
-    /// Where articles move to.
+    /// The new URL of a moved article.
     Moved(Article),
     Maintenance(usize),
     Robots(usize),
@@ -65,14 +63,14 @@ pub(super) enum Resource {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArticleTruth {
-    /// Where it was published.
+    /// The URL at publication.
     pub url: CrawlUrl,
     pub listing: CrawlUrl,
     pub topical: bool,
     pub born: f64,
-    /// What is answered for it, if it is no longer there.
+    /// How it is answered if it is missing.
     pub gone: Option<Gone>,
-    /// Changes of its main text a day, while it is there.
+    /// Changes of its main text a day, while it exists.
     pub rate: f64,
 }
 
@@ -124,12 +122,12 @@ impl Sites {
         self.sections[section].topic < THEMES
     }
 
-    /// How many articles of a section are published.
+    /// Number of published articles of a section.
     pub fn published(&self, section: usize, day: f64) -> u32 {
         self.sections[section].published_at.partition_point(|birth| *birth <= day) as u32
     }
 
-    /// The articles a section has published, the oldest first.
+    /// The published articles of a section, the oldest first.
     pub fn articles_of(&self, section: usize, day: f64) -> impl Iterator<Item = Article> {
         (0..self.published(section, day)).map(move |number| Article { section, number })
     }
@@ -148,14 +146,14 @@ impl Sites {
         self.sections[article.section].published_at[article.number as usize]
     }
 
-    /// An article's life up to a day of the web, in days since its publication. It is drawn when it is asked for: kept,
-    /// those of many articles would be many millions of instants.
+    /// An article's history in days since publication, up to a day of the web. Drawn on demand, because storing all
+    /// would take many millions of instants.
     pub fn life(&self, article: Article, day: f64) -> ChangeHistory {
         let id = self.id(article);
         ChangeHistory::new(Pattern::drawn(self.seed, id, VANISHING_DAYS), self.seed, id, day - self.born(article))
     }
 
-    /// Path of an article, and of where it moves to.
+    /// Path of an article, or its path after moving.
     pub fn path(&self, article: Article, moved: bool) -> String {
         let place = if moved { "archive/" } else { "" };
         format!("{}{place}{}.html", self.listing_path(article.section), article.number)
@@ -173,7 +171,7 @@ impl Sites {
         self.hosts.get(name).copied()
     }
 
-    /// What a URL leads to, whether it is there yet or not.
+    /// The resource of a URL, published or not.
     pub fn find(&self, url: &CrawlUrl) -> Option<Resource> {
         let host = self.find_host(url.authority())?;
         let manner = profile(host);
@@ -209,7 +207,7 @@ impl Sites {
         Some(found)
     }
 
-    /// Changes of a page's main text so far; none if it is not there, or is no page.
+    /// Number of changes of a page's main text; `None` if it is missing or not a page.
     pub fn version(&self, resource: Resource, day: f64) -> Option<u32> {
         match resource {
             Resource::Home(host) => Some(self.of_host(host).map(|section| self.published(section, day)).sum()),
@@ -228,8 +226,8 @@ impl Sites {
         }
     }
 
-    /// Day of the last change of what [`Sites::version`] counts, and for files of what they list; the day of publication
-    /// counts as one, and the beginning where nothing has happened.
+    /// Day of the last change counted by [`Sites::version`], or of a file's listed pages; publication counts as a
+    /// change. 0 if nothing has happened.
     pub fn changed(&self, resource: Resource, day: f64) -> f64 {
         let newest =
             |section: usize| self.newest(section, day, 1).map(|article| self.born(article)).fold(0.0, f64::max);
@@ -243,7 +241,7 @@ impl Sites {
         }
     }
 
-    /// The sections that a part of a host's sitemap is about: the first, and the others.
+    /// The sections in a part of a host's sitemap: the first, or the others.
     pub fn of_part(&self, host: usize, part: u32) -> Range<usize> {
         let all = self.of_host(host);
         if part == 1 { all.start..all.start + 1 } else { all.start + 1..all.end }
@@ -263,7 +261,7 @@ impl Sites {
         articles.map(|article| self.happened(article, day)).fold(0.0, f64::max)
     }
 
-    /// The articles published so far, by section and in order of publication.
+    /// The published articles, by section and in order of publication.
     pub fn articles(&self, day: f64) -> Vec<ArticleTruth> {
         let all = (0..self.sections.len()).flat_map(|section| self.articles_of(section, day));
         let truth = |article: Article| {

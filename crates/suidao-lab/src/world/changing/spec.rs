@@ -1,35 +1,33 @@
-//! What a changing web looks like, and how its hosts behave.
+//! Parameters of a changing web, and the behaviour of its hosts.
 
-/// What a server marks the versions of its pages with, and what it makes of a conditional request.
+/// The validators of a server's answers, and how it treats conditional requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValidatorPolicy {
-    /// A strong `ETag`, another for every other body, and `Last-Modified`.
+    /// A strong `ETag`, different for every body, and `Last-Modified`.
     Strong,
-    /// A weak `ETag`, the same while the main text is.
+    /// A weak `ETag` that depends on the main text only.
     Weak,
-    /// `Last-Modified` alone: of the main text.
+    /// `Last-Modified` of the main text only.
     Dated,
-    /// Nothing, and conditions are ignored.
+    /// None; conditions are ignored.
     NoValidators,
-    /// An `ETag` that is another one in every answer.
+    /// An `ETag` that differs in every answer.
     UnstableEtag,
-    /// An `ETag` that never changes: 304 to whatever is conditional.
+    /// A constant `ETag`: every conditional request gets 304.
     Always304,
 }
 
-/// What a sitemap says of when its pages changed.
+/// `lastmod` in a sitemap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dating {
     Truthful,
-    /// Now, always.
+    /// Always the current time.
     Now,
-    /// Nothing.
     Missing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feeds {
-    /// None.
     None,
     /// RSS 2.0 at `/rss.xml`.
     Rss,
@@ -40,17 +38,17 @@ pub enum Feeds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostProfile {
     pub name: &'static str,
-    /// By what its answers can be validated.
+    /// Its validators.
     pub marking: ValidatorPolicy,
-    /// Its sitemap, named in robots.txt; none has neither.
+    /// Its sitemap, named in robots.txt; `None` for neither.
     pub sitemap: Option<Dating>,
-    /// The sitemap is an index of two parts, the second of them in gzip.
+    /// The sitemap is an index of two parts, the second gzipped.
     pub index: bool,
-    /// Its feeds, linked by every page.
+    /// Its feeds, linked from every page.
     pub feeds: Feeds,
 }
 
-/// The manners of hosts, in turn.
+/// Profiles, assigned to hosts in turn.
 pub(super) const MANNERS: [HostProfile; 6] = [
     HostProfile {
         name: "strong",
@@ -90,25 +88,25 @@ pub(super) const MANNERS: [HostProfile; 6] = [
     HostProfile { name: "liar", marking: ValidatorPolicy::Always304, sitemap: None, index: false, feeds: Feeds::None },
 ];
 
-/// The parameters of a [`super::ChangingWeb`]. With one seed, two equal specs give the same web to the byte. At least
-/// one host, 1 to 12 sections of it, and one article on a listing page.
+/// The parameters of a [`super::ChangingWeb`]. Equal specs and seeds give the same web, byte for byte. Requires at
+/// least one host, 1 to 12 sections per host, and one article per listing page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangingSpec {
-    /// Hosts; the manners are taken in turn.
+    /// Number of hosts; profiles are assigned in turn.
     pub hosts: usize,
-    /// Sections of each host, with a listing page each; every other one is about sports.
+    /// Sections per host, with a listing page each; every other one is about sports.
     pub sections: usize,
-    /// Articles of each section that are there on day 0.
+    /// Articles per section on day 0.
     pub initial: u32,
-    /// How many of the newest articles a listing page shows; the others fall off.
+    /// Newest articles on a listing page.
     pub listed: u32,
-    /// Fewest and most new articles of a section in the mean of a day; log-uniform between them.
+    /// Range of new articles a day per section; log-uniform.
     pub new_articles: [f64; 2],
-    /// Share of pages with advertisements, a clock and a counter that are others every hour.
+    /// Share of pages with advertisements, a clock and a counter that differ every hour.
     pub furnished: f64,
     /// Days with new articles.
     pub days: f64,
-    /// When day 0 begins, in seconds since 1970, UTC.
+    /// Start of day 0 in seconds since 1970, UTC.
     pub start: i64,
 }
 

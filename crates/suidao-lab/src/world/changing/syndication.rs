@@ -1,4 +1,4 @@
-//! What a site says of its own pages: robots.txt, sitemap, feeds.
+//! robots.txt, sitemaps and feeds of a site.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -14,11 +14,11 @@ use crate::world::forum::skin::fill;
 use crate::world::forum::times::TimeFormat;
 use crate::world::words::WORDS;
 
-/// Entries of a feed.
+/// Entries per feed.
 const ENTRIES: usize = 20;
 
 impl Sites {
-    /// Media type and body of a resource that is no page; none if it is one.
+    /// Media type and body of a file; `None` for a page.
     pub fn file(&self, resource: Resource, day: f64) -> Option<(&'static str, Vec<u8>)> {
         const XML: &str = "application/xml; charset=utf-8";
         Some(match resource {
@@ -68,7 +68,7 @@ impl Sites {
         fill("sitemap", context! { pages })
     }
 
-    /// A page in a sitemap, with its `lastmod`, as the host has it.
+    /// A page in a sitemap, with the host's kind of `lastmod`.
     fn entry(&self, host: usize, path: &str, resource: Resource, day: f64) -> Value {
         let changed = match profile(host).sitemap {
             Some(Dating::Truthful) => Some(self.changed(resource, day)),
@@ -78,7 +78,6 @@ impl Sites {
         context! { url => self.url(host, path).as_str(), changed => changed.map(|at| self.written(at, TimeFormat::Iso)) }
     }
 
-    /// The host's newest articles, the newest first.
     fn newest_of_host(&self, host: usize, day: f64) -> Vec<Article> {
         let mut newest: Vec<Article> =
             self.of_host(host).flat_map(|section| self.newest(section, day, ENTRIES as u32)).collect();

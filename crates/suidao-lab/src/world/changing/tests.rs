@@ -122,7 +122,7 @@ fn hosts_answer_conditions_in_their_manner() {
     for home in web.seeds() {
         let manner = web.profile(&home).unwrap();
         let same_host = |article: &&ArticleTruth| article.url.authority() == home.authority();
-        // One that changes between days 30 and 31, and one that does not.
+        // An article that changes between days 30 and 31, and one that does not.
         let of_host: Vec<ArticleTruth> = web.articles(20.0).iter().filter(same_host).cloned().collect();
         let with = |changes: bool| {
             let found = of_host.iter().find(|article| {
@@ -141,7 +141,7 @@ fn hosts_answer_conditions_in_their_manner() {
             assert_eq!(answer.status == 304, answer.body.is_empty());
             answer.status
         });
-        // At once, a day later with other furniture, and a day later with another text.
+        // Immediately, a day later with other boilerplate, and a day later with another text.
         let want = match manner.marking {
             ValidatorPolicy::Strong => [304, 200, 200],
             ValidatorPolicy::Weak | ValidatorPolicy::Dated => [304, 304, 200],

@@ -1,4 +1,4 @@
-//! What answers are marked with, and when 304 is said (RFC 9110, 8.8 and 13): as a host's manner has it.
+//! Validators of answers, and when they are answered with 304 (RFC 9110, 8.8 and 13), by a host's profile.
 
 use jiff::fmt::rfc2822;
 
@@ -6,7 +6,6 @@ use super::spec::ValidatorPolicy;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
-    /// `ETag`.
     pub etag: Option<String>,
     /// `Last-Modified`, in seconds since 1970.
     pub modified: Option<i64>,
@@ -14,11 +13,11 @@ pub(super) struct Marks {
 
 pub(super) struct Version<'a> {
     pub body: &'a [u8],
-    /// Changes of the main text so far; a file without a main text has none.
+    /// Number of changes of the main text; `None` for files.
     pub number: Option<u32>,
-    /// When it last changed, in seconds since 1970.
+    /// Time of the last change, in seconds since 1970.
     pub changed: i64,
-    /// A number of this answer alone.
+    /// Unique to the answer.
     pub nonce: u64,
 }
 
@@ -49,7 +48,7 @@ pub(super) fn not_modified(marks: &Marks, marking: ValidatorPolicy, fields: &[(S
     if marking == ValidatorPolicy::Always304 {
         return tags.is_some() || since.is_some();
     }
-    // Where both are sent, the first decides (13.1.3).
+    // If both are sent, the first decides (13.1.3).
     if let Some(tags) = tags {
         // Tags are compared weakly (13.1.2).
         let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();

@@ -1,5 +1,4 @@
-//! A changing web at a time that is set, or that runs; what was asked of it, and what is true of it. The one door of this
-//! room.
+//! A changing web at a fixed or running time, with its request counts and ground truth.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +16,7 @@ const DAY: f64 = 86_400.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestCount {
     pub requests: u64,
-    /// Those answered with 304.
+    /// Requests answered with 304.
     pub not_modified: u64,
 }
 
@@ -39,18 +38,18 @@ pub struct RequestCount {
 pub struct ChangingWeb {
     pub(super) sites: Sites,
     clock: WorldClock,
-    /// Makes an answer's marks its own where the host has them so.
+    /// Makes validators unique on hosts that need it.
     requests: AtomicU64,
     asked: Mutex<BTreeMap<CrawlUrl, RequestCount>>,
 }
 
 impl ChangingWeb {
-    /// The web a spec and a seed describe; its clock stands at day 0 until it is set.
+    /// The web of a spec and a seed; its clock remains at day 0 until it is set.
     pub fn new(spec: ChangingSpec, seed: u64) -> Self {
         Self::at_speed(spec, seed, 0.0)
     }
 
-    /// The same with a clock that runs from day 0 on: a day lasts so many of our seconds, more than 0.
+    /// The same with a running clock: a day lasts `day_seconds` real seconds, more than 0.
     pub fn running(spec: ChangingSpec, seed: u64, day_seconds: f64) -> Self {
         Self::at_speed(spec, seed, DAY / day_seconds)
     }
@@ -64,7 +63,7 @@ impl ChangingWeb {
         &self.sites.spec
     }
 
-    /// The day by its clock, to the second.
+    /// The clock's day, to the second.
     pub fn day(&self) -> f64 {
         (self.clock.now() - self.sites.spec.start) as f64 / DAY
     }
@@ -73,10 +72,10 @@ impl ChangingWeb {
         self.clock.set(self.sites.instant(day));
     }
 
-    /// The answer to a GET with these header fields (names in lower case) on a day, which is counted as a request.
+    /// The answer to a GET with these header fields (names in lower case) on a day. Counts the request.
     ///
     /// # Errors
-    /// [`Failure`]: other hosts have no address, and none can be connected under https.
+    /// [`Failure`] for other hosts and for https.
     pub fn answer(&self, url: &CrawlUrl, fields: &[(String, String)], day: f64) -> Result<Fetched, Failure> {
         let answer = self.sites.answer(url, fields, day, self.requests.fetch_add(1, Ordering::Relaxed));
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,15 +85,15 @@ impl ChangingWeb {
         answer
     }
 
-    /// Serves it on a free port of 127.0.0.1, as a proxy.
+    /// Serves it as a proxy on a free port of 127.0.0.1.
     ///
     /// # Errors
-    /// The system's, if there is no port or thread to be had.
+    /// The system's, without a free port or thread.
     pub fn serve(self: &Arc<Self>, options: ServerOptions) -> std::io::Result<WebServer> {
         WebServer::start_with(Arc::new(crate::world::Proxied(Arc::clone(self))), options)
     }
 
-    /// What was asked for, by URL.
+    /// Requests so far, by URL.
     pub fn asked(&self) -> BTreeMap<CrawlUrl, RequestCount> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -115,7 +114,7 @@ impl ChangingWeb {
         (0..self.sites.sections.len()).map(listing).collect()
     }
 
-    /// How a URL's host behaves; none if there is no such host.
+    /// The profile of a URL's host; `None` for unknown hosts.
     pub fn profile(&self, url: &CrawlUrl) -> Option<&'static HostProfile> {
         self.sites.find_host(url.authority()).map(profile)
     }
@@ -125,8 +124,8 @@ impl ChangingWeb {
         self.sites.articles(day)
     }
 
-    /// Changes so far of the main text of the page that is at this URL on a day; of a home or a listing page, articles it has
-    /// shown so far. None if no page is there then.
+    /// Number of changes of the main text of the page at this URL; for a home or listing page, number of articles shown
+    /// so far. `None` if there is no page on that day.
     pub fn version(&self, url: &CrawlUrl, day: f64) -> Option<u32> {
         self.sites.version(self.sites.find(url)?, day)
     }

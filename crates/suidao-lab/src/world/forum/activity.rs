@@ -1,23 +1,21 @@
-//! When what is said on a generated forum: threads and replies of every board, by the clock of the people who write them.
+//! Threads and replies of a generated forum over time.
 //!
-//! Boards' rates are lognormal; threads open as a Poisson process with the daily shape of their board; replies come
-//! after a delay with a heavy tail, counted by a clock that hardly goes at night, and partly answer one another within
-//! minutes.
+//! Boards' rates are lognormal; threads open as a Poisson process with their board's daily profile; replies come after
+//! a heavy-tailed delay, counted by a clock that almost stops at night, and some answer each other within minutes.
 
 use serde::Serialize;
 
 use suidao_page::draw::Draw;
 
-/// Seconds of an hour and of a day.
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
-/// How busy each hour of the day is to a Chinese forum as a whole: asleep from 0 to 8, peaks at noon and in the evening.
+/// Activity of a Chinese forum by hour of the day: low from 0 to 8, peaks at noon and in the evening.
 const ALL: [f64; 24] = [
     0.45, 0.25, 0.14, 0.08, 0.06, 0.07, 0.15, 0.35, 0.9, 1.3, 1.5, 1.55, 1.75, 1.4, 1.3, 1.35, 1.35, 1.15, 1.0, 1.35,
     1.8, 2.0, 1.7, 1.0,
 ];
-/// The same of those who write at work, and of those who write at night: what boards differ by.
+/// Profiles of users who write at work and of users who write at night; boards differ in their mix.
 const OFFICE: [f64; 24] = [
     0.05, 0.02, 0.02, 0.02, 0.02, 0.02, 0.1, 0.3, 1.5, 2.6, 2.7, 2.3, 1.6, 1.9, 2.6, 2.7, 2.3, 1.2, 0.5, 0.4, 0.4, 0.3,
     0.2, 0.1,
@@ -27,40 +25,40 @@ const NIGHT: [f64; 24] = [
     2.6,
 ];
 
-/// Coefficient of variation of how many replies threads of one board get.
+/// Coefficient of variation of replies per thread.
 const THREADS_CV: f64 = 1.5;
-/// Delay of a reply: Pareto (Lomax) with this shape, and this scale in seconds; the mean of the tail has no end, so it is cut.
+/// Delay of a reply: Pareto (Lomax) with this shape and this scale in seconds, truncated because the mean is infinite.
 const DELAY_SHAPE: f64 = 0.6;
 const DELAY_SCALE: f64 = 3_600.0;
-/// Share of replies that come at any time up to the end: old threads are revived; of sticky ones most are.
+/// Share of replies at a uniform time up to the end, which revive old threads; most replies to sticky ones do.
 const REVIVED: f64 = 0.03;
 const STICKY_REVIVED: f64 = 0.7;
-/// Share of replies that answer another one within minutes.
+/// Share of replies that follow another within minutes.
 const BURSTS: f64 = 0.3;
-/// How busy Saturdays and Sundays are, compared with the other days.
+/// Activity on Saturdays and Sundays, relative to other days.
 const WEEKEND: f64 = 0.8;
-/// Mean seconds from one post of a burst to the next.
+/// Mean seconds between the posts of a burst.
 const BURST: f64 = 150.0;
 
-/// What a forum's activity is drawn by.
+/// Parameters of a forum's activity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActivitySpec {
-    /// Everything is a function of it and of the rest.
+    /// Determines everything, together with the other fields.
     pub seed: u64,
     pub boards: usize,
-    /// How many people write; a few of them write much.
+    /// Number of users; a few of them write much.
     pub users: usize,
-    /// Threads a day, mean of the week, all boards together; at least 0.
+    /// Weekly mean of threads a day on all boards; at least 0.
     pub threads_per_day: f64,
-    /// Coefficient of variation of the boards' rates (lognormal); 0: all alike.
+    /// Coefficient of variation of the boards' rates (lognormal); 0 for equal rates.
     pub cv: f64,
-    /// Replies a thread gets in the mean, if there is time enough for them.
+    /// Mean replies per thread, given enough time.
     pub replies: f64,
-    /// How many days.
+    /// Number of days.
     pub days: u32,
-    /// When the first day begins: local midnight, in seconds since 1970, UTC.
+    /// Start of the first day: local midnight, in seconds since 1970, UTC.
     pub start: i64,
-    /// Local time, in seconds east of UTC.
+    /// UTC offset in seconds.
     pub offset: i32,
 }
 
@@ -83,16 +81,16 @@ impl Default for ActivitySpec {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Posting {
-    /// When, in seconds since 1970, UTC.
+    /// In seconds since 1970, UTC.
     pub at: i64,
-    /// Who, below [`ActivitySpec::users`].
+    /// Author, below [`ActivitySpec::users`].
     pub user: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadActivity {
     pub sticky: bool,
-    /// Its posts in order of time, the opening one first; never empty.
+    /// Posts by time, the opening one first; never empty.
     pub posts: Vec<Posting>,
 }
 
@@ -101,14 +99,13 @@ pub struct BoardActivity {
     pub threads: Vec<ThreadActivity>,
 }
 
-/// What is said on a forum, from the first day to the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activity {
     pub boards: Vec<BoardActivity>,
 }
 
 impl Activity {
-    /// Draws it: a function of `spec` alone. All posts lie in `[start, start + days)`.
+    /// Deterministic. All posts are in `[start, start + days)`.
     pub fn generate(spec: &ActivitySpec) -> Self {
         let spread = lognormal_spread(spec.cv);
         let rates: Vec<f64> =
@@ -153,7 +150,7 @@ impl BoardActivity {
                     let delay = if draw.chance(revived) {
                         draw.below((end - opened) as u64) as i64
                     } else {
-                        // Inverse of the distribution function; what lies beyond the end is never seen.
+                        // Inverse of the distribution function; replies after the end are dropped.
                         let delay = DELAY_SCALE * ((1.0 - draw.unit()).powf(-1.0 / DELAY_SHAPE) - 1.0);
                         delay.min(1e9) as i64
                     };
@@ -172,9 +169,9 @@ impl BoardActivity {
 }
 
 impl ActivitySpec {
-    /// How busy the day is that begins then, compared with the mean of a week.
+    /// Activity of the day that begins at `midnight`, relative to the weekly mean.
     fn busy(&self, midnight: i64) -> f64 {
-        // The first of January 1970 was a Thursday.
+        // 1 January 1970 was a Thursday.
         let weekday = ((midnight + i64::from(self.offset)).div_euclid(DAY) + 3).rem_euclid(7);
         let day = if weekday >= 5 { WEEKEND } else { 1.0 };
         day * 7.0 / (5.0 + 2.0 * WEEKEND)
@@ -184,11 +181,11 @@ impl ActivitySpec {
         ((at + i64::from(self.offset)).rem_euclid(DAY) / HOUR) as usize
     }
 
-    /// The time when `delay` seconds have passed since `at`, by a clock that goes with how busy the board is: as fast as ours
-    /// in the mean of a day, hardly by night.
+    /// The time `delay` seconds after `at`, by a clock that runs with the board's activity: at the normal speed on
+    /// average over a day, very slowly at night.
     fn wait(&self, profile: &[f64; 24], at: i64, delay: i64) -> i64 {
         let mean = profile.iter().sum::<f64>() / 24.0;
-        // A whole day by that clock is a whole day by ours.
+        // A whole day is equally long by both clocks.
         let mut at = at + delay / DAY * DAY;
         let mut left = (delay % DAY) as f64;
         for _ in 0..=24 {
@@ -214,14 +211,14 @@ fn stream(spec: &ActivitySpec, salt: Salt, board: usize) -> Draw {
     Draw::new(spec.seed, salt as u64, board as u64)
 }
 
-/// A board's hours: the forum's, with more or less of those who write at work and of those who write at night.
+/// A board's profile: the forum's, mixed with those of users at work and at night.
 fn profile(draw: &mut Draw) -> [f64; 24] {
-    // The square: most boards are near the forum's own shape, a few are far from it.
+    // Squared, so that most boards are near the forum's profile and a few far from it.
     let (office, night) = (draw.unit().powi(2), draw.unit().powi(2));
     std::array::from_fn(|hour| ALL[hour] + 1.2 * office * OFFICE[hour] + 1.2 * night * NIGHT[hour])
 }
 
-/// Seconds after midnight.
+/// Random seconds after midnight.
 fn time_of_day(draw: &mut Draw, profile: &[f64; 24]) -> i64 {
     let mut left = draw.unit() * profile.iter().sum::<f64>();
     for (hour, busy) in (0..).zip(profile) {
@@ -245,7 +242,7 @@ fn lognormal(draw: &mut Draw, spread: f64) -> f64 {
     (spread * normal - spread * spread / 2.0).exp()
 }
 
-/// A few write much: the density falls with the square root.
+/// The density falls with the square root, so that a few users write much.
 fn user(draw: &mut Draw, users: usize) -> u32 {
     (users as f64 * draw.unit().powi(2)) as u32
 }
@@ -285,7 +282,7 @@ mod tests {
         let activity = Activity::generate(&spec);
         let counts: Vec<f64> = activity.boards.iter().map(|board| board.threads.len() as f64 / 28.0).collect();
         let mean = counts.iter().sum::<f64>() / 2_000.0;
-        // The counts are Poisson about their rates, which adds mean / 28 to the variance.
+        // Poisson counts add mean / 28 to the variance of the rates.
         let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 2_000.0 - mean / 28.0;
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
         assert!((variance.sqrt() / mean - 0.85).abs() < 0.12, "{}", variance.sqrt() / mean);

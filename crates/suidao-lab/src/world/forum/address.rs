@@ -1,10 +1,10 @@
-//! Where the pages of a forum stand: pages to URLs and back, by the patterns of its skin and the numbers it shows.
+//! URLs of a forum's pages, in both directions, by the patterns of its skin and the visible numbers.
 
 use super::Forum;
 use super::route::{self, ForumPageKind, Route, Slots};
 use suidao_page::model::CrawlUrl;
 
-/// Numbers that pages show begin somewhere.
+/// Visible numbers do not begin at 0.
 const FIRST_BOARD: u64 = 2;
 const FIRST_THREAD: u64 = 1_001;
 const FIRST_POST: u64 = 5_001;
@@ -26,7 +26,7 @@ impl Forum {
         self.origin.join(&self.path(route).unwrap_or_default()).expect("a path of ASCII")
     }
 
-    /// A page's path and query; none if the skin has no such page.
+    /// A page's path and query; `None` if the skin has no such page.
     pub(super) fn path(&self, route: Route) -> Option<String> {
         let Route { form, of, page } = route;
         let mut slots = Slots { page: page.into(), ..Slots::default() };
@@ -78,14 +78,14 @@ impl Forum {
         Some(route::fill(pattern, &mut slots))
     }
 
-    /// What a URL asks for, whatever its host; none if the forum has no such page at any time.
+    /// The page of a URL, whatever its host; `None` if the forum never has such a page.
     pub(super) fn find(&self, url: &CrawlUrl) -> Option<Route> {
         let query = url.query().unwrap_or_default();
         let read = |(form, pattern): &(ForumPageKind, String)| {
             let (slots, named) = route::read(pattern, url.path(), query)?;
             Some((named, *form, slots))
         };
-        // What names most parameters is meant; of several the first.
+        // The pattern that names the most parameters wins, then the first.
         let found = self.style().urls.iter().filter_map(read).rev().max_by_key(|&(named, ..)| named);
         let (_, form, slots) = found?;
         self.route(form, &slots)
@@ -105,7 +105,7 @@ impl Forum {
             let user = slots.user.checked_sub(1)? as usize;
             (user < self.spec.activity.users).then_some(user)
         };
-        // A pattern has the page, or how much stands before it, or neither.
+        // A pattern contains the page number, the offset, or neither.
         let page = |per: u32| match (slots.page, slots.offset) {
             (0, offset) => number(offset / u64::from(per) + 1),
             (page, _) => number(page),

@@ -1,4 +1,4 @@
-//! A generated forum's answers: which page a request gets, as of a time.
+//! Answers of a generated forum as of a time.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::times::{self, TimeFormat};
 use super::view::{PageView, ViewRow};
 use suidao_page::model::{CrawlUrl, Fetched};
 
-/// Threads that a feed holds, and that a search finds.
+/// Threads in a feed or search result.
 const FEED: usize = 15;
 const FOUND: u64 = 10;
-/// Searches that a search leads on to.
+/// Related searches in a search result.
 const RELATED: usize = 6;
 
 struct Said {
@@ -41,7 +41,7 @@ impl Said {
 }
 
 impl Forum {
-    /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` is what session ids are made of.
+    /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` seeds session ids.
     pub fn answer(self: &Arc<Self>, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
         let view = Arc::new(PageView { forum: Arc::clone(self), now, nonce, url: url.clone() });
         let said = if url.path() == "/robots.txt" {
@@ -76,7 +76,7 @@ impl Forum {
 }
 
 impl PageView {
-    /// The page that a route leads to; none if it is not there yet, or no more.
+    /// The page of a route; `None` if it does not exist at this time.
     fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<Said> {
         Some(match form {
             ForumPageKind::Home if self.forum.boards.iter().all(|board| board.walled) => self.wall(),
@@ -84,7 +84,7 @@ impl PageView {
             ForumPageKind::Index | ForumPageKind::IndexPage => self.index(of, page, false)?,
             ForumPageKind::Sorted => self.index(of, page, true)?,
             ForumPageKind::Thread | ForumPageKind::ThreadPage => self.thread(of, page)?,
-            // Nobody writes a thread alone: the first page will do.
+            // Threads by a single user are rare, so the first page is enough.
             ForumPageKind::ByUser => self.thread(of, 1)?,
             ForumPageKind::LastPost => self.post(self.row(of)?.last_post)?,
             ForumPageKind::Post => self.post(of)?,
@@ -112,7 +112,7 @@ impl PageView {
         Said::html(200, self.render(self.forum.spec.skin.files().0, context! { page, ..more }))
     }
 
-    /// A page that is none of a board or thread, in the skin's frame. The first line that its template writes is the title.
+    /// Any other page in the skin's frame. The first line of its template is the title.
     fn other(self: &Arc<Self>, status: u16, page: &str, of: usize) -> Said {
         let (found, numbers) = if page == "search" { self.search(of) } else { Default::default() };
         let found = Value::from(Serde(found));
@@ -121,12 +121,12 @@ impl PageView {
         Said { status, ..self.skinned("other", context! { title, body }) }
     }
 
-    /// A page that asks for a login instead of what was asked for.
+    /// A login page instead of the requested one.
     fn wall(self: &Arc<Self>) -> Said {
         self.other(self.forum.style().wall, "wall", 0)
     }
 
-    /// What a search finds, and the searches that it leads on to, without end.
+    /// The results of a search, and related searches without end.
     fn search(&self, number: usize) -> (Vec<ViewRow<'_>>, Vec<u64>) {
         let mut draw = self.forum.voice().draw(DrawPurpose::Topic, 1 + number as u64);
         let open = self.open() as u64;
@@ -148,7 +148,7 @@ impl PageView {
         Said { status: 200, media: "application/rss+xml", body, location: None }
     }
 
-    /// The page that is shown where `page` is asked for of so many; none where a forum says that there is none.
+    /// The page shown for number `page` of `pages`; `None` if the forum answers that it is missing.
     fn shown(&self, page: u32, pages: u32) -> Option<u32> {
         match self.forum.style().beyond {
             PastLastPage::Missing if page > pages => None,
@@ -157,7 +157,7 @@ impl PageView {
         }
     }
 
-    /// A page of a board's list. The sticky threads stand on the first page, beside as many others as on every page.
+    /// A page of a board's list. Sticky threads are on the first page in addition to the usual number.
     fn index(self: &Arc<Self>, board: usize, page: u32, sorted: bool) -> Option<Said> {
         if self.forum.boards[board].walled {
             return Some(self.wall());
@@ -175,7 +175,7 @@ impl PageView {
         Some(self.skinned("index", context! { board, number, pages, per, form, rows => Value::from(Serde(rows)) }))
     }
 
-    /// A page of a thread; beyond the last it may show no posts.
+    /// A page of a thread; after the last it may have no posts.
     fn thread(self: &Arc<Self>, thread: usize, page: u32) -> Option<Said> {
         let row = self.row(thread)?;
         if self.is_walled(thread) {

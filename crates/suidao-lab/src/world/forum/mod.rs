@@ -1,7 +1,7 @@
-//! A generated forum: boards, threads, posts and when they come, under the skins of the software in use.
+//! A generated forum: boards, threads and posts over time, with skins that imitate forum software in use.
 //!
-//! What is said, and when, is the same under every skin ([`Activity`], text); a skin (`skins/`) is a template of pages and a list of
-//! URLs and nothing else.
+//! Content and times are the same in every skin ([`Activity`], text); a skin (`skins/`) is only a page template and a
+//! list of URLs.
 
 mod activity;
 mod address;

@@ -1,11 +1,11 @@
-//! The URLs of a forum's pages. A skin writes each kind of page as a pattern; the same pattern makes the links and
-//! reads the requests, so that both cannot differ.
+//! URL patterns of a forum's pages. A skin has a pattern for each kind of page, which both generates links and parses
+//! requests, so that they agree.
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
 
-/// A kind of page, as skins write it. Slots of its URL: `{b}` board, `{t}` thread, `{q}` post, `{u}` user, `{p}` page, `{o}` how
-/// many threads or posts stand before the page, `{n}` any number, `{k}` the board's name, `{s}` a slug.
+/// A kind of page, as skins write it. Slots of its URL: `{b}` board, `{t}` thread, `{q}` post, `{u}` user, `{p}` page,
+/// `{o}` number of threads or posts before the page, `{n}` any number, `{k}` the board's name, `{s}` a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ForumPageKind {
@@ -15,9 +15,9 @@ pub(super) enum ForumPageKind {
     Sorted,
     Thread,
     ThreadPage,
-    /// Where the last post of a thread stands.
+    /// Redirect to the last post of a thread.
     LastPost,
-    /// Where a post stands.
+    /// Redirect to a post.
     Post,
     Printer,
     ByUser,
@@ -35,11 +35,11 @@ pub(super) enum ForumPageKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Route {
-    /// Never [`Form::IndexPage`] or [`Form::ThreadPage`].
+    /// Never [`ForumPageKind::IndexPage`] or [`ForumPageKind::ThreadPage`].
     pub form: ForumPageKind,
-    /// The board, thread, post or user, from 0; the page of the members, the number of a search or day.
+    /// The board, thread, post or user, from 0; the page of the member list; the number of a search or day.
     pub of: usize,
-    /// The page of a board or thread, from 1; of [`Form::ByUser`] the user.
+    /// The page of a board or thread, from 1; for [`ForumPageKind::ByUser`] the user.
     pub page: u32,
 }
 
@@ -49,7 +49,7 @@ impl Route {
     }
 }
 
-/// What fills the slots: the numbers as pages show them.
+/// Slot values: the visible numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     pub board: u64,
@@ -94,7 +94,7 @@ pub(super) fn fill(pattern: &str, slots: &mut Slots) -> String {
     out
 }
 
-/// Reads a URL's path and query by a pattern: what stands in the slots, and how many parameters the pattern names. Other
+/// Matches a URL's path and query with a pattern; returns the slots and the number of parameters in the pattern. Other
 /// parameters are ignored, as forums do.
 pub(super) fn read(pattern: &str, path: &str, query: &str) -> Option<(Slots, usize)> {
     let mut slots = Slots::default();
@@ -117,7 +117,7 @@ fn take(pattern: &str, text: &str, slots: &mut Slots) -> Option<()> {
     let mut rest = text.strip_prefix(parts.next().unwrap_or_default())?;
     for part in parts {
         let (slot, literal) = (part.as_bytes()[0], &part[2..]);
-        // A slug may hold what follows it, but no slash; the last place counts.
+        // A slug may contain what follows it, but no slash; the last match counts.
         let segment = &rest[..rest.find('/').unwrap_or(rest.len())];
         let end = match slot {
             b's' | b'k' if literal.is_empty() || literal.starts_with('/') => segment.len(),

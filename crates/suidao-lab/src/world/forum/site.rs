@@ -1,4 +1,4 @@
-//! A generated forum from outside: what is in it, and what is true of it.
+//! The interface of a generated forum: content and ground truth.
 
 use super::route::{ForumPageKind, Route};
 use super::skin::SkinStyle;
@@ -6,7 +6,7 @@ use super::text::{DrawPurpose, ForumText};
 use super::{Activity, ForumSpec, Posting};
 use suidao_page::model::CrawlUrl;
 
-/// Share of boards that are about sports.
+/// Share of boards about sports.
 const TOPICAL: f64 = 0.4;
 
 pub(super) struct BoardThreads {
@@ -14,7 +14,7 @@ pub(super) struct BoardThreads {
     pub title: String,
     pub sticky: bool,
     pub posts: Vec<Posting>,
-    /// Number of each post in the forum, in order of time.
+    /// Number of each post in the forum, by time.
     pub numbers: Vec<u32>,
     pub views: u64,
 }
@@ -29,7 +29,7 @@ pub(super) struct HeldBoard {
     pub threads: Vec<usize>,
 }
 
-/// A forum generated from a [`ForumSpec`]. What it answers depends on the time: what is said later is not there yet.
+/// A forum generated from a [`ForumSpec`]. Its answers depend on the time: later posts do not exist yet.
 ///
 /// ```
 /// use suidao_lab::world::{Forum, ForumSpec};
@@ -45,7 +45,7 @@ pub struct Forum {
     pub(super) spec: ForumSpec,
     pub(super) boards: Vec<HeldBoard>,
     pub(super) threads: Vec<BoardThreads>,
-    /// Thread and place in it of each post, in order of time.
+    /// Thread of each post, and index in it, by time.
     pub(super) posts: Vec<(u32, u32)>,
     pub(super) origin: CrawlUrl,
 }
@@ -55,7 +55,7 @@ pub struct BoardTruth {
     pub url: CrawlUrl,
     pub name: String,
     pub topical: bool,
-    /// Only members read it.
+    /// Visible to members only.
     pub walled: bool,
     pub threads: usize,
 }
@@ -63,11 +63,11 @@ pub struct BoardTruth {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadTruth {
     pub url: CrawlUrl,
-    /// Place of its board in [`Forum::boards`].
+    /// Index into [`Forum::boards`].
     pub board: usize,
     pub pages: u32,
     pub posts: u32,
-    /// Only members read it.
+    /// Visible to members only.
     pub walled: bool,
     pub title: String,
     pub sticky: bool,
@@ -77,31 +77,29 @@ pub struct ThreadTruth {
 pub enum ServedForumPage {
     Home,
     Index {
-        /// Place in [`Forum::boards`].
+        /// Index into [`Forum::boards`].
         board: usize,
-        /// From 1.
         page: u32,
     },
     Thread {
-        /// Place in [`Forum::threads`].
+        /// Index into [`Forum::threads`].
         thread: usize,
-        /// From 1.
         page: u32,
     },
-    /// Another way to what a thread's pages say: by its last post, by a post, to print.
+    /// Another URL for a thread's posts: last post, single post, print version.
     Duplicate {
-        /// Place in [`Forum::threads`].
+        /// Index into [`Forum::threads`].
         thread: usize,
     },
-    /// Everything else, what does not exist included.
+    /// Everything else, including missing pages.
     Functional,
 }
 
 impl Forum {
-    /// The forum a spec describes: time and memory go with its posts.
+    /// Time and memory are proportional to the number of posts.
     ///
     /// # Panics
-    /// The host of the spec is none.
+    /// If the spec's host is invalid.
     pub fn new(spec: ForumSpec) -> Self {
         let origin = CrawlUrl::parse(&format!("http://{}/", spec.host)).expect("a host name, with or without a port");
         let activity = Activity::generate(&spec.activity);
@@ -111,10 +109,10 @@ impl Forum {
         let every = if forum.spec.sub_boards > 0.0 { 1.0 / forum.spec.sub_boards } else { f64::INFINITY };
         for (board, topic) in voice.topics(count, TOPICAL).into_iter().enumerate() {
             let (name, about) = voice.board(board, topic);
-            // Every so manieth board stands in the one before it.
+            // Spreads inner boards evenly: each is inside the board before it.
             let inner = board > 0 && (board as f64 / every).floor() > ((board - 1) as f64 / every).floor();
             let inside = inner.then(|| board - 1);
-            // A board inside a walled one could not be found.
+            // A board inside a members-only board could not be discovered.
             let walled = board + forum.spec.members_only >= count;
             forum.boards.push(HeldBoard { name, about, topic, inside, walled, threads: Vec::new() });
         }
@@ -158,7 +156,7 @@ impl Forum {
         self.url(Route::new(ForumPageKind::Home, 0, 1))
     }
 
-    /// Its boards, those inside others and walled ones too.
+    /// All boards, including inner and members-only ones.
     pub fn boards(&self, now: i64) -> Vec<BoardTruth> {
         let truth = |(at, board): (usize, &HeldBoard)| BoardTruth {
             url: self.url(Route::new(ForumPageKind::Index, at, 1)),
@@ -170,7 +168,7 @@ impl Forum {
         self.boards.iter().enumerate().map(truth).collect()
     }
 
-    /// Its threads, in order of opening.
+    /// All threads, in order of opening.
     pub fn threads(&self, now: i64) -> Vec<ThreadTruth> {
         let open = self.threads.iter().enumerate().take_while(|(_, held)| held.posts[0].at <= now);
         let truth = |(at, held): (usize, &BoardThreads)| {
@@ -188,7 +186,7 @@ impl Forum {
         open.map(truth).collect()
     }
 
-    /// What the posts of a thread say, in order, as of `now`; of what [`Forum::threads`] has at this place.
+    /// The posts of a thread in order as of `now`; `thread` is an index into [`Forum::threads`].
     pub fn posts(&self, thread: usize, now: i64) -> Vec<(Posting, String)> {
         let Some(held) = self.threads.get(thread) else { return Vec::new() };
         let topic = self.boards[held.board].topic;
@@ -201,7 +199,7 @@ impl Forum {
         self.voice().user(user)
     }
 
-    /// What a URL is, whatever its host, and whether it is there yet or not.
+    /// The kind of a URL, whatever its host, and whether or not it exists yet.
     pub fn kind_of(&self, url: &CrawlUrl) -> ServedForumPage {
         let Some(Route { form, of, page }) = self.find(url) else { return ServedForumPage::Functional };
         match form {

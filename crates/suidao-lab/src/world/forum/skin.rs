@@ -1,5 +1,4 @@
-//! The skins: which there are, what each is beside its pages (`skins/*.toml`), and the templates of its pages
-//! (`skins/*.html`).
+//! Skins of forum software: their settings (`skins/*.toml`) and page templates (`skins/*.html`).
 
 use std::sync::LazyLock;
 
@@ -52,29 +51,29 @@ pub enum Skin {
     English,
 }
 
-/// What a skin is beside its pages.
+/// A skin's settings.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SkinStyle {
-    /// The URL of each kind of page. Of several of one kind the first makes the links, all are read.
+    /// The URL patterns of each kind of page. The first of a kind generates links; all are parsed.
     pub urls: Vec<(ForumPageKind, String)>,
-    /// What stands before a path in a link: nothing, `./` or `/`.
+    /// Prefix of paths in links: nothing, `./` or `/`.
     pub prefix: String,
     /// Parameter of the session id.
     pub session: Option<String>,
     pub gbk: bool,
     pub english: bool,
-    /// Status of a page that asks for a login.
+    /// Status of a login page.
     pub wall: u16,
     pub beyond: PastLastPage,
-    /// Posts and last posts are found by a redirect; else they answer with the thread's page.
+    /// URLs of posts and last posts redirect instead of showing the thread's page.
     pub redirects: bool,
-    /// What robots.txt forbids, if anything.
+    /// What robots.txt disallows, if anything.
     pub forbids: String,
 }
 
 impl Default for SkinStyle {
-    /// What most skins have; the URLs are each one's own.
+    /// Common values; the URLs are each skin's own.
     fn default() -> Self {
         Self {
             urls: Vec::new(),
@@ -95,7 +94,7 @@ static STYLES: LazyLock<Vec<SkinStyle>> = LazyLock::new(|| {
     Skin::all().iter().map(read).collect()
 });
 
-/// The templates of all skins, by their names, those of the pages that are the same in all, and those of the other webs.
+/// The templates of all skins by name, of pages common to all skins, and of the other webs.
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
@@ -119,19 +118,18 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates
 });
 
-/// What a template makes of what it is given; nothing is escaped.
+/// Renders a template without escaping.
 pub(in crate::world) fn fill(template: &str, context: Value) -> String {
     let written = TEMPLATES.get_template(template).and_then(|template| template.render(context));
     written.expect("every template is tested")
 }
 
 impl Skin {
-    /// All there are.
     pub fn all() -> &'static [Self] {
         Self::VARIANTS
     }
 
-    /// Its name, its style and its template.
+    /// Its name, style and template.
     pub(super) fn files(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! files {
             ($name:literal, $pages:literal) => {

@@ -1,41 +1,40 @@
-//! What a generated forum looks like.
+//! Parameters of a generated forum.
 
 use serde::Deserialize;
 
 use super::ActivitySpec;
 use super::skin::Skin;
 
-/// What a forum answers when an index page or a page of a thread beyond the last is asked for.
+/// The answer to a request for a page after the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum PastLastPage {
     /// The last page, with status 200.
     Clamp,
-    /// 404.
     Missing,
-    /// A page that lists nothing, with status 200.
+    /// A page without entries, with status 200.
     Empty,
 }
 
-/// The parameters of a [`super::Forum`]. Two equal specs give the same forum to the byte. At least one board, one user, one
-/// category (and no more than boards), and one thread and one post on a page.
+/// The parameters of a [`super::Forum`]. Equal specs give the same forum, byte for byte. Requires at least one board,
+/// one user, one category (at most as many as boards), and one thread and post per page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForumSpec {
     pub skin: Skin,
     /// Its host, with the port if that is not 80.
     pub host: String,
-    /// Who posts when; its seed is the forum's, its `boards` the number of boards.
+    /// Its seed is the forum's, its `boards` the number of boards.
     pub activity: ActivitySpec,
-    /// Threads on an index page, sticky ones not counted.
+    /// Threads on an index page, without sticky ones.
     pub threads_per_page: u32,
     pub posts_per_page: u32,
     pub categories: usize,
-    /// Share of boards that stand inside another one, and are linked there only; 0 to 1.
+    /// Share of boards inside another one and linked only there; 0 to 1.
     pub sub_boards: f64,
-    /// Boards that only members read; the last ones. If all are, so is the home.
+    /// Number of members-only boards, the last ones. If all are, so is the home page.
     pub members_only: usize,
-    /// The traps that are natural to the skin are set: session ids in links, pages that ask for a login, links to last posts,
-    /// to a version to print, to other orders, to every post, searches without end, a calendar of endless days.
+    /// Includes the traps typical of the skin: session ids in links, login pages, links to last posts, print versions,
+    /// other sort orders and single posts, endless searches, a calendar of endless days.
     pub traps: bool,
 }
 

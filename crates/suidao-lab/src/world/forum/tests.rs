@@ -1,4 +1,4 @@
-//! Every skin, judged by its answers: links lead to pages, lists and posts are those of the activity, traps are set.
+//! Tests every skin by its answers: links lead to pages, lists and posts follow the activity, traps are present.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use suidao_page::model::{CrawlUrl, Fetched};
 
 const DAY: i64 = 86_400;
 
-/// A small forum; threads enough for three index pages on a board, and for threads of several pages.
+/// A small forum with three index pages on a board and threads of several pages.
 fn spec(skin: Skin) -> ForumSpec {
     let activity =
         ActivitySpec { boards: 6, users: 60, threads_per_day: 20.0, replies: 8.0, days: 14, ..ActivitySpec::default() };
@@ -21,7 +21,6 @@ fn forum(skin: Skin) -> Arc<Forum> {
     Arc::new(Forum::new(spec(skin)))
 }
 
-/// After so many days.
 fn after(forum: &Forum, days: i64) -> i64 {
     forum.spec().activity.start + days * DAY
 }
@@ -34,7 +33,7 @@ fn text(answer: &Fetched) -> String {
     text.into_owned()
 }
 
-/// Where a page's links lead, on its own host, in order.
+/// Link targets of a page on its own host, in order.
 fn links(answer: &Fetched) -> Vec<CrawlUrl> {
     links_in(answer, "a[href]")
 }
@@ -56,12 +55,12 @@ fn get(forum: &Arc<Forum>, url: &CrawlUrl, now: i64) -> Fetched {
     }
 }
 
-/// The pages of boards and threads that a crawl reaches from the home.
+/// The board and thread pages that a crawl reaches from the home page.
 fn reached(forum: &Arc<Forum>, now: i64) -> BTreeSet<ServedForumPage> {
     let mut seen = BTreeSet::new();
     let mut left = VecDeque::from([forum.home()]);
     while let Some(url) = left.pop_front() {
-        // By what they are, since a session id makes every link another one.
+        // Compared by kind, because session ids make every link different.
         let kind = forum.kind_of(&url);
         if matches!(kind, ServedForumPage::Duplicate { .. } | ServedForumPage::Functional) || !seen.insert(kind) {
             continue;
@@ -74,7 +73,8 @@ fn reached(forum: &Arc<Forum>, now: i64) -> BTreeSet<ServedForumPage> {
     seen
 }
 
-/// All answers of a skin that links from boards and threads reach, and of the traps those from a few pages, as one number.
+/// One digest of all answers of a skin that links from boards and threads reach; with traps, of those linked from a few
+/// pages.
 fn digest(skin: Skin, traps: bool) -> u64 {
     let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }));
     let now = after(&forum, 6);
@@ -84,7 +84,7 @@ fn digest(skin: Skin, traps: bool) -> u64 {
     while let Some((url, traps)) = left.pop_front() {
         let kind = forum.kind_of(&url);
         let trap = matches!(kind, ServedForumPage::Duplicate { .. } | ServedForumPage::Functional);
-        // A session id makes every link another one, a number every trap.
+        // Session ids and numbers make every link different.
         let bare = || url.as_str().chars().filter(|c| !c.is_ascii_hexdigit()).collect();
         let name = if trap { bare() } else { format!("{kind:?}") };
         if trap && (traps > 1 || seen.len() > 900) || !seen.insert(name) {
@@ -99,7 +99,7 @@ fn digest(skin: Skin, traps: bool) -> u64 {
     digest.digest()
 }
 
-/// With `SUIDAO_GOLDEN=write` the digests are written anew.
+/// `SUIDAO_GOLDEN=write` updates the digests.
 #[test]
 fn every_page_stays_the_same_to_the_byte() {
     let line = |&skin: &Skin| {
@@ -177,7 +177,7 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
     }
 }
 
-/// Threads an index page lists, in order, each once.
+/// Threads on an index page, in order, each once.
 fn listed(forum: &Arc<Forum>, board: usize, page: u32, now: i64) -> Vec<usize> {
     let url = forum.url(Route::new(ForumPageKind::Index, board, page));
     let mut found = Vec::new();
@@ -210,7 +210,7 @@ fn lists_are_in_order_of_the_last_reply_and_move_with_time() {
         assert_ne!(listed(&forum, busy, 1, then), pages[0], "{skin:?}: a day has passed");
         let (before, after) = (forum.threads(then).len(), forum.threads(now).len());
         assert!(before < after);
-        // A thread that is opened later is not there yet.
+        // A thread that opens later does not exist yet.
         let later = forum.threads(now)[after - 1].url.clone();
         assert_eq!(forum.answer(&later, then, 1).status, 404, "{skin:?}");
         assert_eq!(
@@ -297,7 +297,7 @@ fn traps_are_where_they_are_set_and_told_from_threads() {
             let pages = [forum.home(), forum.boards(now)[0].url.clone(), long.url.clone()];
             let linked: BTreeSet<CrawlUrl> = pages.iter().flat_map(|url| links(&get(&forum, url, now))).collect();
             let kinds: Vec<ServedForumPage> = linked.iter().map(|url| forum.kind_of(url)).collect();
-            // A duplicate shows posts of its thread, under another URL.
+            // A duplicate shows posts of its thread under another URL.
             for (url, kind) in linked.iter().zip(&kinds) {
                 if let ServedForumPage::Duplicate { thread } = *kind {
                     let answer = text(&get(&forum, url, now));

@@ -1,12 +1,11 @@
-//! What is said on a generated forum: names of boards and users, titles, posts. Each is a function of the seed and of
-//! what it belongs to.
+//! Text of a generated forum: names of boards and users, titles, posts. Each is a function of the seed and its owner.
 
 use super::words::{BOARDS, ENGLISH, ENGLISH_SENTENCES, ENGLISH_TITLES, LATIN, NICKS, OPENINGS, SYLLABLES};
 use crate::world::words::{THEMES, WORDS, vocabulary};
 use crate::world::write;
 use suidao_page::draw::Draw;
 
-/// What a [`Draw`] is for.
+/// Purpose of a [`Draw`].
 #[derive(Clone, Copy)]
 pub(super) enum DrawPurpose {
     Topic = 0x666f_7211,
@@ -19,7 +18,7 @@ pub(super) enum DrawPurpose {
     Session = 0x666f_7218,
 }
 
-/// Writes a forum's words in Chinese, or in English.
+/// Generates Chinese or English text.
 #[derive(Clone, Copy)]
 pub(super) struct ForumText {
     pub seed: u64,
@@ -31,7 +30,7 @@ impl ForumText {
         Draw::new(self.seed, salt as u64, index)
     }
 
-    /// Name of the board of this number, and what it says of itself.
+    /// Name and description of a board.
     pub fn board(self, board: usize, topic: usize) -> (String, String) {
         if self.english {
             let words = &ENGLISH[topic % ENGLISH.len()];
@@ -48,7 +47,7 @@ impl ForumText {
         (format!("{noun}{kind}{number}"), format!("讨论{noun}、{other}以及有关的{kind}"))
     }
 
-    /// A title, 8 to 30 characters of Chinese. Of one thread each `attempt` gives another.
+    /// A title of 8 to 30 Chinese characters. Each `attempt` for a thread gives another one.
     pub fn title(self, topic: usize, thread: u64, attempt: u64) -> String {
         let mut draw = self.draw(DrawPurpose::Title, thread * 16 + attempt.min(15));
         if self.english {
@@ -66,10 +65,10 @@ impl ForumText {
         out
     }
 
-    /// What a post says: one to three paragraphs of one to eight sentences in all.
+    /// The text of a post: one to three paragraphs, one to eight sentences in total.
     pub fn post(self, topic: usize, thread: u64, floor: u64) -> Vec<String> {
         let mut draw = self.draw(DrawPurpose::Post, thread << 20 | floor);
-        // The opening post says more.
+        // The opening post is longer.
         let sentences = if floor == 0 { draw.within([3, 8]) } else { 1 + draw.below(3) * draw.below(3) };
         let mut out = vec![String::new()];
         for at in 0..sentences {
@@ -90,13 +89,13 @@ impl ForumText {
         out
     }
 
-    /// Which earlier post this one quotes, if any.
+    /// The earlier post that this one quotes, if any.
     pub fn quoted(self, thread: u64, floor: u64) -> Option<u64> {
         let mut draw = self.draw(DrawPurpose::Post, !(thread << 20 | floor));
         (floor > 1 && draw.chance(0.15)).then(|| draw.below(floor))
     }
 
-    /// A user's name; no two have the same.
+    /// A unique user name.
     pub fn user(self, user: u32) -> String {
         let mut draw = self.draw(DrawPurpose::User, u64::from(user));
         if self.english || draw.chance(0.3) {
@@ -105,7 +104,7 @@ impl ForumText {
         format!("{}{}{user}", draw.pick(NICKS), draw.pick(NICKS))
     }
 
-    /// What stands under all posts of a user: one in three has something there.
+    /// A user's signature; one in three has one.
     pub fn motto(self, user: u32) -> Option<String> {
         let mut draw = self.draw(DrawPurpose::Motto, u64::from(user));
         draw.chance(0.33).then(|| {
@@ -127,7 +126,7 @@ impl ForumText {
         format!("{}-{}", dirs[board % dirs.len()], SYLLABLES[board * 7 % SYLLABLES.len()])
     }
 
-    /// What each board is about: so many of them are about the topic, spread over the forum.
+    /// The topic of each board; those about the main topic are spread over the forum.
     pub fn topics(self, boards: usize, topical: f64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..boards).collect();
         let mut draw = self.draw(DrawPurpose::Topic, 0);

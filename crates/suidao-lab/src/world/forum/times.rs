@@ -1,4 +1,4 @@
-//! Times as forums write them.
+//! Time formats of forums.
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 const DAYS_CN: [&str; 7] = ["一", "二", "三", "四", "五", "六", "日"];
 
-/// How a skin writes a time, with the example of 25 May 2009, 14:03:09.
+/// A skin's time format, with 25 May 2009, 14:03:09 as the example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::world) enum TimeFormat {
@@ -16,7 +16,7 @@ pub(in crate::world) enum TimeFormat {
     Seconds,
     /// `2009-05-25 14:03`
     Padded,
-    /// `5 分钟前`, `昨天 14:03`, `3 天前`, after a week as [`Style::Plain`].
+    /// `5 分钟前`, `昨天 14:03`, `3 天前`, after a week as [`TimeFormat::Plain`].
     Ago,
     /// `2 小时 5 分钟前`, after a day `3 天前`, after a month `2009-05-25 14:03:09 +08:00`.
     AgoLong,
@@ -32,7 +32,7 @@ pub(in crate::world) enum TimeFormat {
     Ctime,
     /// `25 May 2009, 14:03`
     English,
-    /// `5 minutes ago`, `yesterday at 14:03`, else as [`Style::English`].
+    /// `5 minutes ago`, `yesterday at 14:03`, else as [`TimeFormat::English`].
     EnglishAgo,
     /// `2009-05-25T14:03:09+08:00`
     Iso,
@@ -40,7 +40,7 @@ pub(in crate::world) enum TimeFormat {
     Http,
 }
 
-/// Writes `at` as seen at `now`; both in seconds since 1970.
+/// Formats `at` as seen at `now`; both in seconds since 1970.
 pub(in crate::world) fn write(style: TimeFormat, at: i64, now: i64, offset: i32) -> String {
     let zone = Offset::from_seconds(if style == TimeFormat::Http { 0 } else { offset }).unwrap_or(Offset::UTC);
     let civil = |at: i64| zone.to_datetime(Timestamp::from_second(at).unwrap_or(Timestamp::UNIX_EPOCH));

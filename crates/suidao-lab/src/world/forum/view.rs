@@ -1,4 +1,4 @@
-//! A forum as one answer shows it: lists in their order as of a time, and what templates see and call.
+//! The view of a forum for one answer: lists in order as of a time, and the data and functions of templates.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use suidao_page::model::CrawlUrl;
 pub(super) struct PageView {
     pub forum: Arc<Forum>,
     pub now: i64,
-    /// A number of this request alone.
+    /// Unique to the request.
     pub nonce: u64,
     pub url: CrawlUrl,
 }
@@ -34,10 +34,10 @@ pub(super) struct ViewRow<'a> {
     pub board_name: &'a str,
     pub first: Posting,
     pub last: Posting,
-    /// Number of the last post in the forum, and as pages show it.
+    /// Number of the last post in the forum, as pages show it.
     pub last_post: usize,
     pub last_id: u64,
-    /// Posts, the first included.
+    /// Posts, including the first.
     pub posts: u32,
     pub replies: u32,
     pub views: u64,
@@ -73,10 +73,9 @@ struct Category<'a> {
 
 #[derive(Serialize)]
 struct Post {
-    /// Its number in the forum, and as pages show it.
+    /// Its number in the forum, as pages show it.
     number: usize,
     id: u64,
-    /// From 1.
     floor: u32,
     user: u32,
     at: i64,
@@ -94,24 +93,24 @@ struct Quote {
     text: String,
 }
 
-/// A name that templates use, such as `last-post`.
+/// Parses a name that templates use, such as `last-post`.
 fn named<'a, T: Deserialize<'a>>(name: &'a str) -> Result<T, Error> {
     T::deserialize(name.into_deserializer())
         .map_err(|error: Unknown| Error::new(ErrorKind::InvalidOperation, error.to_string()))
 }
 
-/// The page that a template names; of lists the first page where it names none.
+/// The page that a template names; the first page of a list by default.
 fn route(form: &str, of: Option<usize>, page: Option<u32>) -> Result<Route, Error> {
     Ok(Route::new(named::<ForumPageKind>(form)?, of.unwrap_or(0), page.unwrap_or(1)))
 }
 
 impl PageView {
-    /// Fills a template. `page`: what it sees beside the forum.
+    /// Renders a template. `page`: its data besides the forum.
     pub fn render(self: &Arc<Self>, template: &str, page: Value) -> String {
         fill(template, context! { ..page, ..self.context() })
     }
 
-    /// What all templates see, and the functions they call.
+    /// The data and functions of all templates.
     fn context(self: &Arc<Self>) -> Value {
         let (spec, style) = (&self.forum.spec, self.forum.style());
         macro_rules! function {
@@ -135,7 +134,7 @@ impl PageView {
             href => function!(|view, form: String, of: Option<usize>, page: Option<u32>| {
                 Ok::<_, Error>(view.href(route(&form, of, page)?))
             }),
-            // Nothing where the skin has no such page.
+            // Empty if the skin has no such page.
             link => function!(|view, text: String, form: String, of: Option<usize>, page: Option<u32>| {
                 let route = route(&form, of, page)?;
                 let linked = view.forum.path(route).is_some();
@@ -161,7 +160,7 @@ impl PageView {
         }
     }
 
-    /// A link's target as this skin writes it, escaped; `#` where the skin has no such page.
+    /// A link target in this skin, escaped; `#` if the skin has no such page.
     pub fn href(&self, route: Route) -> String {
         let style = self.forum.style();
         let Some(path) = self.forum.path(route) else { return "#".to_owned() };
@@ -176,7 +175,7 @@ impl PageView {
         out.replace('&', "&amp;")
     }
 
-    /// A page's URL with scheme and host, as it was asked for, escaped.
+    /// A page's absolute URL for the requested host, escaped.
     fn whole(&self, route: Route) -> String {
         format!("{}{}", self.url.origin(), self.forum.path(route).unwrap_or_default()).replace('&', "&amp;")
     }
@@ -195,7 +194,7 @@ impl PageView {
         self.forum.boards[self.forum.threads[thread].board].walled
     }
 
-    /// A thread as it stands now; nothing if it is not open yet.
+    /// A thread as of now; `None` before it opens.
     pub fn row(&self, thread: usize) -> Option<ViewRow<'_>> {
         let held: &BoardThreads = &self.forum.threads[thread];
         let count = held.posts.partition_point(|post| post.at <= self.now);
@@ -220,7 +219,7 @@ impl PageView {
         })
     }
 
-    /// The board's threads, sticky ones first, then by last reply (or, `sorted`, by replies), all as of now.
+    /// The board's threads as of now, sticky ones first, then by last reply (or, `sorted`, by replies).
     pub fn list(&self, board: usize, sorted: bool) -> Vec<ViewRow<'_>> {
         let mut rows: Vec<ViewRow> = self.forum.boards[board].threads.iter().filter_map(|&at| self.row(at)).collect();
         let order = |row: &ViewRow| if sorted { -i64::from(row.posts) } else { -row.last.at };
@@ -228,7 +227,7 @@ impl PageView {
         rows
     }
 
-    /// Threads with most replies, of all boards that everybody reads.
+    /// Threads with the most replies, of all public boards.
     fn hot(&self, count: usize) -> Vec<ViewRow<'_>> {
         let open = self.open();
         let recent = (open.saturating_sub(300)..open).filter(|&at| !self.is_walled(at));
@@ -257,7 +256,7 @@ impl PageView {
         }
     }
 
-    /// The groups of the home, without the boards that stand inside others.
+    /// The categories of the home page, without inner boards.
     fn categories(&self) -> Vec<Category<'_>> {
         let (boards, groups) = (self.forum.boards.len(), self.forum.spec.categories);
         let names = match self.forum.style().english {
@@ -276,7 +275,7 @@ impl PageView {
         (0..groups).map(group).collect()
     }
 
-    /// The posts on a page of a thread that is open.
+    /// The posts on a page of an open thread.
     fn posts(&self, thread: usize, page: u32) -> Vec<Post> {
         let held = &self.forum.threads[thread];
         let topic = self.forum.boards[held.board].topic;

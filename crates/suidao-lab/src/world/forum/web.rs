@@ -1,4 +1,4 @@
-//! A generated forum as a [`Web`], at a time that is set, or that runs.
+//! A generated forum as a [`Web`], at a fixed or running time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,8 @@ use crate::world::clock::WorldClock;
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
-/// A forum that answers as of a time. It answers to its own host and, since it may be served directly, to 127.0.0.1 and
-/// localhost; other hosts have no address.
+/// A forum that answers as of a time. It answers under its own host and, because it may be served directly, 127.0.0.1
+/// and localhost; other hosts have no address.
 pub struct ForumWeb {
     forum: Arc<Forum>,
     clock: WorldClock,
@@ -17,12 +17,12 @@ pub struct ForumWeb {
 }
 
 impl ForumWeb {
-    /// A forum whose clock stands at `now`, until it is set anew.
+    /// A forum whose clock remains at `now` until it is set.
     pub fn at(forum: Arc<Forum>, now: i64) -> Self {
         Self::running(forum, now, 0.0)
     }
 
-    /// A forum whose clock runs from `now` on, `speed` times as fast as ours.
+    /// A forum whose clock starts at `now` and runs `speed` times as fast as real time.
     pub fn running(forum: Arc<Forum>, now: i64, speed: f64) -> Self {
         Self { forum, clock: WorldClock::running(now, speed), requests: AtomicU64::new(0) }
     }

@@ -1,4 +1,4 @@
-//! Words that only forums need: kinds of boards, names of users, openings of titles, and all words of the English one.
+//! Words of forums only: kinds of boards, user names, beginnings of titles, and all words of the English forum.
 
 use crate::world::words::TopicWords;
 
@@ -42,7 +42,7 @@ pub(super) const ENGLISH: &[TopicWords] = &[
     },
 ];
 
-/// Titles in the letters of the titles in words.toml, of which only N, V, P and D have English words.
+/// Title patterns in the letters of words.toml, of which only N, V, P and D have English words.
 pub(super) const ENGLISH_TITLES: &[&str] = &[
     "why does P always V with N?",
     "what P said about N and N",

@@ -1,4 +1,4 @@
-//! One running browser: found, started, held to what it may do, and ended with all that it started.
+//! One browser process: found, started, restricted, and ended with all its children.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,23 +18,23 @@ use tokio::time::{sleep, timeout};
 use super::pipe::{BrowserEvent, Pipe};
 use super::{RenderSettings, RendererError};
 
-/// Longest wait for a browser to start, on a machine that has much else to do.
+/// Longest wait for the browser to start on a busy machine.
 const START: Duration = Duration::from_secs(60);
 
-/// How long a browser may take to end by itself.
+/// Time for the browser to exit by itself.
 const END: Duration = Duration::from_secs(5);
 
-/// How often its memory is looked at.
+/// How often its memory is measured.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Names a browser goes by, the usual first.
+/// Names of the program, the most common first.
 const NAMES: [&str; 6] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "chromium-headless-shell"];
 
-/// The shell hands the pipe over: the browser reads commands from file 3 and answers into file 4.
+/// The shell connects the pipe: the browser reads commands from file descriptor 3 and writes to 4.
 const HAND_OVER: &str = r#"exec 3<&0 4>&1 </dev/null >/dev/null; exec "$0" "$@""#;
 
-/// What the browser leaves alone: all that makes requests of its own, shows windows, or waits for people.
+/// Turns off everything that sends requests of its own, opens windows or waits for a person.
 const FLAGS: [&str; 38] = [
     "--headless=new",
     "--remote-debugging-pipe",
@@ -76,10 +76,7 @@ const FLAGS: [&str; 38] = [
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,OmniboxNext,AimEnabled,PreloadTopChromeWebUI,Translate,MediaRouter,DialMediaRouteProvider,OptimizationHints,AutofillServerCommunication,InterestFeedContentSuggestions,Prerender2,NetworkTimeServiceQuerying",
 ];
 
-/// The program to use: as set, as the environment's `CHROME` says, or what the path has.
-///
-/// # Errors
-/// [`RendererError::NotAProgram`] for one that was named and is none, [`RendererError::NoBrowser`] if there is none.
+/// The program to use: from the settings, the variable `CHROME`, or `PATH`.
 pub(super) fn find(settings: &RenderSettings) -> Result<PathBuf, RendererError> {
     let named = settings.browser.clone().or_else(|| std::env::var_os("CHROME").map(PathBuf::from));
     if let Some(named) = named.filter(|named| !named.as_os_str().is_empty()) {
@@ -95,29 +92,24 @@ fn on_path(name: &Path) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|directory| directory.join(name)).find(|program| program.is_file())
 }
 
-/// Where events go: by session, or by main frame, which has the name of its tab.
+/// Event receivers by session, and by main frame, which has the name of its tab.
 type Routes = Arc<Mutex<FxHashMap<String, UnboundedSender<BrowserEvent>>>>;
 
-/// A browser that runs.
 #[derive(Debug)]
 pub(super) struct Chrome {
-    /// What commands are given through.
     pub pipe: Pipe,
     routes: Routes,
-    /// It did not do as it was told, or took too much memory: no page is given to it any more.
+    /// It disobeyed a command or used too much memory, and gets no more pages.
     broken: Arc<AtomicBool>,
     child: tokio::sync::Mutex<Child>,
-    /// The port that its proxy would listen at, held so that nobody does.
+    /// Holds the port of the browser's proxy, so that nobody listens there.
     _nowhere: TcpSocket,
-    /// All that it writes; taken away with it.
+    /// Deleted with the browser.
     _profile: TempDir,
 }
 
 impl Chrome {
-    /// Starts `program` with a profile in the directory `profiles`. `language` is what scripts are told of ours.
-    ///
-    /// # Errors
-    /// [`RendererError::NoStart`].
+    /// Starts `program` with a profile in the directory `profiles`; `language` is what scripts see as ours.
     pub async fn start(
         program: &Path,
         settings: &RenderSettings,
@@ -129,7 +121,7 @@ impl Chrome {
         let system = |error: io::Error| failed(error.to_string());
         std::fs::create_dir_all(profiles).map_err(system)?;
         let profile = tempfile::Builder::new().prefix("profile-").tempdir_in(profiles).map_err(system)?;
-        // The browser may be started in another directory by its wrapper.
+        // A wrapper may start the browser in another directory.
         let root = profile.path().canonicalize().map_err(system)?;
         let nowhere = TcpSocket::new_v4().map_err(system)?;
         nowhere.bind(([127, 0, 0, 1], 0).into()).map_err(system)?;
@@ -139,8 +131,8 @@ impl Chrome {
         let mut command = Command::new("sh");
         command.args(["-c", HAND_OVER]).arg(program).args(FLAGS);
         command.arg(format!("--user-data-dir={}", root.display()));
-        // No name has an address, and all connections go to a proxy that is not there, those to this machine too: what is not
-        // asked of us does not happen.
+        // No name resolves, and all connections, loopback included, go to a proxy that does not exist. So every request
+        // must come through us.
         command.arg("--host-resolver-rules=MAP * ~NOTFOUND").arg("--proxy-bypass-list=<-loopback>");
         command.arg(format!("--proxy-server=socks5://127.0.0.1:{port}"));
         command.arg(format!("--js-flags=--max-old-space-size={heap}"));
@@ -150,7 +142,7 @@ impl Chrome {
         if !settings.sandbox || is_root() {
             command.arg("--no-sandbox");
         }
-        // What it writes beside its profile, caches and certificates, goes there too; and it finds no desktop to talk to.
+        // Caches and certificates go there too, and the browser finds no desktop.
         for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR"] {
             command.env(name, &root);
         }
@@ -188,7 +180,7 @@ impl Chrome {
         Ok(chrome)
     }
 
-    /// From now on every request stops and is shown to the tab that it comes from, or fails if it comes from none.
+    /// Pauses every request from now on and passes it to its tab; a request without a tab fails.
     async fn hold(&self, mut events: UnboundedReceiver<BrowserEvent>, memory: usize) -> Result<(), String> {
         let (pipe, routes) = (self.pipe.clone(), Arc::clone(&self.routes));
         tokio::spawn(async move {
@@ -209,7 +201,7 @@ impl Chrome {
                     pipe.tell(None, "Fetch.failRequest", json!({ "requestId": id, "errorReason": "BlockedByClient" }));
                 }
             }
-            // The browser is gone, and the tabs hear it.
+            // The browser is gone: the tabs' channels close.
             routes.lock().unwrap_or_else(PoisonError::into_inner).clear();
         });
         let all = json!({ "patterns": [{ "urlPattern": "*" }] });
@@ -227,7 +219,7 @@ impl Chrome {
                 let most = pages.filter_map(|process| resident(process["id"].as_u64()?)).max();
                 if most.is_some_and(|most| most > memory) {
                     broken.store(true, Ordering::Relaxed);
-                    // A tab alone cannot be ended when it is busy.
+                    // A busy tab cannot be closed on its own.
                     pipe.tell(None, "Browser.crash", json!({}));
                 }
             }
@@ -235,7 +227,7 @@ impl Chrome {
         Ok(())
     }
 
-    /// What happens in the tab of a session and main frame comes out of the channel, which ends with the browser.
+    /// The events of a tab, by its session and main frame. The channel closes with the browser.
     pub fn listen(&self, names: [&str; 2]) -> UnboundedReceiver<BrowserEvent> {
         let (happens, events) = unbounded_channel();
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -245,7 +237,7 @@ impl Chrome {
         events
     }
 
-    /// Nobody listens any more: what the tab still asks for fails.
+    /// Stops listening: later requests of the tab fail.
     pub fn forget(&self, names: [&str; 2]) {
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         for name in names {
@@ -253,17 +245,16 @@ impl Chrome {
         }
     }
 
-    /// No page is to be given to it any more.
+    /// Gives it no more pages.
     pub fn give_up(&self) {
         self.broken.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it can take pages.
     pub fn is_sound(&self) -> bool {
         !self.broken.load(Ordering::Relaxed) && !self.pipe.is_closed()
     }
 
-    /// Ends it, and takes away what it wrote.
+    /// Ends it and deletes its profile.
     pub async fn close(self) {
         self.pipe.tell(None, "Browser.close", json!({}));
         let mut child = self.child.lock().await;
@@ -273,7 +264,7 @@ impl Chrome {
     }
 }
 
-/// Whether this process is root's, for whom the browser has no sandbox.
+/// Whether this process runs as root, where the browser has no sandbox.
 fn is_root() -> bool {
     #[cfg(unix)]
     {
@@ -284,7 +275,7 @@ fn is_root() -> bool {
     false
 }
 
-/// Memory of a process in bytes, where the system tells it.
+/// Memory of a process in bytes, if the system reports it.
 fn resident(process: u64) -> Option<usize> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,13 +1,13 @@
-//! What a page that is being rendered may load: a pure decision about one request of the browser.
+//! Decides whether a page that is being rendered may make a request. A pure function.
 //!
-//! Scripts and the data that they ask for are let through; all else is not needed to have the text of a page. Nothing is ever sent that
-//! could change something on a server: no method but GET and HEAD.
+//! Scripts and their data are permitted; the text of a page needs nothing else. Only GET and HEAD are permitted, so
+//! nothing on a server changes.
 
 use serde_json::Value;
 
 use suidao_page::model::CrawlUrl;
 
-/// Counters and advertisers: what they serve adds nothing to a page, and a crawler's visits do not belong in their counts.
+/// Counters and advertisers. They add no text, and a crawler should not be counted.
 const COUNTERS: [&str; 16] = [
     "hm.baidu.com",
     "cpro.baidustatic.com",
@@ -27,28 +27,24 @@ const COUNTERS: [&str; 16] = [
     "hotjar.com",
 ];
 
-/// Header fields of the browser's request that go on to the server, as far as the page's scripts may set them.
+/// Header fields of the browser's request that are forwarded, as far as scripts may set them.
 const PASSED: [&str; 3] = ["accept", "referer", "x-requested-with"];
 
-/// A request that the browser wants to make.
 #[derive(Clone, Debug)]
 pub(super) struct BrowserRequest {
-    /// The browser's own number for it.
+    /// The browser's id of it.
     pub id: String,
-    /// Where to.
     pub url: String,
-    /// GET, POST...
     pub method: String,
     /// `Document`, `Script`, `XHR`...
     pub kind: String,
-    /// The frame it comes from.
     pub frame: String,
-    /// Header fields, names in lower case.
+    /// Names in lower case.
     pub fields: Vec<(String, String)>,
 }
 
 impl BrowserRequest {
-    /// What a `Fetch.requestPaused` says; none if it does not say what it must.
+    /// Parses `Fetch.requestPaused`; `None` if a field is missing.
     pub fn read(params: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let request = &params["request"];
@@ -65,36 +61,33 @@ impl BrowserRequest {
         })
     }
 
-    /// The header fields that go on to the server.
+    /// The header fields to forward.
     pub fn passed(&self) -> Vec<(String, String)> {
         self.fields.iter().filter(|(name, _)| PASSED.contains(&name.as_str())).cloned().collect()
     }
 }
 
-/// What becomes of a wish.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum GateDecision {
-    /// It is fetched.
     Load(CrawlUrl),
-    /// The page wants to be another page.
+    /// The page navigates to another.
     Leave(Option<CrawlUrl>),
-    /// It is answered with an empty style sheet: scripts wait for theirs, and text has no style.
+    /// Answer with an empty style sheet: scripts may wait for one, and text needs no style.
     NoStyle,
-    /// A browser asks whether a script may ask another host (CORS): it may, for it is us who ask, without anybody's rights.
+    /// Answer a CORS preflight with yes: our fetcher sends the request, with nobody's credentials.
     Permit,
-    /// It is not made.
     Refuse,
 }
 
-/// What becomes of a request of the page whose main frame is `main`.
+/// Decides about a request of the page with the main frame `main`.
 pub(super) fn verdict(wish: &BrowserRequest, main: &str) -> GateDecision {
     let url = wish.url.split('#').next().unwrap_or_default();
     let web = url.starts_with("http://") || url.starts_with("https://");
     let url = CrawlUrl::parse(url).ok().filter(|_| web);
     if wish.kind == "Document" {
-        // Frames within the page are pages of their own, and no part of its text.
+        // Frames are pages of their own.
         return match wish.frame == main {
-            // A form that is sent leads nowhere that a crawler goes.
+            // Submitting a form leads nowhere that a crawler goes.
             true => GateDecision::Leave(url.filter(|_| wish.method == "GET")),
             false => GateDecision::Refuse,
         };

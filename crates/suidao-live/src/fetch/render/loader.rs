@@ -1,5 +1,5 @@
-//! What pages that are being rendered load, had by our own fetcher: robots.txt of each origin is asked first, a host is asked
-//! for few things at a time, and a script that many pages of a site share is fetched once.
+//! Loads the scripts and data of pages that are being rendered, with our fetcher: checks robots.txt of each origin,
+//! limits requests to a host, and fetches a shared script once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,50 +15,49 @@ use crate::fetch::retry_after;
 use suidao_crawl::crawl::Robot;
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 
-/// Requests to one host at a time, by all pages together: browsers make six for a single page.
+/// Requests to one host in flight, over all pages. A browser makes six for one page.
 const AT_A_TIME: usize = 2;
 
-/// Bytes of scripts that are kept.
+/// Bytes of cached scripts.
 const KEPT: usize = 64 << 20;
 
-/// How long a script is taken from memory: long enough for a visit of a site, short enough to see a new version.
+/// How long a script is cached: a visit of a site, not longer than a new version needs.
 const SCRIPT_AGE: Duration = Duration::from_secs(3600);
 
-/// How long what is known of an origin's robots.txt holds: a day is the longest (RFC 9309, 2.4).
+/// How long the robots.txt of an origin is cached. The longest permitted is a day (RFC 9309, 2.4).
 const ROBOTS_AGE: Duration = Duration::from_secs(6 * 3600);
 
-/// How long an origin whose robots.txt could not be had is left alone.
+/// Pause for an origin whose robots.txt is unreachable.
 const UNREACHABLE_AGE: Duration = Duration::from_secs(300);
 
-/// How long a host that has too much to do (429, 503) is asked for nothing, if it does not say.
+/// Pause for a host after 429 or 503 without Retry-After.
 const BUSY: Duration = Duration::from_secs(60);
 
-/// Where robots.txt names a Crawl-delay, parts are asked for one at a time and so far apart, if it is longer: a page
-/// would be given up before its parts had come by tens of seconds.
+/// With a Crawl-delay, requests go one at a time, at most this far apart: longer delays would exceed the time limit of
+/// the page.
 const APART: Duration = Duration::from_secs(1);
 
 /// Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2).
 const ROBOTS_HOPS: usize = 5;
 
-/// RFC 9309, 2.5: at least 500 KiB of a robots.txt must be read.
+/// At least 500 KiB of a robots.txt must be read (RFC 9309, 2.5).
 const ROBOTS_BYTES: usize = 500 << 10;
 
-/// Origins and hosts that are remembered; then all are forgotten, which costs a robots.txt each.
+/// Cached origins and hosts; beyond that all are dropped, which costs a robots.txt each.
 const REMEMBERED: usize = 4096;
 
-/// What an origin's robots.txt says.
 enum Rules {
     All,
     Nothing,
     Parsed(Box<Robot>),
 }
 
-/// Whose turn it is with a host.
+/// Rate limit of a host.
 struct Turns {
     few: Semaphore,
-    /// One at a time, where the host wants time between them: when the next may go out.
+    /// With a Crawl-delay: when the next request may go out.
     one: tokio::sync::Mutex<Option<Instant>>,
-    /// It has too much to do until then.
+    /// The host is overloaded until then.
     busy: Mutex<Option<Instant>>,
 }
 
@@ -77,16 +76,14 @@ struct State {
     robots: FxHashMap<String, (Instant, Arc<OnceCell<Rules>>)>,
     hosts: FxHashMap<String, Arc<Turns>>,
     scripts: FxHashMap<CrawlUrl, (Instant, Fetched)>,
-    /// The scripts, oldest first.
+    /// Oldest first.
     order: VecDeque<CrawlUrl>,
-    /// Bytes of the scripts.
     bytes: usize,
 }
 
-/// Loads parts of pages.
 pub(super) struct Loader {
     fetcher: Fetcher,
-    /// The name by which robots.txt is obeyed; none if it is not.
+    /// The robots.txt agent; `None`: robots.txt is ignored.
     agent: Option<String>,
     state: Mutex<State>,
 }
@@ -106,7 +103,7 @@ impl Loader {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer to a GET of `url`, which is to be a `part` of a page; none if robots.txt forbids it or there is no answer.
+    /// The answer to a GET of `url`; `None` if robots.txt forbids it or there is no answer.
     pub async fn load(&self, url: &CrawlUrl, part: &Subresource<'_>, script: bool) -> Option<Fetched> {
         let Some(apart) = self.allowance(url).await else {
             tracing::debug!("{url} not loaded: disallowed by robots.txt");
@@ -119,7 +116,7 @@ impl Loader {
         // It is never closed.
         let _turn = turns.few.acquire().await.ok()?;
         let mut next = if apart.is_zero() { None } else { Some(turns.one.lock().await) };
-        // While this waited another page may have had it.
+        // Another page may have fetched it meanwhile.
         if script && let Some(kept) = self.kept(url) {
             return Some(kept);
         }
@@ -137,7 +134,7 @@ impl Loader {
         match answer {
             Ok(fetched) => {
                 if matches!(fetched.status, 429 | 503) {
-                    // A date counts from the server's own clock, or not at all.
+                    // A date counts only with the server's own clock.
                     let asked = retry_after(&fetched, Millis(u64::MAX)).map_or(Duration::ZERO, Duration::from_millis);
                     *turns.busy() = Some(Instant::now() + asked.max(BUSY));
                 }
@@ -173,7 +170,7 @@ impl Loader {
             return;
         }
         let mut state = self.state();
-        // What the browser gets is the body alone.
+        // The browser gets the decoded body.
         let kept = Fetched { wire: None, ..script.clone() };
         match state.scripts.insert(url.clone(), (Instant::now(), kept)) {
             Some((_, former)) => state.bytes -= former.body.len(),
@@ -189,7 +186,7 @@ impl Loader {
         }
     }
 
-    /// Whether robots.txt allows a URL: how far apart requests to its host are to be then.
+    /// If robots.txt allows the URL: the delay between requests to its host.
     async fn allowance(&self, url: &CrawlUrl) -> Option<Duration> {
         let Some(agent) = &self.agent else { return Some(Duration::ZERO) };
         let cell = {
@@ -216,8 +213,8 @@ impl Loader {
         }
     }
 
-    /// The rules of the origin of `url` (RFC 9309, 2.3.1): without an answer nothing is allowed, where the server says that
-    /// there are none everything is.
+    /// The rules of the origin of `url` (RFC 9309, 2.3.1): without an answer nothing is allowed, without a robots.txt
+    /// everything is.
     async fn rules(&self, url: &CrawlUrl, agent: &str) -> Rules {
         let mut at = url.robots();
         for _ in 0..=ROBOTS_HOPS {
@@ -232,12 +229,12 @@ impl Loader {
                     let Some(to) = to else { return Rules::All };
                     at = to;
                 }
-                // 429 asks for patience, so it is no permission; the crawl itself takes it so.
+                // 429 asks for patience and is not permission, as in the crawl itself.
                 400..=428 | 430..=499 => return Rules::All,
                 _ => return Rules::Nothing,
             }
         }
-        // RFC 9309, 2.3.1.2: after five hops it may be taken as unavailable.
+        // RFC 9309, 2.3.1.2: after five hops the file may count as unavailable.
         Rules::All
     }
 }

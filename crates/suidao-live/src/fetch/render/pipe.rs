@@ -1,8 +1,8 @@
-//! The browser's protocol (Chrome DevTools Protocol) over a pipe: JSON messages that end with a zero byte.
+//! The Chrome DevTools Protocol over a pipe: JSON messages, each followed by a zero byte.
 //!
-//! A pipe and not a WebSocket: it has no port that others on the machine could use, and it closes when this process ends,
-//! however it ends, and with the pipe the browser. The messages are JSON values and not generated types: the dozen that
-//! are used are stable, and an event of a newer browser that nobody here knows does no harm.
+//! Unlike a WebSocket, a pipe opens no port to other processes, and it closes when this process ends, which ends the
+//! browser. Messages are JSON values, because the dozen in use are stable, and unknown events of newer browsers do no
+//! harm.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,30 +12,28 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-/// Longest message that is read: a page at the limit of `fetch.max_body`, escaped, is shorter.
+/// Longest message read: longer than a page of `fetch.max_body` bytes, escaped.
 const LONGEST: u64 = 256 << 20;
 
-/// Something that happened in the browser.
 #[derive(Clone, Debug)]
 pub(super) struct BrowserEvent {
     /// Domain and name: `Page.loadEventFired`.
     pub method: String,
-    /// The session of the tab it happened in; none for what concerns the whole browser.
+    /// The session of its tab; `None` for events of the whole browser.
     pub session: Option<String>,
-    /// What it says.
     pub params: Value,
 }
 
-/// Why a command has no answer.
+/// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The pipe is closed: the browser is gone.
+    /// The browser is gone.
     Closed,
-    /// The browser says no, and this is what it says.
+    /// The browser's error message.
     Refused(String),
 }
 
-/// The end at which commands are given. Clones are the same pipe.
+/// Sends commands. Clones share the pipe.
 #[derive(Clone, Debug)]
 pub(super) struct Pipe {
     out: UnboundedSender<Vec<u8>>,
@@ -50,7 +48,7 @@ struct State {
 }
 
 impl Pipe {
-    /// Speaks through `input` and `output` of a browser. What happens in it comes out of the channel, which ends with it.
+    /// Uses `input` and `output` of a browser. Its events are sent to the channel, which closes with it.
     pub fn new(
         mut input: impl AsyncWrite + Unpin + Send + 'static,
         output: impl AsyncRead + Unpin + Send + 'static,
@@ -91,7 +89,7 @@ impl Pipe {
                     None => Ok(message["result"].take()),
                 };
                 if let Some(waits) = waits {
-                    // Whoever asked may have lost patience.
+                    // The caller may have timed out.
                     let _ = waits.send(answer);
                 }
             } else if let Value::String(method) = message["method"].take() {
@@ -112,21 +110,20 @@ impl Pipe {
         }
     }
 
-    /// Whether the browser is gone.
     pub fn is_closed(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).closed
     }
 
-    /// Gives a command to the browser, or to the tab of a session, and waits for its answer, as long as that takes.
+    /// Sends a command to the browser, or to the tab of a session, and waits for the answer without a time limit.
     pub async fn ask(&self, session: Option<&str>, method: &str, params: Value) -> Result<Value, Fault> {
         let (answer, answered) = oneshot::channel();
         self.say(session, method, params, Some(answer))?;
         answered.await.unwrap_or(Err(Fault::Closed))
     }
 
-    /// Gives a command without waiting for its answer.
+    /// Sends a command without waiting for the answer.
     pub fn tell(&self, session: Option<&str>, method: &str, params: Value) {
-        // A browser that is gone needs to be told nothing.
+        // If the browser is gone there is nothing to do.
         let _ = self.say(session, method, params, None);
     }
 
@@ -152,7 +149,7 @@ impl Pipe {
         if let Some(answer) = answer {
             state.waiting.insert(id, answer);
         }
-        // In the lock, so that messages leave in the order of their numbers.
+        // Within the lock, so that messages leave in the order of their ids.
         self.out.send(bytes).map_err(|_| Fault::Closed)
     }
 }
@@ -177,7 +174,7 @@ mod tests {
             }
             assert_eq!(asked[0]["sessionId"], Value::Null);
             assert_eq!(asked[1]["sessionId"], "S");
-            // The second first, an event, something that is no JSON, and the first refused.
+            // The second answer first, an event, invalid JSON, and an error for the first.
             for text in [
                 json!({ "id": asked[1]["id"], "result": { "n": 2 } }).to_string(),
                 json!({ "method": "Page.loadEventFired", "sessionId": "S", "params": { "t": 1 } }).to_string(),

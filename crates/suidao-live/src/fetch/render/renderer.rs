@@ -1,5 +1,5 @@
-//! The door of the renderer: one browser for the crawl, so many tabs at a time, started when it is first needed and anew
-//! when it has served its time or died.
+//! The renderer: one browser per crawl with a number of tabs, started when first needed, and restarted after a crash or
+//! after `render.pages` pages.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::{RenderFailure, RenderMode, RenderSettings, RendererError};
 use crate::fetch::Fetcher;
 use suidao_page::model::Fetched;
 
-/// After so many failures to start in a row the crawl goes on without.
+/// After this many failed starts in a row the crawl continues without a browser.
 const TRIES: u32 = 3;
 
-/// How often, and after how many milliseconds each, the profile is taken away of a browser that has ended.
+/// How often, and at which interval in milliseconds, deleting the profile of an ended browser is tried.
 const LAST_LOOKS: u32 = 50;
 const LAST_LOOK: Duration = Duration::from_millis(100);
 
@@ -47,12 +47,9 @@ struct Running {
 }
 
 impl Renderer {
-    /// A renderer as `settings` say, whose pages load what they need through `fetcher`, obeying robots.txt as `robots` if that is set, and make at most
-    /// `most` bytes. The browser keeps its profile in the directory `profiles`, which is the renderer's own: what an
-    /// earlier one left there is taken away. None if none is wanted.
-    ///
-    /// # Errors
-    /// [`RendererError`] if one is wanted and there is no browser, or it does not start.
+    /// Creates a renderer whose pages load what they need through `fetcher`, obey robots.txt as the agent `robots` if
+    /// set, and produce at most `most` bytes. The directory `profiles` belongs to the renderer; what an earlier one left
+    /// there is deleted. `None` if rendering is off.
     pub async fn start(
         settings: &RenderSettings,
         fetcher: &Fetcher,
@@ -60,7 +57,7 @@ impl Renderer {
         most: usize,
         profiles: &Path,
     ) -> Result<Option<Self>, RendererError> {
-        // A crawl that was killed could not take it away itself.
+        // A killed crawl leaves its profile.
         if profiles.exists()
             && let Err(error) = std::fs::remove_dir_all(profiles)
         {
@@ -72,7 +69,7 @@ impl Renderer {
         let program = chrome::find(settings)?;
         let fields = fetcher.request_headers();
         let language = fields.iter().find(|(name, _)| name == "accept-language").map(|(_, value)| value.as_str());
-        // The browser makes its own weights.
+        // The browser adds quality values itself.
         let languages = language.unwrap_or_default().split(',').filter_map(|part| part.split(';').next());
         let languages: Vec<&str> = languages.map(str::trim).filter(|name| !name.is_empty()).collect();
         let renderer = Self(Arc::new(Shared {
@@ -86,21 +83,20 @@ impl Renderer {
             running: Mutex::default(),
             failures: AtomicU32::new(0),
         }));
-        // Who asks for it is told at once if it does not work.
+        // Start it now, so that a failure is reported at once.
         renderer.0.browser().await?;
         Ok(Some(renderer))
     }
 
-    /// Which pages are to be rendered.
     pub fn mode(&self) -> RenderMode {
         self.0.settings.mode
     }
 
-    /// Runs the scripts of a page that was fetched, and gives the HTML that they made, in UTF-8. Takes as long as
-    /// `render.timeout` and some seconds at most, once a tab is free.
+    /// Runs the scripts of a fetched page and returns the resulting HTML in UTF-8. Once a tab is free it takes at most
+    /// `render.timeout` and a few seconds.
     ///
     /// # Errors
-    /// [`RenderFailure`]: what the server sent is all there is.
+    /// [`RenderFailure`]: use the server's answer.
     pub async fn render(&self, page: &Fetched) -> Result<Bytes, RenderFailure> {
         let shared = &*self.0;
         let _tab = shared.tabs.acquire().await.map_err(|_| RenderFailure::Stopped)?;
@@ -117,26 +113,26 @@ impl Renderer {
             let made = tab::render(&chrome, &shared.loader, page, &limits).await;
             let gone = !chrome.is_sound() && matches!(made, Err(RenderFailure::Crashed | RenderFailure::Gone(_)));
             finish(chrome).await;
-            // Another page may have brought the browser down.
+            // Another page may have crashed the browser.
             if !(gone && std::mem::take(&mut again)) {
                 return made;
             }
         }
     }
 
-    /// From now on no page is shown; those that are being shown are shown to their end.
+    /// Starts no more pages; pages in progress continue.
     pub fn stop(&self) {
         self.0.tabs.close();
     }
 
-    /// Ends the browser. Pages that are being rendered fail.
+    /// Ends the browser. Pages in progress fail.
     pub async fn close(&self) {
         let running = self.0.running.lock().await.take();
         if let Some(running) = running {
             running.chrome.give_up();
             finish(running.chrome).await;
         }
-        // The browser's other processes end after it, and may write until then.
+        // Child processes end after the browser, and may write until then.
         for _ in 0..LAST_LOOKS {
             match std::fs::remove_dir_all(&self.0.profiles) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => tokio::time::sleep(LAST_LOOK).await,
@@ -155,7 +151,7 @@ impl Shared {
             return Ok(Arc::clone(&own.chrome));
         }
         if let Some(former) = running.take() {
-            // Ended by the last page that it shows.
+            // The last page in progress ends it.
             finish(former.chrome).await;
         }
         match Chrome::start(&self.program, &self.settings, &self.language, &self.profiles).await {
@@ -173,7 +169,7 @@ impl Shared {
     }
 }
 
-/// Ends a browser if nobody uses it any more.
+/// Ends a browser unless it is in use.
 async fn finish(chrome: Arc<Chrome>) {
     if let Some(chrome) = Arc::into_inner(chrome) {
         chrome.close().await;

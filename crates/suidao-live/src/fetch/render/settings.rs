@@ -1,4 +1,4 @@
-//! What a user may set about pages that scripts make (section `[render]` of the config).
+//! The section `[render]` of the configuration.
 
 use std::path::PathBuf;
 
@@ -21,30 +21,30 @@ pub enum RenderMode {
     Always,
 }
 
-/// The section `[render]` of the config. Times are in seconds, sizes in bytes.
+/// Times are in seconds, sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenderSettings {
-    /// Which pages are rendered. Not by default: what a crawl finds must not depend on which browser a machine has.
+    /// Off by default: the result of a crawl must not depend on the installed browser.
     pub mode: RenderMode,
-    /// Program of the browser, Chromium or Chrome; not set: the environment's `CHROME`, or what the path has.
+    /// Chromium or Chrome; by default the variable `CHROME`, or a program on the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser: Option<PathBuf>,
     /// Pages rendered at one time, 1 to 64.
     pub tabs: usize,
-    /// Longest time for a page, all it loads included; what is there then is read. Above 0, at most 600.
+    /// Longest time for a page with all it loads, above 0, at most 600. The page is read as it is then.
     pub timeout: f64,
-    /// A page that has loaded is done when it has asked for nothing for this long. From 0, at most 60.
+    /// A loaded page is done after this long without a request, 0 to 60.
     pub idle: f64,
-    /// Most requests that a page may make, itself not counted.
+    /// Most requests of a page, itself excluded.
     pub requests: usize,
-    /// Most bytes that a page may load, itself not counted.
+    /// Most bytes that a page loads, itself excluded.
     pub bytes: usize,
-    /// Most memory that the browser may use for one page, at least 64 MB; a page that takes more is given up.
+    /// Most memory for one page, at least 64 MB; a page that takes more fails.
     pub memory: usize,
-    /// The browser is started anew after so many pages, at least 1.
+    /// Pages after which the browser restarts, at least 1.
     pub pages: usize,
-    /// Whether the browser keeps its own sandbox, which it cannot where suidao runs as root.
+    /// Whether the browser uses its sandbox. As root it cannot.
     pub sandbox: bool,
 }
 
@@ -66,10 +66,10 @@ impl Default for RenderSettings {
 }
 
 impl RenderSettings {
-    /// What is wrong with the settings, if anything.
+    /// Checks the values.
     ///
     /// # Errors
-    /// The key and what it must be.
+    /// The key and its range.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         if !(1..=64).contains(&self.tabs) {
             return Err(("render.tabs", "must be from 1 to 64"));

@@ -1,7 +1,5 @@
-//! One page in one tab: its scripts run, what they ask for is loaded within limits, and when it has come to rest, or its time is
-//! up, what it shows is copied.
-//!
-//! A tab lives in a context of its own (no cookies, no storage, no cache of another page) that ends with it.
+//! Renders one page in one tab: runs its scripts, loads what they request within limits, and copies the DOM when the page
+//! is idle or its time is up. Each tab has its own browser context without cookies, storage or cache of other pages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +19,13 @@ use super::{RenderFailure, RenderSettings};
 use crate::fetch::client::Subresource;
 use suidao_page::model::{CrawlUrl, Fetched};
 
-/// How long a browser may take for what does not depend on the page.
+/// Time limit for commands that do not depend on the page.
 const PROMPT: Duration = Duration::from_secs(10);
 
-/// How long the copy may take, and how long a script that is stopped may take to stop.
+/// Time limit for the copy, and for a script to stop.
 const COPY: Duration = Duration::from_secs(5);
 
-/// Header fields that are no longer true of an answer, or would have the browser do more than show it.
+/// Header fields that no longer apply to the answer, or would make the browser do more than display it.
 const NOT_TOLD: [&str; 10] = [
     "content-disposition",
     "content-encoding",
@@ -44,17 +42,14 @@ const NOT_TOLD: [&str; 10] = [
 const SNAPSHOT: &str = include_str!("snapshot.js");
 const UNPLUG: &str = include_str!("unplug.js");
 
-/// What a page may take.
 pub(super) struct RenderLimits<'a> {
     pub settings: &'a RenderSettings,
-    /// Most bytes of what is made.
+    /// Most bytes of the resulting HTML.
     pub most: usize,
 }
 
-/// Runs the scripts of `page` in a tab of `chrome`, and gives the HTML that they made, in UTF-8.
-///
-/// # Errors
-/// [`RenderFailure`]; the browser is marked where it is to blame.
+/// Runs the scripts of `page` in a tab of `chrome`, and returns the resulting HTML in UTF-8. If the browser is to blame
+/// for a failure it gets no more pages.
 pub(super) async fn render(
     chrome: &Chrome,
     loader: &Arc<Loader>,
@@ -78,7 +73,7 @@ pub(super) async fn render(
     drop(events);
     let closed = chrome.pipe.ask(None, "Target.disposeBrowserContext", json!({ "browserContextId": tab.context }));
     if !matches!(timeout(PROMPT, closed).await, Ok(Ok(_))) {
-        // A tab that does not close would use up the machine.
+        // A tab that does not close would exhaust the machine.
         chrome.give_up();
     }
     made
@@ -87,7 +82,7 @@ pub(super) async fn render(
 struct Tab<'a> {
     chrome: &'a Chrome,
     context: String,
-    /// Its target, which is its main frame too.
+    /// Its target, which is also its main frame.
     target: String,
     session: String,
 }
@@ -153,7 +148,7 @@ impl<'a> Tab<'a> {
             }
             rest = Instant::now() + idle;
         }
-        // What still happens is heard, for a dialog would hold up the copy; but nothing is loaded any more.
+        // Events are still handled, because a dialog would block the copy, but nothing is loaded.
         visit.requests = 0;
         let left = visit.left.take();
         let mut copy = std::pin::pin!(self.copy(&page.url, left.as_ref(), limits.most));
@@ -169,12 +164,12 @@ impl<'a> Tab<'a> {
         }
     }
 
-    /// Copies what the page shows.
+    /// Copies the DOM.
     async fn copy(&self, url: &CrawlUrl, left: Option<&CrawlUrl>, most: usize) -> Result<Bytes, RenderFailure> {
         match timeout(COPY, self.copied(url, left, most)).await {
             Ok(made) => made,
             Err(_) => {
-                // A script runs without an end: it is stopped, and what it made so far is there to be read.
+                // A script does not end: it is stopped, and its result so far is used.
                 self.chrome.pipe.tell(Some(&self.session), "Runtime.terminateExecution", json!({}));
                 timeout(COPY, self.copied(url, left, most)).await.unwrap_or(Err(RenderFailure::Busy))
             }
@@ -186,7 +181,7 @@ impl<'a> Tab<'a> {
             Fault::Closed => RenderFailure::Crashed,
             Fault::Refused(_) => RenderFailure::Busy,
         };
-        // A world of its own: whatever the page's scripts did to the language, here it is as it was.
+        // An isolated world, which the page's scripts cannot change.
         let world = json!({ "frameId": self.target, "worldName": "suidao" });
         let world = self.ask("Page.createIsolatedWorld", world).await.map_err(gone)?;
         let left = json!(left.map(CrawlUrl::as_str));
@@ -207,20 +202,18 @@ impl<'a> Tab<'a> {
     }
 }
 
-/// A page that is being shown.
 struct Visit<'a> {
     tab: &'a Tab<'a>,
     loader: &'a Arc<Loader>,
     page: &'a Fetched,
-    /// The browser has the page.
+    /// The browser has received the page.
     served: bool,
-    /// Where its scripts wanted to go.
+    /// The address to which its scripts navigated.
     left: Option<CrawlUrl>,
-    /// The browser says that it has loaded.
     loaded: bool,
-    /// Requests that it may still make.
+    /// Requests left.
     requests: usize,
-    /// Bytes that it may still load.
+    /// Bytes left.
     bytes: usize,
     loads: JoinSet<(String, Option<Fetched>)>,
 }
@@ -249,7 +242,7 @@ impl Visit<'_> {
                 self.fulfil(&wish.id, self.page.status, &self.page.headers, &self.page.body);
             }
             GateDecision::Leave(to) => {
-                // The page stays as it is; where it wanted to go is for the crawl to decide.
+                // The page stays; the crawl decides about the new address.
                 self.fail(&wish.id, "Aborted");
                 if let Some(to) = to.filter(|to| *to != self.page.url) {
                     self.left.get_or_insert(to);
@@ -276,7 +269,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Hands over what was loaded; none where the task that loaded it broke down.
+    /// Passes a loaded answer to the browser; `None` if loading failed.
     fn answer(&mut self, had: Option<(String, Option<Fetched>)>) {
         match had {
             Some((id, Some(fetched))) if fetched.body.len() <= self.bytes => {
@@ -292,7 +285,7 @@ impl Visit<'_> {
         if !(200..600).contains(&status) {
             return self.fail(id, "BlockedByClient");
         }
-        // What the browser would not take, it would wait for.
+        // The browser would wait for an answer that it rejects.
         let visible = |value: &str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         let fields = fields.iter().filter(|(name, value)| !NOT_TOLD.contains(&name.as_str()) && visible(value));
         let fields: Vec<Value> = fields.map(|(name, value)| json!({ "name": name, "value": value })).collect();
@@ -306,5 +299,5 @@ impl Visit<'_> {
     }
 }
 
-/// Any page may use it.
+/// Permits every origin.
 const ANY_ORIGIN: [&str; 2] = ["access-control-allow-origin", "*"];

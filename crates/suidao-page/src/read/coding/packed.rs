@@ -1,4 +1,4 @@
-//! Bodies packed in each content coding, for tests.
+//! Encoded bodies for tests.
 
 use std::io::Write as _;
 
@@ -7,35 +7,31 @@ use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
 const IN_MEMORY: &str = "writing into memory does not fail";
 
-/// `Content-Encoding: gzip`.
 pub fn gzip(body: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body).expect(IN_MEMORY);
     encoder.finish().expect(IN_MEMORY)
 }
 
-/// `Content-Encoding: deflate`, as the standard has it.
 pub fn zlib(body: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body).expect(IN_MEMORY);
     encoder.finish().expect(IN_MEMORY)
 }
 
-/// `Content-Encoding: deflate`, as some servers have it: without the zlib header.
+/// Without the zlib header, as some servers send `deflate`.
 pub fn raw_deflate(body: &[u8]) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body).expect(IN_MEMORY);
     encoder.finish().expect(IN_MEMORY)
 }
 
-/// `Content-Encoding: br`.
 pub fn brotli(body: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     brotli::CompressorWriter::new(&mut packed, 4096, 4, 20).write_all(body).expect(IN_MEMORY);
     packed
 }
 
-/// `Content-Encoding: zstd`.
 pub fn zstd(body: &[u8]) -> Vec<u8> {
     zstd::encode_all(body, 3).expect(IN_MEMORY)
 }

@@ -1,9 +1,9 @@
-//! What a page's address says of its date, and whether it is the address of a list.
+//! Dates in URLs, and whether a URL is a listing's.
 
 use super::written::day_of;
 use crate::model::{CrawlUrl, Day};
 
-/// Whether an address is one of a list of articles: the dates on such a page are theirs.
+/// Whether a URL is of a list of articles; the dates on such a page are theirs.
 pub(in crate::read) fn is_section(url: &CrawlUrl) -> bool {
     const SECTIONS: [&str; 10] =
         ["tag", "tags", "category", "categories", "page", "author", "series", "links", "friends", "about"];
@@ -13,8 +13,8 @@ pub(in crate::read) fn is_section(url: &CrawlUrl) -> bool {
     home || segments.any(|segment| SECTIONS.iter().any(|section| segment.eq_ignore_ascii_case(section)))
 }
 
-/// Whether it is one of an archive: `/2021/03/`, `/archives/2021/`, `/blog/2021/03/05/`. Behind a title, numbers are the
-/// date of what has it.
+/// Whether a URL is of an archive: `/2021/03/`, `/archives/2021/`, `/blog/2021/03/05/`. After a title, numbers are the
+/// date of that title.
 pub(super) fn is_archive(url: &CrawlUrl) -> bool {
     const BEFORE: [&str; 8] = ["archives", "archive", "blog", "date", "news", "daily", "posts", "post"];
     let segments = url.path().split('/').filter(|segment| !segment.is_empty() && !segment.starts_with("index."));
@@ -46,7 +46,7 @@ pub(super) fn day(path: &str) -> Option<Day> {
         segments.windows(2).find_map(|window| {
             let [one, two] = window else { return None };
             let (year, month) = one.split_once(['-', '_', '.']).or_else(|| one.split_at_checked(4))?;
-            // What follows the day in its segment is the title: `/2021/03/05-title`, `/202103/05/`.
+            // The rest of the day's segment is the title: `/2021/03/05-title`, `/202103/05/`.
             let digits = two.bytes().take_while(u8::is_ascii_digit).count();
             let apart = two[digits..].is_empty() || two[digits..].starts_with(['-', '_']);
             let fits = year.len() == 4 && month.len() == 2 && digits == 2 && apart;
@@ -68,7 +68,7 @@ fn in_segment(segment: &str) -> Option<Day> {
             continue;
         }
         let found = match length {
-            // Eight digits may be any number, unless they begin the segment or are told apart from the title.
+            // Eight digits are any number, unless they begin the segment or follow a separator.
             8 if at == 0 || matches!(bytes[at - 1], b'-' | b'_' | b'~') => {
                 day_of(&segment[at..at + 4], &segment[at + 4..at + 6], &segment[at + 6..at + 8])
             }
@@ -84,7 +84,7 @@ fn in_segment(segment: &str) -> Option<Day> {
     None
 }
 
-/// Three numbers of at most so many digits with one sign between.
+/// Three numbers with the same separator, of at most `most` digits each.
 fn parts(segment: &str, at: usize, most: [usize; 3]) -> Option<[&str; 3]> {
     let mut parts = [""; 3];
     let mut rest = &segment[at..];
@@ -102,7 +102,7 @@ fn parts(segment: &str, at: usize, most: [usize; 3]) -> Option<[&str; 3]> {
     Some(parts)
 }
 
-/// Year and month of an address that goes no further: `/2021/03/title`.
+/// Year and month of a URL without a day: `/2021/03/title`.
 pub(super) fn month(path: &str) -> Option<(i16, i8)> {
     let segments: Vec<&str> = path.split('/').collect();
     segments.windows(2).find_map(|window| {

@@ -1,11 +1,11 @@
-//! The time of day that stands beside a date, and its zone.
+//! Time of day and zone next to a date.
 
 use super::tokens::{TokenCursor, TokenKind};
 
-/// The widest zones there are, in minutes: 12 hours west, 14 east.
+/// Range of UTC offsets in minutes.
 pub(super) const ZONES: (i32, i32) = (-720, 840);
 
-/// The time of day behind a date, and the zone behind that.
+/// The time of day after a date, and the zone after that.
 pub(super) fn clock(mut at: TokenCursor) -> (Option<u32>, Option<i16>) {
     const BETWEEN: [&str; 14] = ["t", "at", "um", "à", "a", "las", "om", "alle", "ore", "kl", "в", "g", "klo", "o"];
     for _ in 0..4 {
@@ -67,7 +67,7 @@ fn zone(mut at: TokenCursor) -> Option<i16> {
     let minutes = match digits {
         3 | 4 => number / 100 * 60 + number % 100,
         _ if at.sign(|sign| sign == ':').is_some() => number * 60 + at.number(2..=2)?,
-        // `10:00 - 12` is a span; in zones the hour has a sign, and two digits or `GMT` before it.
+        // `10:00 - 12` is a range; in zones the hour has a sign, and two digits or `GMT` before it.
         _ if digits == 2 && sign == '+' || named.is_some() => number * 60,
         _ => return named,
     };
@@ -75,7 +75,6 @@ fn zone(mut at: TokenCursor) -> Option<i16> {
     Some(if sign == '+' { minutes } else { -minutes })
 }
 
-/// The second of the day.
 pub(super) fn second(hour: u64, minute: u64, second: u64) -> Option<u32> {
     let clock = (hour < 24 && minute < 60 && second < 61).then(|| hour * 3_600 + minute * 60 + second.min(59))?;
     u32::try_from(clock).ok()

@@ -1,4 +1,4 @@
-//! What a page's markup says of its date: meta elements, marked elements and what stands in them, scripts.
+//! Dates in a page's markup: `meta` elements, marked elements and their text, scripts.
 
 use std::sync::LazyLock;
 
@@ -16,21 +16,21 @@ use crate::read::json_ld::JsonLd;
 use crate::read::markup::{attribute, is_json_ld};
 use crate::read::tokens::head;
 
-/// Bytes of a marked element's text that are read.
+/// Bytes of a marked element's text to read.
 const TEXT: usize = 200;
-/// Bytes of an attribute's value.
+/// Bytes of an attribute's value to read.
 const VALUE: usize = 120;
-/// Dates of marked elements that are kept: a page may hold 400,000.
+/// Maximum dates of marked elements; a page may contain 400,000.
 const MARKS: usize = 400;
 /// Bytes of a name that declares a date.
 const SIGN: usize = 48;
-/// Bytes of scripts that are looked at for data.
+/// Bytes of scripts to search for data.
 const SCRIPTS: usize = 512 << 10;
-/// Headings that are remembered.
+/// Maximum headings.
 const HEADINGS: usize = 8;
 
-/// Names of meta elements that say when the page was published (Open Graph, schema.org, Dublin Core, and what Chinese
-/// portals and publishers' systems have in their place), in lower case.
+/// Lower-case names of `meta` elements for the publication date: Open Graph, schema.org, Dublin Core, and those of
+/// Chinese portals and publishing systems.
 const PUBLISHED: &str = "article:published_time|og:published_time|og:article:published_time|article:create_at|article:published|\
     bytedance:published_time|datepublished|date_published|publishdate|publish_date|published_date|publish-date|\
     published-date|publisheddate|publishtime|publish_time|published_time|pubdate|pub_date|pubtime|publication_date|\
@@ -40,40 +40,40 @@ const PUBLISHED: &str = "article:published_time|og:published_time|og:article:pub
     shareaholic:article_published_time|rnews:datepublished|vr:published-time|originalpublicationdate|ptime|\
     article_date";
 
-/// Names that may mean a date of change too.
+/// Names that may also mean a modification date.
 const DATED: &str = "date|dc.date|dcterms.date|dc:date|og:time|og:date|article:date|time|displaydate|sitename_date|\
     cxenseparse:recs:publishtime|created|citation_date";
 
-/// Of the making of what the page shows.
+/// Names for the creation date of what the page shows.
 const CREATED: &str = "datecreated|uploaddate|article:created_time|creation_date|og:created_time|ctime";
 
-/// Of the last change.
+/// Names for the modification date.
 const CHANGED: &str = "article:modified_time|og:updated_time|datemodified|last-modified|lastmod|modified|dcterms.modified|\
     dc.date.modified|revised|og:modified_time|article:modified|modified_time";
 
-/// What kind of sign a date was found by.
+/// Where a date was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DateKind {
-    /// Marked as that of publication.
+    /// Declared as publication date.
     Published,
-    /// A `time` element's attribute.
+    /// Attribute of a `time` element.
     Time,
-    /// What is shown in an element named after dates, or a `time`.
+    /// Text of a `time` element, or of one whose name means a date.
     Shown,
     Created,
     Changed,
-    /// In an element named after another thing: an event, today.
+    /// In an element named after something else: an event, today.
     Other,
 }
 
-/// A date of an element.
+/// A date in an element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DateElement {
     pub(super) kind: DateKind,
     pub(super) written: ParsedDate,
-    /// Said to be that of publication in so many words.
+    /// Explicitly named as publication date.
     pub(super) said: bool,
-    /// It stands among comments, related pages and the like.
+    /// Among comments, related pages or similar.
     pub(super) aside: bool,
     /// Characters of the page's text before it.
     pub(super) at: usize,
@@ -83,17 +83,17 @@ pub(super) struct DateElement {
 #[derive(Debug)]
 struct Window {
     name: LocalName,
-    /// Elements of its name that are open, itself among them.
+    /// Open elements of its name, including itself.
     depth: u32,
     kind: DateKind,
-    /// The named thing is the page's date of publication, whatever the text says beside it.
+    /// Its name means the publication date, whatever the text next to it.
     certain: bool,
     text: String,
     at: usize,
 }
 
 impl Window {
-    /// A tag stands in its text.
+    /// Separates the text before and after a tag.
     fn part(&mut self) {
         if !self.text.ends_with(' ') {
             self.text.push(' ');
@@ -101,7 +101,6 @@ impl Window {
     }
 }
 
-/// What a page's markup says of its date.
 #[derive(Debug, Default)]
 pub(in crate::read) struct Dates {
     pub(super) meta: Option<ParsedDate>,
@@ -112,25 +111,24 @@ pub(in crate::read) struct Dates {
     pub(super) json_ld_created: Vec<ParsedDate>,
     pub(super) marks: Vec<DateElement>,
     pub(super) data: Vec<ParsedDate>,
-    /// Where headings of the first order stand, in characters of text; of the second, where there is none.
+    /// Offsets of `h1` headings in characters of text; of `h2` if there is none.
     pub(super) headings: Vec<usize>,
     lower: Vec<usize>,
-    /// The language it declares, in lower case.
+    /// Declared language, in lower case.
     language: String,
     /// Characters of text so far.
     at: usize,
     window: Option<Window>,
-    /// The open element that is about other pages, and how many of its name are open.
+    /// The open element about other pages, and the number of open elements of its name.
     aside: Option<(LocalName, u32)>,
-    /// What text belongs to, where it is not shown.
+    /// The open element whose text is not shown.
     raw: Option<Raw>,
     script: String,
-    /// Bytes of scripts looked at.
+    /// Bytes of scripts read so far.
     looked: usize,
 }
 
 impl Dates {
-    /// Takes in a start tag.
     pub(in crate::read) fn tag(&mut self, tag: &Tag) {
         self.end_script();
         if let Some(window) = &mut self.window {
@@ -149,13 +147,12 @@ impl Dates {
             local_name!("body") => return,
             _ => {}
         }
-        // Where so many are marked nothing more is learnt.
+        // More marked elements add nothing.
         if !tag.attrs.is_empty() && (self.marks.len() < MARKS || tag.name == local_name!("meta")) {
             self.element(tag);
         }
     }
 
-    /// Takes in an end tag.
     pub(in crate::read) fn end(&mut self, name: &LocalName) {
         if self.raw.is_some() {
             self.end_script();
@@ -175,7 +172,7 @@ impl Dates {
         }
     }
 
-    /// Takes in text as it stands in the markup, that of scripts too.
+    /// Reads text of the markup, including scripts.
     pub(in crate::read) fn text(&mut self, text: &str) {
         if let Some(raw) = self.raw {
             if raw == Raw::Script && self.looked < SCRIPTS {
@@ -194,10 +191,9 @@ impl Dates {
         }
     }
 
-    /// Takes in a script of JSON-LD.
     pub(in crate::read) fn json_ld(&mut self, script: &JsonLd<'_>) {
         let found = script::json_ld(script);
-        // Several scripts may each declare one, a list of articles many in one.
+        // Several scripts may declare one each; a list of articles declares many in one.
         let room = 4 * FEW - self.json_ld.len().min(4 * FEW);
         self.json_ld.extend(found.published.into_iter().take(room));
         let room = 4 * FEW - self.json_ld_created.len().min(4 * FEW);
@@ -205,8 +201,8 @@ impl Dates {
         self.changed = self.changed.or(found.changed.first().copied());
     }
 
-    /// Whether the page's country writes `3/4/2019` in March. Of those that speak English the United States alone do, and
-    /// pages that name no country are mostly theirs.
+    /// Whether `3/4/2019` means March 4: of English-speaking countries only in the United States, and most English
+    /// pages without a country are from there.
     pub(super) fn writes_month_first(&self, url: &CrawlUrl) -> bool {
         const OF_NO_COUNTRY: [&str; 6] = ["us", "io", "co", "ai", "tv", "me"];
         let domain = url.host().rsplit('.').next().unwrap_or_default();
@@ -214,7 +210,6 @@ impl Dates {
         self.language == "en-us" || !elsewhere && matches!(self.language.as_str(), "en" | "")
     }
 
-    /// The markup is at its end.
     pub(super) fn finish(&mut self) {
         self.end_script();
         self.end_window();
@@ -276,7 +271,7 @@ impl Dates {
             _ if time => DateKind::Time,
             _ => DateKind::Shown,
         };
-        // A title of a link or a picture is a sentence.
+        // The title of a link or picture is a sentence.
         let value = value.or(title.filter(|_| tag.name != local_name!("a") || kind == DateKind::Published));
         let written = value.and_then(instant);
         let at = self.at;
@@ -284,12 +279,12 @@ impl Dates {
             self.mark(DateElement { kind, written, said: false, aside: self.aside.is_some(), at });
         }
         let void = matches!(tag.name, local_name!("input") | local_name!("img") | local_name!("link"));
-        // The outer of two such elements, unless nothing has come in it: what it holds is one date in parts.
+        // Of nested elements the outer one, unless it is still empty: its text may be one date in parts.
         if void || tag.self_closing || self.window.as_ref().is_some_and(|window| !window.text.trim().is_empty()) {
             return;
         }
         let kind = match kind {
-            // What it shows is the page's own day, and its attribute may be another zone's.
+            // The text shows the page's own day; the attribute may be in another zone.
             DateKind::Time => DateKind::Shown,
             kind => kind,
         };
@@ -299,7 +294,7 @@ impl Dates {
 
     fn meta(&mut self, tag: &Tag, sign: Sign, value: &str) {
         let Some(written) = instant(value) else { return };
-        // In the body `itemprop` may be of any thing there.
+        // In the body, `itemprop` may be about any item.
         let of_item = tag.attrs.iter().any(|attribute| attribute.name.local == local_name!("itemprop"));
         if of_item {
             let kind = match sign {
@@ -343,12 +338,12 @@ impl Dates {
     }
 }
 
-/// What text that is not shown belongs to.
+/// Owner of text that is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Raw {
-    /// A script that may hold data.
+    /// A script that may contain data.
     Script,
-    /// A style, or a script that is read on its own.
+    /// A style, or a script read elsewhere.
     Other,
 }
 
@@ -360,7 +355,6 @@ enum Sign {
     Changed,
 }
 
-/// The date in an attribute's value.
 fn instant(value: &str) -> Option<ParsedDate> {
     let value = head(value, VALUE);
     first(value, true).or_else(|| epoch(value))
@@ -372,7 +366,7 @@ static SIGNS: LazyLock<FxHashMap<&'static str, Sign>> = LazyLock::new(|| {
     known.chain(of(CREATED, Sign::Created)).chain(of(CHANGED, Sign::Changed)).collect()
 });
 
-/// What the value of a `name`, `property` or `itemprop` declares.
+/// The meaning of a `name`, `property` or `itemprop`.
 fn declared(value: &str) -> Option<Sign> {
     value.split_ascii_whitespace().take(4).filter(|name| name.len() <= SIGN).find_map(|name| {
         let name = name.to_ascii_lowercase();

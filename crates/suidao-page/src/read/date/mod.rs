@@ -1,6 +1,5 @@
-//! When a page was published: what its address says, what it declares, what it shows, and which of these is believed.
-//!
-//! What is compared is the day, the one of the page's own zone; time and zone are kept beside it where they are known.
+//! Finds the publication date of a page from its URL, declarations and text, and decides between them. The result is
+//! the day in the page's own zone; time and zone are optional.
 
 mod address;
 mod clock;
@@ -22,24 +21,22 @@ use written::ParsedDate;
 use super::document::ParsedDocument;
 use crate::model::{CrawlUrl, Day, Timestamp};
 
-/// A page that shows more days than this one after the other is a list of articles, none of whose days is its own.
+/// A page with more consecutive days than this is a list of articles, and none of the days is its own.
 const FEW: usize = 2;
-/// Characters of text behind a heading in which the date of what it heads stands.
+/// Maximum characters of text between a heading and its date.
 const NEAR: usize = 800;
-/// And before a heading.
+/// Maximum characters between a date and the heading after it.
 const JUST_BEFORE: usize = 80;
-/// Characters of text that an article has before the next date, where a list has the next article.
+/// Characters of an article's text before the next date; in a list the next article follows earlier.
 const BODY: usize = 300;
 
-/// The date of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Published {
     pub(super) day: Day,
-    /// The instant, where the page tells time and zone of it.
+    /// The instant, if the page states time and zone.
     pub(super) at: Option<Timestamp>,
 }
 
-/// Decides on the date of a page with this markup, title, text and address.
 pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str, url: &CrawlUrl) -> Option<Published> {
     if address::is_archive(url) {
         return None;
@@ -51,13 +48,13 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
     dates.finish();
     let shown = shown::shown(document, title);
     let marked = |kinds: &[DateKind]| pick(&dates, kinds);
-    // What stands far before the headline may be the day the page was sent.
+    // A date far before the headline may be today's.
     let named = choose(&dates, &[DateKind::Time, DateKind::Shown]);
     let beside = named.filter(|(_, place)| *place != Place::Before).map(|(mark, _)| mark.written);
     let apart = named.map(|(mark, _)| mark.written);
     let (meta, json_ld) = (dates.meta, one(&dates.json_ld));
     let declared = match (meta, json_ld) {
-        // Two of three.
+        // Majority of three.
         (Some(one), Some(other)) if one.day != other.day => {
             let seen = [said(&dates), beside, shown.said, shown.near];
             let seen = seen.into_iter().flatten().next();
@@ -96,7 +93,7 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
     let best = *found.first()?;
     let mut day = best.day;
     if best.is_utc() {
-        // What tells the page's own zone, or what it shows, goes before what a program wrote in UTC.
+        // Sources in the page's own zone precede those that a program wrote in UTC.
         let others = [
             json_ld,
             marked(&[DateKind::Time]),
@@ -114,8 +111,7 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
     Some(Published { day, at })
 }
 
-/// Decides between day and month where a date can mean two: the one that the address or another date says too, else the
-/// usage of the page's language.
+/// Resolves dates with two readings: as in the URL or another date, else by the usage of the page's language.
 fn settle(found: &mut [ParsedDate], month_first: bool, month: Option<(i16, i8)>) {
     for at in 0..found.len() {
         let Some(or) = found[at].or else { continue };
@@ -132,28 +128,28 @@ fn settle(found: &mut [ParsedDate], month_first: bool, month: Option<(i16, i8)>)
     }
 }
 
-/// The first of a few dates; none of many, which are a list's.
+/// The first of a few dates; `None` for many, which are a list's.
 fn one(written: &[ParsedDate]) -> Option<ParsedDate> {
     let mut days = Vec::new();
     written.iter().for_each(|written| few(&mut days, written.day));
     if days.len() <= FEW { written.first().copied() } else { None }
 }
 
-/// The date that an element named after dates says is that of publication.
+/// The date of an element that is explicitly for publication.
 fn said(dates: &Dates) -> Option<ParsedDate> {
     let said: Vec<ParsedDate> =
         dates.marks.iter().filter(|mark| mark.said && !mark.aside).map(|mark| mark.written).collect();
     one(&said)
 }
 
-/// Where a marked element stands.
+/// Position of a marked element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Beside a heading, or on a page without any.
+    /// Next to a heading, or on a page without headings.
     Near,
     /// Far before all headings.
     Before,
-    /// Anywhere else.
+    /// Elsewhere.
     Elsewhere,
 }
 
@@ -161,9 +157,9 @@ fn pick(dates: &Dates, kinds: &[DateKind]) -> Option<ParsedDate> {
     choose(dates, kinds).map(|(mark, _)| mark.written)
 }
 
-/// The marked element of these kinds whose date is the page's, those among comments and the like left out (unless one that
-/// names publication stands beside a heading): where there are few days, the first beside a heading; where there are many,
-/// only if an article's text stands between it and the next.
+/// The marked element of these kinds with the page's date. Ignores comments and similar, unless explicitly for
+/// publication and next to a heading. With few days: the first next to a heading. With many: only if an article's text
+/// is between it and the next.
 fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
     let place = |mark: &DateElement| {
         let near = |heading: &usize| *heading <= mark.at + JUST_BEFORE && mark.at <= *heading + NEAR;
@@ -183,7 +179,7 @@ fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
         marks = of(true);
         marks.retain(|mark| place(mark) == Place::Near);
     }
-    // An attribute and the text of one element are one date.
+    // Attribute and text of one element are one date.
     marks.dedup_by_key(|mark| mark.at);
     let mut days = Vec::new();
     marks.iter().for_each(|mark| few(&mut days, mark.written.day));
@@ -201,7 +197,7 @@ fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
     Some((mark, place(&mark)))
 }
 
-/// Keeps a day, once, as long as there are not more than a few.
+/// Adds a day once, up to one more than [`FEW`].
 fn few(days: &mut Vec<Day>, day: Day) {
     if days.len() <= FEW && !days.contains(&day) {
         days.push(day);

@@ -17,7 +17,6 @@ static MONTHS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| {
     months
 });
 
-/// The month of this name, in lower case.
 pub(super) fn month(name: &str) -> Option<u8> {
     MONTHS.get(name).copied()
 }

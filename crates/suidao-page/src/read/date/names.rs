@@ -1,4 +1,4 @@
-//! What the names of elements (`class`, `id`) say of the dates in them.
+//! Meaning of `class` and `id` names for the dates in an element.
 
 use std::sync::LazyLock;
 
@@ -7,29 +7,29 @@ use rustc_hash::FxHashMap;
 
 use crate::read::tokens::head;
 
-/// Bytes of a name that are read, and bytes of the longest part of one that means something.
+/// Bytes of a name to read, and bytes of its longest meaningful part.
 const NAME: usize = 300;
 const PART: usize = 24;
 
-/// Names that themes and microformats give to the date of publication alone.
+/// Whole names that themes and microformats use for the publication date only.
 const WHOLE: &str = "entry-date|post-date|postdate|article-date|date-header";
-/// Parts of names that mean publication.
+/// Parts that mean publication.
 const PUBLISHED: &str = "published|publish|publishdate|pubdate|pubtime|publication|publishing|publishingdate|publicationdate|posted|\
     datepublished";
-/// Parts that mean the last change.
+/// Parts that mean the last modification.
 const CHANGED: &str = "modified|modify|updated|update|lastmod|lastmodified|changed|revised|edited";
-/// Parts that mean other dates: of an event, of today.
+/// Parts that mean other dates: an event, today.
 const OTHER: &str = "event|read|reading|birth|expire|expires|expiry|picker|datepicker|today|current|now|copyright|calendar|weather|\
     end|duration|countdown|kickoff|deadline|clock|join|joined|registered";
-/// Parts that mean comments, related pages and the like.
+/// Parts that mean comments, related pages and similar.
 const ASIDE: &str = "comment|comments|commentlist|commentmetadata|reply|replies|respond|related|sidebar|widget|recommend|recommended|\
     recent|latest|popular|similar|teaser|teasers|footer|aside|carousel|slider|breaking";
-/// What parts end with that mean a date, digits at the end left out.
+/// Endings of parts that mean a date, without digits at the end.
 const DATE: &str = "date|dates|datum|time|timestamp|fecha|created|erstellt|riqi|shijian|fabu";
-/// And parts of such an end that do not.
+/// Words with such an ending that do not mean a date.
 const NO_DATE: &str = "update|candidate|mandate|validate|runtime|lifetime|overtime|sometime|showtime|playtime";
 
-/// What may make a name one of these: only names that hold one of these are taken apart.
+/// Prefilter: only names that contain one of these are split into parts.
 static STEMS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     const STEMS: &str = "date|datum|time|publi|pubd|posted|creat|fecha|stamp|erstell|modif|updat|changed|comment|repl|respon|relat|\
         sidebar|widget|recommend|recent|latest|popular|similar|teaser|footer|aside|fabu|shijian|riqi|carousel|slider|\
@@ -52,23 +52,23 @@ static PARTS: LazyLock<FxHashMap<&'static str, Part>> = LazyLock::new(|| {
     named.chain(of(OTHER, Part::Other)).chain(of(ASIDE, Part::Aside)).collect()
 });
 
-/// What a class or an id says.
+/// Meaning of a class or id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NameSignal {
-    /// Microformats and the names that themes give to the date of publication alone.
+    /// Used for the publication date only.
     pub(super) published: bool,
-    /// It holds a date.
+    /// Contains a date.
     pub(super) dated: bool,
-    /// That of the last change.
+    /// A modification date.
     pub(super) changed: bool,
-    /// A date in it is none of the page's: of an event, of today.
+    /// A date of something else: an event, today.
     pub(super) other: bool,
-    /// It holds what is said of other pages: comments, lists of related ones.
+    /// About other pages: comments, related pages.
     pub(super) aside: bool,
 }
 
 impl NameSignal {
-    /// Takes in the value of a `class` or `id`, the beginning of a long one.
+    /// Reads a `class` or `id`, cut to [`NAME`] bytes.
     pub(super) fn read(&mut self, value: &str) {
         let value = head(value, NAME);
         if !STEMS.is_match(value) {
@@ -101,14 +101,14 @@ impl NameSignal {
     }
 }
 
-/// Whether a part of a name, in lower case, means date or time.
+/// Whether a lower-case part means date or time.
 fn is_date(part: &str) -> bool {
     let part = part.trim_end_matches(|c: char| c.is_ascii_digit());
     let ends = |words: &str| words.split('|').any(|word| part.ends_with(word));
     (ends(DATE) || part.starts_with("date") && !part.starts_with("dateb")) && !ends(NO_DATE)
 }
 
-/// The parts of a name between signs and at capital letters (`entry-date`, `publishDate`).
+/// Splits a name at signs and capital letters (`entry-date`, `publishDate`).
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric()).flat_map(|part| {
         let bytes = part.as_bytes();

@@ -1,4 +1,4 @@
-//! Dates in scripts: JSON-LD, which is about the page, and data of applications, which may be about anything.
+//! Dates in scripts: JSON-LD, which is about the page, and application data, which may be about anything.
 
 use std::sync::LazyLock;
 
@@ -9,19 +9,18 @@ use super::written::{ParsedDate, epoch, first};
 use crate::read::json_ld::{self, JsonLd, OBJECTS};
 use crate::read::tokens::head;
 
-/// Bytes of a date.
+/// Maximum bytes of a date.
 const DATE: usize = 48;
 
-/// What JSON-LD declares of the page.
+/// Facts about the page in JSON-LD.
 #[derive(Debug, Default)]
 pub(super) struct JsonLdFacts {
-    /// Dates of publication, of the kind of object that is most a page of its own.
+    /// Publication dates, from the objects most likely to be the page itself.
     pub(super) published: Vec<ParsedDate>,
     pub(super) created: Vec<ParsedDate>,
     pub(super) changed: Vec<ParsedDate>,
 }
 
-/// The dates in a script of JSON-LD.
 pub(super) fn json_ld(script: &JsonLd<'_>) -> JsonLdFacts {
     let value = match script {
         JsonLd::Whole(value) => value,
@@ -67,7 +66,7 @@ fn date(text: &str) -> Option<ParsedDate> {
     first(head(text, DATE), true)
 }
 
-/// The dates behind a key, in order.
+/// The dates after a key, in order.
 fn values(script: &str, key: &str) -> Vec<ParsedDate> {
     let rests = memchr::memmem::find_iter(script.as_bytes(), key).map(|at| &script[at + key.len()..]);
     let value = |rest: &str| {
@@ -77,7 +76,7 @@ fn values(script: &str, key: &str) -> Vec<ParsedDate> {
     rests.take(OBJECTS).filter_map(value).collect()
 }
 
-/// Keys under which applications keep the date of publication, in lower case, quoted or not, in any form of compound.
+/// Keys of applications for the publication date: in lower case, quoted or not, in any spelling of the compound.
 static KEYS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     const KEYS: &str = "datepublished|publishedat|published_at|publisheddate|published_date|publishdate|publish_date|publishtime|\
         publish_time|publishedtime|published_time|publicationdate|publication_date|pubdate|pub_date|pubtime|\
@@ -90,15 +89,15 @@ static KEYS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     built.expect("a few keys make a small automaton")
 });
 
-/// Dates of publication among the data of other scripts; at most `most`.
+/// At most `most` publication dates in the data of other scripts.
 pub(super) fn data(script: &str, most: usize) -> Vec<ParsedDate> {
     let value = |rest: &str| {
-        // Quotes may be escaped where data stands in a string.
+        // Quotes are escaped if the data is in a string.
         let rest = rest.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '='])?;
         let rest = rest.trim_start_matches([' ', '"', '\'', '\\']);
         let end = rest.find(['"', '\'', '\\', ',', ';', '}', '\n']).unwrap_or(rest.len());
         let text = head(&rest[..end], DATE);
-        // `Mon, 27 Jun 2019` has a comma in it.
+        // `Mon, 27 Jun 2019` contains a comma.
         date(text).or_else(|| epoch(text)).or_else(|| date(head(rest, 24)))
     };
     KEYS.find_iter(script)

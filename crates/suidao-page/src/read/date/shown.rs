@@ -1,4 +1,4 @@
-//! Dates among the lines that a page shows.
+//! Dates in the visible lines of a page.
 
 use super::words::{DateSense, sense};
 use super::written::{ParsedDate, located};
@@ -7,38 +7,38 @@ use crate::model::Region;
 use crate::read::document::ParsedDocument;
 use crate::read::tokens::head;
 
-/// Bytes of the shortest date, and of a line that may say when the page was published.
+/// Bytes of the shortest date, and of a line that may state the publication date.
 const LEAST: usize = 6;
 const LINE: usize = 600;
-/// Characters of a line that holds a date and little else.
+/// Characters of a line with a date and little else.
 const SHORT: usize = 80;
-/// Of one that holds nothing else: a day of the week may stand before it, a time or a word behind.
+/// Characters of a line with a date only, with weekday, time or a word.
 const LONE: usize = 36;
-/// Bytes of a title, and blocks among which the headline is looked for.
+/// Bytes of a title, and blocks to search for the headline.
 const TITLE: usize = 400;
 const BLOCKS: usize = 20_000;
-/// Lines with digits that are read for a date.
+/// Maximum lines with digits to read.
 const READ: usize = 2_000;
-/// Blocks from the top among which lines of particulars (author, date, tags) stand, where nothing else tells.
+/// Blocks from the top that may be metadata lines (author, date, tags), without a headline.
 const TOP: usize = 40;
-/// Blocks before and behind the headline that belong to it.
+/// Blocks before and after the headline that belong to it.
 const BEFORE: usize = 5;
 const BEHIND: usize = 12;
 
-/// What a page's lines say.
+/// Candidate dates by the kind of line.
 #[derive(Debug, Default)]
 pub(super) struct DatedLines {
-    /// Said to be the date of publication in a line that says little more.
+    /// Named as publication date, in a line with little else.
     pub(super) said: Option<ParsedDate>,
-    /// The same in a longer line: of particulars behind the article, or of the article itself.
+    /// The same in a longer line, of metadata below the article or in its text.
     pub(super) told: Option<ParsedDate>,
-    /// In a short line beside the headline.
+    /// In a short line next to the headline.
     pub(super) near: Option<ParsedDate>,
     /// In a short line near the top.
     pub(super) top: Option<ParsedDate>,
-    /// On a line that says nothing else.
+    /// In a line of its own.
     pub(super) lone: Option<ParsedDate>,
-    /// Said to be the date of the last change.
+    /// Named as modification date.
     pub(super) changed: Option<ParsedDate>,
 }
 
@@ -47,18 +47,17 @@ struct Line {
     written: ParsedDate,
     sense: Option<DateSense>,
     short: bool,
-    /// It holds little but the date.
+    /// Little text besides the date.
     lone: bool,
 }
 
 impl Line {
-    /// Nothing says that the date is another's.
+    /// Nothing indicates another date than publication.
     fn is_own(&self) -> bool {
         !matches!(self.sense, Some(DateSense::Changed | DateSense::Other))
     }
 }
 
-/// Reads the lines of a page with this title.
 pub(super) fn shown(document: &ParsedDocument, title: &str) -> DatedLines {
     let headline = headline(document, title);
     let lines = lines(document, usize::from(!title.is_empty()));
@@ -101,14 +100,14 @@ fn lines(document: &ParsedDocument, from: usize) -> Vec<Line> {
     lines
 }
 
-/// What the block before a line that begins with a date says of it: `Datum:`, a cell beside it.
+/// The meaning of a date at the start of a line, from the block before: `Datum:`, an adjacent cell.
 fn label_before(document: &ParsedDocument, at: usize) -> Option<DateSense> {
     let text = document.block_text(document.blocks.get(at.checked_sub(1)?)?);
     let label = text.len() <= 40 && !text.contains(|c: char| c.is_ascii_digit());
     if label { sense(text, "") } else { None }
 }
 
-/// The one date that is said to be that of publication; of several the first behind the headline.
+/// The date named as publication date; of several the first after the headline.
 fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usize>) -> Option<ParsedDate> {
     let mut days = Vec::new();
     lines.clone().for_each(|line| few(&mut days, line.written.day));
@@ -120,7 +119,7 @@ fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usiz
     behind.or_else(|| lines.clone().next()).map(|line| line.written)
 }
 
-/// The date in a short line beside the headline, behind it rather than before.
+/// The date in a short line next to the headline, preferably after it.
 fn near(lines: &[Line], headline: usize) -> Option<ParsedDate> {
     let (from, to) = (headline.saturating_sub(BEFORE), headline + BEHIND);
     let beside = lines.iter().filter(|line| (from..=to).contains(&line.block) && line.short && line.is_own());
@@ -135,14 +134,15 @@ fn near(lines: &[Line], headline: usize) -> Option<ParsedDate> {
     beside.min_by_key(distance).map(|line| line.written)
 }
 
-/// The date of the first of these lines, where few days stand in them.
+/// The first date of these lines, if they contain few days.
 fn one<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Option<ParsedDate> {
     let mut days = Vec::new();
     lines.clone().for_each(|line| few(&mut days, line.written.day));
     if days.len() <= FEW { lines.clone().next().map(|line| line.written) } else { None }
 }
 
-/// The block that repeats the title or its part, the end of it perhaps written otherwise: the longest, of those alike the first of the main content.
+/// The block that repeats the title or a part of it, possibly with another ending: the longest, then the first in the
+/// main content.
 fn headline(document: &ParsedDocument, title: &str) -> Option<usize> {
     let title = head(title, TITLE);
     let mut best: Option<(usize, bool, usize)> = None;

@@ -19,7 +19,6 @@ fn of(html: &str) -> Option<String> {
     published("http://a.cn/x", html)
 }
 
-/// Day and instant.
 fn both(html: &str) -> (Option<String>, Option<String>) {
     let parsed = parse("http://a.cn/x", html);
     (parsed.published.map(|day| day.to_string()), parsed.published_at.map(|at| at.to_string()))
@@ -69,7 +68,7 @@ fn the_day_is_the_one_of_the_pages_own_zone() {
     ] {
         assert_eq!(both(&format!("{utc}{shown}")), (late.clone(), instant.clone()), "{shown}");
     }
-    // Another article's, two days on, is no zone's.
+    // Two days later is another article's, not another zone's.
     assert_eq!(of(&format!("{utc}<span class=date>2018-07-26</span>")), early);
     assert_eq!(published("http://a.cn/2018/07/24/x/", utc), late);
     assert_eq!(

@@ -1,13 +1,12 @@
-//! The tokens that dates are made of: numbers in the digits of several scripts, words, other signs.
+//! Tokens of dates: numbers in the digits of several scripts, words, other signs.
 
 use super::months::month;
 
-/// Tokens of a text that are looked at.
+/// Maximum tokens per text.
 const TOKENS: usize = 96;
-/// Bytes of the longest name of a month.
+/// Bytes of the longest month name.
 const MONTH: usize = 40;
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind<'a> {
     Number { value: u64, digits: usize },
@@ -15,13 +14,12 @@ pub(super) enum TokenKind<'a> {
     Sign(char),
 }
 
-/// A number, a word or another sign.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DateToken<'a> {
     pub(super) kind: TokenKind<'a>,
-    /// White space stands before it.
+    /// White space precedes it.
     pub(super) spaced: bool,
-    /// Its first byte.
+    /// Offset of its first byte.
     pub(super) start: usize,
 }
 
@@ -31,7 +29,6 @@ impl DateToken<'_> {
     }
 }
 
-/// The first tokens of a text.
 pub(super) fn tokens(text: &str) -> Vec<DateToken<'_>> {
     let mut tokens = Vec::new();
     let mut spaced = false;
@@ -59,7 +56,7 @@ pub(super) fn tokens(text: &str) -> Vec<DateToken<'_>> {
             spaced = true;
             continue;
         } else if c.is_alphabetic() && !is_east_asian(c) {
-            // Combining marks belong to the letters of Hindi and Arabic.
+            // Combining marks are part of Hindi and Arabic words.
             let in_word = |c: char| {
                 c.is_alphabetic() && !is_east_asian(c) || matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{94f}')
             };
@@ -109,7 +106,7 @@ fn is_east_asian(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Tokens from a place on.
+/// The tokens that are left to parse.
 #[derive(Clone, Copy)]
 pub(super) struct TokenCursor<'a>(pub(super) &'a [DateToken<'a>]);
 
@@ -134,7 +131,7 @@ impl<'a> TokenCursor<'a> {
         }
     }
 
-    /// A word of these, in any case of letters; they are in lower case.
+    /// Takes one of these lower-case words, in any case.
     pub(super) fn word(&mut self, words: &[&'static str]) -> Option<&'static str> {
         let TokenKind::Word(word) = self.0.first()?.kind else { return None };
         let known = words.iter().find(|known| known.len() == word.len() && is_alike(known, word))?;
@@ -142,14 +139,13 @@ impl<'a> TokenCursor<'a> {
         Some(known)
     }
 
-    /// A word of at most so many bytes.
+    /// Takes a word of at most `bytes` bytes.
     pub(super) fn short_word(&mut self, bytes: usize) -> Option<&'a str> {
         let TokenKind::Word(word) = self.0.first()?.kind else { return None };
         self.0 = &self.0[1..];
         Some(word).filter(|word| word.len() <= bytes)
     }
 
-    /// The name of a month.
     pub(super) fn month(&mut self) -> Option<u64> {
         let TokenKind::Word(word) = self.0.first()?.kind else { return None };
         let month = if word.len() <= MONTH { month(&word.to_lowercase())? } else { return None };
@@ -161,7 +157,7 @@ impl<'a> TokenCursor<'a> {
         self.0.first().is_some_and(|token| token.spaced)
     }
 
-    /// Skips signs and words that may stand between the parts of a date.
+    /// Skips signs and words allowed between the parts of a date.
     pub(super) fn skip(&mut self, signs: &[char], words: &[&'static str]) {
         while self.sign(|sign| signs.contains(&sign)).is_some() || self.word(words).is_some() {}
     }

@@ -1,6 +1,5 @@
-//! Dates as people and programs write them: from text to a day, with the time of day and the zone where they stand beside
-//! it. A date is looked for among the first tokens of a text (numbers, words, other signs), so that a text of
-//! any length costs little.
+//! Parses dates in text, with time of day and zone. Only the first tokens of a text are searched, so that long texts
+//! are cheap.
 
 use super::clock::{ZONES, clock, second, take_clock};
 use super::tokens::{DateToken, TokenCursor, TokenKind, tokens};
@@ -9,12 +8,11 @@ use crate::model::{Day, Timestamp};
 /// Minutes of a day.
 const DAY: i32 = 1_440;
 
-/// A date that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ParsedDate {
-    /// The day as it is written, in the zone it is written in.
+    /// In the zone it is written in.
     pub(super) day: Day,
-    /// The other day it can mean: `3/4/2019` is of April, or of March.
+    /// The other reading: `3/4/2019` is in April or March.
     pub(super) or: Option<Day>,
     /// Second of the day.
     pub(super) clock: Option<u32>,
@@ -27,17 +25,17 @@ impl ParsedDate {
         Self { day, or: None, clock: None, offset: None }
     }
 
-    /// The instant, where time and zone are known.
+    /// The instant, if time and zone are known.
     pub(super) fn timestamp(&self) -> Option<Timestamp> {
         Timestamp::of(self.day, self.clock?, self.offset?)
     }
 
-    /// Whether it is an instant in UTC, as programs write it: the page's own day may be the one before or after.
+    /// Whether it is in UTC, as programs write it: the page's own day may differ by one.
     pub(super) fn is_utc(&self) -> bool {
         self.offset == Some(0) && self.clock.is_some()
     }
 
-    /// Whether this instant lies in `day` somewhere on earth; without time or zone, whether the day is the same.
+    /// Whether this instant is on `day` in some zone; without time or zone, whether the days are equal.
     pub(super) fn may_be(&self, day: Day) -> bool {
         let (Some(clock), Some(offset)) = (self.clock, self.offset) else { return day == self.day };
         let utc = clock as i32 / 60 - i32::from(offset);
@@ -46,12 +44,12 @@ impl ParsedDate {
     }
 }
 
-/// The first date in a text. Where it is `terse`, a date or next to nothing else, `20190627` and `27.6.19` are dates too.
+/// The first date in a text. In a `terse` one (little besides a date) `20190627` and `27.6.19` are dates too.
 pub(super) fn first(text: &str, terse: bool) -> Option<ParsedDate> {
     located(text, terse).map(|(_, written)| written)
 }
 
-/// The first date in a text, and the byte where it begins.
+/// The first date and its byte offset.
 pub(super) fn located(text: &str, terse: bool) -> Option<(usize, ParsedDate)> {
     let tokens = tokens(text);
     (0..tokens.len()).find_map(|at| Some((tokens[at].start, date_at(&tokens, at, terse)?)))
@@ -59,7 +57,7 @@ pub(super) fn located(text: &str, terse: bool) -> Option<(usize, ParsedDate)> {
 
 fn date_at(tokens: &[DateToken], at: usize, terse: bool) -> Option<ParsedDate> {
     let start = TokenCursor(&tokens[at..]);
-    // A number that goes on to the left (`1.2021-03-05`, `-5`) is another thing's part.
+    // A number that continues to the left (`1.2021-03-05`, `-5`) is part of something else.
     let glued = at > 0
         && !tokens[at].spaced
         && matches!(tokens[at - 1].kind, TokenKind::Sign('.' | '/' | '-' | ':'))
@@ -70,7 +68,7 @@ fn date_at(tokens: &[DateToken], at: usize, terse: bool) -> Option<ParsedDate> {
         TokenKind::Number { digits: 8 | 14, .. } if terse => packed(start),
         TokenKind::Number { digits: 4, .. } => year_first(start),
         TokenKind::Number { digits: 1 | 2, .. } if !glued => day_first(start, terse).or_else(|| day_named(start)),
-        // Only beside a number can it be a month.
+        // Only next to a number can it be a month.
         TokenKind::Word(_) if tokens[at + 1..].iter().take(3).any(DateToken::is_number) => month_named(start),
         TokenKind::Sign('民') => republic(start),
         _ => None,
@@ -206,24 +204,23 @@ fn republic(mut at: TokenCursor) -> Found {
     Some((ParsedDate::of(date), at))
 }
 
-/// Of an instant in seconds or milliseconds since 1970, as programs keep it.
+/// A Unix time in seconds or milliseconds.
 pub(super) fn epoch(text: &str) -> Option<ParsedDate> {
     let number: i64 = text.trim().parse().ok()?;
     let seconds = if number > 100_000_000_000 { number / 1_000 } else { number };
-    // From 1995 to 2100: smaller numbers are many other things.
+    // From 1995 to 2100; smaller numbers often mean something else.
     let seconds = Some(seconds).filter(|seconds| (788_918_400..4_102_444_800).contains(seconds))?;
     let day = Day(i32::try_from(seconds.div_euclid(86_400)).ok()?);
     let clock = u32::try_from(seconds.rem_euclid(86_400)).ok();
     Some(ParsedDate { clock, offset: Some(0), ..ParsedDate::of(day) })
 }
 
-/// A day of the web's time: from 1990 on.
+/// A day from 1990 on, when the web began.
 fn day(year: u64, month: u64, day: u64) -> Option<Day> {
     let year = i16::try_from(year).ok().filter(|year| (1990..2100).contains(year))?;
     Day::of(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?)
 }
 
-/// The same from digits.
 pub(super) fn day_of(year: &str, month: &str, number: &str) -> Option<Day> {
     day(year.parse().ok()?, month.parse().ok()?, number.parse().ok()?)
 }

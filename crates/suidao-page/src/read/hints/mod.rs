@@ -1,8 +1,7 @@
-//! Sitemaps and feeds: which pages a site names, and when each is said to have changed. (What a block of a page is for
-//! is told in [`super::hint`].)
+//! Sitemaps and feeds: the pages a site lists, and when each changed. (Roles of elements are in [`super::hint`].)
 //!
-//! Read are sitemaps and lists of sitemaps (sitemaps.org 0.9), as XML, as plain text and packed with gzip; RSS 0.9 to 2.0
-//! and Atom. As on pages, mistakes of others are forgiven: what stands before a break is taken.
+//! Reads sitemaps and sitemap indexes (sitemaps.org 0.9) as XML, plain text or gzip; RSS 0.9 to 2.0; and Atom. Of a
+//! broken file the part before the error counts.
 
 mod score;
 pub(super) mod time;
@@ -17,25 +16,25 @@ use super::charset;
 use crate::model::{CrawlUrl, Fetched, Hints, SitemapEntry};
 pub use score::score_hints;
 
-/// Most addresses of one file: what the protocol allows in a sitemap.
+/// Maximum URLs of one file: the limit of the sitemap protocol.
 const MOST: usize = 50_000;
-/// Most bytes of all of them, for each of them is logged: 50,000 of 160 bytes. A base that each is joined to (`xml:base`),
-/// or letters that are escaped, could make them many times as long as the file.
+/// Maximum bytes of all URLs, because each is logged: 50,000 of 160 bytes. `xml:base` or escaping could make them many
+/// times as long as the file.
 const ADDRESSES: usize = 8 << 20;
-/// Most bytes read of one file, unpacked: what the protocol allows. So a bomb costs no more than a large sitemap.
+/// Maximum decoded bytes of one file: the limit of the protocol, also against decompression bombs.
 const BYTES: usize = 52_428_800;
-/// Longest address or time, in bytes.
+/// Maximum bytes of a URL or time.
 const LONGEST: usize = 4096;
-/// Years from which times are believed, and up to which where the server tells no time of its own.
+/// Plausible years; the end counts only without a `date` header.
 const YEARS: std::ops::Range<i16> = 1990..2100;
-/// How far a time may lie behind the server's own, in milliseconds: a local time given without a zone is off by hours.
+/// Milliseconds that a time may be after the server's: local times without a zone are off by hours.
 const AHEAD: u64 = 86_400_000;
 
-/// Reads an answer as a sitemap or a feed, whatever its media type. Never fails: what is neither names nothing. At most
-/// 50 MiB of it are read, and at most 50,000 addresses taken.
+/// Reads an answer as a sitemap or feed, whatever its media type. Never fails: other content has no entries. Reads at
+/// most 50 MiB and 50,000 URLs.
 ///
-/// An address may be of another host, for feeds gather what others write: whether that is believed is the caller's to say.
-/// Times before 1990, and more than a day after the answer's `date` (after 2099 where it has none), are left out.
+/// URLs may be of other hosts, because feeds aggregate; the caller decides about trust. Ignores times before 1990 and
+/// times more than a day after the answer's `date` (after 2099 without one).
 pub fn hints(fetched: &Fetched) -> Hints {
     let body = unpacked(&fetched.body);
     let decoded = charset::decode(&body, fetched.header("content-type"));
@@ -49,18 +48,18 @@ pub fn hints(fetched: &Fetched) -> Hints {
     hints
 }
 
-/// The body without the gzip around it, if there is one; of a broken one what comes before the break.
+/// The body without gzip, if any; of a broken one the part before the error.
 fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
     if !body.starts_with(&[0x1f, 0x8b]) {
         return Cow::Borrowed(&body[..body.len().min(BYTES)]);
     }
     let mut plain = Vec::new();
-    // What was read before an error stands.
+    // What was read before an error is valid.
     let _ = MultiGzDecoder::new(body).take(BYTES as u64).read_to_end(&mut plain);
     Cow::Owned(plain)
 }
 
-/// A sitemap as plain text: an address a line. Lines that are none are passed over.
+/// A plain text sitemap: one URL per line; other lines are ignored.
 fn plain(text: &str) -> Hints {
     let lines = text.lines().filter(|line| line.len() <= LONGEST && line.trim_start().starts_with("http"));
     let urls = lines.filter_map(|line| CrawlUrl::parse(line).ok());

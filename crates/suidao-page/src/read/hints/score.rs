@@ -1,14 +1,13 @@
-//! What speaks for the pages that a sitemap or a feed names, scored as links are: the title of an entry is the text of
-//! the link, what else is said of it its context.
+//! Scores the entries of a sitemap or feed as links: the title is the anchor text, the description the context.
 
 use crate::model::{Hints, Region};
 use crate::read::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
 use crate::topic::Topic;
 
-/// Scores every page that is named; what was said about it is not needed from then on.
+/// Scores every entry and clears its description.
 pub fn score_hints(hints: &mut Hints, topic: &Topic) {
     let mut document = ParsedDocument::default();
-    // All of whom nothing is said but the address stand in one block without text.
+    // Entries with a URL only share one block without text.
     document.blocks.push(TextBlock { pieces: 0..0, region: Region::Navigation, form: BlockKind::default() });
     let add = |document: &mut ParsedDocument, text: &str| {
         let start = document.text.len();
@@ -26,7 +25,7 @@ pub fn score_hints(hints: &mut Hints, topic: &Topic) {
             add(&mut document, &about);
             block = document.blocks.len();
             let pieces = first..document.pieces.len();
-            // Not the content of a page: there is none.
+            // Not main content, because there is no page.
             document.blocks.push(TextBlock { pieces, region: Region::Navigation, form: BlockKind::default() });
         }
         let (url, region) = (hint.url.clone(), Region::Content);

@@ -18,7 +18,7 @@ fn read(body: &str) -> Hints {
     hints(&answer(body, &[]))
 }
 
-/// Pages as address and time, in seconds.
+/// URL and time in seconds.
 fn pages(hints: &Hints) -> Vec<(&str, Option<u64>)> {
     hints.pages.iter().map(|hint| (hint.url.as_str(), hint.at.map(|at| at.0 / 1000))).collect()
 }
@@ -194,7 +194,7 @@ fn gzip_and_other_charsets_are_undone() {
     assert_eq!(hints(&answer(gbk.into_owned(), &[])), read(SITEMAP));
     let utf16: Vec<u8> = SITEMAP.replace("UTF-8", "utf-16").encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(hints(&answer([b"\xff\xfe", &utf16[..]].concat(), &[])), read(SITEMAP));
-    // A bomb: what lies beyond the limit is not unpacked.
+    // A decompression bomb is cut at the limit.
     let mut bomb = gzip(b"<urlset><url><loc>/1</loc></url>");
     bomb.extend(gzip(&vec![b' '; BYTES]));
     bomb.extend(gzip(b"<url><loc>/2</loc></url>"));
@@ -233,7 +233,7 @@ fn mistakes_cost_no_more_than_an_entry() {
 
 #[test]
 fn addresses_are_bounded_as_a_whole_in_every_notation() {
-    // Three times as long when their letters are escaped.
+    // Escaping makes it three times as long.
     let far = "中".repeat(800);
     let addresses =
         |wrap: fn(&str) -> String| -> String { (0..MOST).map(|n| wrap(&format!("http://a.cn/{n}/{far}"))).collect() };
@@ -264,7 +264,7 @@ proptest! {
         prop_assert!(read(&text).pages.len() <= parts.len());
     }
 
-    /// What is there of a sitemap is read as it is read of the whole.
+    /// A truncated sitemap yields a prefix of the whole one's entries.
     #[test]
     fn a_part_names_the_first_of_what_the_whole_names(at in 0..SITEMAP.len()) {
         let whole = read(SITEMAP);

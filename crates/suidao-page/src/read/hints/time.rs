@@ -1,27 +1,25 @@
-//! Times as sitemaps and feeds write them.
+//! Times in sitemaps and feeds.
 
 use jiff::fmt::rfc2822::DateTimeParser;
 
 use crate::model::{Day, Millis};
 
-/// Feeds in the wild name the wrong day of the week.
+/// Some feeds have the wrong weekday.
 const MAIL: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
-/// Reads a time; none if it is none, or lies before 1970. Of a year, month or day it is the beginning, and a time without a
-/// zone is taken as UTC.
+/// Parses a time from 1970 on. A year, month or day means its start; without a zone UTC is assumed.
 pub(in crate::read) fn read(text: &str) -> Option<Millis> {
     let text = text.trim();
     let millis = w3c(text.as_bytes()).or_else(|| MAIL.parse_timestamp(text).ok().map(|time| time.as_millisecond()))?;
     u64::try_from(millis).ok().map(Millis)
 }
 
-/// The first instant of a year.
 pub(super) fn year(year: i16) -> Millis {
     Day::of(year, 1, 1).unwrap_or_default().start()
 }
 
-/// `2021`, `2021-03`, `2021-03-05`, `2021-03-05T10:00+08:00`, `2021-03-05T10:00:00.5Z`; also with a blank for the `T` and
-/// with `+0800`. Milliseconds since the epoch.
+/// `2021`, `2021-03`, `2021-03-05`, `2021-03-05T10:00+08:00`, `2021-03-05T10:00:00.5Z`; also with a blank for the `T`
+/// and with `+0800`. Milliseconds since the epoch.
 fn w3c(text: &[u8]) -> Option<i64> {
     let mut rest = text;
     let year = number(&mut rest, 4).filter(|year| *year >= 1000)?;
@@ -44,7 +42,7 @@ fn w3c(text: &[u8]) -> Option<i64> {
     Some((i64::from(day.0) * 86_400 + seconds - zone) * 1000 + millis)
 }
 
-/// Seconds of the day, and milliseconds beside them.
+/// Second of the day, and milliseconds.
 fn clock(rest: &mut &[u8]) -> Option<(i64, i64)> {
     let hour = number(rest, 2)?;
     if !skip(rest, b":") {
@@ -61,7 +59,7 @@ fn clock(rest: &mut &[u8]) -> Option<(i64, i64)> {
             *rest = &rest[digits..];
         }
     }
-    // A leap second is the one after it.
+    // A leap second counts as the next second.
     (hour <= 24 && minute < 60 && second <= 60).then_some((hour * 3600 + minute * 60 + second, millis))
 }
 
@@ -80,7 +78,7 @@ fn offset(rest: &mut &[u8]) -> Option<i64> {
     (hours < 24 && minutes < 60).then_some(east * (hours * 3600 + minutes * 60))
 }
 
-/// As many digits as there are, up to so many.
+/// A number of at most `digits` digits.
 fn number(rest: &mut &[u8], digits: usize) -> Option<i64> {
     let length = rest.iter().take(digits).take_while(|byte| byte.is_ascii_digit()).count();
     let (own, behind) = rest.split_at(length);
@@ -88,7 +86,7 @@ fn number(rest: &mut &[u8], digits: usize) -> Option<i64> {
     (length > 0).then(|| own.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
 
-/// Goes past one of these bytes, if one stands there.
+/// Skips one of these bytes, if it is next.
 fn skip(rest: &mut &[u8], any: &[u8]) -> bool {
     let found = rest.first().is_some_and(|byte| any.contains(byte));
     if found {

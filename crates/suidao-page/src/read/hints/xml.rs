@@ -1,9 +1,7 @@
-//! Sitemaps, RSS and Atom as XML, in one pass over quick-xml's events: all of them are lists of entries that have an
-//! address and times.
+//! Parses sitemaps, RSS and Atom in one pass over quick-xml's events: all are lists of entries with URLs and times.
 //!
-//! Namespaces are told by their prefixes alone, as those who write feeds tell them: an element is of the list's own
-//! vocabulary if it has the prefix that the list has, so that `image:loc` is no address of a page. Entities that the
-//! document defines are not expanded.
+//! Namespaces are recognized by prefix only: an element belongs to the list's vocabulary if it has the root's prefix,
+//! so that `image:loc` is not a page. Entities defined by the document are not expanded.
 
 use std::borrow::Cow;
 
@@ -17,31 +15,29 @@ use crate::model::{CrawlUrl, Hints, Millis, SitemapEntry};
 use crate::read::markup::{self, fold_into};
 use crate::read::outlinks::ANCHOR;
 
-/// What the outermost element says that all of it is.
+/// Format, by the root element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     /// `urlset` or `sitemapindex`: entries are `url` and `sitemap`.
     Sitemap,
-    /// `rss`, or `RDF` before it: entries are `item`.
+    /// `rss`, or the earlier `RDF`: entries are `item`.
     Rss,
     /// `feed`: entries are `entry`.
     Atom,
 }
 
-/// What is told of an entry by the text of an element.
+/// The meaning of an element's text in an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
     Address,
-    /// An address if there is no other.
+    /// A URL to use if there is no other.
     Spare,
     Time,
     Title,
     About,
 }
 
-/// An entry so far.
 struct Entry {
-    /// Its element's name, for its end.
     name: String,
     is_sitemap: bool,
     base: CrawlUrl,
@@ -58,18 +54,18 @@ struct Walk {
     /// The prefix of the list's own elements.
     prefix: Option<String>,
     base: CrawlUrl,
-    /// Elements that are open.
+    /// Number of open elements.
     depth: usize,
     entry: Option<Entry>,
-    /// The element that is being read, how deep it lies, and its text.
+    /// The element that is being read, its depth and its text.
     field: Option<(Field, usize)>,
     text: String,
     hints: Hints,
-    /// Of all addresses so far.
+    /// Bytes of all URLs so far.
     bytes: usize,
 }
 
-/// Reads what names pages; what comes before a break stands, but for an entry that is not whole.
+/// Reads the entries; after an error keeps the complete ones.
 pub(super) fn read(text: &str, url: &CrawlUrl) -> Hints {
     let mut reader = Reader::from_str(text);
     let config = reader.config_mut();
@@ -107,7 +103,7 @@ impl Walk {
             "feed" => List::Atom,
             _ => return None,
         };
-        // What RDF lists has no prefix, though RDF itself has one.
+        // Elements in RDF have no prefix, although the root has one.
         let prefix = prefix.filter(|_| list != List::Rss).map(|prefix| prefix.as_ref().to_owned());
         let hints = Hints::default();
         let base = based(url, root);
@@ -139,7 +135,7 @@ impl Walk {
                 List::Rss => local == "item",
                 List::Atom => local == "entry",
             };
-        // One that begins inside another of its kind: the end of that was forgotten.
+        // An entry inside another of its kind: the end tag of the outer one is missing.
         if begins && self.entry.as_ref().is_none_or(|entry| entry.name == name.as_ref()) {
             self.finish();
             self.depth += 1;
@@ -158,7 +154,7 @@ impl Walk {
             return;
         }
         self.depth += 1;
-        // What a sitemap says of an article lies one element deeper.
+        // `news:title` is one level deeper.
         let news = self.list == List::Sitemap && prefix == Some("news") && matches!(local, "title" | "keywords");
         let Some(entry) = self.entry.as_mut().filter(|entry| entry.depth + 1 == self.depth || news) else { return };
         self.text.clear();
@@ -212,7 +208,7 @@ impl Walk {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Ends the entry, whatever of it is still open.
+    /// Ends the entry and its open elements.
     fn finish(&mut self) {
         self.field = None;
         let Some(entry) = self.entry.take() else { return };
@@ -247,7 +243,7 @@ impl Walk {
     }
 }
 
-/// What is shown of a title or a description: feeds write HTML there, escaped or not.
+/// The visible text of a title or description, which may be HTML, escaped or not.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     if text.contains('<') || text.contains('&') {
@@ -259,24 +255,24 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// As much of a title as is kept of the text of a link.
+/// A title cut to the length of an anchor text.
 fn clipped(title: &str) -> String {
     let anchor: String = title.chars().take(ANCHOR).collect();
     anchor.trim_end().to_owned()
 }
 
-/// The first attribute with such a name.
+/// The first attribute with a matching name.
 fn attribute(start: &BytesStart, is: impl Fn(&str) -> bool) -> Option<String> {
-    // Checked, each name would be compared with all before it.
+    // The check for duplicates would take quadratic time.
     let mut attributes = start.attributes();
     let found = attributes.with_checks(false).flatten().find(|attribute| is(attribute.key.as_ref()))?;
     let value = found.normalized_value(XmlVersion::Implicit1_0);
-    // An ampersand alone is what it looks like.
+    // A lone ampersand is literal.
     let value = value.map_or_else(|_| found.value.to_string(), Cow::into_owned);
     (value.len() <= LONGEST).then_some(value)
 }
 
-/// What references in an element go by (`xml:base`).
+/// The base of references in an element (`xml:base`).
 fn based(base: &CrawlUrl, start: &BytesStart) -> CrawlUrl {
     attribute(start, |key| key == "xml:base").and_then(|own| base.join(&own).ok()).unwrap_or_else(|| base.clone())
 }

@@ -1,9 +1,8 @@
-//! What stands between the tokenizer and html5ever's tree builder, and keeps the second within bounds.
+//! Limits what the tokenizer passes to html5ever's tree builder.
 //!
-//! The tree builder has no bounds, and some of its steps cost as much as there are open elements, or formatting
-//! elements that were left open (HTML standard, 13.2.4.3). So a start tag that would open too much is left out; its
-//! text is not. Elements that only say how text looks are given to the tree builder without their attributes, because
-//! of those that are alike it keeps three.
+//! The tree builder has no limits, and some of its steps cost as much as there are open elements or unclosed formatting
+//! elements (HTML standard, 13.2.4.3). So a start tag that would open too much is dropped, but not its text. Formatting
+//! elements lose their attributes, because the tree builder keeps at most three equal ones.
 
 use std::cell::Cell;
 
@@ -18,14 +17,14 @@ use crate::read::names::is_void;
 
 /// Open elements; real pages have fewer than a hundred.
 pub const DEPTH: usize = 512;
-/// Elements and runs of text of one page.
+/// Elements and runs of text per page.
 const NODES: usize = 1_000_000;
-/// Attributes of an `a` that are kept: html5ever copies them into every block that the link goes on in.
+/// Attributes of an `a`: html5ever copies them into every block that the link extends to.
 const LINK: usize = 16;
-/// Elements of one page that are a border to formatting elements: their list grows by one where such an element is left open.
+/// Elements per page that are markers for formatting elements, whose list grows if one is left open.
 const BORDERS: usize = 200;
 
-/// How the tokenizer is to read what follows a start tag.
+/// The tokenizer state after a start tag.
 fn raw_kind(name: &LocalName) -> Option<RawKind> {
     match *name {
         local_name!("script") => Some(ScriptData),
@@ -39,18 +38,16 @@ fn raw_kind(name: &LocalName) -> Option<RawKind> {
     }
 }
 
-/// Stands between the tokenizer and html5ever's tree builder, and keeps the second within bounds.
 pub(super) struct Gate<'a> {
     builder: TreeBuilder<Handle<'a>, Sink<'a>>,
     live: &'a Cell<usize>,
     scripting: bool,
-    /// Elements that were left out and have not ended.
+    /// Dropped elements that are still open.
     left_out: Cell<usize>,
-    /// What is read is the raw text of one of them.
+    /// The current raw text belongs to one of them.
     raw: Cell<bool>,
-    /// Start tags of elements that are a border.
+    /// Start tags of marker elements.
     borders: Cell<usize>,
-    /// Something was left out.
     cut: Cell<bool>,
 }
 
@@ -70,12 +67,12 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// The tree, and whether all of the page is in it.
+    /// The tree, and whether it is complete.
     pub(super) fn into_tree(self) -> (Vec<TreeNode>, bool) {
         (self.builder.sink.into_nodes(), !self.cut.get())
     }
 
-    /// What the tokenizer is answered to a start tag that is left out because too much is open; none if it may pass.
+    /// The tokenizer's result for a start tag that must be dropped; `None` if it may pass.
     fn leave_out(&self, tag: &Tag) -> Option<TokenSinkResult<Handle<'a>>> {
         let full = self.live.get() > DEPTH || self.builder.sink.len() > NODES;
         if !full && self.left_out.get() == 0 {
@@ -91,7 +88,7 @@ impl<'a> Gate<'a> {
         Some(raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData))
     }
 
-    /// Changes a start or end tag into what html5ever is to see of it; the sink is told what it stands for.
+    /// Replaces a tag by what html5ever needs of it; the sink receives the original.
     fn change(&self, tag: &mut Tag) {
         let starts = tag.kind == TagKind::StartTag;
         let name = &tag.name;
@@ -110,7 +107,7 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// The attribute by which a `font` inside a drawing ends the drawing, empty, if the tag has one.
+/// The attribute (emptied) with which a `font` ends a drawing, if the tag has one.
 fn font_attribute(tag: &Tag) -> Option<Attribute> {
     let says = |name: &LocalName| matches!(*name, local_name!("color") | local_name!("face") | local_name!("size"));
     let is_font = tag.name == local_name!("font") && tag.attrs.iter().any(|attribute| says(&attribute.name.local));
@@ -122,7 +119,7 @@ fn bare(name: LocalName) -> Tag {
     Tag { kind: TagKind::StartTag, name, self_closing: false, attrs: Vec::new(), had_duplicate_attributes: false }
 }
 
-/// Elements that say how text looks, which html5ever opens again in later blocks where they were left open.
+/// Formatting elements, which html5ever reopens in later blocks if they are not closed.
 static LOOKS: [LocalName; 13] = [
     local_name!("b"),
     local_name!("big"),
@@ -138,7 +135,7 @@ static LOOKS: [LocalName; 13] = [
     local_name!("tt"),
     local_name!("u"),
 ];
-/// Elements that formatting elements do not go on beyond, and names for them that mean nothing to html5ever.
+/// Elements that bound formatting elements, and replacement names without meaning to html5ever.
 static BORDER: [LocalName; 4] =
     [local_name!("applet"), local_name!("marquee"), local_name!("object"), local_name!("template")];
 const PLAIN: [&str; 4] = ["=applet", "=marque", "=object", "=templa"];
@@ -170,7 +167,7 @@ impl<'a> TokenSink for Gate<'a> {
         let answer = self.builder.process_token(token, line);
         self.builder.sink.expect_no_more();
         match answer {
-            // Nothing is run, and the charset is known.
+            // Scripts are not run, and the charset is known.
             TokenSinkResult::Script(_) | TokenSinkResult::EncodingIndicator(_) => TokenSinkResult::Continue,
             answer => answer,
         }

@@ -1,4 +1,4 @@
-//! Where html5ever's tree builder puts what it makes: all nodes in one vector, linked by their indices.
+//! The output of html5ever's tree builder: all nodes in one vector, linked by indices.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -9,17 +9,16 @@ use html5ever::tokenizer::{Tag, TagKind};
 use html5ever::tree_builder::ElemName;
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
-/// Attributes of the root and of the body, which may be written several times.
+/// Maximum attributes of root and body, which several tags may add to.
 const ROOT: usize = 32;
 
-/// Index that stands for no node.
+/// No node.
 pub(super) const NONE: u32 = u32::MAX;
-/// Index of the document.
 pub(super) const DOCUMENT: u32 = 0;
-/// Index of what is not walked: comments, and what templates hold.
+/// Parent of what is not walked: comments and templates.
 const UNSEEN: u32 = 1;
 
-/// An element or a run of text, and its neighbours.
+/// An element or text, and its neighbours.
 pub(super) struct TreeNode {
     pub(super) what: NodeContent,
     pub(super) parent: u32,
@@ -36,13 +35,13 @@ impl TreeNode {
 }
 
 pub(super) enum NodeContent {
-    /// The document, a comment, or what a template holds.
+    /// The document, a comment or the content of a template.
     Nothing,
     Element(Tag, Namespace),
     Text(StrTendril),
 }
 
-/// What html5ever knows an element by. Its clones are counted: they are the open elements, and few more.
+/// html5ever's reference to an element. The number of clones is about that of the open elements.
 pub(super) struct Handle<'a> {
     node: u32,
     ns: Namespace,
@@ -85,10 +84,9 @@ impl ElemName for &Handle<'_> {
     }
 }
 
-/// Where html5ever puts what it makes.
 pub(super) struct Sink<'a> {
     nodes: RefCell<Vec<TreeNode>>,
-    /// The name that html5ever was given for the next element, and the tag that it stands for.
+    /// The replacement name of the next element, and its original tag.
     expected: RefCell<Option<(LocalName, Tag)>>,
     live: &'a Cell<usize>,
 }
@@ -107,7 +105,7 @@ impl<'a> Sink<'a> {
         self.nodes.into_inner()
     }
 
-    /// The next element of this name stands for `tag`.
+    /// Announces that the next element of this name replaces `tag`.
     pub(super) fn expect(&self, name: LocalName, tag: Tag) {
         self.expected.replace(Some((name, tag)));
     }
@@ -123,7 +121,7 @@ impl<'a> Sink<'a> {
         (nodes.len() - 1) as u32
     }
 
-    /// Puts something below `parent`, before `next` or at the end. Text joins the text before it.
+    /// Inserts under `parent`, before `next` or at the end. Adjacent texts are joined.
     fn insert(&self, parent: u32, next: u32, child: NodeOrText<Handle<'a>>) {
         let previous = {
             let nodes = &mut *self.nodes.borrow_mut();
@@ -148,7 +146,7 @@ impl<'a> Sink<'a> {
         join(nodes, parent, (previous, child), (child, next));
     }
 
-    /// Takes something out of the tree.
+    /// Detaches a node.
     fn cut_off(&self, node: u32) {
         let nodes = &mut *self.nodes.borrow_mut();
         let own = &mut nodes[node as usize];
@@ -264,8 +262,8 @@ impl<'a> TreeSink for Sink<'a> {
     }
 }
 
-/// Writes down who follows whom below `parent`: of the first pair the second after the first, of the second pair the first before
-/// the second. No node before the first, or after the last, is the parent itself.
+/// Links the neighbours under `parent`: `after` follows `previous`, and `before` precedes `next`. `parent` stands for
+/// no neighbour.
 fn join(nodes: &mut [TreeNode], parent: u32, (previous, after): (u32, u32), (before, next): (u32, u32)) {
     match previous {
         NONE => nodes[parent as usize].first = after,

@@ -1,4 +1,4 @@
-//! The facts of a crawl as one HTML page that needs nothing beside it (`report.html`). Pure: the same facts give the same bytes.
+//! The facts of a crawl as a self-contained HTML page (`report.html`). Pure: the same facts give the same bytes.
 
 use minijinja::context;
 use minijinja::value::{Serde, Value};
@@ -7,7 +7,7 @@ use super::facts::{Bin, HarvestPoint, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
 use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
 
-/// Lengths of tunnels with a bar of their own; longer ones share the last.
+/// Tunnel lengths with a bar of their own; longer ones share the last.
 const LENGTHS: usize = 20;
 
 pub fn page(facts: &ReportFacts) -> String {
@@ -85,7 +85,7 @@ fn tunnels(by_hops: &[u64]) -> String {
     histogram(&bars, &title, "relevant pages", None)
 }
 
-/// Bars of pages with their relevant part; its name tells the figures too.
+/// Bars of pages with their relevant part; the title has the figures too.
 fn bars(bins: &[Bin], title: &str) -> String {
     let bars: Vec<Bar> = bins.iter().map(|bin| Bar { name: &bin.name, whole: bin.pages, part: bin.relevant }).collect();
     let most = bins.iter().max_by_key(|bin| bin.pages);

@@ -1,4 +1,4 @@
-//! The page of small crawls, and of none.
+//! The report page of small and empty crawls.
 
 use scraper::{Html, Selector};
 
@@ -11,7 +11,7 @@ fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
     html.select(&Selector::parse(selector).unwrap()).collect()
 }
 
-/// A crawl of eight pages: a row of off-topic ones would need a crawler, so all but the seed hang on the seed.
+/// A crawl of eight pages. All but the seed were found on the seed; chains of off-topic pages would need a real crawl.
 fn facts() -> ReportFacts {
     let root = tempfile::tempdir().unwrap();
     let story = "昨天 晚上 的 比赛 非常 精彩 , 两队 踢 了 加时".repeat(20);
@@ -43,7 +43,7 @@ fn facts_are_as_counted_by_hand() {
         facts.hosts.rows.iter().map(|row| (row.host.as_str(), row.pages, row.relevant, row.first)).collect();
     assert_eq!(hosts, [("b.cn", 3, 1, 4), ("a.cn", 2, 2, 2), ("seed.cn", 1, 0, 1)]);
     assert_eq!((facts.duplicates.groups, facts.duplicates.repeated), (1, 1));
-    // The seed is off topic, so all relevant pages lie behind one.
+    // The seed is off topic, so all relevant pages come after an off-topic page.
     assert_eq!(facts.tunnels.by_hops, [0, 3]);
     assert_eq!((facts.tunnels.opened, facts.tunnels.longest.len()), (2, 1));
     let steps: Vec<_> = facts.tunnels.longest[0].steps.iter().map(|step| step.page.url.as_str()).collect();

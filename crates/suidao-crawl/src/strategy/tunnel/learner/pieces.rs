@@ -1,4 +1,4 @@
-//! What was learnt in pieces, and back, for a restart that need not observe every event again.
+//! Saves the learner in pieces, and restores it, so that a restart need not fold all events.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,16 @@ use super::super::sums::{
 use super::{BlockKey, FamilyKey, Known, Learner, NONE};
 use suidao_page::model::Digest;
 
-/// A piece of what was learnt, for a restart.
 #[derive(Serialize, Deserialize)]
 enum Piece<'a> {
-    /// Of URLs, in order of their numbers.
+    /// In order of the URL numbers.
     Known(Cow<'a, [Known]>),
-    /// Bodies of documents, in no order.
+    /// Body digests of documents, unordered.
     Bodies(Vec<Digest>),
-    /// All else: hosts, families, templates, blocks, places, each with its numbers.
+    /// Everything else: hosts, families, templates, blocks, places, with their keys.
     Sums(Box<Sums<'a>>),
 }
 
-/// What is summed up, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Sums<'a> {
     hosts: Cow<'a, YieldTable<u64, HostYield>>,
@@ -34,13 +32,12 @@ struct Sums<'a> {
     friends: WeightedSum,
 }
 
-/// URLs or bodies in a piece: some MB.
+/// URLs or bodies per piece: some MB.
 const PIECE: usize = 1 << 16;
 
 impl Learner {
-    /// All that was learnt, in pieces.
     pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
-        // Every field: one that is forgotten here would be forgotten by a restart.
+        // Lists every field, so that the compiler reports a new one that a restart would lose.
         let Self {
             settings: _,
             threshold: _,
@@ -75,7 +72,7 @@ impl Learner {
         pieces.map(|piece| postcard::to_stdvec(&piece).expect("plain data is written to memory"))
     }
 
-    /// Takes a piece in; false for one that is none.
+    /// Restores a piece; false if it is invalid.
     pub fn restore(&mut self, piece: &[u8]) -> bool {
         match postcard::from_bytes(piece) {
             Ok(Piece::Known(known)) => self.known.extend(known.into_owned()),
@@ -94,7 +91,7 @@ impl Learner {
         true
     }
 
-    /// Whether it knows so many URLs, and of each all that it takes part in.
+    /// Whether it has a record for each of `urls` URLs, with valid references.
     pub fn is_complete(&self, urls: usize) -> bool {
         let known = |known: &Known| {
             known.host() < self.hosts.len()
