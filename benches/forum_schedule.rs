@@ -51,7 +51,6 @@ const SQRT: usize = 4;
 /// Even within the day, probably the paper's reading; round the clock it has a gap at midnight.
 const ERA_OF_THE_DAY: usize = 5;
 
-/// Delays of all schedules in one setting.
 struct Case {
     cv: f64,
     window: usize,
@@ -178,7 +177,6 @@ fn forum(seed: u64, cv: f64) -> ActivitySpec {
     }
 }
 
-/// The twenty days before a window, and the window.
 fn windows(spec: &ActivitySpec, first: i64) -> [ForumDays; 2] {
     let window = ForumDays { start: spec.start + first * DAY, days: 10, offset: spec.offset };
     [ForumDays { start: window.start - 20 * DAY, days: 20, ..window }, window]

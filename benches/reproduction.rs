@@ -69,7 +69,6 @@ fn main() {
     println!("\n{:.0} s in all", begun.elapsed().as_secs_f64());
 }
 
-/// For each web the run of each strategy.
 fn runs(name: &str, webs: u64, pages: usize) -> Vec<Vec<StrategyRun>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("worlds/{name}.toml"));
     let spec = WebSpec::load(&path).expect("a spec");

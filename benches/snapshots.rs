@@ -41,7 +41,6 @@ fn main() {
     eprintln!("{:.0} s in all", begun.elapsed().as_secs_f64());
 }
 
-/// The kinds of pages, by name.
 fn kinds() -> [(&'static str, SimulatedListing); 8] {
     let printed = SimulatedListing::default();
     let of = |arrivals| SimulatedListing { arrivals, ..SimulatedListing::default() };
@@ -65,7 +64,6 @@ fn median(mut values: Vec<f64>) -> f64 {
     (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
 }
 
-/// Computes a value for each of `webs` webs of a kind.
 fn of_webs<T: Send>(
     listing: &SimulatedListing,
     webs: u64,

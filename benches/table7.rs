@@ -62,7 +62,6 @@ struct Options {
     bandwidth: f64,
 }
 
-/// A way to follow the web for a month.
 #[derive(Clone)]
 struct Way {
     name: String,
@@ -80,7 +79,6 @@ impl Way {
     }
 }
 
-/// Its results.
 struct Month {
     tally: LevelCounts,
     seconds: f64,
@@ -196,7 +194,6 @@ fn ways() -> Vec<Way> {
     ways
 }
 
-/// Seconds of one crawl by its size.
 fn figure_6(options: &Options) {
     println!("## Figure 6: seconds of one crawl of everything, by pages\n");
     let names = WORKERS.map(|workers| if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") });

@@ -121,12 +121,10 @@ impl Comparison {
         self.marks.last().copied().unwrap_or(0)
     }
 
-    /// Index of the oracle, if it took part.
     pub fn oracle(&self) -> Option<usize> {
         self.strategies.iter().position(|name| name == ORACLE)
     }
 
-    /// Number of cases (task and random seed).
     pub fn cases(&self, scope: ComparisonScope) -> usize {
         self.cases_of(scope).count()
     }
@@ -145,7 +143,6 @@ impl Comparison {
         })
     }
 
-    /// Page counts of the tallies.
     pub(super) fn points(&self) -> &[usize] {
         &self.points
     }
@@ -183,7 +180,6 @@ impl Comparison {
         drawn.into_par_iter().filter_map(interval).collect()
     }
 
-    /// Pages of a strategy's longest run, up to the last cutoff.
     pub fn longest(&self, scope: ComparisonScope, strategy: usize) -> usize {
         let length = |case: &Case| Some(case.runs.get(strategy)?.as_ref()?.0.steps.len());
         self.cases_of(scope).filter_map(length).max().unwrap_or(0).min(self.pages())

@@ -51,14 +51,12 @@ pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error
     Ok(out.flush()?)
 }
 
-/// A line of `summary.csv`: one median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryRow<'a> {
     /// Empty for all tasks.
     pub task: &'a str,
     pub strategy: &'a str,
     pub pages: usize,
-    /// [`RunMeasure::key`].
     pub measure: &'static str,
     pub cases: usize,
     pub median: f64,

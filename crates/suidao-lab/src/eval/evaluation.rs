@@ -27,7 +27,6 @@ pub struct OfQuery {
     pub at_ten: Option<f64>,
 }
 
-/// Evaluated crawls and the settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StrategyEvaluation {
     pub marks: Vec<u64>,

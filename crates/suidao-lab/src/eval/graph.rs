@@ -31,7 +31,6 @@ pub(super) struct GraphNode {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum NodeKind {
-    /// Without outlinks.
     #[default]
     Dead,
     /// A redirect, or the same URL under the other scheme.
@@ -103,7 +102,6 @@ impl WebGraph {
                 let known = relevant(&self.urls[page.id.0 as usize], page);
                 let from = self.links.len();
                 self.links.extend(page.links.iter().map(|link| link.to.0).chain(page.known.iter().map(|id| id.0)));
-                // In order of discovery.
                 self.links[from..].sort_unstable();
                 self.nodes[page.id.0 as usize] = GraphNode {
                     links: (from, self.links.len()),
@@ -152,7 +150,6 @@ impl WebGraph {
         self.nodes[node as usize]
     }
 
-    /// Number of URLs, including dead ones.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -162,7 +159,6 @@ impl WebGraph {
         &self.links[from..to]
     }
 
-    /// Seeds that were not excluded.
     pub(super) fn seeds(&self) -> &[u32] {
         &self.seeds
     }

@@ -66,7 +66,6 @@ pub fn tunnels(run: &StrategyRun, pages: usize) -> Vec<u32> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMeasure {
     Relevant,
-    /// H(N).
     Harvest,
     /// TR(N): relevant pages found, of all.
     Recall,
@@ -77,7 +76,6 @@ pub enum RunMeasure {
 }
 
 impl RunMeasure {
-    /// In the order of tables.
     pub const ALL: [Self; 5] = [Self::Relevant, Self::Harvest, Self::Recall, Self::Islands, Self::Oracle];
 
     pub fn key(self) -> &'static str {
@@ -100,7 +98,6 @@ impl RunMeasure {
         }
     }
 
-    /// Whether it is a share from 0 to 1 rather than a count.
     pub fn is_share(self) -> bool {
         self != Self::Relevant
     }
@@ -136,7 +133,6 @@ mod tests {
 
     #[test]
     fn tallies_are_as_counted_by_hand() {
-        // Islands 0 and 1.
         let run = by_hand("t", 1, "s", "+-+-------+---------++");
         let at = run.at(&[1, 4, 20, 30]);
         let counts: Vec<_> = at.iter().map(|t| (t.pages, t.relevant, t.islands)).collect();
@@ -159,7 +155,6 @@ mod tests {
 
     #[test]
     fn tunnels_count_relevant_pages_by_their_hops() {
-        // Hops are 0 1 2 0 1 2 ...
         let run = by_hand("t", 1, "s", "++-++++");
         assert_eq!(tunnels(&run, 6), [2, 2, 1]);
         assert_eq!(tunnels(&run, 1), [1]);

@@ -101,7 +101,6 @@ fn walk(graph: &WebGraph) -> Vec<u32> {
     order
 }
 
-/// Paths from fetched pages to unfetched ones.
 struct Search<'a> {
     graph: &'a WebGraph,
     /// Unfetched pages on the path to a node, including itself; 0 once it is fetched.

@@ -9,7 +9,6 @@ use thiserror::Error;
 /// Default pages of a run.
 const PAGES: usize = 2_000;
 
-/// Default cutoffs.
 const MARKS: [usize; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -30,7 +29,6 @@ pub struct Plan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskPlan {
-    /// Unique.
     pub name: String,
     /// The web: `hosts:DIR`, `warc:FILE`, `crawl:DIR`, `world:FILE.toml`.
     pub web: String,

@@ -6,7 +6,6 @@
 
 use serde::Serialize;
 
-/// A page of a crawl, in order of fetching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
     /// By ground truth, or by the lexicon's threshold.
@@ -14,7 +13,6 @@ pub struct Collected {
     pub hit: bool,
 }
 
-/// Counts after a number of pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct AtMark {
     /// The cutoff, or fewer if the crawl ended before it.

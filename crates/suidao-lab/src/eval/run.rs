@@ -17,7 +17,6 @@ pub struct RunStep {
 pub struct StrategyRun {
     /// Identifies web, lexicon and seeds.
     pub task: String,
-    /// The web's name.
     pub web: String,
     /// Seed of a generated web and of random choices.
     pub seed: u64,
@@ -59,7 +58,6 @@ pub struct RunMeta {
 struct Found {
     url: Option<CrawlUrl>,
     origin: UrlOrigin,
-    /// Relevant, as far as is known.
     hit: bool,
     hops: u16,
 }
@@ -73,7 +71,6 @@ pub struct Recorder<F> {
 }
 
 impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
-    /// `ask` provides the ground truth.
     pub fn new(ask: F) -> Self {
         Self { ask, found: Vec::new(), steps: Vec::new() }
     }

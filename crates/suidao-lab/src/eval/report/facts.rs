@@ -14,7 +14,6 @@ pub struct ComparisonFacts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TaskFacts {
     pub name: String,
-    /// The web's name.
     pub web: String,
     pub seeds: Vec<u64>,
     pub lexicon: String,

@@ -74,12 +74,10 @@ fn order(comparison: &Comparison) -> Vec<usize> {
     order
 }
 
-/// Whether shares of the oracle exist.
 fn shares(comparison: &Comparison, scope: ComparisonScope) -> bool {
     comparison.oracle().is_some() && comparison.knows(scope, RunMeasure::Oracle)
 }
 
-/// Data shared by the sections of the page.
 struct Page<'a> {
     comparison: &'a Comparison,
     /// Strategies, the best first.
@@ -99,7 +97,6 @@ impl Page<'_> {
         }
     }
 
-    /// Strategies except the oracle, the best first.
     fn rivals(&self) -> Vec<usize> {
         let oracle = self.comparison.oracle();
         self.order.iter().copied().filter(|strategy| Some(*strategy) != oracle).collect()

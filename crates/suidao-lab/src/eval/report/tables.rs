@@ -31,7 +31,6 @@ impl Page<'_> {
             .collect()
     }
 
-    /// Wins of every pair of strategies.
     pub(super) fn duels(&self) -> Value {
         let comparison = self.comparison;
         let (cases, pages) = (comparison.cases(ComparisonScope::All), comparison.pages());

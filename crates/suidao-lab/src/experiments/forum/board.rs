@@ -42,7 +42,6 @@ impl Default for BoardSkin {
 /// The time that a page at `now` (the forum's clock) shows for `at`.
 fn shown(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
     let absolute = |unit: i64| ApproxTime { at: (at + OFFSET).div_euclid(unit) * unit - OFFSET, within: unit as u32 };
-    // Whole units ago.
     let ago = |unit: i64| {
         let units = (now - at).div_euclid(unit);
         ApproxTime { at: now + AHEAD - (units + 1) * unit + 1, within: unit as u32 }
@@ -54,7 +53,6 @@ fn shown(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
         Times::Relative => Some(match now - at {
             ..MINUTE => ago(1),
             MINUTE..HOUR => ago(MINUTE),
-            // The same day.
             _ if now - midnight < DAY => ago(HOUR),
             _ if now - midnight < 2 * DAY => absolute(MINUTE),
             elapsed if elapsed < 7 * DAY => ago(DAY),
@@ -70,7 +68,6 @@ pub(super) struct SimulatedBoard<'a> {
 }
 
 impl SimulatedBoard<'_> {
-    /// Posts of a thread at `now`.
     pub fn posts(self, thread: usize, now: i64) -> usize {
         self.activity.threads[thread].posts.partition_point(|post| post.at <= now)
     }

@@ -21,7 +21,6 @@ impl ForumDays {
     }
 }
 
-/// Statistics of the boards in a window.
 pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardStatistics> {
     let mut statistics = Statistics::new(window.offset);
     for (place, board) in activity.boards.iter().enumerate() {

@@ -111,7 +111,6 @@ pub(super) fn read(pattern: &str, path: &str, query: &str) -> Option<(Slots, usi
     Some((slots, named))
 }
 
-/// Matches the whole of `text`.
 fn take(pattern: &str, text: &str, slots: &mut Slots) -> Option<()> {
     let mut parts = pattern.split('{');
     let mut rest = text.strip_prefix(parts.next().unwrap_or_default())?;
