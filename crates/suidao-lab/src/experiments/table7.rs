@@ -64,7 +64,6 @@ pub struct LevelCounts {
     /// Answers with unchanged main text and links.
     pub redundant: u64,
     pub not_modified: u64,
-    /// Answers with a new page.
     pub new: u64,
     /// Bytes of all bodies.
     pub bytes: u64,

@@ -5,9 +5,7 @@ use crate::world::SyntheticWeb;
 use suidao_page::model::{CrawlUrl, Fetched};
 use suidao_page::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
 
-/// Number of topic pages.
 const SAMPLES: usize = 60;
-/// Number of off-topic pages.
 const BACKGROUND: usize = 240;
 
 /// Learns the lexicon of a world's topic from 60 topic pages and 240 others, all on hosts without incoming links.

@@ -38,7 +38,6 @@ pub enum RecordedError {
     /// A path that is not what it should be; the message names it and what to give.
     #[error("{0}")]
     Unusable(String),
-    /// Learning the lexicon of a generated world failed.
     #[error("cannot build a lexicon from this generated web: {0}")]
     Learn(#[from] suidao_page::topic::LearnError),
     #[error(transparent)]

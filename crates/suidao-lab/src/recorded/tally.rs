@@ -11,7 +11,6 @@ use super::LabelledUrls;
 use crate::world::SyntheticWeb;
 use suidao_page::model::{Batch, CrawlUrl, Digest, Event, PageProcessed};
 
-/// Source of relevance labels.
 #[derive(Clone)]
 pub enum GroundTruth {
     /// A list of relevant pages. Counts pages with status 200, several spellings once, excluded hosts not at all.
@@ -32,7 +31,6 @@ impl GroundTruth {
         }
     }
 
-    /// Name for users.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Truth(_) => "truth",
@@ -132,7 +130,6 @@ impl RecordedTally {
         }
     }
 
-    /// The current count.
     pub fn now(&self) -> Cutoff {
         self.now
     }

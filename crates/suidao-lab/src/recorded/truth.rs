@@ -65,7 +65,6 @@ impl LabelledUrls {
         !self.is_excluded(url) && self.keys.contains(&Self::key(url))
     }
 
-    /// Whether the host is excluded.
     pub fn is_excluded(&self, url: &CrawlUrl) -> bool {
         self.excluded.contains(url.host())
     }

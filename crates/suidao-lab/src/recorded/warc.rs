@@ -82,7 +82,6 @@ impl Warc {
         self.answers.is_empty()
     }
 
-    /// The answer for a URL without a record.
     fn unrecorded(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         let is_robots = url.path() == "/robots.txt" && url.query().is_none();
         match self.robots.get(&url.origin()).filter(|_| is_robots) {

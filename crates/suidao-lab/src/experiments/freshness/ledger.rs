@@ -95,12 +95,10 @@ pub struct FreshnessOutcome {
     starved: (usize, usize),
 }
 
-/// Means over some days.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeasuredDays {
     /// Share of pages whose stored version is current, 0 to 1.
     pub freshness: f64,
-    /// The same, weighted by importance.
     pub weighted_freshness: f64,
     /// Days since the first change that is not stored, 0 for a fresh page; weighted by importance.
     pub weighted_age: f64,

@@ -30,7 +30,6 @@ pub enum VisitPolicy {
     CrawlValue,
 }
 
-/// A running policy.
 trait Running {
     /// The page to visit now; `None` to save the visit.
     fn next(&mut self, now: f64) -> Option<u32>;

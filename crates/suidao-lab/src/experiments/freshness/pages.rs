@@ -12,17 +12,14 @@ const ITEMS: u64 = 0x6672_0004;
 pub(super) const RELEVANT: f64 = 0.5;
 /// Exponent of the tail of in-links: 2.1 in the density (Broder et al. 2000).
 const TAIL: f64 = 1.1;
-/// Maximum in-links of a page.
 const MOST_LINKS: f64 = 1_000.0;
 /// Factor of in-links of listing pages.
 const LISTING_LINKS: f64 = 10.0;
 /// Range of items a day on a listing page; log-uniform.
 const ITEM_RATES: [f64; 2] = [0.1, 30.0];
-/// Share of listing pages.
 const LISTINGS: f64 = 0.03;
 /// Mean pages per host; the n-th host has about 1/n of the first one's.
 const HOST_PAGES: u32 = 200;
-/// Items shown on a listing page.
 const SHOWN: [u32; 4] = [10, 20, 30, 50];
 /// Distribution of a listing's items over the days of a week; sums to 7.
 fn week(draw: &mut Draw) -> [f64; 7] {
@@ -43,7 +40,6 @@ pub(super) struct SimulatedPage {
     pub rate: f64,
     /// Range of its changes in [`SimulatedPages::instants`].
     changes: (u32, u32),
-    /// When it disappears, if ever.
     pub gone: Option<f64>,
     pub listing: Option<ListedItems>,
 }
@@ -57,7 +53,6 @@ pub(super) struct ListedItems {
     pub worth: f64,
 }
 
-/// All pages with their ground truth.
 #[derive(Clone, Debug)]
 pub struct SimulatedPages {
     pub(super) days: u32,

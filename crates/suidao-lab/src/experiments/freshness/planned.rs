@@ -18,7 +18,6 @@ const STAMPS: usize = 14;
 /// Visits in a plan: the paper's share, 11 of 30.
 const VISITS: usize = 5;
 
-/// State of a listing page.
 #[derive(Clone, Default)]
 struct Listing {
     /// Items shown at each stamp of the learning days.
@@ -31,7 +30,6 @@ pub(super) struct SnapshotPlanned {
     method: SnapshotPlan,
     /// Days of learning, a multiple of the plan's length.
     learning: usize,
-    /// By page.
     listings: Vec<Listing>,
     /// Next visits: time, page, and stamp counted from day 0.
     due: BinaryHeap<Reverse<(OrderedFloat<f64>, u32, usize)>>,

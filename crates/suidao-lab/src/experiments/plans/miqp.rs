@@ -8,7 +8,6 @@ use super::series::SnapshotSeries;
 use super::similarity::{Matrix, similarity_series};
 use suidao_page::draw::Draw;
 
-/// Local searches per plan.
 const RESTARTS: u64 = 60;
 /// Tolerance for equal sums.
 const SLACK: f64 = 1e-9;

@@ -42,7 +42,6 @@ impl SnapshotSeries {
     }
 }
 
-/// Size of the intersection of two ascending sets.
 pub(super) fn in_both(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut both) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
