@@ -82,6 +82,7 @@ struct BuildArgs {
     index_pages: bool,
 }
 
+/// How `--urls` fetches.
 #[derive(Args)]
 struct Fetching {
     /// With --urls: your e-mail address or URL for site owners
@@ -98,6 +99,7 @@ struct Fetching {
     sets: Vec<String>,
 }
 
+/// Where the samples come from.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Source {
