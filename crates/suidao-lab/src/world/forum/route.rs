@@ -15,9 +15,9 @@ pub(super) enum ForumPageKind {
     Sorted,
     Thread,
     ThreadPage,
-    /// Redirect to the last post of a thread.
+    /// URL of the last post of a thread, a redirect or the page itself.
     LastPost,
-    /// Redirect to a post.
+    /// URL of a post.
     Post,
     Printer,
     ByUser,
