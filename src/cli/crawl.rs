@@ -159,7 +159,6 @@ pub fn keep_summary(directory: &CrawlDirectory, summary: Value) -> Result<Value>
     Ok(summary)
 }
 
-/// The content of `summary.json`.
 fn summary(job: &Job, report: &CrawlReport) -> Value {
     let progress = report.progress;
     json!({

@@ -14,11 +14,8 @@ use suidao::topic::Topic;
 use super::Exit;
 
 pub struct DryRunOptions<'a> {
-    /// The lexicon's file.
     pub lexicon: &'a Path,
-    /// Number of requests.
     pub most: usize,
-    /// As lines of JSON.
     pub json: bool,
     /// With queue and k of each URL.
     pub detailed: bool,

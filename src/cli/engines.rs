@@ -25,7 +25,6 @@ pub enum Engine {
     },
     Meilisearch,
     Quickwit {
-        /// The name of the index.
         index: String,
     },
 }
@@ -85,7 +84,6 @@ pub fn without(export: &Export, mut selection: Selection, ids: &[String]) -> Res
     Ok(selection)
 }
 
-/// Writes or sends the rows.
 pub fn write(
     args: &ExportArgs,
     engine: &Engine,

@@ -89,7 +89,6 @@ impl Format {
 
 #[derive(Clone, Copy)]
 pub enum SinceFlag {
-    /// The last export of the kind.
     Last,
     /// Fetched on this day or later.
     Day(Day),

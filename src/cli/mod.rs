@@ -110,7 +110,6 @@ enum Verb {
 /// How a verb ended, unless with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It reached its goal.
     Done,
     /// It stopped before its goal.
     Short,

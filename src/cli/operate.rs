@@ -120,7 +120,6 @@ impl OperatingArgs {
 }
 
 impl Operation {
-    /// Handles progress reports.
     fn tell(&mut self, news: &News) {
         if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
             && let Err(error) = journal::open(&path, journal::LogSource::Kept, &self.config.log)

@@ -218,7 +218,6 @@ fn lines(urls: impl IntoIterator<Item = CrawlUrl>) -> String {
     urls.into_iter().map(|url| format!("{url}\n")).collect()
 }
 
-/// Writes sample pages.
 fn write_pages(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     for (name, pages) in [("samples", world.sample_pages(SAMPLES)), ("background", world.background_pages(BACKGROUND))]
     {

@@ -58,7 +58,6 @@ pub fn ask(words: Arguments) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether standard output is a terminal.
 pub fn is_read_by_people() -> bool {
     io::stdout().is_terminal()
 }

@@ -16,7 +16,6 @@ pub struct TrialFiles<'a> {
     pub lexicon: Option<&'a Path>,
     pub seeds: Option<&'a Path>,
     pub truth: Option<&'a Path>,
-    /// Hosts to ignore.
     pub exclude: Option<&'a Path>,
 }
 

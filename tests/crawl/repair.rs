@@ -84,7 +84,6 @@ fn answers(dir: &Path) -> Vec<(u64, u64)> {
 
 const WARC: &str = "pages/suidao-00000.warc.gz";
 
-/// Damages a crawl directory.
 type Harm = fn(&Path);
 
 /// Damage to a copy of a finished crawl, and a word that the report must contain; `None` for what a kill may leave.

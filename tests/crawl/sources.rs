@@ -19,7 +19,6 @@ use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{Proxied, ServerOptions, WebServer};
 
-/// A web of handwritten answers.
 #[derive(Default)]
 struct Pages(BTreeMap<CrawlUrl, Fetched>);
 
@@ -112,7 +111,6 @@ fn config(sets: &[&str]) -> Config {
     Config::load(None, &sets).unwrap()
 }
 
-/// The result of a replay.
 struct Log {
     batches: Vec<Batch>,
     urls: Vec<CrawlUrl>,
@@ -135,7 +133,6 @@ impl Log {
         self.urls[id.0 as usize].as_str()
     }
 
-    /// Pages fetched.
     fn pages(&self) -> BTreeSet<&str> {
         let fetched = self.events().filter_map(|event| match event {
             Event::PageFetched(page) => Some(self.name(page.id)),

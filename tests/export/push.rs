@@ -24,7 +24,6 @@ struct Server {
     requests: u64,
     /// Documents accepted, repeated ones included.
     taken: u64,
-    /// Largest body accepted.
     limit: usize,
     /// It is unreachable from this request of the bulk API on.
     away_from: u64,

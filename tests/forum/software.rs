@@ -21,7 +21,6 @@ struct Thread {
 struct Fetched {
     /// Threads, by their first pages.
     threads: BTreeSet<u64>,
-    /// Further pages of threads.
     further: usize,
     /// The home page and pages of boards.
     index: usize,

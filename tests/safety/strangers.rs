@@ -105,7 +105,6 @@ impl Room {
         self.suidao(&verb, &[&AT_ONCE[..], more].concat())
     }
 
-    /// A round of refresh.
     fn refresh(&self, more: &[&str]) -> Command {
         let verb = ["refresh", "out", "--requests", "4", "--set", "refresh.shortest=0", "--contact", "me@example.cn"];
         self.suidao(&verb, &[&AT_ONCE[..], more].concat())

@@ -420,7 +420,6 @@ fn forum(stage: &mut Stage) {
     clean("the forum's skipped.csv", &thread);
 }
 
-/// Labels from the keyboard.
 fn label(stage: &mut Stage, out: &str) {
     *stage.ran.entry("label".to_owned()).or_default() += 1;
     let words = ["label", out, "-m", "lexicon.toml", "--pages", "60"];

@@ -11,23 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-/// One way to misbehave.
 pub struct Misbehaviour {
     /// Its name and its host's.
     pub name: &'static str,
     /// What the server does, for the table.
     pub what: &'static str,
-    /// Does it.
     act: fn(&mut Asked) -> io::Result<After>,
 }
 
 impl Misbehaviour {
-    /// The URL that misbehaves.
     pub fn url(&self) -> String {
         format!("http://{}.test/", self.name)
     }
 
-    /// The good page of its host.
     pub fn good(&self) -> String {
         format!("http://{}.test/good", self.name)
     }
@@ -416,7 +412,6 @@ pub struct Request {
 pub const GOOD_PAGES: usize = 10;
 pub const GOOD_HOSTS: usize = 5;
 
-/// The pages of the good hosts.
 pub fn good_pages() -> Vec<String> {
     (0..GOOD_HOSTS).flat_map(|host| (0..GOOD_PAGES).map(move |n| format!("http://good-{host}.test/{n}"))).collect()
 }

@@ -87,7 +87,6 @@ pub fn lexicon_of(name: &str) -> Lexicon {
     Lexicon::from_terms(name, &words)
 }
 
-/// The program under test.
 pub fn suidao() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_suidao"));
     command.env_remove("SUIDAO_LOG");
@@ -163,7 +162,6 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// Sends a signal by name.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.id().to_string()]).status().unwrap();
         assert!(sent.success());
@@ -215,12 +213,10 @@ impl Drop for Running {
     }
 }
 
-/// Runs a command to its end.
 pub fn run(command: Command) -> Ended {
     Running::start(command).end()
 }
 
-/// Copies a directory recursively.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -233,7 +229,6 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The log of a crawl directory.
 pub fn records(dir: &Path) -> Vec<Record> {
     let store = Store::open(&CrawlDirectory::new(dir)).unwrap();
     store.batches().map(Result::unwrap).collect()

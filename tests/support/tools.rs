@@ -57,7 +57,6 @@ pub fn forums() -> Option<PathBuf> {
     wanted(installed("forums/bin/python"), "forum software")
 }
 
-/// The folder of html5lib's tests.
 pub fn html5lib() -> Option<PathBuf> {
     wanted(installed("html5lib"), "folder of html5lib's tests")
 }

@@ -153,7 +153,6 @@ fn reason(event: &Event) -> Option<String> {
     }
 }
 
-/// A parsed page.
 struct Seen<'a> {
     url: &'a CrawlUrl,
     charset: CharsetFrom,

@@ -195,7 +195,6 @@ impl CompareArgs {
     }
 }
 
-/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./:,=@%+".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {

@@ -54,7 +54,6 @@ struct Case<'a> {
     ready: Mutex<Option<Ready>>,
 }
 
-/// All cases.
 pub struct TrialRunner<'a> {
     base: &'a Path,
     cases: Vec<Case<'a>>,

@@ -151,7 +151,6 @@ fn list(report: &CrawlReport, ids: &[UrlId]) -> String {
     if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
-/// The result in words.
 pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),

@@ -96,7 +96,6 @@ pub fn run(args: &DiscoverArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Parses the start page.
 pub fn start(text: &str) -> Result<CrawlUrl> {
     CrawlUrl::parse(text)
         .with_context(|| format!("{text} is not a URL; write it as a browser shows it: http://bbs.example.cn/"))

@@ -39,7 +39,6 @@ impl LabelSummary {
         Ok(Self { estimate, lexicon: Some(suggest(&pages, lexicon)) })
     }
 
-    /// For people.
     pub(super) fn in_words(&self) -> String {
         let told = &self.estimate;
         let unknown = || "-".to_owned();
