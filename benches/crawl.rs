@@ -1,13 +1,14 @@
-//! From end to end over real HTTP on loopback: fetch, read, segment, score, frontier, durable store. The web is served
-//! by a process of its own, this binary started again, so that the crawler's processor time can be told from the web's.
+//! A whole crawl over real HTTP on loopback: fetch, read, segment, score, frontier, durable store. A second process of
+//! this binary serves the web, so that the crawler's processor time is measured alone.
 //!
 //! ```text
 //! cargo bench --bench crawl                                        the generated web
 //! SUIDAO_PROXY=http://127.0.0.1:8088 SUIDAO_SEEDS=FILE cargo bench --bench crawl      a web behind a proxy
 //! ```
-//! `SUIDAO_PAGES` (5,000), `SUIDAO_RUNS` (5), `SUIDAO_STRATEGY` (dth), `SUIDAO_IN_FLIGHT` (64) change what is done.
+//!
+//! Options: `SUIDAO_PAGES` (5,000), `SUIDAO_RUNS` (5), `SUIDAO_STRATEGY` (dth), `SUIDAO_IN_FLIGHT` (64).
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 mod process;
 
@@ -24,7 +25,7 @@ use suidao::store::CrawlDirectory;
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec, topic_words};
 
-/// For a web of real pages: a small lexicon of machine learning.
+/// For real pages: a small lexicon of machine learning.
 const MACHINE_LEARNING: &str = "机器学习 深度学习 神经网络 人工智能 算法 模型 训练 数据集 分类 回归 聚类 卷积 梯度 梯度下降 损失函数 \
     特征 过拟合 正则化 决策树 随机森林 支持向量机 强化学习 自然语言处理 计算机视觉 注意力 反向传播 线性回归 逻辑回归 贝叶斯 \
     预测 样本 参数 优化 learning machine deep neural network model training tensorflow pytorch keras cnn rnn lstm transformer \
@@ -121,7 +122,7 @@ fn main() {
     }
 }
 
-/// Serves the generated web until the standard input ends, which it does with the process that started this one.
+/// Serves the generated web until the standard input ends, which happens when the parent process exits.
 fn serve() {
     let world = SyntheticWeb::new(spec()).expect("a web");
     let server = WebServer::start(Arc::new(Proxied(world))).expect("a port on loopback");

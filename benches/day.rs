@@ -1,14 +1,15 @@
 //! A day of crawling in miniature, over real HTTP on loopback: a million generated pages on ten thousand hosts
-//! (`worlds/day.toml`), memory and disk as the crawl goes on, SIGKILL in the middle, and how long until it goes on.
+//! (`worlds/day.toml`), memory and disk over time, SIGKILL half way, and the time to resume.
 //!
 //! ```text
-//! cargo bench --bench day                       some twenty minutes
+//! cargo bench --bench day                       about twenty minutes
 //! SUIDAO_PAGES=50000 cargo bench --bench day
 //! ```
-//! `SUIDAO_STRATEGY` (tunnel), `SUIDAO_IN_FLIGHT` (256), `SUIDAO_DIR` (a temporary directory) change what is done. Web, crawl
-//! and bench are a process each: memory is the crawl's own.
+//!
+//! Options: `SUIDAO_STRATEGY` (tunnel), `SUIDAO_IN_FLIGHT` (256), `SUIDAO_DIR` (a temporary directory). Web, crawl and
+//! bench are separate processes, so memory is the crawl's own.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 mod process;
 
@@ -25,7 +26,6 @@ use suidao::store::CrawlDirectory;
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{Proxied, SyntheticWeb, WebServer, WebSpec, topic_words};
 
-/// Lines of the table.
 const LINES: u64 = 20;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// This program again; ended with the value.
+/// A child process of this binary, killed when dropped.
 struct Part {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -129,7 +129,6 @@ fn kb(megabytes: u64, pages: u64) -> f64 {
     megabytes as f64 * 1024.0 / pages as f64
 }
 
-/// Size of a directory with its subdirectories.
 fn megabytes(path: &Path) -> u64 {
     fn bytes(path: &Path) -> u64 {
         let Ok(entries) = std::fs::read_dir(path) else { return 0 };
@@ -143,7 +142,7 @@ fn megabytes(path: &Path) -> u64 {
     bytes(path) >> 20
 }
 
-/// A crawl that tells how it goes on, a line at a time.
+/// A crawl that prints its progress, one line at a time.
 fn crawl(directory: &str, proxy: &str, pages: u64) {
     let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
     let mut config = Config::default();
@@ -193,7 +192,7 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
     say(format!("ended {} at most {} MB", report.progress.pages, process::most_resident() >> 20));
 }
 
-/// Serves the generated web until the standard input ends, which it does with the process that started this one.
+/// Serves the generated web until the standard input ends, which happens when the parent process exits.
 fn serve() {
     let server = WebServer::start(Arc::new(Proxied(world()))).expect("a port on loopback");
     println!("{}", server.proxy());

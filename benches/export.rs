@@ -1,13 +1,14 @@
-//! A crawl of generated pages exported to every format: pages a second, bytes a second, memory; beside them what the disk
-//! writes by itself.
+//! Exports a crawl of generated pages to every format: pages a second, bytes a second, memory, and the disk's own
+//! speed.
 //!
 //! ```text
 //! cargo bench --bench export                                   20,000 pages
-//! SUIDAO_PAGES=1000000 SUIDAO_CRAWL=DIR cargo bench --bench export      kept in DIR, and used again if it is there
+//! SUIDAO_PAGES=1000000 SUIDAO_CRAWL=DIR cargo bench --bench export      kept in DIR, and reused
 //! ```
-//! `SUIDAO_FORMATS=jsonl,parquet` chooses. MB are of the pages' HTML, unpacked; memory is the most in use during the export.
+//!
+//! `SUIDAO_FORMATS=jsonl,parquet` selects formats. MB are decoded HTML; memory is the peak during the export.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 mod process;
 
@@ -73,7 +74,7 @@ fn main() {
     for format in formats.split(',') {
         let _ = fs::remove_dir_all(&out);
         fs::create_dir_all(&out).expect("a directory for the output");
-        // The kernel counts the most in use anew.
+        // Resets the kernel's peak of memory.
         let _ = fs::write("/proc/self/clear_refs", "5");
         let (begun, cpu) = (Instant::now(), process::cpu_seconds());
         export(format, &store, &catalogue, &selection, &out);
@@ -117,7 +118,7 @@ fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Select
     }
 }
 
-/// Puts so many pages of a generated web into a crawl directory, as a crawl would; the bytes of their HTML.
+/// Writes `pages` pages of a generated web into a crawl directory, as a crawl would; returns the bytes of their HTML.
 fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
     let spec =
         WebSpec { pages, hosts: (pages / 100).max(20), islands: (pages / 2000).clamp(4, 400), ..WebSpec::default() };
@@ -164,7 +165,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.5), trail: PathState::SEED };
     let relevant = page.relevance > Relevance::new(0.1);
     let settled = PageProcessed {
-        // Each page leads to some that were fetched before it.
+        // Each page links to some that were fetched before it.
         known: (1..=20).filter_map(|step| id.0.checked_sub(step * step).map(UrlId)).collect(),
         ..PageProcessed::of(id, fetched.status, place, relevant, page)
     };
@@ -175,7 +176,6 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     }
 }
 
-/// Bytes of the pages' HTML.
 fn unpacked(store: &Store, catalogue: &Catalogue, selection: &Selection) -> u64 {
     let export = Export { store, catalogue, selection, tell: &|| {} };
     let mut bytes = 0;
@@ -192,7 +192,7 @@ fn unpacked(store: &Store, catalogue: &Catalogue, selection: &Selection) -> u64 
     bytes
 }
 
-/// MB/s of a file of 1 GiB written and synced, and read back.
+/// MB/s to write and sync a file of 1 GiB, and to read it back.
 fn disk(dir: &Path) -> (f64, f64) {
     let path = dir.join("disk");
     let block = vec![0x5a_u8; 8 << 20];

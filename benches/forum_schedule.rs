@@ -1,21 +1,22 @@
-//! What paper 000 (Du, Ma 2010) claims of following a forum, on generated ones (`world::forum::ActivitySpec`):
+//! Claims of paper 000 (Du, Ma 2010) about following a forum, on generated ones (`world::forum::ActivitySpec`):
 //!
-//! - A4 (fig. 5): 31 days in cycles of 6 hours, BIC finds at least 99 % of what changed and hardly fetches anything else;
-//!   EIC is below it in both;
-//! - A5 (fig. 6, table 2): BRA waits less than ERA, by up to 42 %;
-//! - A6: the square-root schedule never waits longer than BRA.
+//! - A4 (fig. 5): in 31 days of 6-hour cycles, BIC finds at least 99 % of changes with hardly any other fetches; EIC is
+//!   lower in both;
+//! - A5 (fig. 6, table 2): BRA has shorter delays than ERA, by up to 42 %;
+//! - A6: the square-root schedule never has longer delays than BRA.
 //!
-//! 60 boards, 420 threads a day; the paper's three windows of ten days in 2009, planned by the 20 days before each; 4 to 11
-//! visits per board and day; rates of boards with coefficients of variation of 0.64, 0.85 and 1.05; both importances, both
-//! horizons. Mean delays are of posts by eq. (3): a reply counts half. Tables in Markdown on the standard output. A claim
-//! that does not hold is told as such.
+//! 60 boards, 420 threads a day; the paper's three windows of ten days in 2009, each planned from the 20 days before
+//! it; 4 to 11 visits per board and day; coefficients of variation of the boards' rates of 0.64, 0.85 and 1.05; both
+//! importances, both horizons. Mean delays are by eq. (3): a reply counts half. Prints tables in Markdown and marks
+//! claims that do not hold.
 //!
 //! ```text
 //! cargo bench --bench forum_schedule -- --plots DIR
 //! ```
+//!
 //! `SUIDAO_WEBS` (20) forums of each kind; `--plots`: figures 5 and 6 as SVG.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -35,22 +36,21 @@ const MARCH: i64 = 1_235_836_800;
 /// First days of the windows, counted from there, and their names.
 const WINDOWS: [(i64, &str); 3] = [(35, "5 to 15 April"), (70, "10 to 20 May"), (106, "15 to 25 June")];
 const CVS: [f64; 3] = [0.64, 0.85, 1.05];
-/// The one that tables are told for: 42 % follow from it (ALGORITHMS 2.6).
+/// The one in the tables: the 42 % follow from it (ALGORITHMS 2.6).
 const CV: f64 = 0.85;
 const BOARDS: usize = 60;
 const VISITS: std::ops::RangeInclusive<u32> = 4..=11;
 const HORIZONS: [Horizon; 2] = [Horizon::Periodic, Horizon::Day];
 const IMPORTANCES: [Importance; 2] = [Importance::Weight, Importance::Equal];
 
-/// Schedules told: those of `Method::ALL`, then one more.
+/// Schedules in the tables: those of `Method::ALL` and one more.
 const NAMES: [&str; 6] = ["ERA", "WRA", "LRA", "BRA", "sqrt", "ERA at 24k/(m+1)"];
 const ERA: usize = 0;
 const BRA: usize = 3;
 const SQRT: usize = 4;
-/// Even within the day, as the paper must have had it; round the clock it has a gap over midnight.
+/// Even within the day, probably the paper's reading; round the clock it has a gap at midnight.
 const ERA_OF_THE_DAY: usize = 5;
 
-/// Delays of all schedules in one setting.
 struct Case {
     cv: f64,
     window: usize,
@@ -63,7 +63,7 @@ struct Case {
 }
 
 fn main() {
-    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    // `cargo test --benches` passes this flag.
     let arguments: Vec<String> = env::args().collect();
     if arguments.iter().any(|argument| argument == "--test") {
         return;
@@ -89,7 +89,6 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count.max(1))
 }
 
-/// A4.
 fn incremental(forums: u64, plots: Option<&Path>) {
     let skins = [
         ("minutes and numbers of replies", BoardSkin::default()),
@@ -103,7 +102,7 @@ fn incremental(forums: u64, plots: Option<&Path>) {
         .into_par_iter()
         .map(|seed| {
             let spec = ActivitySpec { seed, boards: 30, threads_per_day: 210.0, days: 46, ..ActivitySpec::default() };
-            // Until 25 June, with fifteen days before.
+            // Until 25 June, after fifteen known days.
             let spec = ActivitySpec { start: spec.start - 15 * DAY, ..spec };
             (Activity::generate(&spec), spec.start + 15 * DAY)
         })
@@ -152,7 +151,7 @@ fn incremental(forums: u64, plots: Option<&Path>) {
     }
 }
 
-/// The planner's instants, and importance of each board.
+/// The planner's visits and the importance of each board.
 struct Plans {
     planner: Planner,
     importance: [Vec<f64>; 2],
@@ -178,13 +177,11 @@ fn forum(seed: u64, cv: f64) -> ActivitySpec {
     }
 }
 
-/// The twenty days before a window, and the window.
 fn windows(spec: &ActivitySpec, first: i64) -> [ForumDays; 2] {
     let window = ForumDays { start: spec.start + first * DAY, days: 10, offset: spec.offset };
     [ForumDays { start: window.start - 20 * DAY, days: 20, ..window }, window]
 }
 
-/// A5 and A6: all settings.
 fn delays(forums: u64) -> Vec<Case> {
     let settings: Vec<(u64, f64)> = (1..=forums).flat_map(|seed| CVS.map(|cv| (seed, cv))).collect();
     settings.into_par_iter().flat_map_iter(|(seed, cv)| cases(seed, cv)).collect()
@@ -264,7 +261,6 @@ fn table_of_cases(cases: &[Case]) {
     }
 }
 
-/// The setting of a row.
 fn settings() -> impl Iterator<Item = (Horizon, Importance, f64)> {
     HORIZONS
         .into_iter()
@@ -287,7 +283,7 @@ fn reductions(cases: &[Case]) {
             100.0
                 * (1.0 - mean(of.iter().map(|case| case.total[schedule])) / mean(of.iter().map(|case| case.total[era])))
         };
-        // The paper's figures are of one forum: means of the seeds, by window and m.
+        // The paper's figures are of one forum; these are means over seeds, by window and m.
         let largest = |era: usize| {
             let groups = (0..WINDOWS.len()).flat_map(|window| VISITS.map(move |visits| (window, visits)));
             let of_group = |(window, visits)| {
@@ -341,7 +337,7 @@ fn root_and_bra(cases: &[Case]) {
     println!();
 }
 
-/// Total delay a day by m, one plot a window.
+/// Total delay a day by m, one plot per window.
 fn figure_6(cases: &[Case], dir: &Path) {
     for of_horizon in HORIZONS {
         for (window, (_, name)) in WINDOWS.iter().enumerate() {

@@ -1,12 +1,13 @@
-//! How fresh a store is kept, by which policy (`experiments::freshness`): 60 days of 100,000 generated pages, at three budgets.
-//! Tables in Markdown on the standard output: medians over seeds.
+//! Freshness of a store by policy (`experiments::freshness`): 60 days of 100,000 generated pages, at three budgets.
+//! Prints medians over seeds in Markdown.
 //!
 //! ```text
 //! cargo bench --bench freshness -- --plots DIR
 //! ```
+//!
 //! `SUIDAO_WEBS` (5) seeds; `SUIDAO_PAGES` (100000) pages; `--plots`: measures by day as SVG.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,11 +19,11 @@ use suidao::experiments::plans::SnapshotPlan;
 use suidao::plot::{self, Along, CurveLine, Interval, LineStyle};
 
 const DAYS: usize = 60;
-/// Days before what is told: two plans long.
+/// Days before the measured ones: two plans long.
 const LEARNING: usize = 28;
-/// Days in which a budget pays for a visit to every page.
+/// Days in which a budget allows one visit to every page.
 const ROUNDS: [u32; 3] = [30, 10, 3];
-/// The one that plots are told for.
+/// The one in the plots.
 const MIDDLE: u32 = 10;
 const AZAR: &str = "Azar, known rates";
 const LEARNT: &str = "crawl value, learnt rates";
@@ -37,7 +38,6 @@ const POLICIES: [(&str, VisitPolicy); 7] = [
     (LEARNT, VisitPolicy::CrawlValue),
 ];
 
-/// A policy in a setting, by seed.
 struct Row {
     name: &'static str,
     outcomes: Vec<FreshnessOutcome>,
@@ -54,7 +54,7 @@ impl Row {
 }
 
 fn main() {
-    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    // `cargo test --benches` passes this flag.
     let arguments: Vec<String> = env::args().collect();
     if arguments.iter().any(|argument| argument == "--test") {
         return;
@@ -160,7 +160,7 @@ fn by_day(row: &Row, last: usize, of: fn(&MeasuredDays) -> f64) -> Vec<(usize, f
 
 fn draw(rows: &[Row], dir: &Path) {
     type Measured = fn(&MeasuredDays) -> f64;
-    // Of the last links only those on the busiest pages have been caught or fallen off.
+    // The last links are excluded: except on the busiest pages they are still undecided.
     let decided = DAYS - 10;
     let plots: [(&str, &str, bool, usize, Measured); 4] = [
         ("freshness-weighted.svg", "Fresh pages a day, by importance", true, DAYS, |window| window.weighted_freshness),

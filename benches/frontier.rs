@@ -1,7 +1,7 @@
-//! The frontier at 10^4 to 10^7 queued URLs, and the machine around it. Prints nanoseconds for one push and one pop, and
-//! bytes of memory for each URL known: sizes that a sampling harness would take hours over.
+//! The frontier at 10^4 to 10^7 queued URLs, and the machine around it: nanoseconds of a push and a pop, and bytes of
+//! memory per known URL. Single runs, because a sampling harness would take hours.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 mod process;
 
@@ -20,7 +20,7 @@ const RUNS: usize = 3;
 const LINKS: u64 = 60;
 
 fn main() {
-    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    // `cargo test --benches` passes this flag.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -42,7 +42,7 @@ fn place(at: u64) -> QueueEntry {
     QueueEntry { lane: QueueId::MAIN, priority: Priority::new(priority), trail: PathState::SEED }
 }
 
-/// Nanoseconds of a push and a pop with so many queued.
+/// Nanoseconds of a push and a pop at this queue length.
 fn churn(queued: u32) -> f64 {
     let mut frontier = Frontier::new(QueuePolicy::BestFirst, 1);
     let host = |id: u32| HostId(u32::try_from(Draw::at(u64::from(id)).bits() % 1_000).expect("below 1,000"));
@@ -108,7 +108,7 @@ fn page(number: u64, known: u64) -> Page {
     }
 }
 
-/// Grows a crawl to so many known URLs, then times the machine over 2,000 pages more.
+/// Grows a crawl to `known` URLs, then times the machine over 2,000 more pages.
 fn machine(known: u64) {
     let before = process::resident();
     let conditions = CrawlSettings {

@@ -1,4 +1,4 @@
-//! Reading: bytes to document, document to scores, and both; over pages of the generated web, and over real ones if
+//! Reading: bytes to document, document to scores, and both; on pages of the generated web, and on real ones if
 //! `SUIDAO_WEB` names a folder of them. Throughput is in bytes of HTML, or in links.
 
 use std::path::{Path, PathBuf};
@@ -11,14 +11,12 @@ use suidao::replay::Web;
 use suidao::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Topic, Weighting, learn};
 use suidao::world::{SyntheticWeb, WebSpec};
 
-/// Pages of one bench.
 const PAGES: usize = 300;
 
 fn main() {
     divan::main();
 }
 
-/// Which pages.
 #[derive(Clone, Copy, Debug)]
 enum Pages {
     OnTopic,
@@ -74,7 +72,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// For generated pages what `suidao demo` learns; for real ones the lexicon shipped for 机器学习.
+/// For generated pages the lexicon that `suidao demo` learns; for real ones the lexicon shipped for 机器学习.
 fn topic(kind: Pages) -> Topic {
     if let Pages::Real = kind {
         let text = include_str!("../lexicons/ml.toml");
@@ -121,7 +119,7 @@ fn score(bencher: Bencher, kind: Pages) {
     });
 }
 
-/// The same over the number of links: an upper bound of what a link costs, the page being scored with them.
+/// The same per link: an upper bound of a link's cost, because the page is scored too.
 #[divan::bench(args = KINDS, sample_count = 10)]
 fn score_links(bencher: Bencher, kind: Pages) {
     let (pages, topic) = (pages(kind), topic(kind));
@@ -144,7 +142,7 @@ fn whole(bencher: Bencher, kind: Pages) {
     });
 }
 
-/// Pages made to hurt, about a megabyte each: what they cost is to grow with their length and no faster.
+/// Adversarial pages of about a megabyte; their cost must grow linearly with their length.
 #[derive(Clone, Copy, Debug)]
 enum Nasty {
     BrokenEntities,

@@ -1,12 +1,13 @@
-//! Refreshing at scale: a round planned, a decision of the running policy for 10^4 to 10^7 pages. Prints
-//! times, their ratios, and bytes a page; sizes that a sampling harness would take hours over.
+//! Refreshing at scale: planning a round, and a decision of the running policy, for 10^4 to 10^7 pages. Prints times,
+//! their ratios, and bytes per page. Single runs, because a sampling harness would take hours.
 //!
 //! ```text
 //! cargo bench --bench refresh
 //! ```
-//! `SUIDAO_PAGES` (10000000): the most pages. The agenda at 10^7 takes some 2 GB.
+//!
+//! `SUIDAO_PAGES` (10000000): maximum pages. The queue for 10^7 pages takes about 2 GB.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 mod process;
 
@@ -19,7 +20,7 @@ use suidao::revisit::{ChangeObservations, Choice, RevisitQueue, VisitValue, plan
 const HOSTS: u32 = 10_000;
 
 fn main() {
-    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    // `cargo test --benches` passes this flag.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -50,8 +51,8 @@ fn main() {
     }
 }
 
-/// Importance 0.03 to 1, changes once in 100 days to ten times a day; one page in 20 is a listing, one in four not to be
-/// starved.
+/// Importance 0.03 to 1, changes once in 100 days to ten times a day; one page in 20 is a listing, one in four
+/// protected from starvation.
 fn worth(page: u32) -> VisitValue {
     let at = 2 * u64::from(page);
     let (importance, rate) =
@@ -67,11 +68,11 @@ fn worth(page: u32) -> VisitValue {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below HOSTS
 fn host(page: u32) -> u32 {
-    // A few large ones, many small ones.
+    // A few large hosts, many small ones.
     (Draw::at(u64::from(page) + 7_000_000_000).unit().powi(3) * f64::from(HOSTS)) as u32
 }
 
-/// Processor seconds of one run, as a mean over as many as make half a second: other programs do not count.
+/// Mean processor seconds of a run over half a second of runs; other programs do not count.
 fn timed(work: impl Fn() -> usize) -> f64 {
     let begun = process::cpu_seconds();
     let mut runs = 0.0;
@@ -126,9 +127,9 @@ fn planned(pages: u32, per_host: Option<usize>) -> usize {
 struct Run {
     /// Processor nanoseconds of a decision: a take and a put.
     decision: f64,
-    /// The longest one, in seconds by the clock.
+    /// The longest one, in seconds of real time.
     longest: f64,
-    /// Nanoseconds of a decision before, while the price was looked for.
+    /// Nanoseconds of an earlier decision, during the search for the price.
     begun: f64,
     bytes: u64,
 }

@@ -1,20 +1,22 @@
-//! What paper 001 (Jiang, Zhu, Wang 2020) claims of dynamic tunnelling, on generated webs of `worlds/`, 20 of each kind:
+//! Claims of paper 001 (Jiang, Zhu, Wang 2020) about dynamic tunnelling, on generated webs of `worlds/`, 20 of each
+//! kind:
 //!
 //! - A1 (Fig. 6): precision of DTH > best-first (hard focus) > PageRank from 1,500 pages on, on at least 80 % of webs;
-//! - A2 (Fig. 7): the relevant pages of DTH pause when the first island is exhausted and rise again with the next, those
-//!   of best-first stay flat: DTH reaches at least one island more;
-//! - A3 (Fig. 5): tunnels are 4 links long in the mean, at least 80 % of them at most 6.
+//! - A2 (Fig. 7): the relevant pages of DTH pause when the first island is exhausted and rise again with the next,
+//!   those of best-first stay flat: DTH reaches at least one island more;
+//! - A3 (Fig. 5): tunnels are 4 links long on average, at least 80 % of them at most 6.
 //!
-//! The paper's DTH is the reading `interleave`; the others stand beside it. Pages are read, as a crawl reads them; which are
-//! relevant, and how far one lies behind the last relevant one, is the world's word. A claim that does not hold is told as
-//! such.
+//! The paper's DTH is the variant `interleave`; other strategies are included for comparison. Pages are read as in a
+//! crawl; relevance and distance behind the last relevant page are the world's ground truth. Marks claims that do not
+//! hold.
 //!
 //! ```text
 //! cargo bench --bench reproduction
 //! ```
+//!
 //! `SUIDAO_WEBS` (20) webs of each kind.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 use std::env;
 use std::path::Path;
@@ -31,7 +33,7 @@ use suidao::replay::{ReplaySource, TopicalWeb, replay};
 use suidao::topic::Topic;
 use suidao::world::{SyntheticWeb, WebSpec};
 
-/// The paper's reading of DTH, the rivals it names, then the rest.
+/// The paper's reading of DTH, its competitors, then the rest.
 const STRATEGIES: [(&str, &[&str]); 8] = [
     ("dth interleave", &["strategy.name=dth", "strategy.dth.reading=interleave"]),
     ("best-first hard", &["strategy.name=best-first", "strategy.best-first.focus=hard"]),
@@ -44,11 +46,11 @@ const STRATEGIES: [(&str, &[&str]); 8] = [
 ];
 const HARD: usize = 1;
 const PAGERANK: usize = 2;
-/// The paper's marks, in pages.
+/// The paper's cutoffs, in pages.
 const MARKS: [usize; 8] = [500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000];
 
 fn main() {
-    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    // `cargo test --benches` passes this flag.
     if env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -67,7 +69,6 @@ fn main() {
     println!("\n{:.0} s in all", begun.elapsed().as_secs_f64());
 }
 
-/// For each web the run of each strategy.
 fn runs(name: &str, webs: u64, pages: usize) -> Vec<Vec<StrategyRun>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("worlds/{name}.toml"));
     let spec = WebSpec::load(&path).expect("a spec");
@@ -102,8 +103,7 @@ fn islands(run: &StrategyRun) -> f64 {
     run.at(&[MARKS[7]])[0].islands as f64
 }
 
-/// Whether a stretch of 500 pages brings less than half of the first 1,000's rate, and a later one twice as much as that
-/// stretch.
+/// Whether 500 pages have less than half of the rate of the first 1,000, and a later 500 twice as much as these.
 fn rests_and_rises(run: &StrategyRun) -> bool {
     let counts = run.at(&MARKS);
     let gains: Vec<usize> = (0..MARKS.len())
@@ -129,7 +129,7 @@ fn a1_and_a2(name: &str, runs: &[Vec<StrategyRun>]) -> Vec<(String, usize)> {
     let mut claim = |text: String, is_so: &dyn Fn(&Vec<StrategyRun>) -> bool| {
         claims.push((format!("{name}, {text}"), runs.iter().filter(|web| is_so(web)).count()));
     };
-    // Of the pages collected: a crawl that ended is no worse for it.
+    // Of the pages collected, so that an early end is not a disadvantage.
     let precision = |run: &StrategyRun, mark: usize| relevant(run, mark) as f64 / run.steps.len().clamp(1, mark) as f64;
     for (dth, (strategy, _)) in STRATEGIES.iter().enumerate().filter(|(_, (name, _))| name.starts_with("dth")) {
         claim(format!("A1: {strategy} > best-first hard > pagerank"), &|web| {
@@ -174,7 +174,7 @@ fn a3(runs: &[Vec<StrategyRun>]) -> Vec<(String, usize)> {
     claims
 }
 
-/// The mean; NaN, which nothing claims, of nothing.
+/// NaN, which satisfies no claim, for no values.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     sum / count

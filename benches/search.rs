@@ -1,13 +1,14 @@
-//! The index of a crawl: how long it takes to make, how large it is, and how long a query takes from its text to ten hits
-//! with snippets and facets. The queries are words of the corpus, one to three, drawn by a seed.
+//! The index of a crawl: time to build, size, and time of a query from its text to ten hits with snippets and facets.
+//! Queries are one to three random words of the corpus.
 //!
 //! ```text
 //! cargo bench --bench search                            a crawl of the generated web
 //! SUIDAO_CRAWL=DIR cargo bench --bench search           the crawl in DIR
 //! ```
-//! `SUIDAO_PAGES` (2,000) of the generated web are crawled; `SUIDAO_QUERIES` (1,000) are asked.
+//!
+//! Options: `SUIDAO_PAGES` (2,000) of the generated web, `SUIDAO_QUERIES` (1,000).
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 mod process;
 
@@ -66,7 +67,7 @@ fn main() {
     }
     drop(whole);
     let mut state = 1_u64;
-    // Knuth's MMIX generator; the upper bits are the good ones.
+    // Knuth's MMIX generator, whose upper bits are better.
     let mut draw = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
@@ -97,7 +98,6 @@ fn size(path: &Path) -> u64 {
     files.map(|file| file.and_then(|file| file.metadata()).map_or(0, |data| data.len())).sum()
 }
 
-/// A crawl of the generated web.
 fn crawled(scratch: &Path) -> CrawlDirectory {
     let world =
         SyntheticWeb::new(WebSpec { pages: 40_000, hosts: 400, islands: 60, ..WebSpec::default() }).expect("a web");

@@ -1,19 +1,21 @@
-//! What paper 002 (Liu, Zhang and Li 2018) claims of plans for listing pages, on generated ones (`experiments::plans`):
+//! Claims of paper 002 (Liu, Zhang and Li 2018) about plans for listing pages, on generated ones
+//! (`experiments::plans`):
 //!
-//! - A7 (figs. 2 to 5, table 6): its quadratic problem (MIQP) finds about what exhaustive search finds; maximum
-//!   similarities from 1 down to 0.65 keep the accuracy, 0.6 gives nothing. What exhaustive search finds is what the dynamic
-//!   programme does, where items are shown on days in a row;
-//! - A8: the dynamic programme finds more than MIQP on unseen months.
+//! - A7 (figs. 2 to 5, table 6): its quadratic problem (MIQP) finds about as much as exhaustive search; maximum
+//!   similarities from 1 down to 0.65 keep the accuracy, 0.6 does not help. The dynamic program replaces exhaustive
+//!   search, and is equal to it if items are shown on consecutive days;
+//! - A8: the dynamic program finds more than MIQP on unseen months.
 //!
-//! Every web is one page: two months of training, a snapshot a day, and a month that no method has seen. Accuracy is eq. (1),
-//! freshness eq. (2). Medians of the webs. Tables in Markdown on the standard output; a claim that does not hold is told as such.
+//! Every web is one page: two months of training with a snapshot a day, and an unseen month. Accuracy is eq. (1),
+//! freshness eq. (2). Prints medians of the webs in Markdown and marks claims that do not hold.
 //!
 //! ```text
 //! cargo bench --bench snapshots
 //! ```
+//!
 //! `SUIDAO_WEBS` (40) pages of each kind.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 use std::env;
 use std::time::Instant;
@@ -26,7 +28,7 @@ const VISITS: [usize; 3] = [5, 8, 11];
 const PRINTED: [usize; 11] = [0, 2, 5, 8, 12, 14, 18, 20, 24, 27, 29];
 
 fn main() {
-    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    // `cargo test --benches` passes this flag.
     if env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -39,7 +41,6 @@ fn main() {
     eprintln!("{:.0} s in all", begun.elapsed().as_secs_f64());
 }
 
-/// The kinds of pages, by name.
 fn kinds() -> [(&'static str, SimulatedListing); 8] {
     let printed = SimulatedListing::default();
     let of = |arrivals| SimulatedListing { arrivals, ..SimulatedListing::default() };
@@ -63,7 +64,6 @@ fn median(mut values: Vec<f64>) -> f64 {
     (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
 }
 
-/// A value of each of so many webs of a kind.
 fn of_webs<T: Send>(
     listing: &SimulatedListing,
     webs: u64,
@@ -72,7 +72,7 @@ fn of_webs<T: Send>(
     (1..=webs).into_par_iter().map(|seed| value(seed, &SimulatedListing { seed, ..listing.clone() })).collect()
 }
 
-/// Medians in per cent of what plans measure.
+/// Medians in per cent of measures of plans.
 fn cells<const N: usize>(measured: &[PlanMeasure], of: [fn(&PlanMeasure) -> f64; N]) -> [String; N] {
     of.map(|of| format!("{:.1}", 100.0 * median(measured.iter().map(of).collect())))
 }
@@ -85,7 +85,7 @@ fn head(columns: &[&str]) {
     println!("| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
 }
 
-/// What the paper's own plan finds, by how long items stay.
+/// Results of the paper's own plan, by the lifetime of items.
 fn lives(webs: u64) {
     println!("## The paper's plan for 11 visits, on pages by its printed series\n");
     head(&["items stay, days", "accuracy", "freshness", "of two days", "redundancy"]);

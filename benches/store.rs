@@ -1,7 +1,7 @@
-//! The store: batches made durable through the writer, and a restart with 10^6 URLs queued, from opening the directory to
+//! The store: durable batches through the writer, and a restart with 10^6 URLs queued, from opening the directory to
 //! the first ticket.
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
 
 mod process;
 
@@ -19,7 +19,7 @@ use suidao::store::{
 use suidao::strategy::scope::CrawlScope;
 use suidao::strategy::{BreadthFirst, Strategy};
 
-/// Links to new URLs on a page.
+/// Links to new URLs per page.
 const LINKS: u32 = 20;
 
 fn main() {

@@ -1,17 +1,18 @@
-//! Table 7 and figure 6 of paper 002 (Liu, Zhang, Li 2018) on a generated web that changes, each factor alone: fewer visits,
-//! known pages left alone, conditional requests, parallelism. Tables in Markdown on the standard output.
+//! Table 7 and figure 6 of paper 002 (Liu, Zhang, Li 2018) on a generated web that changes, with each factor separate:
+//! fewer visits, skipping known pages, conditional requests, parallelism. Prints tables in Markdown.
 //!
-//! The paper compares a serial crawl of everything every day with a parallel crawl of what is new on 11 days of 30, and finds
-//! it 167 times as fast: one number for three factors. Here every request takes as long as `SUIDAO_LATENCY` and its bytes
-//! at `SUIDAO_BANDWIDTH` say; everything else takes what it takes.
+//! The paper compares a serial crawl of everything every day with a parallel crawl of what is new on 11 days of 30,
+//! which is 167 times as fast: one number for three factors. Here requests are slowed to `SUIDAO_LATENCY` and
+//! `SUIDAO_BANDWIDTH`; other work takes its real time.
 //!
 //! ```text
 //! cargo bench --bench table7
 //! ```
-//! `SUIDAO_HOSTS` (18), `SUIDAO_LATENCY` (5, milliseconds a request), `SUIDAO_BANDWIDTH` (1,000,000, bytes a second) change
-//! what is done.
+//!
+//! Options: `SUIDAO_HOSTS` (18), `SUIDAO_LATENCY` (5, milliseconds a request), `SUIDAO_BANDWIDTH` (1,000,000, bytes a
+//! second).
 
-#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and waits, and is no library
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, waits, and is not a library
 
 use std::env;
 use std::thread;
@@ -22,7 +23,6 @@ use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
 use suidao::world::{ChangingSpec, ChangingWeb};
 
-/// Days of the month.
 const MONTH: u32 = 30;
 /// The paper's plan of 11 visits (table 5), by its mixed-integer quadratic problem.
 const PLAN: [u32; 11] = [1, 3, 6, 9, 13, 15, 19, 21, 25, 28, 30];
@@ -30,7 +30,7 @@ const WORKERS: [usize; 4] = [1, 2, 4, 8];
 /// Links from the listing pages.
 const DEPTH: u32 = 1;
 
-/// A web as far away as the options say.
+/// A web with simulated latency and bandwidth.
 struct Far<'a> {
     web: &'a ChangingWeb,
     latency: Duration,
@@ -62,7 +62,6 @@ struct Options {
     bandwidth: f64,
 }
 
-/// A way to keep up with the web for a month.
 #[derive(Clone)]
 struct Way {
     name: String,
@@ -75,12 +74,11 @@ struct Way {
 impl Way {
     fn new(name: &str, planned: bool, left: bool, conditional: bool, workers: usize) -> Self {
         let days = if planned { PLAN.to_vec() } else { (1..=MONTH).collect() };
-        // As the paper has it: as many partitions as workers.
+        // As in the paper: as many partitions as workers.
         Self { name: name.to_owned(), days, known: RevisitRule { left, conditional }, workers, partitions: workers }
     }
 }
 
-/// What became of it.
 struct Month {
     tally: LevelCounts,
     seconds: f64,
@@ -128,7 +126,7 @@ fn table(spec: ChangingSpec, ways: &[Way], options: &Options) {
 }
 
 fn main() {
-    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    // `cargo test --benches` passes this flag.
     if env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -196,7 +194,6 @@ fn ways() -> Vec<Way> {
     ways
 }
 
-/// Seconds of one crawl by its size.
 fn figure_6(options: &Options) {
     println!("## Figure 6: seconds of one crawl of everything, by pages\n");
     let names = WORKERS.map(|workers| if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") });

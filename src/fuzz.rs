@@ -1,7 +1,7 @@
-//! What strangers and accidents write, at random: whatever reads bytes from outside must take any bytes.
+//! Random input for every parser of outside data: all bytes must be accepted without a panic.
 //!
-//! Pages have a file of their own in `read/`, cookies, robots.txt and addresses in theirs. `SUIDAO_FUZZ_CASES` says how
-//! often each is tried; 100 if it is not set.
+//! Pages have such tests in `read/`; cookies, robots.txt and addresses in their files. `SUIDAO_FUZZ_CASES` is the number
+//! of cases each, by default 100.
 
 use std::io::Write as _;
 
@@ -23,13 +23,13 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Text of these pieces, of anything, or of both.
+/// Text of these pieces, of any characters, or of both.
 fn pieces(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     let piece = prop_oneof![8 => select(pieces).prop_map(str::to_owned), 2 => "\\PC{0,6}", 1 => "[ -~]{0,9}"];
     prop::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Some bytes of `text` turned into others, left out, or said twice.
+/// `text` with some bytes changed, left out or repeated.
 fn damaged(text: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..4_u8, 1..40_usize);
     prop::collection::vec(change, 0..6).prop_map(move |changes| {
@@ -132,7 +132,7 @@ const URLS: &[&str] = &[
     "index.html",
 ];
 
-/// What holds of every URL in normal form.
+/// What every URL in normal form satisfies.
 fn is_normal(url: &CrawlUrl) -> Result<(), TestCaseError> {
     let again = CrawlUrl::parse(url.as_str());
     prop_assert_eq!(again.as_ref(), Ok(url), "normal form is a fixed point");
@@ -265,14 +265,14 @@ proptest! {
         for text in [&text, &format!("http://a.cn/{text}"), &format!("http://{text}"), &any] {
             let Ok(url) = CrawlUrl::parse(text) else { continue };
             is_normal(&url)?;
-            // Normal form is of the same host: what guards judge is what is asked.
+            // The normal form has the same host: address checks and requests must agree.
             let raw = Url::parse(text.trim());
             let host = raw.as_ref().ok().and_then(Url::host_str).map(|host| host.trim_end_matches('.'));
             prop_assert_eq!(host, Some(url.host().trim_end_matches('.')), "{:?}", text);
             if let Ok(joined) = url.join(&reference) {
                 is_normal(&joined)?;
                 let slashes = ['/', '\\'];
-                // The parser takes a third slash for an empty host; the standard passes over it.
+                // The parser reads a third slash as an empty host; the standard skips it.
                 let host = reference.trim().strip_prefix(slashes).and_then(|rest| rest.strip_prefix(slashes));
                 let host = host.map(|rest| format!("//{}", rest.trim_start_matches(slashes)));
                 let standard = url.to_url().join(host.as_deref().unwrap_or(reference.trim())).ok();

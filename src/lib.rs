@@ -1,6 +1,6 @@
-//! suidao (隧道, tunnel): a focused web crawler that tunnels.
+//! suidao (隧道, tunnel): a focused web crawler that follows off-topic links when they lead back to the topic.
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub use suidao_crawl::{crawl, replay, revisit, strategy, trap};
 pub use suidao_export::{export, index, label};

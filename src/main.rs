@@ -1,6 +1,6 @@
-//! The command: see `suidao --help`.
+//! The program: see `suidao --help`.
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // cli/door.rs is the way
+#![warn(clippy::print_stdout, clippy::print_stderr)] // print through cli/terminal.rs
 
 mod cli;
 

@@ -1,11 +1,10 @@
-//! What strangers write may cost time and memory, but no more than its length: twice as much of anything costs about
-//! twice as much.
+//! Time and memory for outside input grow at most linearly with its length.
 //!
-//! Each case is a piece that is said again and again, alone or between others, read at two lengths of which one is eight
-//! times the other. Time is the thread's own, so that other programs do not count; memory is the most that was allocated.
-//! A quadratic step shows as 64 times the time, and the bound is 24 times, beside what is too short to be measured; what is
-//! over it is measured again, and the least counts. `SUIDAO_FUZZ_CASES` says how many random cases each kind of input gets.
-#![allow(clippy::unwrap_used)] // test helpers may
+//! Each case is a piece that is repeated, alone or between others, and read at two lengths, one eight times the other.
+//! Time is the thread's own, so that other programs do not count; memory is the peak of allocations. A quadratic step
+//! shows as 64 times the time; the bound is 24 times, except for what is too short to be measured. A case over the bound
+//! is measured again, and the minimum counts. `SUIDAO_FUZZ_CASES` is the number of random cases of each kind of input.
+#![allow(clippy::unwrap_used)] // for tests
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,31 +26,32 @@ use suidao::topic::{Lexicon, Topic};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Memory is the process's: one test at a time, with all that it makes ready.
+/// Memory is measured for the whole process, so one test runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of the short input: of pages, which cost most, and of what is read more quickly, where less would show nothing.
+/// Bytes of the short input: of pages, which cost most, and of input that is read faster and needs more to show a
+/// difference.
 const PAGE: usize = 16 << 10;
 const QUICK: usize = 64 << 10;
-/// How many times as long the long one is.
+/// Length of the long input divided by that of the short one.
 const TIMES: usize = 8;
-/// How many times the short one's time the long one may take, and seconds that are not looked at.
+/// Permitted growth of time, and seconds that are ignored.
 const GROWTH: f64 = 24.0;
 const UNSEEN: f64 = 0.03;
-/// Measurements before it counts.
+/// Measurements before a failure counts.
 const TRIES: usize = 10;
-/// Bytes of memory that a byte of input may take, beside what reading anything takes.
+/// Permitted bytes of memory per byte of input, in addition to a constant.
 const MEMORY_EACH: usize = 120;
 const MEMORY_ANY: usize = 64 << 20;
 
-/// Seconds of this thread, and bytes at most.
+/// Seconds of this thread, and peak bytes.
 fn cost(work: impl FnOnce()) -> (f64, usize) {
     let seconds = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
-        #[allow(clippy::cast_precision_loss)] // far from the end
+        #[allow(clippy::cast_precision_loss)] // far below the precision limit
         let seconds = time.tv_sec as f64 + time.tv_nsec as f64 / 1e9;
         seconds
     };
@@ -61,10 +61,10 @@ fn cost(work: impl FnOnce()) -> (f64, usize) {
     (seconds() - begun, MEMORY.peak_usage().saturating_sub(before))
 }
 
-/// Fails where a long input costs more than its length.
+/// Fails if a long input costs more than its length.
 fn grows_with_its_length(name: &str, short: usize, make: &dyn Fn(usize) -> Vec<u8>, read: &dyn Fn(&[u8])) {
     let (short, long) = (make(short), make(short * TIMES));
-    // The least of some tries is what it takes; the rest is what else the machine does.
+    // The minimum of some tries; the rest is caused by other programs.
     let (mut least, mut most) = (f64::MAX, f64::MAX);
     for _ in 0..TRIES {
         let (less, _) = cost(|| read(&short));
@@ -79,7 +79,7 @@ fn grows_with_its_length(name: &str, short: usize, make: &dyn Fn(usize) -> Vec<u
     panic!("{name}: {} bytes took {most} s, and {} took {least} s", long.len(), short.len());
 }
 
-/// `piece` again and again, `{}` in it replaced by a number, with `head` in front.
+/// `piece` repeated after `head`, with `{}` replaced by a number.
 fn repeated(head: &str, piece: &str, bytes: usize) -> Vec<u8> {
     let mut text = String::with_capacity(bytes + piece.len() + 20);
     text.push_str(head);
@@ -110,7 +110,7 @@ fn topic() -> Topic {
     Topic::new(lexicon)
 }
 
-/// So many random cases of these pieces, run by `try_one`.
+/// Random cases of these pieces, run by `try_one`.
 fn random(pieces: &'static [&'static str], try_one: impl Fn(&str, &str)) {
     let cases = std::env::var("SUIDAO_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(4);
     let mut runner = TestRunner::deterministic();
@@ -121,7 +121,6 @@ fn random(pieces: &'static [&'static str], try_one: impl Fn(&str, &str)) {
     }
 }
 
-/// What pages are made of.
 const HTML: &[&str] = &[
     "<a href=/{}>足</a> ",
     "<a href=/tags/{}>足球{}</a> ",
@@ -236,8 +235,8 @@ fn pages_of_some_pieces() {
     }
 }
 
-/// Links are bounded, and what stands around them is not, so that what each link looks at shows in no growth: it shows
-/// beside the same links in blocks of their own.
+/// The number of links is bounded and their surroundings are not, so growth does not show what each link examines:
+/// compare with the same links in blocks of their own.
 #[test]
 fn links_in_one_block_cost_as_much_as_in_many() {
     let _alone = alone();
@@ -389,7 +388,7 @@ fn lexicons() {
         let near = format!("{head}\"足球\" = 1.0\n[near]\n");
         grows_with_its_length(term, PAGE, &|bytes| repeated(&near, &line, bytes), &read);
     }
-    // Of one, two, three and more words that begin alike.
+    // Of one, two, three and more words with a common beginning.
     let nested = |bytes: usize| {
         let lines: String = (0..bytes / 60).map(|n| format!("\"{}x{n}\" = 1.0\n", "a ".repeat(1 + n % 40))).collect();
         format!("{head}{lines}").into_bytes()
@@ -429,10 +428,10 @@ fn configurations() {
     }
 }
 
-/// Bytes that one page may make the log write.
+/// Bytes that one page may add to the log.
 const LOGGED: usize = 4 << 20;
 
-/// A host whose first page is this; it has no others.
+/// A host with only this page.
 struct OnePage(Fetched);
 
 impl Web for OnePage {
@@ -443,7 +442,7 @@ impl Web for OnePage {
     }
 }
 
-/// Bytes of the largest batch of a crawl that begins with this page.
+/// Bytes of the largest batch of a crawl that starts with this page.
 fn logged(page: Fetched, sets: &[&str]) -> usize {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     let topic = topic();
@@ -456,7 +455,7 @@ fn logged(page: Fetched, sets: &[&str]) -> usize {
     suidao::replay::replay_while(&mut crawl, &[seed], &TopicalWeb { web: &web, topic: &topic }, 1, |batch| {
         largest = largest.max(postcard::to_stdvec(&batch).unwrap().len());
         batches += 1;
-        // The rest is pages that are not there.
+        // The rest are missing pages.
         if batches > 40 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
     });
     assert!(batches > 2, "it was fetched");
@@ -506,10 +505,10 @@ fn no_page_makes_the_log_large() {
             assert!(bytes <= LOGGED, "{name}: {bytes} bytes");
         }
     }
-    // A media type is told as the reason.
+    // The reason contains the media type.
     let page = fetched("", &"x".repeat(400_000), b"x");
     assert!(logged(page, &[]) < 10_000);
-    // Where it leads.
+    // The target of the redirect.
     for (status, field) in [(302, "location"), (200, "refresh")] {
         let headers = vec![(field.to_owned(), format!("0;url=http://b.cn/{}", "x".repeat(400_000)))];
         assert!(logged(Fetched { status, headers, ..fetched("", "", b"x") }, &[]) < 10_000);

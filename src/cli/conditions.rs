@@ -1,4 +1,4 @@
-//! Flags of every verb that asks servers of others: how it does so, and as whom.
+//! Flags of every verb that sends requests: how, and as whom.
 
 use std::path::{Path, PathBuf};
 
@@ -35,12 +35,12 @@ pub struct ConditionsArgs {
 }
 
 impl ConditionsArgs {
-    /// The configuration meant: file, then --set, then the flags of their own.
+    /// Loads the configuration: file, then --set, then flags.
     pub fn load(&self) -> Result<Config> {
         self.over(Config::load(self.config.as_deref(), &self.sets)?)
     }
 
-    /// The same, where none is given over the one that a crawl directory keeps; `fetches`: to ask servers by it.
+    /// As [`Self::load`]; without a file the one of the crawl directory is used. `fetches`: requests will be sent.
     pub fn load_over(&self, kept: &Path, fetches: bool) -> Result<Config> {
         if self.config.is_some() || !kept.exists() {
             return self.load();
@@ -64,7 +64,7 @@ impl ConditionsArgs {
         Ok(config)
     }
 
-    /// Says so where nobody can be reached.
+    /// Warns if no contact is set.
     pub fn remind(&self, config: &Config, voice: Verbosity) {
         if config.fetch.contact.is_none() && !voice.quiet {
             errln!("suidao: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");

@@ -65,7 +65,7 @@ pub struct CrawlArgs {
 }
 
 impl CrawlArgs {
-    /// The configuration meant: file, then --set, then the flags of their own.
+    /// Loads the configuration: file, then --set, then flags.
     fn config(&self) -> Result<Config> {
         let mut config = self.conditions.load()?;
         config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
@@ -111,22 +111,22 @@ pub fn run(args: &CrawlArgs, voice: Verbosity) -> Result<Exit> {
     })
 }
 
-/// Resolves at the first Ctrl-C or termination signal. A second one ends the process at once: nothing that was
-/// acknowledged is lost by that.
+/// Resolves at the first Ctrl-C or termination signal. A second one ends the process at once, which loses nothing
+/// acknowledged.
 pub async fn interrupted() {
     interrupts().await;
     errln!("suidao: stopping after the requests in flight (press Ctrl-C again to stop at once)");
 }
 
-/// The same without a word, listening from the call on and not from the first poll: for what says that it is ready before it
-/// waits. Must be called within a runtime.
+/// As [`interrupted`] but silent, and listening from the call on, not from the first poll, for verbs that announce that
+/// they are ready. Must be called within a runtime.
 pub fn interrupts() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let listening = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
         async move {
-            // Without signals to listen to, the system's own handling stands.
+            // If signals cannot be received, the default action remains.
             let (Ok(mut interrupt), Ok(mut terminate)) = listening else { return std::future::pending().await };
             tokio::select! {
                 _ = interrupt.recv() => {}
@@ -149,7 +149,7 @@ pub fn interrupts() -> impl Future<Output = ()> {
     }
 }
 
-/// Writes `summary.json`, and gives it back as it is told.
+/// Writes `summary.json`, and returns it with its numbers rounded.
 pub fn keep_summary(directory: &CrawlDirectory, summary: Value) -> Result<Value> {
     let summary = number::plain(summary);
     write_own(&directory.summary_json(), |out| {
@@ -159,7 +159,6 @@ pub fn keep_summary(directory: &CrawlDirectory, summary: Value) -> Result<Value>
     Ok(summary)
 }
 
-/// `summary.json`.
 fn summary(job: &Job, report: &CrawlReport) -> Value {
     let progress = report.progress;
     json!({
@@ -236,7 +235,7 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
     )
 }
 
-/// That the requests are used up: how many there were, what set the limit, and what goes on.
+/// Reports that the request limit is reached: the number of requests, the setting, and how to continue.
 pub fn requests_in_words(limits: &CrawlLimits, requests: u64) -> String {
     let by = match limits.requests {
         Some(_) => "limits.requests",
@@ -249,9 +248,8 @@ pub fn requests_in_words(limits: &CrawlLimits, requests: u64) -> String {
     )
 }
 
-/// The hosts that could not be reached: a few by name, with the cause; nothing where there are none.
+/// The unreachable hosts, a few by name with the cause; empty if there are none.
 pub fn unreached_in_words(unreached: &Unreached) -> String {
-    /// So many are named.
     const NAMED: usize = 5;
     if unreached.all == 0 {
         return String::new();
@@ -264,7 +262,7 @@ pub fn unreached_in_words(unreached: &Unreached) -> String {
     format!("{} {hosts} unreachable at the last attempt: {}{more}.\n", thousands(unreached.all), named.join(", "))
 }
 
-/// What failed for good, by kind, the most first; nothing where nothing did.
+/// Failed URLs by kind, the most frequent first; empty if there are none.
 pub fn failures_in_words(failures: &BTreeMap<String, u64>) -> String {
     let named = most_first(failures.iter().map(|(name, count)| (*count, name.clone())).collect());
     if named.is_empty() { String::new() } else { format!("Failed: {named}.\n") }
@@ -276,8 +274,7 @@ fn most_first(mut counts: Vec<(u64, String)>) -> String {
     named.join(", ")
 }
 
-/// What was refused and why, the most first, and what came of the rules against traps: two lines, or as many as have
-/// something to say.
+/// URLs skipped by reason, the most frequent first, and the results of the trap rules: a line each, if not empty.
 pub fn traps_in_words(refusals: &BTreeMap<SkipReason, u64>, traps: &TrapCounts) -> String {
     let refused: Vec<(u64, String)> = refusals
         .iter()

@@ -1,5 +1,4 @@
-//! `suidao demo`: the main job from end to end on a web of its own, over real HTTP on loopback, with the code of a real
-//! crawl.
+//! `suidao demo`: five crawls of a generated web over real HTTP on loopback, with the code of a real crawl.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,7 +35,7 @@ pub struct DemoArgs {
     output: Option<PathBuf>,
 }
 
-/// From the baseline that everybody knows to our own.
+/// From the common baseline to our default.
 const STRATEGIES: [StrategyName; 5] = [
     StrategyName::BreadthFirst,
     StrategyName::BestFirst,
@@ -45,7 +44,7 @@ const STRATEGIES: [StrategyName; 5] = [
     StrategyName::Tunnel,
 ];
 
-/// What somebody does next who has seen the table.
+/// The next steps after the table.
 const NEXT: &str = "\
 To crawl your own topic, put 20 to 50 pages about it into samples/ and a few seed URLs into seeds.txt, then run:
   suidao topic build -o topic.toml --name NAME --pages samples/
@@ -53,7 +52,6 @@ To crawl your own topic, put 20 to 50 pages about it into samples/ and a few see
   suidao report mycrawl
 docs/tutorial.md shows these steps on a web like this one, without a network. docs/lexicon.md explains how to write a lexicon by hand.";
 
-/// One line of the table.
 struct Row {
     name: StrategyName,
     strategy: String,
@@ -95,7 +93,7 @@ pub fn run(args: &DemoArgs, voice: Verbosity) -> Result<Exit> {
         let mut config = Config::default();
         config.strategy.name = strategy;
         config.limits.pages = Some(args.pages);
-        // More would ask every host at all times, and no strategy could choose between them.
+        // With more, every host would be asked at all times, and no strategy could choose between them.
         config.crawl.in_flight = 4;
         config.politeness.delay = 0.0;
         config.fetch.proxy = Some(server.proxy());
@@ -130,7 +128,7 @@ pub fn run(args: &DemoArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What the table says, in words.
+/// Explains the table in words.
 fn meaning(rows: &[Row], world: &SyntheticWeb) -> String {
     let columns = format!(
         "relevant: fetched posts about 体育 (the web has {}); harvest rate: relevant / pages;\n\
@@ -157,7 +155,7 @@ fn meaning(rows: &[Row], world: &SyntheticWeb) -> String {
     )
 }
 
-/// Relevant pages fetched and islands reached, by what the web itself knows.
+/// Relevant pages fetched and islands reached, according to the generated web.
 fn truth(world: &SyntheticWeb, store: &Store) -> Result<(usize, usize)> {
     let mut recorder = Recorder::new(|url: &CrawlUrl, _: &PageProcessed| Some(KnownTruth::of(world, url)));
     for record in store.batches() {

@@ -1,4 +1,4 @@
-//! `suidao crawl --dry-run`: what would be fetched first and why. Nothing is fetched, nothing is written.
+//! `suidao crawl --dry-run`: the first requests and their reasons. Fetches and writes nothing.
 
 use std::path::Path;
 
@@ -13,13 +13,9 @@ use suidao::topic::Topic;
 
 use super::Exit;
 
-/// What is asked for.
 pub struct DryRunOptions<'a> {
-    /// The lexicon's file.
     pub lexicon: &'a Path,
-    /// So many requests.
     pub most: usize,
-    /// As lines of JSON.
     pub json: bool,
     /// With queue and k of each URL.
     pub detailed: bool,
@@ -35,7 +31,7 @@ pub fn show(
     let conditions = conditions(config, topic);
     let strategy = config.strategy.build(conditions.page_threshold);
     let mut crawl = Crawl::new(conditions, strategy);
-    // By number: the page it was found on; what a seed has is told by the origin.
+    // Indexed by number: the page on which it was found; a seed's origin has its own fields.
     let mut origins: Vec<UrlOrigin> = Vec::new();
     let mut observe = |event: &Event| {
         if let Event::Discovered(found) = event {

@@ -1,5 +1,4 @@
-//! The part of `suidao export` that is for search servers: what is written beside the rows, what is sent, what is taken
-//! out again.
+//! The part of `suidao export` for search servers: rows, settings, deletions.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,31 +17,25 @@ use suidao::store::own;
 
 use super::export::{ExportArgs, ExportSelection, Format, SinceFlag};
 
-/// A search server that rows are made for.
 pub enum Engine {
-    /// Elasticsearch or OpenSearch.
     EsBulk {
-        /// The index.
         index: String,
-        /// Where to send the rows; a file otherwise.
+        /// Where to send the rows; `None`: a file.
         push: Option<PushTarget>,
     },
-    /// Meilisearch.
     Meilisearch,
-    /// Quickwit.
     Quickwit {
-        /// The index.
         index: String,
     },
 }
 
-/// Whether the rows go where earlier ones are still.
+/// Whether the rows go to a server, which still has earlier ones.
 pub fn is_server(args: &ExportArgs) -> bool {
     args.push.is_some() || matches!(args.format, Format::EsBulk | Format::Meilisearch | Format::Quickwit)
 }
 
 impl Engine {
-    /// The server that is meant, if one is.
+    /// The search server, if the format is for one.
     pub fn of(args: &ExportArgs) -> Result<Option<Self>> {
         if let Some(address) = &args.push {
             if !matches!(args.format, Format::Jsonl | Format::EsBulk) {
@@ -52,7 +45,7 @@ impl Engine {
             let target = PushTarget::parse(address, authorization.as_deref())?;
             return Ok(Some(Self::EsBulk { index: target.index().to_owned(), push: Some(target) }));
         }
-        // The directory's name, where a server takes it.
+        // The directory's name, if servers accept it.
         let index = |is_taken: fn(&str) -> bool| {
             let whole = args.directory.canonicalize().unwrap_or_else(|_| args.directory.clone());
             let name = whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
@@ -68,11 +61,10 @@ impl Engine {
     }
 }
 
-/// What came of an export.
 pub struct ExportResult {
-    /// What to tell.
+    /// A message for the user.
     pub said: String,
-    /// Ids of pages that a server will never take.
+    /// Ids of pages that the server has rejected.
     pub rejected: Vec<String>,
 }
 
@@ -92,7 +84,6 @@ pub fn without(export: &Export, mut selection: Selection, ids: &[String]) -> Res
     Ok(selection)
 }
 
-/// Writes or sends the rows; the answer is what to tell.
 pub fn write(
     args: &ExportArgs,
     engine: &Engine,
@@ -100,7 +91,7 @@ pub fn write(
     wanted: &ExportSelection,
     fields: Option<&DocumentFields>,
 ) -> Result<ExportResult> {
-    // A server knows a page by its id, and Quickwit its age by when it was fetched.
+    // A server identifies a page by its id, and Quickwit its age by the time of fetching.
     let fields = fields.map_or_else(searched, |fields| fields.with(&["id", "fetched"]));
     if let Engine::EsBulk { push: Some(target), .. } = engine {
         return push(args, target, export, wanted, &fields);
@@ -138,7 +129,7 @@ pub fn write(
     Ok(ExportResult { said: format!("Wrote {} pages to {place}{gone}", done.pages), rejected: Vec::new() })
 }
 
-/// What is written beside the rows: the end of the name, and the content.
+/// Additional files: ending of the name, and content.
 fn settings(engine: &Engine) -> Vec<(&'static str, Value)> {
     match engine {
         Engine::EsBulk { index, .. } => vec![
@@ -150,7 +141,7 @@ fn settings(engine: &Engine) -> Vec<(&'static str, Value)> {
     }
 }
 
-/// What lies beside the rows of a format, the list of pages that are gone included, where one may be written.
+/// Files next to the rows of a format, including the list of removed pages if there may be one.
 pub fn beside_rows(format: Format, output: &Path) -> Vec<PathBuf> {
     let suffixes: &[&str] = match format {
         Format::EsBulk => &["template.json", "template.smartcn.json"],
@@ -161,7 +152,7 @@ pub fn beside_rows(format: Format, output: &Path) -> Vec<PathBuf> {
     suffixes.iter().filter_map(|suffix| beside(output, suffix)).collect()
 }
 
-/// A file beside the output, named as it is but for its extensions; none beside the standard output.
+/// A file named like the output, with another ending; `None` for standard output.
 fn beside(output: &Path, suffix: &str) -> Option<PathBuf> {
     if output == Path::new("-") {
         return None;
@@ -178,7 +169,7 @@ fn beside(output: &Path, suffix: &str) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// Ids of the pages that are gone, and the rows that take them out.
+/// Ids of the removed pages, and the rows that delete them.
 fn retired_rows(export: &Export, wanted: &ExportSelection, index: &str) -> Result<Vec<(String, Vec<u8>)>> {
     let row = |id: String| -> Result<(String, Vec<u8>)> {
         let row = es_bulk::delete(index, &id)?;
@@ -187,7 +178,7 @@ fn retired_rows(export: &Export, wanted: &ExportSelection, index: &str) -> Resul
     retired(export, wanted)?.into_iter().map(|(id, _)| row(id)).collect()
 }
 
-/// Ids and URLs of the pages that are gone.
+/// Ids and URLs of the removed pages.
 fn retired(export: &Export, wanted: &ExportSelection) -> Result<Vec<(String, String)>> {
     if wanted.retired.is_empty() {
         return Ok(Vec::new());
@@ -197,12 +188,12 @@ fn retired(export: &Export, wanted: &ExportSelection) -> Result<Vec<(String, Str
     Ok(gone.map(|url| (id(url), url.to_string())).collect())
 }
 
-/// Writes the ids of the pages that are gone beside an output that cannot say so itself; the answer is what to tell.
+/// Writes the ids of the removed pages to a separate file, if the format cannot express deletions; returns a message.
 pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &ExportSelection) -> Result<String> {
     let gone = retired(export, wanted)?;
     let path = args.output.as_deref().and_then(|output| beside(output, "retired.jsonl"));
     if gone.is_empty() {
-        // A list of another time says nothing of this one.
+        // The list of an earlier export would be misleading.
         if let Some(path) = path.filter(|path| path.is_file()) {
             std::fs::remove_file(&path).with_context(|| format!("cannot delete {}", path.display()))?;
         }
@@ -220,7 +211,6 @@ pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &ExportSelectio
     Ok(format!("\n{} exported pages no longer match; listed in {}", gone.len(), path.display()))
 }
 
-/// Sends the rows to a server.
 fn push(
     args: &ExportArgs,
     target: &PushTarget,
@@ -273,7 +263,7 @@ fn push(
     Ok(ExportResult { said, rejected: rejected.into_iter().map(|(id, _)| id).collect() })
 }
 
-/// Ends the stream; the error itself is kept aside, as a stream knows only files and stores.
+/// Ends the stream and stores the error, because the stream's error type has only files and stores.
 fn stop(failed: &mut Option<PushError>, error: PushError) -> WriteError {
     *failed = Some(error);
     WriteError::Out(std::io::Error::other("the push ended"))

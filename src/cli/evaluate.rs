@@ -1,4 +1,4 @@
-//! `suidao evaluate`: what a topic's queries find in one crawl or several, as the crawls went on.
+//! `suidao evaluate`: what a topic's queries find as crawls progressed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,9 +48,9 @@ pub struct EvaluateArgs {
     pub json: bool,
 }
 
-/// Terms of a lexicon that serve as queries.
+/// Terms of a lexicon used as queries.
 const TERMS: usize = 20;
-/// Marks at most, where none are given.
+/// Most marks by default.
 const MARKS: u64 = 20;
 
 pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
@@ -76,7 +76,7 @@ pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
         .into_iter()
         .map(|crawl| {
             let last = crawl.pages.len() as u64;
-            // A crawl that ended early is not told again and again.
+            // A crawl that ended early gets no further rows.
             let until = marks.iter().position(|&mark| mark >= last).map_or(marks.len(), |at| at + 1);
             Evaluated { name: crawl.name, marks: at_marks(&crawl.pages, &marks[..until]), queries: crawl.queries }
         })
@@ -101,7 +101,6 @@ pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A crawl as it is evaluated.
 struct Crawl {
     name: String,
     strategy: String,
@@ -117,12 +116,12 @@ impl Crawl {
         let catalogue = Catalogue::read(&store)?;
         let names = UrlNames::read(&store, &catalogue)?;
         let mut seen = FxHashSet::default();
-        // Of each page whether it counts, and whether it is relevant; a relevant page under a second address does not.
+        // Whether each page counts, and whether it is relevant; a second address of a relevant page does not count.
         let judged: Vec<Option<bool>> = catalogue
             .entries
             .iter()
             .map(|entry| match (truth, names.url(entry.id)) {
-                // Further pages of threads are in the index with the first.
+                // Further pages of threads belong to the document of the first.
                 _ if !matches!(entry.part, PageRole::Page | PageRole::Thread) => None,
                 (Some(truth), Some(url)) => {
                     let hit = truth.is_hit(url);
@@ -155,16 +154,16 @@ impl Crawl {
     }
 }
 
-/// Share of relevant pages among the first ten that count, as a user would see them.
+/// Share of relevant pages among the first ten that count.
 fn at_ten(
     index: &Index,
     query: &str,
     counts: impl Fn(u64) -> bool,
     relevant: impl Fn(u64) -> bool,
 ) -> Result<Option<f64>> {
-    // Some more, for those that do not count.
+    // More than ten, because some do not count.
     let answer = index.search(&Request { query: query.to_owned(), limit: 200, ..Request::default() })?;
-    // Pages with some of the words are no hits where hits are counted.
+    // A page with only some of the words is not a hit here.
     if answer.loosened {
         return Ok(None);
     }
@@ -173,7 +172,7 @@ fn at_ten(
     Ok((!first.is_empty()).then(|| paying as f64 / first.len() as f64))
 }
 
-/// Crawls are called by their strategies where these tell them apart, by their directories otherwise.
+/// Names crawls by their strategies if these differ, otherwise by their directories.
 fn name(crawls: &mut [Crawl]) {
     let strategies: FxHashSet<&str> = crawls.iter().map(|crawl| crawl.strategy.as_str()).collect();
     if strategies.len() == crawls.len() && crawls.len() > 1 {
@@ -183,7 +182,7 @@ fn name(crawls: &mut [Crawl]) {
     }
 }
 
-/// Queries, one a line; empty lines and `#` comments are left out.
+/// One query per line; empty lines and `#` comments are skipped.
 fn queries(path: &Path) -> Result<Vec<String>> {
     let name = path.display();
     let text = fs::read_to_string(path)
@@ -197,7 +196,7 @@ fn queries(path: &Path) -> Result<Vec<String>> {
     Ok(queries)
 }
 
-/// The marks given, rising; else as many at a round distance as a table can show.
+/// The given marks, sorted; by default as many at a round distance as fit into a table.
 fn marks(given: &[u64], pages: u64) -> Vec<u64> {
     if given.is_empty() {
         let mut steps = (1..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.saturating_pow(power)));

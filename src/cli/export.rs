@@ -1,4 +1,4 @@
-//! `suidao export`: the pages of a crawl in a format that others read.
+//! `suidao export`: the pages of a crawl in the formats of other programs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -81,16 +81,14 @@ pub enum Format {
 }
 
 impl Format {
-    /// As it is typed.
+    /// The name on the command line.
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
-/// From when on pages are exported.
 #[derive(Clone, Copy)]
 pub enum SinceFlag {
-    /// The last export of the kind.
     Last,
     /// Fetched on this day or later.
     Day(Day),
@@ -107,13 +105,13 @@ impl std::str::FromStr for SinceFlag {
     }
 }
 
-/// What is exported, and what of it is new.
+/// The exported pages, and what is new among them.
 pub struct ExportSelection {
-    /// All pages that are to be where the export goes.
+    /// All pages that the target should have.
     pub all: Selection,
-    /// Those that are written this time.
+    /// The pages written this time.
     pub selection: Selection,
-    /// Numbers of pages that were exported before and are not wanted any more.
+    /// Numbers of pages exported earlier and no longer selected.
     pub retired: Vec<suidao::model::UrlId>,
 }
 
@@ -123,11 +121,11 @@ pub fn run(args: &ExportArgs, voice: Verbosity) -> Result<Exit> {
         filter.fetched_from = filter.fetched_from.max(Some(day));
     }
     if matches!(args.format, Format::Graph | Format::Index) {
-        // Listings are the ways between documents, and a search finds them below these.
+        // Listings connect documents in the graph, and a search shows them after the documents.
         filter.documents = false;
     }
     if args.format == Format::Text {
-        // A page without text is no line.
+        // The text format has no line for a page without text.
         filter.min_chars = filter.min_chars.max(1);
     }
     let fields = match args.fields.as_slice() {
@@ -191,7 +189,7 @@ pub fn run(args: &ExportArgs, voice: Verbosity) -> Result<Exit> {
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
 }
 
-/// A flag that a format has no use for is told, and not passed over.
+/// Rejects flags that the format does not use, instead of ignoring them.
 fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
     let fixed = matches!(args.format, Format::Warc | Format::Text | Format::Graph | Format::Index);
     if fixed && !args.fields.is_empty() {
@@ -208,7 +206,7 @@ fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
     Ok(())
 }
 
-/// Writes a format that is for no server.
+/// Writes a format that is not for a server.
 fn file(
     args: &ExportArgs,
     export: &Export,
@@ -225,19 +223,18 @@ fn file(
         }
         Format::Graph => graph::write(export, &output.path)?,
         Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
-        // The others are a server's.
+        // The other formats are for servers.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(DocumentFields::without_links))?,
     };
     Ok(ExportResult { said: format!("Wrote {} pages to {}", done.pages, place(&output.path)), rejected: Vec::new() })
 }
 
-/// Where an export goes.
 struct Destination {
     /// The search server it is for.
     engine: Option<Engine>,
-    /// What it is remembered by.
+    /// The name under which the export is recorded.
     name: String,
-    /// What people are told.
+    /// The name for messages.
     shown: String,
 }
 
@@ -257,7 +254,7 @@ impl Destination {
     }
 }
 
-/// What people call an output.
+/// The name of an output for messages.
 pub fn place(output: &Path) -> String {
     if output == Path::new("-") { "standard output".to_owned() } else { output.display().to_string() }
 }
@@ -282,20 +279,20 @@ fn wanted(
     let (selection, retired) = match args.since {
         Some(SinceFlag::Last) => (changes.selection, changes.retired),
         Some(SinceFlag::Day(_)) => (all.clone(), Vec::new()),
-        // In full: only a server still has what is gone.
+        // In full: only a server still has what was removed.
         None if engines::is_server(args) => (all.clone(), changes.retired),
         None => (all.clone(), Vec::new()),
     };
     Ok(ExportSelection { all, selection, retired })
 }
 
-/// A size that is more than nothing.
+/// Parses a size above zero.
 fn size(text: &str) -> Result<u64, String> {
     bytes(text)
         .and_then(|bytes| if bytes > 0 { Ok(bytes) } else { Err("expected a size such as 500MB or 1GiB".to_owned()) })
 }
 
-/// A bar over so many pages; none where nobody looks.
+/// A progress bar for so many pages; hidden if nobody sees it.
 pub fn progress(pages: u64, voice: Verbosity) -> ProgressBar {
     if voice.quiet {
         return ProgressBar::hidden();

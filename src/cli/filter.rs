@@ -1,4 +1,4 @@
-//! The flags that choose pages, the same for every verb that does.
+//! The flags that select pages, shared by several verbs.
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -62,12 +62,12 @@ fn day(text: &str) -> Result<Day, String> {
 }
 
 impl FilterArgs {
-    /// What is meant by what was typed; duplicates stay where nothing was said.
+    /// Converts the flags; by default duplicates are kept.
     pub fn filter(&self) -> Result<Filter> {
         self.filter_with(DuplicatePolicy::Keep)
     }
 
-    /// What is meant by what was typed, and what becomes of duplicates where nothing was said.
+    /// Converts the flags, with a default for duplicates.
     pub fn filter_with(&self, duplicates: DuplicatePolicy) -> Result<Filter> {
         if let Some(least) = self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
             bail!("--min-relevance {least}: must be between 0 and 1");

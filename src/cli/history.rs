@@ -1,4 +1,4 @@
-//! `suidao history`: the visits of one page, told from the log: when it was there, what had changed, how often it changes.
+//! `suidao history`: the visits of one page, from the log: when, what had changed, and how often it changes.
 
 use std::path::PathBuf;
 
@@ -30,13 +30,12 @@ pub struct HistoryArgs {
     pub json: bool,
 }
 
-/// One visit.
 #[derive(Serialize)]
 struct Visit {
     at: String,
     status: Option<u16>,
     what: String,
-    /// The text was another than at the visit before.
+    /// The text differs from that of the visit before.
     changed: bool,
     new_links: u32,
     archive: Option<Location>,
@@ -85,7 +84,7 @@ struct VisitHistory {
     id: Option<UrlId>,
     visits: Vec<Visit>,
     histories: Histories,
-    /// When the last round was begun.
+    /// When the last round began.
     round: Option<Millis>,
 }
 
@@ -118,7 +117,7 @@ impl VisitHistory {
     }
 }
 
-/// What an event says of a page: status, words, and whether its text was another.
+/// An event about a page: status, words, and whether its text had changed.
 fn tell(
     event: &Event,
     id: Option<UrlId>,

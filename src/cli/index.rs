@@ -1,4 +1,4 @@
-//! The index of a crawl as the verbs that ask it want it: brought up to date, and said so.
+//! The index of a crawl for the verbs that search it, updated if necessary.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,12 @@ use suidao::store::{CrawlDirectory, Store, StoreError, own};
 use super::Verbosity;
 use super::export::progress;
 
-/// Where the index of a crawl lies.
 pub fn place(directory: &Path) -> PathBuf {
     directory.join("index")
 }
 
-/// The index of the crawl in `directory`, made or made anew where pages were fetched since. While a crawl runs there, the
-/// one that is there is used as it is.
+/// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While a crawl runs there, the
+/// existing one is used.
 pub fn current(directory: &Path, voice: Verbosity) -> Result<Index> {
     let mut path = place(directory);
     own::check_below(&path, |_| true)?;
@@ -78,8 +77,8 @@ pub fn current(directory: &Path, voice: Verbosity) -> Result<Index> {
     })
 }
 
-/// Where the index of a crawl lies whose directory cannot be written: in the user's cache, by the crawl's own path and beginning; in a
-/// temporary directory where that cannot be written either.
+/// Location of the index for a read-only crawl directory: in the user's cache, keyed by the crawl's path and start; if
+/// that is read-only too, in a temporary directory.
 fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
     let real = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let named = format!("{}\n{}", real.display(), store.meta().created.0);

@@ -1,5 +1,4 @@
-//! What a user hands in by file: seeds and lexicons. Every error names the file and
-//! the line.
+//! Reads the user's files: seeds and lexicons. Every error names the file and the line.
 
 use std::path::Path;
 
@@ -9,16 +8,15 @@ use suidao::store::own;
 use suidao::strategy::{StrategyName, StrategySettings};
 use suidao::topic::{ContextGraphModel, Lexicon, Topic};
 
-/// So many lines of a list that cannot be read are told.
+/// Most invalid lines reported.
 const WRONG: usize = 20;
 
-/// The URLs that a host name without a scheme stands for, with a port and a path or without: as in the address bar of a browser it
-/// is asked under https first, and under http where no connection can be made. Both are seeds, so that the host is not held to
-/// https (`scope.downgrade_seeds`).
+/// The URLs for a host name without a scheme, with optional port and path: https first, and http if no connection can be
+/// made, as in a browser. Both are seeds, so that the host is not bound to https (`scope.downgrade_seeds`).
 fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
     let host = word.split(['/', '?', '#']).next()?.rsplit_once(':').map_or(word, |(host, _)| host);
     let host = host.split(['/', '?', '#']).next()?.trim_end_matches('.').to_ascii_lowercase();
-    // Of `index.html` or `me@example.org` nobody means that.
+    // Excludes words like `index.html` and `me@example.org`.
     let is_known =
         psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known() && suffix.as_bytes().len() < host.len());
     let is_host = is_known || host.parse::<std::net::Ipv4Addr>().is_ok();
@@ -29,8 +27,7 @@ fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
     Some([under("https")?, under("http")?])
 }
 
-/// Reads a list of URLs: one a line; a host name alone will do; empty lines and `#` comments are left out, and what follows white space is a
-/// remark.
+/// Reads a list of URLs or host names, one per line. Empty lines, `#` comments and text after white space are ignored.
 pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
@@ -58,7 +55,7 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     Ok(urls)
 }
 
-/// Reads a lexicon and makes it ready to score.
+/// Reads a lexicon and prepares it for scoring.
 pub fn topic(path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
@@ -67,7 +64,7 @@ pub fn topic(path: &Path) -> Result<Topic> {
     Ok(Topic::new(lexicon))
 }
 
-/// Reads the lexicon that a crawl directory keeps.
+/// Reads the lexicon stored in a crawl directory.
 pub fn kept_topic(path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = own::read_text(path, own::LARGE)?;
@@ -75,7 +72,7 @@ pub fn kept_topic(path: &Path) -> Result<Topic> {
     Ok(Topic::new(lexicon))
 }
 
-/// The topic with the layers that the strategy needs, if it is one that needs them.
+/// Adds the layers if the strategy needs them.
 pub fn layered(topic: Topic, strategy: &StrategySettings) -> Result<Topic> {
     match &strategy.context_graph.model {
         _ if strategy.name != StrategyName::ContextGraph => Ok(topic),
@@ -86,7 +83,7 @@ pub fn layered(topic: Topic, strategy: &StrategySettings) -> Result<Topic> {
     }
 }
 
-/// The topic with the layers of a file.
+/// Adds the layers of a file.
 pub fn with_layers(topic: Topic, path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = std::fs::read_to_string(path)

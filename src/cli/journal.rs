@@ -1,8 +1,8 @@
-//! The log file of a long crawl: warnings, and a line for what matters, in files of bounded size and number. What the crawl
-//! says on the screen is another matter.
+//! The log file of a long crawl: warnings and progress, in files of bounded size and number. Output on the screen is
+//! separate.
 //!
-//! Written by hand, for the libraries there are turn files by date alone, or panic where a name is taken or a disk is full; a
-//! crawl goes on without its log.
+//! Our own code, because existing libraries rotate files only by date, or panic if a name is taken or a disk is full. A
+//! crawl continues without its log.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -20,19 +20,17 @@ use tracing_subscriber::registry::LookupSpan;
 
 static JOURNAL: OnceLock<(LevelFilter, Mutex<Rotating>)> = OnceLock::new();
 
-/// Whose the place of a log is.
+/// Who chose the location of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogSource {
-    /// The user's: what was named is written to, be it a link or a pipe.
+    /// The user, so it may be a link or a pipe.
     Named,
-    /// In a crawl directory: nothing but a plain file in a directory is, for others may have made it.
+    /// The crawl directory, which others may have made: only a plain file in a directory is used.
     Kept,
 }
 
-/// Begins to log there; the file is gone on with if it is there. Only the first call counts.
-///
-/// # Errors
-/// If the file cannot be opened, or is not one to log to.
+/// Starts logging, and appends to an existing file. Only the first call counts. Fails if the file cannot be opened or is
+/// not suitable.
 pub fn open(path: &Path, place: LogSource, settings: &Log) -> Result<(), StoreError> {
     let level = match settings.level {
         LogLevel::Off => return Ok(()),
@@ -56,7 +54,7 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
     layer.with_ansi(false).with_target(false).with_writer(|| Line).with_filter(filter)
 }
 
-/// Writes a line to the journal: the layer hands over one at a time, whole.
+/// Writes a line to the log: the layer passes whole lines, one at a time.
 struct Line;
 
 impl Write for Line {
@@ -72,13 +70,13 @@ impl Write for Line {
     }
 }
 
-/// A file that is moved to `NAME.1` when it is full, `NAME.1` to `NAME.2` and so on; the last is lost.
+/// A file that is renamed to `NAME.1` when it is full, `NAME.1` to `NAME.2` and so on; the last is deleted.
 struct Rotating {
     path: PathBuf,
     place: LogSource,
-    /// A device or a pipe is not set aside, whatever goes through it.
+    /// Devices and pipes are not rotated.
     is_plain: bool,
-    /// None while it cannot be opened.
+    /// `None` while it cannot be opened.
     file: Option<File>,
     size: u64,
     most: u64,
@@ -99,7 +97,7 @@ impl Rotating {
         Ok(Self { path: path.to_owned(), place, is_plain, file: Some(file), size, most, files })
     }
 
-    /// Writes a line, or leaves it out where the disk does not take it: nobody waits for a log.
+    /// Writes a line, or drops it if the disk fails: nothing waits for a log.
     fn line(&mut self, line: &[u8]) {
         if self.is_plain && self.size > 0 && self.size + line.len() as u64 > self.most {
             self.turn();
@@ -121,7 +119,7 @@ impl Rotating {
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
-        // A file that cannot be moved is written over at the next.
+        // A file that cannot be renamed is overwritten by the next.
         for number in (1..self.files.saturating_sub(1)).rev() {
             let _ = fs::rename(numbered(number), numbered(number + 1));
         }
@@ -134,7 +132,7 @@ impl Rotating {
     }
 }
 
-/// Opens a log to write behind what it holds.
+/// Opens a log for appending.
 fn append(path: &Path, place: LogSource) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     let options = options.create(true).append(true);
@@ -180,7 +178,7 @@ mod tests {
         if !std::process::Command::new("mkfifo").arg(&path).status().is_ok_and(|made| made.success()) {
             return eprintln!("skipped: no mkfifo on this machine, so no pipe was logged to");
         }
-        // Opened for both, for a pipe is opened for writing only once somebody reads.
+        // Opened for both, because opening a pipe for writing waits for a reader.
         let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let mut log = Rotating::open(&path, LogSource::Named, 40, 3).unwrap();
         (0..9).for_each(|_| log.line(b"a line of twenty or so\n"));
@@ -215,7 +213,7 @@ mod tests {
         fs::create_dir(path.parent().unwrap()).unwrap();
         let mut log = Rotating::open(&path, LogSource::Kept, 40, 2).unwrap();
         log.line(b"first line of twenty.\n");
-        // Where it turns: what stands in the way is neither emptied nor written to.
+        // During rotation: whatever blocks the name is neither emptied nor written to.
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&mine, &path).unwrap();
         fs::create_dir_all(dir.path().join("log/crawl.log.1/full")).unwrap();

@@ -1,4 +1,4 @@
-//! `suidao topic layers`: from a recorded web to the layers of a context graph.
+//! `suidao topic layers`: learns the layers of a context graph from a recorded web.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use suidao::topic::{ContextGraphModel, DEEPEST, OTHER};
 use super::Verbosity;
 use super::trial::{Trial, TrialFiles};
 
-/// Pages learnt from, of each layer: enough for the words that tell, and few enough to be held in memory.
+/// Pages per layer: enough for significant words, few enough for the memory.
 const SAMPLE: usize = 500;
 
 /// `suidao topic layers`.

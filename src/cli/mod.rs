@@ -1,7 +1,7 @@
-//! The command line: one file a verb. What is typed becomes what is meant here; exit codes are decided here and
-//! nowhere else: 0 done, 1 stopped before its goal, 2 wrong usage, configuration or input, 130 interrupted.
+//! The command line: one file per verb. Arguments are converted to settings here. Exit codes: 0 done, 1 stopped before
+//! its goal, 2 wrong usage, configuration or input, 130 interrupted.
 
-// First: its macros are used by all.
+// First, because all modules use its macros.
 #[macro_use]
 mod terminal;
 
@@ -107,26 +107,24 @@ enum Verb {
     Check(check::CheckArgs),
 }
 
-/// How a verb ended, if not with an error.
+/// How a verb ended, unless with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Its goal is reached.
     Done,
     /// It stopped before its goal.
     Short,
-    /// What it was given is wrong, and that was told.
+    /// Its input was wrong, and the error was printed.
     Wrong,
-    /// The user stopped it.
     Interrupted,
 }
 
-/// Reads the arguments, runs the verb, says what went wrong, and gives the exit code.
+/// Parses the arguments, runs the verb, prints an error, and returns the exit code.
 pub fn main() -> ExitCode {
     terminal::tell_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(told) => {
-            // Help and version are no errors; clap knows to which stream each goes.
+            // Help and version are not errors; clap chooses the stream.
             let code = if told.use_stderr() { 2 } else { 0 };
             terminal::usage(&told, Cli::try_parse_from);
             return ExitCode::from(code);
@@ -176,19 +174,19 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A write beyond the limit on file sizes (`ulimit -f`) is to fail and be told, as on a full disk, and not to end the
-/// process by SIGXFSZ. Tokio's handler stays for the rest of the process, and is the way there without unsafe code.
+/// A write beyond the file-size limit (`ulimit -f`) should fail with an error, as on a full disk, instead of ending the
+/// process by SIGXFSZ. Tokio's handler stays installed for the rest of the process, and needs no unsafe code.
 #[cfg(unix)]
 fn survive_file_limits() {
-    /// Its number on Linux (but MIPS), macOS and the BSDs.
+    /// On Linux (except MIPS), macOS and the BSDs.
     const SIGXFSZ: i32 = 25;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let kind = tokio::signal::unix::SignalKind::from_raw(SIGXFSZ);
-    // Without it the system's own handling stands.
+    // If this fails the default action remains.
     drop(runtime.and_then(|runtime| runtime.block_on(async { tokio::signal::unix::signal(kind) })));
 }
 
-/// The error and its causes in one line; a cause that was told by what it caused is not told again.
+/// The error and its causes in one line, without causes that it already contains.
 fn sentence(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
@@ -201,7 +199,7 @@ fn sentence(error: &anyhow::Error) -> String {
     text
 }
 
-/// The disk and not the user is at fault: the same command may go on later.
+/// Whether the disk or machine failed, not the user's input: the same command may resume later.
 fn is_environment(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let store = match (cause.downcast_ref::<LiveError>(), cause.downcast_ref::<RecordedError>()) {
@@ -217,7 +215,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
     })
 }
 
-/// The reader of our output went away: `suidao ... | head`.
+/// The reader of our output is gone: `suidao ... | head`.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>().or_else(|| match cause.downcast_ref::<StoreError>() {

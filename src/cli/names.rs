@@ -1,9 +1,9 @@
-//! Flags that take one of the names of an enum of the library.
+//! Flags whose values are the names of a library enum.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use strum::{EnumMessage, VariantArray};
 
-/// A parser for the names of `T`; the comments of its variants are their help.
+/// A parser for the names of `T`; the doc comments of its variants are their help.
 pub fn one_of<T>() -> impl TypedValueParser<Value = T>
 where
     T: VariantArray + EnumMessage + Copy + Into<&'static str> + Send + Sync,

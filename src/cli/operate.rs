@@ -1,4 +1,4 @@
-//! Flags of the verbs that run for hours: when they are done, where they can be looked at, where they log.
+//! Flags of long-running verbs: stop conditions, status page, log.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -30,8 +30,7 @@ pub struct GoalsArgs {
 }
 
 impl GoalsArgs {
-    /// Puts flags and conditions in the place of those of the configuration that are of the same kind; of two numbers of pages the
-    /// smaller binds.
+    /// Overrides the same conditions of the configuration; of two numbers of pages the smaller counts.
     pub fn apply(&self, config: &mut Config) -> Result<()> {
         let mut given = suidao::crawl::StopConditions::default();
         for condition in &self.stop_when {
@@ -61,18 +60,18 @@ pub struct OperatingArgs {
     pub log: Option<PathBuf>,
 }
 
-/// A crawl that can be looked at and that logs.
+/// A crawl with a status page and a log.
 struct Operation {
-    /// The window into it; none if nobody asked for one.
+    /// `None` without a status page.
     view: Option<Arc<CrawlMonitor>>,
-    /// Ends the page when it is dropped.
+    /// Dropping it ends the status page.
     _page: Option<status::StatusServer>,
     log: Option<PathBuf>,
     config: Config,
 }
 
 impl OperatingArgs {
-    /// Where the status page is to be, if anywhere.
+    /// The address of the status page, if one is wanted.
     pub fn address(&self, config: &Config) -> Result<Option<SocketAddr>> {
         let listen = self.status.as_deref().or(config.status.listen.as_deref());
         let address = |text| {
@@ -93,7 +92,7 @@ impl OperatingArgs {
         Ok(live::run_in_view(job, view.as_ref(), tell, interrupted())?)
     }
 
-    /// Opens what was asked for, before anything is fetched: a port in use or a file that cannot be written is an error.
+    /// Opens page and log before anything is fetched: a port in use or a file that cannot be written is an error.
     fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Verbosity) -> Result<Operation> {
         let (mut view, mut page) = (None, None);
         if let Some(address) = self.address(config)? {
@@ -114,19 +113,18 @@ impl OperatingArgs {
             journal::open(path, journal::LogSource::Named, &config.log)
                 .with_context(|| format!("cannot write the log {}; choose another file with --log", path.display()))?;
         }
-        // The one in the crawl directory waits until that is known to be this crawl's.
+        // The log in the crawl directory is opened when the directory is known to belong to this crawl.
         let log = given.is_none().then(|| directory.root().join("log").join("crawl.log"));
         Ok(Operation { view, _page: page, log, config: config.clone() })
     }
 }
 
 impl Operation {
-    /// Takes in news of the crawl.
     fn tell(&mut self, news: &News) {
         if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
             && let Err(error) = journal::open(&path, journal::LogSource::Kept, &self.config.log)
         {
-            // A crawl is worth more than its log.
+            // A crawl matters more than its log.
             errln!("suidao: the crawl continues without a log file; choose another with --log FILE: {error}");
         }
     }

@@ -1,4 +1,4 @@
-//! The files of an export: how they are called, and whether they may be written.
+//! The files of an export: their names, and whether they may be written.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use suidao::index::Index;
 use super::engines;
 use super::export::{ExportArgs, Format};
 
-/// The output as it is called: a name that ends like no file of the format gets its ending, where it is to be a file.
+/// The output's name: a file name without an ending of the format gets it.
 pub fn named(args: &ExportArgs) -> Option<PathBuf> {
     let output = args.output.as_ref()?;
     let endings: &[&str] = match args.format {
@@ -24,7 +24,7 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
     let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let bare = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     let is_named = bare.len() < name.len() || endings.iter().any(|ending| bare.ends_with(&format!(".{ending}")));
-    // What is there already, a directory, a pipe or a device, is meant as it is.
+    // An existing directory, pipe or device is used as it is.
     let is_meant = output == Path::new("-") || args.shard_size.is_some() || name.is_empty() || is_named;
     if is_meant || output.exists() && !output.is_file() {
         return Some(output.clone());
@@ -32,11 +32,11 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
     Some(output.with_file_name(format!("{name}.{}", endings[0])))
 }
 
-/// Files that lie beside the output when it is written.
+/// Additional files of the output.
 pub fn beside(args: &ExportArgs) -> Vec<PathBuf> {
     let Some(output) = args.output.as_deref().filter(|output| *output != Path::new("-")) else { return Vec::new() };
     match args.format {
-        // They lie among the shards.
+        // They are among the shards.
         Format::Warc | Format::Text | Format::Graph if args.shard_size.is_some() => Vec::new(),
         Format::Text => vec![text::card_of(output)],
         Format::Graph => graph::tables_of(output).into(),
@@ -44,13 +44,13 @@ pub fn beside(args: &ExportArgs) -> Vec<PathBuf> {
     }
 }
 
-/// That nothing is replaced without --force but an index of suidao's.
+/// Checks that nothing is replaced without --force, except an index of suidao.
 pub fn may_be_written(args: &ExportArgs) -> Result<()> {
     let Some(output) = args.output.as_deref().filter(|output| *output != Path::new("-") && !args.force) else {
         return Ok(());
     };
     if args.format == Format::Index {
-        // An engine's index of another kind would be lost with all that is in it.
+        // Another program's index must not be lost.
         if output.join("meta.json").is_file() && Index::open(output).is_err() {
             bail!(
                 "{}: not an index of this version of suidao; choose another name with -o, or replace it with --force",

@@ -1,6 +1,5 @@
-//! `suidao practice`: a generated web on loopback with all that a first crawl needs, so that the tutorial can be followed
-//! without a network, and before any server of others is asked for anything; or a generated forum, or a web that changes, for
-//! the same.
+//! `suidao practice`: serves a generated web on loopback with everything that a first crawl needs, so that the tutorial
+//! works without a network; or a generated forum, or a web that changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,25 +58,25 @@ fn speed(text: &str) -> Result<f64, String> {
     speed.ok_or_else(|| "must be a number from 0 to 100000".to_owned())
 }
 
-/// Pages about the topic to learn from.
+/// Sample pages about the topic.
 const SAMPLES: usize = 40;
 /// Pages about other things.
 const BACKGROUND: usize = 200;
-/// Words of the topic that serve as queries.
+/// Words of the topic used as queries.
 const QUERIES: usize = 10;
 
-/// Days that lie behind when a forum is served first.
+/// Days of history when a forum starts.
 const PAST: u32 = 30;
-/// Most days that lie ahead then.
+/// Most days generated ahead.
 const AHEAD: f64 = 365.0;
-/// Hours of ours that a forum is served for, at least as far as [`AHEAD`] allows.
+/// Real hours that a forum has posts for, as far as [`AHEAD`] permits.
 const SERVED: f64 = 8.0;
 const DAY: i64 = 86_400;
 
-/// A server, and what resolves when it is to end.
+/// A server, and a future that resolves when it should end.
 type Serving = (WebServer, Pin<Box<dyn Future<Output = ()>>>);
 
-/// Runs the verb: until Ctrl-C, which is its end.
+/// Runs until Ctrl-C.
 pub fn run(args: &PracticeArgs, voice: Verbosity) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;
@@ -94,8 +93,8 @@ pub fn run(args: &PracticeArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Listens for Ctrl-C: before the first file is written, so that whoever finds the files can end it properly, and not while
-/// a web is generated, which nobody has to wait for.
+/// Listens for Ctrl-C before the first file is written, so that whoever sees the files can stop it cleanly, but not while
+/// a web is generated.
 fn end() -> Pin<Box<dyn Future<Output = ()>>> {
     Box::pin(super::crawl::interrupts())
 }
@@ -124,7 +123,7 @@ fn busy(port: u16) -> String {
     format!("cannot listen on 127.0.0.1:{port}; choose another --port")
 }
 
-/// Serves a forum whose clock shows the time when it begins.
+/// Serves a forum whose clock shows the time of its start.
 fn forum(args: &PracticeArgs, skin: Skin, voice: Verbosity) -> Result<Serving> {
     let now = (suidao::live::now().0 / 1_000) as i64;
     let ahead = (2.0 + args.speed * SERVED / 24.0).min(AHEAD) as u32;
@@ -144,7 +143,7 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Verbosity) -> Result<Serving> {
     let world = SyntheticWeb::new(WebSpec::default()).context("the sample pages cannot be generated")?;
     let end = end();
     write_pages(&args.directory, &world)?;
-    // Only now is the port known for sure.
+    // The port is known only now.
     let origin = CrawlUrl::parse(&server.proxy())?;
     let line = |url: &CrawlUrl| {
         let (path, query) = (url.path(), url.query().map_or(String::new(), |query| format!("?{query}")));
@@ -174,10 +173,10 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Verbosity) -> Result<Serving> {
     Ok((server, end))
 }
 
-/// Days that a changing web goes on for.
+/// Days for which a changing web has changes.
 const CHANGING_DAYS: f64 = 1_000.0;
 
-/// Serves a changing web from the time when it begins.
+/// Serves a changing web from its start on.
 fn changing(args: &PracticeArgs, voice: Verbosity) -> Result<Serving> {
     let start = (suidao::live::now().0 / 1_000) as i64;
     let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
@@ -206,7 +205,7 @@ fn changing(args: &PracticeArgs, voice: Verbosity) -> Result<Serving> {
     Ok((server, end))
 }
 
-/// Puts everything a first crawl of the web needs into the directory; what lies there and is none of it stays.
+/// Writes everything that a first crawl needs into the directory; other files there stay.
 fn write(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     write_pages(directory, world)?;
     text(&directory.join("seeds.txt"), &lines(world.seeds()))?;
@@ -219,7 +218,6 @@ fn lines(urls: impl IntoIterator<Item = CrawlUrl>) -> String {
     urls.into_iter().map(|url| format!("{url}\n")).collect()
 }
 
-/// Pages to learn a topic from.
 fn write_pages(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     for (name, pages) in [("samples", world.sample_pages(SAMPLES)), ("background", world.background_pages(BACKGROUND))]
     {
@@ -235,7 +233,7 @@ fn write_pages(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     Ok(())
 }
 
-/// The last file: where it is, all are.
+/// The last file: when it exists, all others do.
 fn write_queries(directory: &Path) -> Result<()> {
     let queries: String = topic_words().take(QUERIES).map(|word| format!("{word}\n")).collect();
     text(&directory.join("queries.txt"), &queries)

@@ -1,4 +1,4 @@
-//! `suidao refresh`: coming back to the pages of a crawl, within a budget.
+//! `suidao refresh`: revisits the pages of a crawl within a budget.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub struct RefreshArgs {
 
 pub fn run(args: &RefreshArgs, voice: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
-    // Says what is missing, if something is.
+    // Reports what is missing, if anything.
     let meta = Meta::read(&directory)?;
     if meta.strategy.starts_with("boards of ") {
         bail!(
@@ -100,15 +100,14 @@ pub fn run(args: &RefreshArgs, voice: Verbosity) -> Result<Exit> {
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
-        // Where known pages were visited it has done its work, though discovery found nobody home.
+        // If known pages were visited the round succeeded, even if discovery reached no host.
         Some(Stop::OnlyUnreachable) if round.due > 0 && round.visits == 0 => Exit::Short,
         Some(_) => Exit::Done,
     })
 }
 
 impl RefreshArgs {
-    /// The configuration of the crawl, as far as it is the directory's to say, unless another is given; then --set and the
-    /// flags of their own.
+    /// The configuration stored in the crawl directory, or the given one; then --set and flags.
     fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
         let mut config = self.conditions.load_over(&directory.config_toml(), !self.plan)?;
         let refresh = &mut config.refresh;
@@ -126,7 +125,7 @@ impl RefreshArgs {
             None if kept.exists() => inputs::kept_topic(&kept)?,
             None => bail!("{}: contains no copy of its lexicon; give the lexicon with -m", self.directory.display()),
         };
-        // A plan reads no page.
+        // A plan parses no page.
         if self.plan { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
     }
 
@@ -144,7 +143,7 @@ impl RefreshArgs {
     }
 }
 
-/// Lines of a plan on the screen.
+/// Most lines of a plan on the screen.
 const SHOWN: usize = 40;
 
 fn plan(
@@ -235,7 +234,6 @@ fn line(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::mode
     )
 }
 
-/// A page of the plan.
 fn as_json(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::model::Millis) -> serde_json::Value {
     json!({
         "url": page.url,

@@ -73,8 +73,8 @@ pub struct ReplayArgs {
     json: bool,
 }
 
-/// What a replay has instead of the defaults of a live crawl. It asks nobody, and of a recorded web most is often not there;
-/// nor does anybody stand between.
+/// Settings of a replay instead of the defaults of a live crawl: it contacts nobody, and of a recorded web most is
+/// missing.
 pub const AT_ONCE: [&str; 7] = [
     "limits.requests=1000000000000",
     "scope.downgrade_seeds=true",
@@ -85,7 +85,7 @@ pub const AT_ONCE: [&str; 7] = [
     "politeness.robots_retry=0",
 ];
 
-/// Numbers of pages at which the count is told.
+/// Page counts to report.
 const MARKS: [u64; 4] = [500, 1_000, 2_000, 5_000];
 
 impl ReplayArgs {
@@ -99,7 +99,6 @@ impl ReplayArgs {
     }
 }
 
-/// A replay that ended.
 struct Report {
     stop: Stop,
     progress: Progress,
@@ -153,7 +152,6 @@ pub fn run(args: &ReplayArgs, voice: Verbosity) -> Result<Exit> {
     })
 }
 
-/// What is to be run.
 struct Run<'a> {
     config: &'a Config,
     topic: &'a Topic,
@@ -163,7 +161,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs it; `keep` takes each batch, and is not asked again once it has said no.
+    /// Runs to the end; `keep` receives each batch until it returns false.
     fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
         let conditions = conditions(self.config, self.topic);
         let strategy = self.config.strategy.build(conditions.page_threshold);
@@ -184,7 +182,7 @@ impl Run<'_> {
         (report, harvest)
     }
 
-    /// Runs it and writes what happened into a directory.
+    /// Runs, and writes the results into a directory.
     fn kept_in(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
         let report: Result<(Report, HarvestCurve), StoreError> =
             write_whole(&directory.root().join("events.jsonl"), |out| {
@@ -201,7 +199,7 @@ impl Run<'_> {
         Ok(report)
     }
 
-    /// What the result is due to, and the result.
+    /// Settings and results.
     fn summary(&self, web: &OpenedWeb, report: &Report) -> Value {
         let Self { config, topic, judge, .. } = *self;
         let relevant = judge.relevant();
@@ -295,7 +293,7 @@ fn share(part: u64, all: u64) -> f64 {
     part as f64 / all.max(1) as f64
 }
 
-#[allow(clippy::disallowed_methods)] // how long a replay takes is told to people; nothing is decided by it
+#[allow(clippy::disallowed_methods)] // the duration is only printed; nothing depends on it
 fn clock() -> Instant {
     Instant::now()
 }

@@ -41,7 +41,7 @@ pub fn run(args: &ReportArgs, voice: Verbosity) -> Result<Exit> {
     }
     let output = match &args.output {
         Some(output) => output.clone(),
-        // Beside whoever asks, where the directory cannot be written.
+        // In the current directory if the crawl directory is read-only.
         None if store.is_read_only() => {
             let real = std::fs::canonicalize(directory.root()).unwrap_or_else(|_| directory.root().to_owned());
             let name = real.file_name().map_or_else(|| "crawl".into(), |name| name.to_string_lossy());
@@ -64,7 +64,7 @@ pub fn run(args: &ReportArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// `summary.json`; a crawl that was killed may have none.
+/// `summary.json`; a killed crawl may have none.
 fn summary(directory: &CrawlDirectory) -> Result<Option<serde_json::Value>> {
     let path = directory.summary_json();
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! What a crawl says while it runs: a bar on a terminal, plain lines elsewhere, events as JSON for programs.
+//! The output of a running crawl: a bar on a terminal, lines elsewhere, JSON events for programs.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -13,10 +13,9 @@ use suidao::visible;
 
 use super::{Verbosity, terminal};
 
-/// A plain line at least this often.
+/// Longest time between two lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The screen of one crawl.
 pub struct Screen {
     bar: Option<ProgressBar>,
     lines: bool,
@@ -28,17 +27,17 @@ pub struct Screen {
     goals: StopConditions,
 }
 
-#[allow(clippy::disallowed_methods)] // how long a crawl takes is told to people; nothing is decided by it
+#[allow(clippy::disallowed_methods)] // the duration is only printed; nothing depends on it
 fn clock() -> Instant {
     Instant::now()
 }
 
 impl Screen {
-    /// A screen for a crawl that ends at these goals; `json` writes events to the standard output.
+    /// A screen for a crawl with these goals; `json` writes events to standard output.
     pub fn new(voice: Verbosity, json: bool, goals: StopConditions) -> Self {
         let limit = goals.pages;
         let terminal = terminal::has_a_screen();
-        // With -v every page has its line, which a bar would be written across.
+        // With -v every page has a line, which would overwrite a bar.
         let bar = (terminal && !voice.quiet && voice.verbose == 0 && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
             let style = match limit {
@@ -46,7 +45,7 @@ impl Screen {
                 None => "{spinner:.cyan} {pos} pages  {elapsed}  {msg}",
             };
             bar.set_style(ProgressStyle::with_template(style).expect("the template is well formed"));
-            // What has passed is told while nothing comes, too.
+            // Updates the elapsed time even without news.
             bar.enable_steady_tick(Duration::from_secs(1));
             bar
         });
@@ -63,7 +62,6 @@ impl Screen {
         }
     }
 
-    /// Takes in news.
     pub fn tell(&mut self, news: &News) {
         match news {
             News::Ready { resumed, progress } => {
@@ -79,7 +77,7 @@ impl Screen {
             }
             News::Batch(batch, progress) => {
                 if self.json {
-                    // A reader that went away is no reason to stop a crawl.
+                    // A closed output is no reason to stop a crawl.
                     drop(events(batch, |line| terminal::say(format_args!("{line}"))));
                 }
                 self.show(progress.pages, |screen| screen.state(progress));
@@ -100,7 +98,7 @@ impl Screen {
         }
     }
 
-    /// Takes in the count of a crawl of which no more is known.
+    /// Shows the counts of a crawl without further details.
     pub fn count(&mut self, pages: u64, relevant: u64) {
         let progress = Progress { pages, relevant, ..self.before };
         self.show(pages, |screen| screen.pace(&progress));
@@ -117,7 +115,6 @@ impl Screen {
         }
     }
 
-    /// Takes the bar away.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -126,7 +123,7 @@ impl Screen {
 
     fn say(&self, text: &str) {
         match &self.bar {
-            #[allow(clippy::disallowed_methods)] // what it is given is visible
+            #[allow(clippy::disallowed_methods)] // its input is already escaped
             Some(bar) => bar.println(visible::urls(&visible::text(text))),
             None => errln!("{text}"),
         }
@@ -146,13 +143,13 @@ impl Screen {
         let left = self.goals.seconds_left(&self.before, progress, seconds);
         let left = left.map_or_else(String::new, |left| format!("about {} left  ", span(left)));
         let pace = (pages - self.before.pages) as f64 / seconds;
-        // A polite crawl of one host has less than a page a second.
+        // A polite crawl of one host fetches less than a page a second.
         let pace = if pace < 9.95 { format!("{pace:.1}") } else { format!("{pace:.0}") };
         format!("{left}{pace} pages/s  {} relevant ({share:.1}%)", thousands(*relevant))
     }
 }
 
-/// What is waited for and why; nothing where nothing is known to be.
+/// What the crawl waits for, and why; `None` if unknown.
 fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
     let seconds = |at: Millis| at.since(now).div_ceil(1000).max(1);
     let more = |all: u64, named: usize| match all - named as u64 {
@@ -177,7 +174,7 @@ fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
     (!told.is_empty()).then(|| format!("waiting {}", told.join("; ")))
 }
 
-/// Hands out the events of a batch, each as a line of JSON with its time.
+/// Passes the events of a batch, each as a line of JSON with its time.
 pub fn events(batch: &Batch, mut write: impl FnMut(&str) -> io::Result<()>) -> io::Result<()> {
     #[derive(serde::Serialize)]
     struct Line<'a> {

@@ -1,4 +1,4 @@
-//! `suidao search`: the pages of a crawl that answer a query.
+//! `suidao search`: the pages of a crawl that match a query.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -42,14 +42,14 @@ pub struct SearchArgs {
     pub filter: FilterArgs,
 }
 
-#[allow(clippy::disallowed_methods)] // how long a search takes is told to people; nothing is decided by it
+#[allow(clippy::disallowed_methods)] // the duration is only printed; nothing depends on it
 fn clock() -> Instant {
     Instant::now()
 }
 
 pub fn run(args: &SearchArgs, voice: Verbosity) -> Result<Exit> {
     let mut filter = args.filter.filter_with(DuplicatePolicy::Best)?;
-    // Listings are found too, below the documents.
+    // Listings are found too, after the documents.
     filter.documents &= filter.relevant;
     let index = current(&args.directory, voice)?;
     let (query, explain) = (args.query.join(" "), args.explain);

@@ -33,7 +33,7 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
     config::address(text).map_err(|_| "expected an address such as 127.0.0.1:8090, or a port such as 8090")
 }
 
-/// Runs the verb: until Ctrl-C, which is its end.
+/// Runs until Ctrl-C.
 pub fn run(args: &ServeArgs, voice: Verbosity) -> Result<Exit> {
     let index = current(&args.directory, voice)?;
     let site = SearchSite::new(index, &args.directory.display().to_string());

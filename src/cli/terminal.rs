@@ -1,10 +1,9 @@
-//! The one way from here to the terminal. Whatever is printed goes through it, and nothing that a page, a server, a file or
-//! an argument says comes out as anything but text: characters that steer a terminal or deceive its reader are shown as
-//! escapes ([`visible`]). As those are JSON's, `--json` writes the same values.
+//! The only access to the terminal. Text of pages, servers, files and arguments is printed as text only: characters that
+//! control a terminal or deceive its reader become escapes ([`visible`]). These are JSON's, so `--json` keeps its values.
 //!
-//! Our own colours are no text: they are put around it here ([`Shown`]), and by clap, indicatif and tracing around what is
-//! made visible before. Clippy refuses every other way (clippy.toml, main.rs), and tests/safety/terminal.rs runs all verbs.
-#![allow(clippy::disallowed_methods)] // stdout and stderr are had here and nowhere else
+//! Our own colours are not text: they are added here ([`MarkedText`]), and by clap, indicatif and tracing around escaped
+//! text. Clippy refuses other ways (clippy.toml, main.rs), and tests/safety/terminal.rs runs all verbs.
+#![allow(clippy::disallowed_methods)] // only this file uses stdout and stderr
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::{self, Arguments};
@@ -19,18 +18,18 @@ use tracing_subscriber::fmt::FormatFields;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Writes a line to the standard output. Where its reader went away the verb ends with that error, which is none to the
-/// user (`is_broken_pipe`).
+/// Prints a line to standard output. If its reader is gone the verb ends with that error, which the user does not see
+/// (`is_broken_pipe`).
 macro_rules! outln {
     ($($word:tt)*) => { $crate::cli::terminal::say(format_args!($($word)*))? };
 }
 
-/// Writes a line to the standard error. That nobody can read it is no reason to stop.
+/// Prints a line to standard error; failures are ignored.
 macro_rules! errln {
     ($($word:tt)*) => { $crate::cli::terminal::note(format_args!($($word)*)) };
 }
 
-/// What [`outln!`] does. On a terminal URLs are shown with their letters decoded, but not in data: JSON, HTML and SVG.
+/// Implements [`outln!`]. On a terminal URLs are shown decoded, but not in data: JSON, HTML and SVG.
 pub fn say(words: Arguments) -> io::Result<()> {
     let text = words.to_string();
     if is_read_by_people() && !text.starts_with(['{', '[', '<']) {
@@ -39,12 +38,12 @@ pub fn say(words: Arguments) -> io::Result<()> {
     exact(format_args!("{text}"))
 }
 
-/// Writes a line to the standard output whose URLs are to be copied as they are.
+/// Prints a line to standard output, with URLs unchanged for copying.
 pub fn exact(words: Arguments) -> io::Result<()> {
     io::stdout().write_all(visible::text(&format!("{words}\n")).as_bytes())
 }
 
-/// What [`errln!`] does.
+/// Implements [`errln!`].
 pub fn note(words: Arguments) {
     let words = format!("{words}\n");
     let text = visible::text(&words);
@@ -52,36 +51,32 @@ pub fn note(words: Arguments) {
     drop(io::stderr().write_all(read.as_bytes()));
 }
 
-/// Writes what is to be answered on the same line.
+/// Prints a question without a line end.
 pub fn ask(words: Arguments) -> io::Result<()> {
     let mut out = io::stdout();
     out.write_all(visible::text(&words.to_string()).as_bytes())?;
     out.flush()
 }
 
-/// Whether people look at the standard output.
 pub fn is_read_by_people() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether a bar can be drawn.
+/// Whether a progress bar can be drawn.
 pub fn has_a_screen() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Why a piece of text stands out.
+/// Why a piece of text is highlighted.
 #[derive(Clone, Copy)]
 pub enum Emphasis {
-    /// Words of a query.
     Hit,
-    /// A term of the topic.
     Term,
-    /// A title.
     Title,
 }
 
 impl Emphasis {
-    /// What stands around the piece.
+    /// What surrounds the piece.
     fn around(self, colours: bool) -> [&'static str; 2] {
         match (self, colours) {
             (Self::Hit | Self::Title, true) => ["\x1b[1m", "\x1b[0m"],
@@ -93,32 +88,29 @@ impl Emphasis {
     }
 }
 
-/// Text on its way to the standard output, with marks: colours on a terminal, brackets elsewhere. What is written to it is
-/// made visible at once.
+/// Text for standard output with highlights: colours on a terminal, brackets elsewhere. Input is escaped at once.
 pub struct MarkedText {
     text: String,
     colours: bool,
 }
 
 impl MarkedText {
-    /// Nothing yet.
     pub fn new() -> Self {
         Self { text: String::new(), colours: is_read_by_people() }
     }
 
-    /// Adds a piece that stands out.
+    /// Adds a highlighted piece.
     pub fn mark(&mut self, mark: Emphasis, piece: &str) {
         let [open, close] = mark.around(self.colours);
         self.text.extend([open, &visible::text(piece), close]);
     }
 
-    /// Adds a piece.
     pub fn push(&mut self, piece: &str) {
         let piece = visible::text(piece);
         if self.colours { self.text.push_str(&visible::urls(&piece)) } else { self.text.push_str(&piece) }
     }
 
-    /// Writes it, and ends its last line.
+    /// Prints it and ends its last line.
     pub fn say(&self) -> io::Result<()> {
         io::stdout().write_all(format!("{}\n", self.text.trim_end()).as_bytes())
     }
@@ -131,7 +123,7 @@ impl fmt::Write for MarkedText {
     }
 }
 
-/// The layer that writes traces to the standard error.
+/// The layer that writes traces to standard error.
 pub fn traces<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
     tracing_subscriber::fmt::layer()
         .fmt_fields(fields())
@@ -140,7 +132,7 @@ pub fn traces<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
         .with_ansi(io::stderr().is_terminal())
 }
 
-/// How messages and fields of traces are written, on the screen and in the log: an event is one line.
+/// The format of messages and fields of traces, on the screen and in the log: one line per event.
 pub fn fields() -> impl for<'a> FormatFields<'a> + 'static {
     debug_fn(|out: &mut Writer, field: &Field, value: &dyn fmt::Debug| {
         let value = format!("{value:?}");
@@ -152,18 +144,18 @@ pub fn fields() -> impl for<'a> FormatFields<'a> + 'static {
     .delimited(" ")
 }
 
-/// Tells what clap says of the arguments. It says them again, so they are made visible before it reads them; colours are its
+/// Prints clap's message. clap repeats arguments, so they are escaped before it parses them again; the colours are its
 /// own.
 pub fn usage<T>(told: &clap::Error, parse: impl Fn(Vec<String>) -> Result<T, clap::Error>) {
     let typed = std::env::args_os().map(|word| visible::line(&word.to_string_lossy()).into_owned());
     match parse(typed.collect()) {
         Err(again) if again.kind() == told.kind() => drop(again.print()),
-        // Something was wrong that cannot be seen any more.
+        // The escaped arguments no longer cause the error.
         _ => errln!("{}", told.to_string().trim_end()),
     }
 }
 
-/// Has a panic told here too: it may say what a page says.
+/// Prints panics here too, because they may contain text of pages.
 pub fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();

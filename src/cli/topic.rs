@@ -1,4 +1,4 @@
-//! `suidao topic build` and `suidao topic test`: from pages to a lexicon, and from a lexicon to how well it tells.
+//! `suidao topic build` and `suidao topic test`: learns a lexicon from pages, and measures one.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use super::names::one_of;
 use super::screen::Screen;
 use super::{Exit, Verbosity};
 
-/// Bodies are unpacked to at most this size.
+/// Limit of decoded bodies.
 const MAX_BODY: usize = 64 << 20;
 
-/// Answers parsed at a time, so that a large archive is not held in memory unparsed.
+/// Answers parsed at a time, so that a large archive is not held in memory.
 const BATCH: usize = 256;
 
 /// `suidao topic`.
@@ -159,7 +159,7 @@ fn build(args: &BuildArgs, voice: Verbosity) -> Result<()> {
     let Some(path) = given.into_iter().flatten().next() else {
         bail!("give the samples: --pages DIR, --warc FILE, --urls FILE or --keywords FILE")
     };
-    // The folder's or file's own name: a lexicon is handed on, and where it was made is nobody's business.
+    // Only the name of the folder or file: lexicons are passed on, and paths are private.
     options.sources.push(path.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned()));
     let lexicon = if source.keywords.is_some() {
         learn_from_keywords(&keywords(path)?, &background, &options).with_context(|| path.display().to_string())?
@@ -285,7 +285,7 @@ fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
         .split_once('/')
         .filter(|(host, _)| host.contains('.'))
         .and_then(|(host, path)| address(host, path.strip_suffix("index.html").unwrap_or(path)).ok());
-    // A page of unknown address is read as if it lay on a host of its own.
+    // A page of unknown address gets a host of its own.
     let url = match &known {
         Some(url) => url.clone(),
         None => address("unknown.invalid", &escaped)
@@ -305,7 +305,7 @@ fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
     Ok(Sample { source, url: known, host, document: read.document })
 }
 
-/// Samples from WARC files, whoever wrote them.
+/// Samples from WARC files of any software.
 fn samples_from_warc(paths: &[PathBuf]) -> Result<Vec<Sample>> {
     let mut samples = Vec::new();
     for path in paths {
@@ -322,7 +322,7 @@ fn samples_from_warc(paths: &[PathBuf]) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Samples fetched from a list of URLs: a crawl of the seeds alone, so with everything that makes a crawl polite.
+/// Samples fetched from a list of URLs, by a crawl of only the seeds, with all politeness.
 fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<Vec<Sample>> {
     let seeds = super::inputs::urls(path, "list of sample pages")?;
     let mut config = Config::load(None, &fetch.sets)?;
@@ -337,7 +337,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
-    // What the pages are worth is not asked: a depth of 0 follows no link.
+    // Scores do not matter: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
     let job = Job::new(topic, seeds, config, directory);
     let mut screen = Screen::new(voice, false, StopConditions::pages(job.seeds.len() as u64));
@@ -356,7 +356,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<
     samples_from_warc(&files)
 }
 
-/// Lines of a file that are neither empty nor comments, with their numbers.
+/// Lines that are neither empty nor comments, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
     lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
@@ -382,7 +382,7 @@ fn labels(path: &Path) -> Result<HashMap<String, bool>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the labels {name}"))?;
     lines(&text)
         .map(|(at, line)| {
-            // What follows the label is a remark: `suidao label` writes score and stratum there.
+            // Text after the label is ignored: `suidao label` writes score and stratum there.
             let mut fields = line.split('\t');
             let (page, label) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
             let label = match label.trim() {

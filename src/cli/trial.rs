@@ -1,4 +1,4 @@
-//! What a strategy is tried on: a recorded or generated web, with topic, seeds and truth from files, or the generated world's
+//! The input of a trial: a recorded or generated web with topic, seeds and truth from files, or the generated world's
 //! own.
 
 use std::path::Path;
@@ -11,27 +11,25 @@ use suidao::topic::Topic;
 
 use super::inputs;
 
-/// The files that were given.
 #[derive(Default)]
 pub struct TrialFiles<'a> {
     pub lexicon: Option<&'a Path>,
     pub seeds: Option<&'a Path>,
     pub truth: Option<&'a Path>,
-    /// Hosts that count for nothing.
     pub exclude: Option<&'a Path>,
 }
 
-/// A web and what is looked for in it.
+/// A web and what to find in it.
 pub struct Trial {
     pub web: OpenedWeb,
     pub topic: Topic,
     pub seeds: Vec<CrawlUrl>,
-    /// By whose word a page is relevant: the truth given, else the world's own, else the lexicon's threshold.
+    /// Decides what is relevant: the given truth, else the world's own, else the lexicon's threshold.
     pub judge: GroundTruth,
 }
 
 impl Trial {
-    /// Reads the files; a generated world has all that none is given for.
+    /// Reads the files; a generated world has its own for those not given.
     pub fn new(web: OpenedWeb, files: &TrialFiles) -> Result<Self> {
         let topic = match (files.lexicon, &web.world) {
             (Some(path), _) => inputs::topic(path)?,

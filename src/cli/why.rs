@@ -1,4 +1,5 @@
-//! `suidao why`: what became of one URL, told from the log: its path, its evidence, its scores, k, or its refusal.
+//! `suidao why`: the history of one URL, from the log: its path, scores, k, and its outcome or the reason why it was
+//! skipped.
 
 use std::path::PathBuf;
 
@@ -34,7 +35,7 @@ pub fn run(args: &WhyArgs, voice: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&story)?))?);
     } else {
-        // With # it has the queues and k.
+        // `#` adds the queues and k.
         let text = if voice.verbose > 0 { format!("{story:#}") } else { story.to_string() };
         outln!("{}", text.trim_end());
     }

@@ -1,4 +1,4 @@
-//! Bad input gets one sentence that names the file, line or flag and says what to do, exits with 2, and changes nothing.
+//! Invalid input gets one sentence that names the file, line or flag and what to do, exits with 2, and changes nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ fn stage() -> Stage {
     Stage::new(finite(), ServerOptions::default())
 }
 
-/// All files of the stage but the engine's own, which it tidies whenever a log is opened.
+/// All files of the stage except those of the log's engine, which compacts them whenever a log is opened.
 fn content(stage: &Stage) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = snapshot(stage.dir.path());
     files.retain(|path, _| !path.parent().is_some_and(|parent| parent.ends_with("state/log")));
     files
 }
 
-/// Runs `command`, which must fail with `code`, saying `told` (each part of it) in one line, and change nothing below
-/// the stage's directory.
+/// Runs `command`, which must fail with `code`, print one line with each part of `told`, and change nothing in the
+/// stage's directory.
 fn refused(stage: &Stage, command: Command, code: i32, told: &[&str]) {
     let shown = format!("{command:?}");
     let before = content(stage);
@@ -68,7 +68,7 @@ fn seeds() {
     ] {
         let seeds = file(&stage, name, content);
         refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &[name, told]);
-        // A dry run checks as much.
+        // A dry run checks the same.
         refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--dry-run"]), 2, &[name, told]);
     }
     std::fs::write(stage.path("gbk.txt"), b"http://a.test/\n# \xcc\xe5\xd3\xfd\n").unwrap();
@@ -201,7 +201,7 @@ fn output_directories() {
     std::fs::create_dir_all(stage.path("half/pages")).unwrap();
     file(&stage, "half/pages/suidao-00000.warc.gz", "x");
     refused(&stage, stage.crawl("half", &more), 2, &["half", "another output directory"]);
-    // An empty directory is as good as none.
+    // An empty directory counts as absent.
     std::fs::create_dir(stage.path("empty")).unwrap();
     run(stage.crawl("empty", &["--max-pages", "1"])).expect(0);
 }
@@ -272,7 +272,7 @@ fn a_directory_of_another_format() {
     let former = meta.replacen("\"format\": 2", "\"format\": 1", 1);
     assert_ne!(former, meta);
     std::fs::write(dir.join("state/meta.json"), former).unwrap();
-    // Keys of its configuration may be gone by now, and its log cannot be read.
+    // Its configuration may have unknown keys, and its log cannot be read.
     std::fs::write(dir.join("state/config.toml"), "[crawl]\nbygone = 1\n").unwrap();
     let told = &["meta.json", "format 1", "reads only format 2", "new crawl in another output directory"];
     refused(&stage, crawl(), 2, told);
@@ -309,7 +309,7 @@ fn checks() {
     refused(&stage, check(&["page", &missing, "-m", lexicon]), 2, &["none", "check the path"]);
     refused(&stage, check(&["page", &page, "-m", &missing]), 2, &["none", "suidao topic build"]);
     refused(&stage, check(&["page", &page, "-m", lexicon, "--url", "x"]), 2, &["x is not a URL"]);
-    // What is no page is an answer, not a mistake.
+    // A page that cannot be fetched is a result, not wrong usage.
     refused(&stage, check(&["page", "http://127.0.0.1:8999/"]), 1, &["cannot read http://127.0.0.1:8999/", "private"]);
     refused(&stage, check(&["page", "http://a.test/", "--proxy", "nonsense:"]), 2, &["proxy"]);
     refused(&stage, check(&["robots", "--file", &missing, "http://a.test/"]), 2, &["none", "check the path"]);

@@ -1,4 +1,4 @@
-//! The command line as a person or a program uses it: crawl, why, export, check, demo.
+//! The command line for people and programs: crawl, why, export, check, demo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek, SeekFrom};
@@ -24,7 +24,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A page of each fate in a crawl's log.
+/// A page of each outcome in a crawl's log.
 #[derive(Default, Debug)]
 struct Fates {
     relevant: Option<CrawlUrl>,
@@ -161,7 +161,7 @@ fn exports_of_every_packing_are_one_text() {
         assert!(line["text"].is_string() && line["digest"].as_str().unwrap().len() > 20);
         let found_on = line["found_on"].as_str();
         assert_eq!(found_on.is_none(), seeds.iter().any(|seed| line["url"] == seed.as_str()), "{line}");
-        // The record stands where the line says.
+        // The record is at the given location.
         let file = dir.join("pages").join(line["warc"]["file"].as_str().unwrap());
         let mut file = std::fs::File::open(file).unwrap();
         file.seek(SeekFrom::Start(line["warc"]["offset"].as_u64().unwrap())).unwrap();
@@ -200,7 +200,7 @@ fn events_are_lines_of_json() {
 fn a_dry_run_changes_nothing() {
     let stage = stage();
     run(stage.crawl("crawl", &["--max-pages", "10"])).expect(0);
-    // The log's engine tidies up its own files whenever it is opened.
+    // The log's engine compacts its files whenever it is opened.
     let all = || {
         let files = snapshot(stage.dir.path()).into_iter();
         files.filter(|(path, _)| !path.starts_with(stage.path("crawl/state/log"))).collect::<Vec<_>>()
@@ -215,7 +215,7 @@ fn a_dry_run_changes_nothing() {
     assert!(fresh.contains(stage.world.seeds()[0].as_str()));
     assert_eq!(stage.server.requests(), requests);
     assert!(all() == before);
-    // What it prints is a configuration.
+    // Its output is a valid configuration.
     std::fs::write(stage.path("config.toml"), &fresh).unwrap();
     let shown = said(&["check", "config", text(&stage.path("config.toml"))]);
     assert!(shown.contains("pages = 7") && shown.contains("delay = 0.0"), "{shown}");
@@ -234,7 +234,7 @@ fn checks_show_what_suidao_makes_of_things() {
     assert!(page["links"].as_array().unwrap().iter().all(|link| link["url"].as_str().unwrap().starts_with("http://")));
 
     assert_eq!((&page["charset"], &page["url"]), (&"UTF-8".into(), &url.as_str().into()));
-    // What a page says does not steer the terminal, nor do URLs and rules make columns and lines of their own.
+    // Text of a page does not control the terminal, and URLs and rules add no columns or lines.
     let hostile = stage.path("hostile.html");
     std::fs::write(&hostile, "<title>a&#27;[31m\u{7}b</title>\u{1b}]0;x\u{7}<p>c").unwrap();
     let shown = said(&["check", "page", text(&hostile)]);
@@ -395,7 +395,7 @@ fn a_practice_can_be_ended_from_its_first_file_on() {
     }
 }
 
-/// Whether a practice has written its last file.
+/// Whether `practice` has written its last file.
 fn running_in(place: &Path) -> bool {
     place.join("queries.txt").exists()
 }

@@ -1,4 +1,4 @@
-//! `suidao compare` from end to end: small generated worlds, strategies side by side, files that are the same each time.
+//! `suidao compare` from end to end: small generated worlds, and output files that are always the same.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn the_same_comparison_gives_the_same_bytes() {
     }
     assert!(summary.contains("\n,dth link-scored,200,harvest,4,"), "{summary}");
     assert!(wins.contains("\none,200,dth link-scored,breadth-first,"), "{wins}");
-    // Another into the same directory: the former is replaced, and nothing left beside it.
+    // Another comparison into the same directory replaces the first and leaves nothing else.
     let before: Vec<_> = snapshot(dir.path()).into_keys().collect();
     run(compare(dir.path(), &["plan.toml", "-o", "out", "--strategies", "breadth-first", "--pages", "40"])).expect(0);
     let after: Vec<_> = snapshot(dir.path()).into_keys().collect();

@@ -1,5 +1,5 @@
-//! Documentation mentions only what exists: verbs, flags, configuration keys, files of the repository, headings. Public names
-//! are unique.
+//! Documentation mentions only what exists: verbs, flags, configuration keys, files of the repository, headings. Public
+//! names are unique.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -95,7 +95,7 @@ fn configuration_keys_of_docs_exist() {
             if !is_key || keys.contains(word) || endings.iter().any(|ending| word.ends_with(ending)) {
                 continue;
             }
-            // A key that has no value by itself is not shown.
+            // A key without a default is not printed.
             let mut command = suidao();
             command.args(["check", "config", "--set", &format!("{word}=1")]);
             if run(command).err.contains("unknown field") {
@@ -142,7 +142,7 @@ fn links_between_docs_lead_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The anchor that a heading gets on the web: lower case, blanks as hyphens, other signs left out.
+/// The anchor of a heading on the web: lower case, spaces as hyphens, without punctuation.
 fn anchor(line: &str) -> Option<String> {
     let heading = line.strip_prefix('#')?.trim_start_matches('#').strip_prefix(' ')?;
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));

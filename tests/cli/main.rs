@@ -1,5 +1,5 @@
-//! What people and programs meet at the command line: every verb, wrong input, the tutorial.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+//! Tests of the command line: every verb, invalid input, the tutorial.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // for tests, which wait for processes
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,4 @@
-//! A crawl as somebody sees it who runs it for a week: it stops when it is told to, it can be looked at meanwhile, with a
-//! browser and by Prometheus, it logs, and it says beforehand what it would do.
+//! A crawl that runs for weeks: stop conditions, status page in a browser, Prometheus metrics, log file and dry run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +38,7 @@ fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
     towards("relevant", &["relevant=5"]);
     let told = summary(&stage, "relevant");
     assert_eq!((&told["relevant"], &told["stopped"]), (&5.into(), &"relevant-reached".into()));
-    // One that is reached stays so, and nothing more is fetched.
+    // A reached condition stays reached, and nothing more is fetched.
     towards("relevant", &["relevant=5"]);
     assert_eq!(summary(&stage, "relevant")["this_run"]["pages"], 0);
     towards("relevant", &["relevant=6"]);
@@ -85,7 +84,7 @@ fn a_crawl_ends_short_when_its_requests_are_used_up() {
     assert!(ended.err.contains("25 requests sent") && ended.err.contains("--max-requests"), "{}", ended.err);
     let told = summary(&stage, "few");
     assert_eq!((&told["requests"], &told["stopped"]), (&25.into(), &"request-limit".into()));
-    // The same command knows that they are, and a larger number goes on.
+    // The same command knows that they are used up, and a larger number continues.
     run(stage.crawl("few", &more)).expect(1);
     assert_eq!(summary(&stage, "few")["this_run"]["pages"], 0);
     run(stage.crawl("few", &["--max-pages", "40", "--max-requests", "2000"])).expect(0);
@@ -106,7 +105,7 @@ fn a_replay_stops_where_a_crawl_with_one_in_flight_does() {
     assert_eq!((&replayed["pages"], &replayed["stopped"]), (&live["pages"], &live["stopped"]));
 }
 
-/// All files but the engine's own, which it tidies up whenever it is opened.
+/// All files except those of the log's engine, which compacts them whenever it is opened.
 fn beside_the_log(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     snapshot(dir).into_iter().filter(|(path, _)| !path.starts_with(dir.join("state/log"))).collect()
 }
@@ -159,7 +158,7 @@ fn a_dry_run_tells_what_the_crawl_then_does() {
     assert_eq!(urls[next.unwrap().0 as usize], expected[0], "the first that was told is the first that was fetched");
 }
 
-/// A crawl that goes on for as long as it is looked at.
+/// A crawl that runs as long as the test looks at it.
 struct Watched {
     stage: Stage,
     running: Running,
@@ -218,7 +217,7 @@ impl Watched {
 #[test]
 fn a_running_crawl_can_be_looked_at() {
     let watched = Watched::new();
-    // Enough that every part of the page has something to show.
+    // Until every part of the page has something to show.
     while watched.get("/metrics").body.contains("suidao_up_to_date 0") || watched.metric("suidao_pages_total") < 40.0 {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -234,7 +233,7 @@ fn a_running_crawl_can_be_looked_at() {
     assert_eq!(all(&page, "#harvest svg").len(), 1);
     assert!(!all(&page, "#pages tbody tr").is_empty() && !all(&page, "#queue tbody tr").is_empty());
 
-    // The same story as `suidao why` tells, which is refused meanwhile.
+    // The same history as `suidao why` prints, which is rejected meanwhile.
     let link = all(&page, "#pages a[href^='/why']")[0].value().attr("href").unwrap().to_owned();
     let story = text(&sound(&watched.get(&link).body), "pre");
     assert!(story.contains("relevance") && story.contains("path:"), "{story}");
@@ -287,7 +286,7 @@ fn metrics(watched: &Watched) {
     ] {
         assert!(got.body.contains(&format!("\n{name} ")), "{name}\n{}", got.body);
     }
-    // A second opinion, by the parser of those who wrote the format.
+    // Also parsed by the reference implementation of the format.
     let script = "import sys\nfrom prometheus_client.openmetrics.parser import text_string_to_metric_families as read\n\
                   found = list(read(sys.stdin.read()))\nassert len(found) > 15, len(found)\n\
                   assert all(family.documentation and family.type != 'unknown' for family in found), found\nprint('read')";
@@ -319,7 +318,7 @@ fn sound(body: &str) -> Html {
     html
 }
 
-/// A look with a browser: it must build the same tree, show something, and at a phone's width nothing to the side of it.
+/// A browser must build the same tree, show something, and have no horizontal overflow at a phone's width.
 fn browse(watched: &Watched) {
     let Some(browser) = tools::browser() else { return };
     let dir = tempfile::tempdir().unwrap();
@@ -347,8 +346,8 @@ fn browse(watched: &Watched) {
         assert_eq!((number(16), number(20)), (width, height));
         assert!(picture.len() > 20_000, "{width}: {} bytes are an empty page", picture.len());
     }
-    // The page runs no script where it is served; what frames a copy of it may, and measures it. A frame is as narrow as it is
-    // asked to be, which a window need not be.
+    // The served page runs no script, so a frame around a copy of it measures it. Unlike a window, a frame can be that
+    // narrow.
     let page = watched.get("/?refresh=off").body.replace('&', "&amp;").replace('"', "&quot;");
     let frame = format!(
         "<!DOCTYPE html><iframe width=390 height=844 srcdoc=\"{page}\"></iframe><script>onload = () => {{\

@@ -1,4 +1,4 @@
-//! `suidao replay` as a person uses it: a generated world, a folder of hosts, a crawl directory and its WARC files.
+//! `suidao replay` for a generated world, a folder of hosts, a crawl directory and its WARC files.
 
 use std::fs;
 use std::path::Path;
@@ -17,13 +17,13 @@ fn replay(dir: &Path, web: &str, more: &[&str]) -> Command {
     command
 }
 
-/// The result as JSON, without how long it took.
+/// The result as JSON, without the duration.
 fn result(command: Command) -> Value {
     let result: Value = serde_json::from_str(&run(command).expect(0).out).unwrap();
     result
 }
 
-/// The URLs of the pages had, in order.
+/// The URLs of the fetched pages, in order.
 fn pages(events: impl Iterator<Item = Event>) -> Vec<CrawlUrl> {
     let (mut urls, mut pages) = (Vec::new(), Vec::new());
     for event in events {
@@ -74,7 +74,7 @@ fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     }
 }
 
-/// A folder of two hosts with what such folders have: directories, missing pages, robots.txt, aliases, both schemes.
+/// A folder of two hosts with directories, missing pages, robots.txt, aliases and both schemes.
 fn folder(root: &Path) {
     let page = |text: &str, links: &[&str]| {
         let links: String = links.iter().map(|link| format!("<p><a href=\"{link}\">{link}</a></p>")).collect();
@@ -122,7 +122,7 @@ fn a_folder_replayed_is_the_folder_crawled() {
         let mut crawl = suidao();
         crawl.current_dir(dir.path()).args(["crawl", "--strategy", strategy, "-o", &live, "--proxy", &server.proxy()]);
         crawl.args(INPUTS).args(AT_ONCE).args(["--set", "crawl.in_flight=1", "--contact", "test@example.org"]);
-        // The folder answers http alone, and a replay knows that nobody stands between.
+        // The folder answers http only, and a replay needs no protection against downgrades.
         crawl.args(["--set", "scope.downgrade_seeds=true"]);
         run(crawl).expect(0);
         let more = [&INPUTS[..], &["--strategy", strategy, "-o", &out]].concat();
@@ -151,7 +151,7 @@ fn a_crawl_replayed_is_the_crawl() {
         run(replay(stage.dir.path(), web, &[&more[..], &inputs].concat())).expect(0);
         let pages = replayed(&stage.path(out));
         if out == "from warc" {
-            // Without the crawl's log nothing is known of robots.txt, so that more may be asked for, in vain.
+            // Without the crawl's log robots.txt is unknown, so more URLs may be requested in vain.
             assert_eq!(pages, live[..pages.len()], "{web}");
         }
         assert_eq!(pages, live, "{web}");

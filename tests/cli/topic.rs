@@ -1,4 +1,4 @@
-//! `suidao topic` as it is used: a lexicon from each kind of source, and what it is worth on labelled pages.
+//! `suidao topic`: a lexicon from each kind of source, and its quality on labelled pages.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn stage() -> Stage {
     Stage::new(finite(), ServerOptions { log: true, ..ServerOptions::default() })
 }
 
-/// Writes so many sample pages, a folder a host, and returns their labels' lines.
+/// Writes sample pages, a folder per host, and returns the lines of their labels.
 fn write_pages(folder: &Path, pages: Vec<(suidao::model::CrawlUrl, String)>, label: &str) -> String {
     let mut labels = String::new();
     for (at, (url, html)) in pages.into_iter().enumerate() {
@@ -57,7 +57,7 @@ fn from_pages_and_tested_on_others() {
     assert!(written.contains("to be confirmed by a person"), "the URL tokens are a proposal");
     assert!(learnt.page.precision.is_some() && learnt.page.recall.is_some());
 
-    // Other pages than were learnt from: those behind the first 40 and 120.
+    // Other pages than the lexicon was learnt from: those after the first 40 and 120.
     let mut labels = write_pages(&others.join("on"), world.sample_pages(70).split_off(40), "1");
     labels = labels.lines().map(|line| format!("on/{line}\n")).collect();
     let off = write_pages(&others.join("off"), world.background_pages(200).split_off(120), "0");

@@ -1,4 +1,4 @@
-//! The tutorial, followed to the letter: every command of docs/tutorial.md, in order, in an empty directory.
+//! Runs every command of docs/tutorial.md, in order, in an empty directory.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::unused_port;
 
-/// The processes left in the background, ended with their group however the test ends.
+/// Background processes, ended with their group however the test ends.
 struct Group(Child);
 
 impl Drop for Group {
@@ -35,7 +35,7 @@ fn every_command_of_the_tutorial_works() {
         let line = line.replace("8080", &web).replace("8090", &site);
         script += &format!("echo '== {}'\n{line}\n", line.replace('\'', ""));
         if line.ends_with('&') {
-            // What a reader's eyes do: wait until it says that it is there.
+            // As a reader would, wait until it is ready.
             let port = if line.contains("practice") { &web } else { &site };
             script += &format!(
                 "for i in $(seq 300); do if (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; then break; fi; sleep 0.1; done\n"
@@ -76,7 +76,7 @@ fn every_command_of_the_tutorial_works() {
         assert!(dir.path().join(made).exists(), "{made} is missing\n{said}");
     }
     assert!(said.contains("unchanged since the last export"), "{said}");
-    // What the page says of the web and of what comes of each step.
+    // What the tutorial states about the web and the results.
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md")).unwrap();
     let served = said.split("a web of ").nth(1).unwrap();
     let [pages, blogs, relevant] =
@@ -93,7 +93,7 @@ fn every_command_of_the_tutorial_works() {
         thousands(relevant)
     );
     assert!(page.contains(&told), "the tutorial does not say {told}");
-    // Relevant pages of the two crawls, at their ends. Timing moves them a little.
+    // Relevant pages at the end of both crawls. Timing changes them a little.
     let evaluated = fs::read_to_string(dir.path().join("evaluation/evaluation.csv")).unwrap();
     let relevant_of = |crawl: &str| -> f64 {
         let last = evaluated.lines().rfind(|line| line.starts_with(crawl)).unwrap_or_else(|| panic!("{evaluated}"));
@@ -109,7 +109,7 @@ fn every_command_of_the_tutorial_works() {
     for (is, told) in [tunnel, plain].into_iter().zip(told) {
         assert!((is - told).abs() <= 0.15 * told, "{is} is not about {told}: correct docs/tutorial.md");
     }
-    // The query for dates finds pages, all of them dated as it asks.
+    // The query for dates finds pages, and all have such a date.
     let answer = said.split("== suidao search sports 足球 date:2020..\n").nth(1).unwrap();
     let answer = answer.split("\n== ").next().unwrap();
     let dates: Vec<&str> = answer.lines().filter(|line| line.contains(" · relevance ")).map(str::trim).collect();

@@ -1,5 +1,5 @@
-//! A full or read-only disk stops a crawl with exit code 1 and a word on what to do; with room again the same command
-//! goes on and fetches what an undisturbed crawl fetches.
+//! A full or read-only disk stops a crawl with exit code 1 and advice; with room again the same command resumes and
+//! fetches what an undisturbed crawl fetches.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use suidao::world::ServerOptions;
 
 const ALL: [&str; 4] = ["--strategy", "breadth-first", "--set", "limits.hops=10000"];
 
-/// One line on the standard error says where and what to do; other lines are none of the program's errors.
+/// One line on standard error gives the place and the advice.
 fn stopped(ended: Ended, told: &[&str]) {
     let ended = ended.expect(1);
     let sentences: Vec<&str> = ended.err.lines().filter(|line| line.starts_with("suidao: ")).collect();
@@ -74,7 +74,7 @@ fn an_export_to_a_full_disk_says_so() {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// None where mounting is not permitted.
+    /// `None` if mounting is not permitted.
     fn new(path: PathBuf, options: &str) -> Option<Self> {
         std::fs::create_dir(&path).unwrap();
         let mut mount = Command::new("mount");
@@ -146,7 +146,7 @@ fn a_crawl_that_cannot_be_written_is_searched_reported_and_exported() {
         command.current_dir(stage.path("")).env("XDG_CACHE_HOME", stage.path("cache"));
         run(command)
     };
-    // Made in the user's cache, and used from there the next time.
+    // Built in the user's cache, and used from there the next time.
     let first = ask(&["search", "足球", "--json"]).expect(0);
     assert!(first.err.contains("is read-only"), "{}", first.err);
     let again = ask(&["search", "足球", "--json"]).expect(0);
@@ -162,7 +162,7 @@ fn a_crawl_that_cannot_be_written_is_searched_reported_and_exported() {
     let mut check = suidao();
     check.args(["check", "crawl"]).arg(&crawl);
     run(check).expect(0);
-    // An index that is there is searched where it is.
+    // An existing index is used where it is.
     mounted.again("rw");
     ask(&["search", "足球"]).expect(0);
     mounted.again("ro");

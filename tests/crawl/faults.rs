@@ -1,5 +1,5 @@
-//! One crawl visits every host of the misbehaving server beside hosts that behave. What it did is compared with the table
-//! of docs/robustness.md, word for word; `SUIDAO_WRITE_DOCS=1` writes the table instead.
+//! One crawl visits every host of the misbehaving server and some good hosts. The result must equal the table of
+//! docs/robustness.md; `SUIDAO_WRITE_DOCS=1` writes the table instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::support::{Running, export, lexicon_of, records, run, suidao, unused_p
 use suidao::model::{CrawlUrl, Event, UrlId};
 use suidao::store::{ArchiveReader, CrawlDirectory, Record, Responses};
 
-/// Least time between two requests to a host.
+/// Shortest time between two requests to a host.
 const DELAY: Duration = Duration::from_millis(50);
 /// `limits.pages_per_host`.
 const PAGES_PER_HOST: usize = 30;
-/// Most memory, in bytes: a machine's of the smallest kind. The unoptimised program with its dictionaries needs a third.
+/// Most memory, in bytes. The unoptimised program with its dictionaries needs a third of it.
 const MEMORY: u64 = 900 << 20;
 
 const SETTINGS: [&str; 15] = [
@@ -47,12 +47,12 @@ fn crawl(dir: &Path, seeds: &str, more: &[&str]) -> std::process::Command {
     command
 }
 
-/// What became of every URL, from the log.
+/// The outcome of every URL, from the log.
 struct Told {
     urls: Vec<CrawlUrl>,
-    /// By number: the last word.
+    /// The last event of each URL.
     last: BTreeMap<UrlId, Event>,
-    /// Refused at the door: reason of the redirect's target, by the number of what redirected.
+    /// Skipped redirect targets: the reason, by the number of the redirecting URL.
     refused: BTreeMap<UrlId, String>,
 }
 
@@ -84,7 +84,7 @@ impl Told {
         self.id(url).is_some_and(|id| matches!(self.last.get(&id), Some(Event::PageFetched(_))))
     }
 
-    /// In words, redirects followed.
+    /// In words, with redirects followed.
     fn words(&self, url: &str) -> String {
         let mut redirects = 0;
         let mut at = self.id(url);
@@ -162,7 +162,7 @@ fn every_misbehaviour_is_survived() {
     everything_reads_back(&out, &log, &told, dir.path());
 }
 
-/// Hosts that were asked more often, sooner or for more than is allowed, and how.
+/// Hosts that were asked too often, too early or for too much, and how.
 fn harmed(log: &[Request]) -> BTreeMap<String, String> {
     let mut harmed = BTreeMap::new();
     let mut last: BTreeMap<&str, &Request> = BTreeMap::new();
@@ -178,7 +178,7 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
             tell("asked for what a smuggled answer links to".to_owned());
         }
         if let Some(former) = last.insert(host, request) {
-            // The server saw the former when it began, so that the pause is longer here than it was.
+            // The server saw the previous request at its start, so the real pause is shorter than this one.
             let pause = request.at - former.at;
             let least = match (former.host.as_str(), former.path.as_str()) {
                 ("too-many-requests.test", "/") => {
@@ -199,8 +199,8 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
         *of_page.entry((host, path)).or_default() += 1;
     }
     for ((host, path), times) in of_page {
-        // Once, twice again, and when its host has answered something else; robots.txt by ever longer waits, until its host is
-        // given up (`limits.host_failures`).
+        // Once, two retries, and one more after the host has answered something else; robots.txt at growing intervals,
+        // until the host is given up (`limits.host_failures`).
         let most = if path.starts_with("/robots.txt") { 10 } else { 4 };
         if times > most {
             harmed.insert(host.to_owned(), format!("{path} was asked for {times} times"));
@@ -214,7 +214,7 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
     harmed
 }
 
-/// The table stands between its head and the next empty line.
+/// The table is between its head and the next empty line.
 fn compare_with_document(rows: &[String]) {
     const HEAD: &str =
         "| misbehaviour | what the server does | what the crawl did | lost | harmed |\n|---|---|---|---|---|\n";
@@ -257,7 +257,7 @@ fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
     }
     let page = |url: &str| lines.iter().find(|line| line["url"] == url).unwrap_or_else(|| panic!("{url} is exported"));
     assert_eq!(page("http://wrong-charset.test/")["title"], "编码错误");
-    // Nothing was written but the crawl's own files.
+    // Nothing but the crawl's own files was written.
     let names = |path: &Path| -> BTreeSet<String> {
         let entries = std::fs::read_dir(path).unwrap();
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
@@ -267,7 +267,7 @@ fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
         assert!(own.contains(&name.as_str()), "{name}");
     }
     assert!(names(&out.join("pages")).iter().all(|name| name.starts_with("suidao-") && name.ends_with(".warc.gz")));
-    // What was given up or refused is told by name.
+    // `skipped.csv` lists every URL given up or skipped.
     let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
     for one in MISBEHAVIOURS {
         let words = told.words(&one.url());
@@ -284,7 +284,7 @@ fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
     check.expect(0);
 }
 
-/// What a proxy cannot show: names without an address, ports where nobody listens, addresses that are private.
+/// What a proxy cannot show: names without an address, closed ports, private addresses.
 #[test]
 fn hosts_that_are_not_there_are_told() {
     let server = Misbehaving::start();
@@ -304,7 +304,7 @@ fn hosts_that_are_not_there_are_told() {
     assert!(server.log().is_empty(), "it was not asked");
 }
 
-/// One page with a long head once ended the export of all.
+/// One page with a long head once made the export fail.
 #[test]
 fn pages_with_long_heads_are_exported() {
     let server = Misbehaving::start();
@@ -328,7 +328,7 @@ fn most_memory(status: &str) -> u64 {
     line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 
-/// Waits so long; it has come then.
+/// Waits and returns true.
 fn after(time: Duration) -> bool {
     std::thread::sleep(time);
     true

@@ -1,4 +1,4 @@
-//! Stopping and going on: Ctrl-C and page limits with many requests in flight.
+//! Stopping and resuming: Ctrl-C and page limits with many requests in flight.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn an_interrupted_crawl_is_whole_and_goes_on() {
         assert_eq!(summary["pages"], fetched.len());
         assert!(!fetched.is_empty() && fetched.len() < 300);
         assert_eq!(export(&out, &stage.path("part.jsonl")).len(), fetched.len());
-        // What was in flight was waited for: no file of the archive is left open.
+        // Requests in flight were completed: no file of the archive is left open.
         let open = std::fs::read_dir(out.join("pages")).unwrap();
         assert!(open.map(|entry| entry.unwrap().file_name()).all(|name| name.to_string_lossy().ends_with(".warc.gz")));
     }

@@ -1,5 +1,5 @@
-//! The contract over `kill -9`: killed twenty times at random moments, a crawl of the generated web ends with the pages
-//! of an undisturbed one, none lost, none twice, nothing fetched again but what was in flight, every WARC file whole.
+//! `kill -9`: killed twenty times at random moments, a crawl of the generated web ends with the pages of an undisturbed
+//! one, none lost or twice; only requests in flight are repeated, and every WARC file is intact.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use suidao::world::{ServedRequest, ServerOptions};
 
 const KILLS: usize = 20;
 const IN_FLIGHT: usize = 8;
-/// Breadth-first to the end of a finite web: which pages are fetched does not depend on their order.
+/// Breadth-first to the end of a finite web: the set of fetched pages does not depend on their order.
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=8", "--set", "limits.hops=10000"];
 
-/// How often each URL was asked for. Answers that are tried again, as 502, are left out.
+/// Number of requests for each URL. Answers that are retried, such as 502, are left out.
 fn requests(log: &[ServedRequest]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for access in log.iter().filter(|access| access.status < 500) {
@@ -50,7 +50,7 @@ fn twenty_kills_lose_nothing() {
     let mut seen = undisturbed.len();
     let mut kills = 0;
     let ended = loop {
-        // With and without a checkpoint to go on from.
+        // With and without a checkpoint to resume from.
         let every = format!("crawl.checkpoint_every={}", [0, 20, 100][random.below(3) as usize]);
         let mut command = stage.crawl("killed", &ALL);
         command.args(["--set", &every]);
@@ -58,8 +58,8 @@ fn twenty_kills_lose_nothing() {
         let left = KILLS - kills;
         if left > 0 {
             let (before, begun) = (stage.server.requests(), Instant::now());
-            // So many requests later that about as many remain for each kill to come; every third at a moment of the
-            // start, reading the log among it, if that comes sooner.
+            // After so many requests that about as many remain for each later kill; every third kill at a moment of the
+            // start, for example while the log is read, if that comes sooner.
             let done: usize = runs.iter().map(Vec::len).sum();
             let remaining = undisturbed.len().saturating_sub(done) as u64;
             let more = random.below((2 * remaining / (left as u64 + 1)).max(1));
@@ -104,7 +104,7 @@ fn twenty_kills_lose_nothing() {
     assert!(all.into_iter().eq(requests(&undisturbed).keys()), "no URL was forgotten, none invented");
     println!("{} requests of {} were repeated after {kills} kills", repeated, runs.iter().map(Vec::len).sum::<usize>());
 
-    // Every page of the log is in the archive, and the archive holds nothing that the log does not.
+    // Every page of the log is in the archive, and the archive has no others.
     let mut reader = ArchiveReader::new(&CrawlDirectory::new(&out), 1 << 20);
     let logged = records(&out);
     let logged: Vec<_> = logged.into_iter().filter_map(|record| record.answer()).collect();

@@ -1,5 +1,5 @@
-//! One machine, two drivers: with one request in flight a live crawl over HTTP gives the events of a replay of the
-//! same web, byte for byte, and so does one that was stopped and gone on with.
+//! One machine, two drivers: with one request in flight a live crawl over HTTP writes the events of a replay of the same
+//! web, byte for byte, also if it is stopped and resumed.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn layers(stage: &Stage) -> ContextGraphModel {
     ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
 
-/// The events of both drivers, times aside.
+/// The events of both drivers, without times.
 fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<String>) {
     let mut topic = Topic::new(lexicon_of("体育"));
     if config.strategy.name == StrategyName::ContextGraph {
@@ -159,7 +159,7 @@ fn more_in_flight_take_the_same_pages_in_less_virtual_time() {
     let (pages, one) = run(1);
     let (as_many, eight) = run(8);
     assert_eq!(as_many, pages);
-    // Requests of one host follow each other, so eight cannot be eight times as quick.
+    // Requests to one host are sequential, so eight in flight are less than eight times as fast.
     let end = |batches: &[suidao::model::Batch]| batches.last().unwrap().at.0;
     assert!(end(&one) >= 100 * pages && end(&eight) * 3 < end(&one), "{} {}", end(&one), end(&eight));
     assert!(eight.windows(2).all(|pair| pair[0].at <= pair[1].at), "time goes on");

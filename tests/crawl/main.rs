@@ -1,5 +1,5 @@
-//! Crawls as a whole: that they can be killed, cut off, repeated and continued, and what they ask of servers.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+//! Whole crawls: killed, interrupted, repeated and resumed, and what they request of servers.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // for tests, which wait for processes
 
 #[path = "../support/misbehaving.rs"]
 mod misbehaving;

@@ -1,6 +1,6 @@
-//! What comes over a crawl from outside: the network goes away for a while, the process is stopped and goes on, the
-//! clock jumps. No page is given up for it, and none is fetched twice.
-#![cfg(target_os = "linux")] // every address of 127/8 is this machine
+//! External disturbances: network outage, suspended process, clock jumps. No page is given up because of them, and none
+//! is fetched twice.
+#![cfg(target_os = "linux")] // every address of 127/8 is local
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -18,9 +18,9 @@ use suidao::world::ServerOptions;
 const HOSTS: u8 = 4;
 const PAGES: usize = 60;
 
-/// Hosts at 127.0.N.1 and on, one port, that can all be away. Each page links to the next of its host.
+/// Hosts at 127.0.N.1 and following, on one port, that can all be unreachable. Each page links to the next of its host.
 struct Net {
-    /// Its own, so that nobody takes the port of a host that is away.
+    /// N, unique, so that nobody takes the port of an unreachable host.
     number: u8,
     hosts: u8,
     port: u16,
@@ -73,7 +73,7 @@ impl Net {
         });
     }
 
-    /// Waits until every host takes connections, or none does.
+    /// Waits until every host accepts connections, or none does.
     fn until(&self, there: bool) {
         for host in 1..=self.hosts {
             while TcpStream::connect(self.address(host)).is_ok() != there {
@@ -110,7 +110,7 @@ impl Net {
             .arg("-o")
             .arg(dir.join("crawl"));
         command.args(["--strategy", "breadth-first", "--contact", "test@example.org", "--allow-private"]);
-        // The pages of a host say nothing.
+        // The pages of a host have no content.
         command.args(AT_ONCE).args(["--set", "limits.hops=10000", "--set", "traps.series=0"]).args(more);
         command
     }
@@ -171,7 +171,7 @@ fn a_network_that_goes_away_costs_no_page() {
             assert!(!running.has_ended(), "{}", running.said("err"));
             std::thread::sleep(Duration::from_millis(20));
         }
-        // Several looks in vain.
+        // Several checks fail.
         std::thread::sleep(Duration::from_millis(3500));
         assert!(!running.has_ended(), "it waits");
         net.come_back();
@@ -181,7 +181,7 @@ fn a_network_that_goes_away_costs_no_page() {
     let fetched = pages(&out);
     assert_eq!(fetched.len(), usize::from(HOSTS) * PAGES);
     assert!(fetched.values().all(|&times| times == 1));
-    // The last words of the dying network may be taken for a host's own, and cost it one of its tries.
+    // The last failures of the network may count against a host and use up one of its tries.
     let failures = failures(&out);
     assert!(failures.iter().all(|event| matches!(event, Event::FetchRetried { .. })), "{failures:?}");
     assert!(failures.len() <= 2 * usize::from(HOSTS), "{failures:?}");
@@ -227,7 +227,7 @@ fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_
     let net = Net::start(1);
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("crawl");
-    // With the waits of a crawl of strangers' hosts.
+    // With the delays of an ordinary crawl.
     let waits =
         ["--set", "politeness.backoff=5", "--set", "politeness.robots_retry=10", "--set", "politeness.patience=60"];
     let command = net.crawl(dir.path(), 1, &waits);
@@ -249,7 +249,7 @@ fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_
         (&summary["unreached"]["hosts"], &summary["unreached"]["first"][0]["kind"]),
         (&2.into(), &"refused".into())
     );
-    // What is asked for alone says it too.
+    // `check page` reports the cause too.
     let mut check = suidao();
     check.args(["check", "page", &dead[0], "--allow-private", "--contact", "test@example.org"]);
     let ended = run(check).expect(1);
@@ -358,7 +358,7 @@ fn a_clock_that_was_set_back_neither_stops_nor_delays() {
         }])
         .unwrap();
     drop(store);
-    // With waits: a second for each host after each request, and not seventy years.
+    // With delays: a second for each host after each request, not seventy years.
     let ended = run(stage.crawl("crawl", &["--max-pages", "60", "--set", "politeness.delay=0.05"])).expect(0);
     assert!(ended.err.contains("system clock is"), "{}", ended.err);
     assert_eq!(pages(&out).len(), 60);

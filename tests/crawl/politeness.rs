@@ -1,4 +1,4 @@
-//! Politeness from end to end: what a server asks for over HTTP is done, by a crawl that is killed meanwhile too.
+//! Politeness from end to end: the crawl obeys what a server asks over HTTP, also when it is killed meanwhile.
 
 use std::fs;
 use std::path::Path;
@@ -13,10 +13,10 @@ use suidao::model::{CrawlUrl, Event, Failure, Fetched};
 use suidao::replay::Web;
 use suidao::world::WebServer;
 
-/// What a web says instead of what it would, if it does.
+/// An answer that replaces the normal one.
 type Mood = Box<dyn Fn(&CrawlUrl, &Moody) -> Option<Fetched> + Send + Sync>;
 
-/// A web that has moods, and remembers when it was asked for what.
+/// A web with changing answers, which records when it was asked for what.
 struct Moody {
     web: TextWeb,
     mood: Mood,
@@ -36,7 +36,7 @@ impl Moody {
         (moody, server)
     }
 
-    /// When URLs that contain this were asked for, and how many other requests came after the first of them.
+    /// When URLs that contain this were requested, and the number of other requests after the first of them.
     fn times(&self, part: &str) -> Vec<Instant> {
         self.asked.lock().unwrap().iter().filter(|(_, url)| url.contains(part)).map(|(at, _)| *at).collect()
     }
@@ -67,14 +67,14 @@ fn crawl(dir: &Path, server: &WebServer, seeds: &str, sets: &[&str]) -> Command 
     command.arg("crawl").arg("-m").arg(dir.join("lexicon.toml")).arg("-s").arg(dir.join("seeds.txt"));
     command.arg("-o").arg(dir.join("crawl"));
     command.args(["--proxy", &server.proxy(), "--contact", "test@example.org", "--strategy", "breadth-first"]);
-    // One in flight: a request that follows says that the answer before it is on disk. The pages of a host say nothing.
+    // One in flight: a later request proves that the previous answer is on disk. The pages of a host have no content.
     for set in ["crawl.in_flight=1", "scope.schemes=['http']", "traps.series=0"].iter().chain(sets) {
         command.args(["--set", set]);
     }
     command
 }
 
-/// A host with a few pages, beside one with enough of them to be busy with.
+/// A host with a few pages, and one with many to keep the crawl busy.
 fn two_hosts() -> String {
     let links = |host: &str, count: usize| {
         let links: Vec<String> = (0..count).map(|n| format!("http://{host}.test/{n} 足球")).collect();
@@ -84,7 +84,7 @@ fn two_hosts() -> String {
     format!("{}{}", links("busy", 4), links("other", 40))
 }
 
-/// Two of the busy host: of one page alone nobody could tell whether its host or itself is to blame.
+/// Two of the busy host: with one page nobody could tell whether the page or the host fails.
 const SEEDS: &str = "http://busy.test/\nhttp://busy.test/0\nhttp://other.test/\n";
 
 #[test]
@@ -108,7 +108,7 @@ fn is_waited_for_even_by_a_crawl_that_was_killed(part: &'static str, date: bool)
     let (moody, server) = Moody::start(&two_hosts(), move |url, moody| {
         let busy = url.as_str().ends_with(part) && moody.times(part).is_empty();
         let wait = if date {
-            // Rounded down to the second by the format, so one more.
+            // The format rounds down to the second, so one more.
             let at = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(i64::try_from(WAIT).unwrap() + 1);
             jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&at).unwrap()
         } else {
@@ -156,8 +156,8 @@ fn a_host_that_is_down_is_asked_less_and_less_and_loses_nothing_though_the_crawl
 
     let times = moody.times(page);
     let gaps: Vec<Duration> = times[1..].windows(2).map(|pair| pair[1].duration_since(pair[0])).collect();
-    // robots.txt first, then a seed that fails: waits of 0.4, 0.8, 1.6 and 1.6 s. The last may have been lost with what
-    // was under way at the kill, which is asked for again.
+    // robots.txt first, then a seed that fails: waits of 0.4, 0.8, 1.6 and 1.6 s. The last may have been in flight at the
+    // kill and is repeated.
     for (gap, least) in gaps.iter().zip([400, 800, 1600]) {
         assert!(*gap >= Duration::from_millis(least), "{gaps:?}");
     }

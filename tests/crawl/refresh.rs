@@ -1,5 +1,5 @@
-//! Coming back to pages: a web that changes, and a machine that is asked day after day by a clock of the test's own. What the
-//! web says is true decides; nothing is asked over a network, so that days pass in no time.
+//! Revisits: a changing web, and a machine that runs day after day on a clock of the test. The generated web knows the
+//! truth; there is no network, so days pass at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ fn topic() -> Arc<Topic> {
     Arc::new(Topic::new(Lexicon::parse(&text).unwrap()))
 }
 
-/// A crawl of a changing web, by a clock that the test sets.
+/// A crawl of a changing web, on a clock that the test sets.
 struct Run {
     web: ChangingWeb,
     topic: Arc<Topic>,
     config: Config,
     log: Vec<Batch>,
     now: f64,
-    /// Hosts whose names begin so take no connection.
+    /// Hosts whose names begin with this refuse connections.
     down: &'static str,
 }
 
@@ -54,7 +54,7 @@ impl Run {
         crawl
     }
 
-    /// Runs until the machine ends, or so many requests were made and it is killed; why it ended.
+    /// Runs until the machine ends, or is killed after so many requests; returns why it ended.
     fn go(&mut self, crawl: &mut Crawl, most: usize, until: f64) -> Option<Stop> {
         let mut asked = 0;
         loop {
@@ -64,7 +64,7 @@ impl Run {
                         return None;
                     }
                     asked += 1;
-                    // A second a request.
+                    // A second per request.
                     self.now += 1.0 / 86_400.0;
                     let mut fields = Vec::new();
                     if let Some(known) = &ticket.validators {
@@ -105,7 +105,7 @@ impl Run {
         assert!(self.go(&mut crawl, usize::MAX, f64::INFINITY).is_some());
     }
 
-    /// A round of so many requests on a day.
+    /// A round with this number of requests on a day.
     fn round(&mut self, day: f64, requests: u64) -> RoundTally {
         self.now = self.now.max(day);
         let mut crawl = self.machine(Some(Budget::Round { requests: Some(requests), seconds: None }));
@@ -129,7 +129,7 @@ impl Run {
         found.collect()
     }
 
-    /// Visits of each page: when, and what was found.
+    /// Visits of each page: when, and the result.
     fn visits(&self) -> BTreeMap<UrlId, Vec<(Millis, &Event)>> {
         let mut visits: BTreeMap<UrlId, Vec<(Millis, &Event)>> = BTreeMap::new();
         for batch in &self.log {
@@ -191,11 +191,11 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
             match event {
                 Event::PageFetched(page) if page.again.unwrap().text || page.again.unwrap().links => {
                     changed += 1;
-                    // The lists of a page about others change with them.
+                    // A page's lists of other pages change with those.
                     assert!(new > old || !page.again.unwrap().text || url.path() == "/" || liar, "{url}");
                 }
                 Event::Unchanged { .. } | Event::PageFetched(_) if new > old => {
-                    // The server says so, and nobody can know better at once.
+                    // The server reports no change, and the crawl cannot know better at once.
                     assert!(liar, "{url} changed between {} and {}", day(before), day(at));
                     missed += 1;
                 }
@@ -226,7 +226,7 @@ fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
         assert_eq!((rounds.len(), rounds[0].requests, rounds[0].ended), (1, 40, true));
         for (url, asked) in run.web.asked() {
             let times = asked.requests - before.get(&url).map_or(0, |asked| asked.requests);
-            // Nobody is at home there, and robots.txt is tried again.
+            // Its host refuses connections, and robots.txt is tried again.
             let dead = url.authority().starts_with("ads.");
             assert!(times <= 1 || dead, "{url} was asked for {times} times in a round killed after {most}");
         }
@@ -274,7 +274,7 @@ fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
         retired += 1;
         let url = &urls[id.0 as usize];
         assert_eq!(run.web.version(url, (visits[at].0.0 as f64 - start) / DAY), None, "{url} is still there");
-        // But where a page still links to it: once, in case that it is back.
+        // One more request if a page still links to it, because it may be back.
         assert!(visits.len() <= at + 3, "{url} was asked for after it was given up");
         let first =
             visits.iter().find(|(_, event)| !matches!(event, Event::PageFetched(_) | Event::Unchanged { .. })).unwrap();
@@ -312,7 +312,7 @@ fn a_server_that_always_says_unchanged_is_found_out() {
 fn without_end_it_waits_where_nothing_may_be_asked_for() {
     let mut run = Run::new(web());
     run.crawl();
-    // Every page was just fetched, and may not be asked for again for days.
+    // Every page was just fetched, and may not be requested again for days.
     run.config.refresh.shortest = 2.0;
     run.config.refresh.discovery = 0.0;
     let begun = (run.web.asked_in_all().requests, run.now);
@@ -365,11 +365,11 @@ fn without_end_requests_are_spread_over_the_day() {
     assert!((280..=300).contains(&asked), "96 a day for three days: {asked}");
     let visits = run.rounds().pop().unwrap();
     assert!(visits.changed > 0 && visits.pages > 0, "{visits:?}");
-    // No page is asked for again before others have had their turn, but for what is worth it.
+    // Pages are visited in turn, unless one is worth more.
     assert!(visits.visits > 60, "{visits:?}");
 }
 
-/// Whether each request of the last round was to a host that takes no connection, in order.
+/// For each request of the last round, in order: whether its host refuses connections.
 fn unanswered(run: &Run) -> Vec<bool> {
     let begun = run.rounds().pop().unwrap().begun;
     let events = run.log.iter().filter(|batch| batch.at >= begun).flat_map(|batch| &batch.events);
@@ -392,7 +392,7 @@ fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
     run.down = "bare";
     let few = run.round(3.0, 30);
     assert!(few.visits > 0 && few.unanswered == 0, "{few:?}");
-    // With requests to spare it is their turn, last, and nobody answers.
+    // With spare requests they are tried last, and fail.
     let all = run.round(6.0, 10_000);
     let asked = unanswered(&run);
     let first = asked.iter().position(|unanswered| *unanswered).unwrap();

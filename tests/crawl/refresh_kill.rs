@@ -1,5 +1,5 @@
-//! The contract over `kill -9` for a round of refresh: killed a dozen times at random moments it ends as one round within its
-//! budget, repeats no request that was finished, and loses no version of a page. warcio checks the WARC files too.
+//! `kill -9` during a round of refresh: killed a dozen times at random moments it ends as one round within its budget,
+//! repeats no completed request, and loses no version of a page. warcio checks the WARC files too.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn refresh(dir: &Path, server: &WebServer) -> Command {
         "--set",
         "refresh.shortest=0",
     ]);
-    // Hosts that fail are back at once, or the round would end for want of others.
+    // Failed hosts are retried at once, or the round would end because no others are left.
     command.args(["--set", "politeness.backoff=0.02", "--set", "politeness.max_backoff=0.05"]);
     command.args(["--set", "refresh.discovery=0.3", "--set", &format!("crawl.in_flight={IN_FLIGHT}")]);
     command
@@ -93,8 +93,8 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         let now = asked(&web);
         runs.push(now.iter().map(|(url, times)| (url.clone(), times - before.get(url).unwrap_or(&0))).collect());
         before = now;
-        // Killed between the end of the round and its own: the next run would begin another round.
-        // Read from a copy, so that the next run finds what the kill left.
+        // Killed after the end of the round and before its own: the next run would begin another round. Read from a copy,
+        // so that the next run finds what the kill left.
         let seen = root.path().join(format!("killed{kills}"));
         copy(&dir, &seen);
         if rounds(&records(&seen)).last().is_some_and(|round| round.ended) {
@@ -114,11 +114,11 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     let rounds = rounds(&log);
     let round = rounds.last().unwrap();
     assert_eq!((rounds.len(), round.ended), (1, true));
-    // Requests that nobody answered are allowed on top, where no page was due.
+    // Unanswered requests come on top, if no page was due.
     assert!((BUDGET..=BUDGET + round.unanswered).contains(&round.requests), "{round:?}");
     assert!(round.changed > 0 && round.not_modified > 0 && round.pages > 0, "{round:?}");
 
-    // A page that answers 503 is to be asked again.
+    // A page that answers 503 is retried.
     let mut names: Vec<CrawlUrl> = Vec::new();
     let mut retried: Vec<CrawlUrl> = Vec::new();
     for event in log.iter().flat_map(|record| &record.batch.events) {
@@ -128,7 +128,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
             _ => {}
         }
     }
-    // Nobody is at home there: its robots.txt is asked for again, too.
+    // Its host refuses connections, so its robots.txt is retried too.
     retried.push(CrawlUrl::parse("http://ads.changing.test/robots.txt").unwrap());
     let mut repeated = 0;
     for (number, run) in runs.iter().enumerate() {
@@ -151,7 +151,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     );
     println!("{repeated} requests of {sent} were repeated after {kills} kills");
 
-    // Every version is in the archive, and told of in the export.
+    // Every version is in the archive and counted in the export.
     let mut reader = ArchiveReader::new(&CrawlDirectory::new(&dir), 1 << 20);
     let mut versions: BTreeMap<u32, u64> = BTreeMap::new();
     for record in &log {

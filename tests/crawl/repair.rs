@@ -1,5 +1,5 @@
-//! `suidao check crawl`: damage is told, nothing is changed without --repair, and after it the crawl goes on and ends with the
-//! pages of an undisturbed one, each once.
+//! `suidao check crawl`: it reports damage, changes nothing without --repair, and after a repair the crawl resumes and
+//! ends with the pages of an undisturbed one, each once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +12,7 @@ use crate::support::{
 use suidao::model::CrawlUrl;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, WebServer, WebSpec};
 
-/// A web that is crawled in a second: dozens of directories are damaged, cut and gone on with.
+/// A web that is crawled in a second, because dozens of directories are damaged, repaired and resumed.
 fn small() -> WebSpec {
     WebSpec { pages: 120, hosts: 6, islands: 2, island_pages: [12, 20], ..finite() }
 }
@@ -27,7 +27,7 @@ fn check(dir: &Path, more: &[&str]) -> Ended {
     ended
 }
 
-/// A finished crawl to be damaged, and what it holds.
+/// A finished crawl to damage, and its contents.
 struct Finished {
     stage: Stage,
     wanted: BTreeMap<CrawlUrl, usize>,
@@ -47,7 +47,7 @@ impl Finished {
         to
     }
 
-    /// Goes on with a repaired crawl: it ends with all pages, each once, and the export has them.
+    /// Resumes a repaired crawl: it ends with all pages, each once, and the export has them.
     fn goes_on(&self, name: &str) {
         let dir = self.stage.path(name);
         let ended = run(self.stage.crawl(name, &ALL)).expect(0);
@@ -84,10 +84,9 @@ fn answers(dir: &Path) -> Vec<(u64, u64)> {
 
 const WARC: &str = "pages/suidao-00000.warc.gz";
 
-/// Damages a crawl directory.
 type Harm = fn(&Path);
 
-/// A damage to a copy of a finished crawl, and a word that the check must say of it; none where it is what a kill may leave.
+/// Damage to a copy of a finished crawl, and a word that the report must contain; `None` for what a kill may leave.
 type Damage = (&'static str, Option<&'static str>, fn(&Path, &[(u64, u64)]));
 
 const DAMAGES: [Damage; 13] = [
@@ -279,7 +278,7 @@ fn a_forums_crawl_goes_on_from_where_it_was_cut() {
     flip(&dir.join(WARC), answers[answers.len() / 2].0 + 80, 5);
     check(&dir, &[]).expect(1);
     check(&dir, &["--repair"]).expect(0);
-    // Its code speaks of this run, which reads no list again.
+    // Its exit code is about this run, which reads no list again.
     crawl(&dir);
     assert!(pages(&dir).keys().eq(wanted.keys()));
     check(&dir, &[]).expect(0);

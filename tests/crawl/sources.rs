@@ -1,5 +1,5 @@
-//! Where URLs come from and which pages are kept, on webs of a few pages: sitemaps and feeds, refreshes, addresses that pages
-//! call their own, directives for robots, languages, and what `skipped.csv` says of all that was not fetched.
+//! Sources of URLs and which pages are kept, on small webs: sitemaps and feeds, refreshes, canonical addresses, robots
+//! directives, languages, and `skipped.csv`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -19,7 +19,6 @@ use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{Proxied, ServerOptions, WebServer};
 
-/// A web of answers written by hand.
 #[derive(Default)]
 struct Pages(BTreeMap<CrawlUrl, Fetched>);
 
@@ -35,7 +34,7 @@ impl Pages {
         self.0.insert(url.clone(), Fetched { url, status, headers, body, wire: None, asked: None, rendered: None });
     }
 
-    /// A page on topic or off it, whose text is that of this number, with something in its head and links.
+    /// A page on or off topic with the text of this number, a head and links.
     fn page(&mut self, url: &str, on: bool, text: u64, head: &str, links: &[&str]) {
         self.add(url, 200, &[], page(on, text, head, links));
     }
@@ -112,7 +111,6 @@ fn config(sets: &[&str]) -> Config {
     Config::load(None, &sets).unwrap()
 }
 
-/// What a replay left.
 struct Log {
     batches: Vec<Batch>,
     urls: Vec<CrawlUrl>,
@@ -135,7 +133,6 @@ impl Log {
         self.urls[id.0 as usize].as_str()
     }
 
-    /// Pages fetched.
     fn pages(&self) -> BTreeSet<&str> {
         let fetched = self.events().filter_map(|event| match event {
             Event::PageFetched(page) => Some(self.name(page.id)),
@@ -192,7 +189,7 @@ fn gzip(text: &str) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// A host with two relevant pages behind three that are not, a list of sitemaps and a feed.
+/// A host with two relevant pages after three irrelevant ones, a sitemap index and a feed.
 fn site() -> Pages {
     let mut web = Pages::default();
     web.robots(
@@ -239,7 +236,8 @@ fn sitemaps_and_feeds_bring_what_is_promising_and_nothing_else() {
         let log = crawl(&web, &[&sets[..], &[&name]].concat(), &["http://a.test/"]);
         let new: BTreeSet<&str> = log.pages().difference(&without.pages()).copied().collect();
         let wanted = ["http://a.test/n/1", "http://a.test/zuqiu/3", "http://b.test/x"];
-        // Whoever fetches the relevant pages first takes the host for one on topic, and what says nothing with the rest.
+        // A strategy that fetches the relevant pages first takes the host as on topic, and also its entries without topic
+        // terms.
         let first = strategy == "breadth-first";
         let others = ["http://a.test/n/2", "http://b.test/y"];
         assert!(wanted.iter().all(|url| new.contains(url)), "{strategy} {new:?}");
@@ -277,7 +275,7 @@ fn a_large_sitemap_does_not_flood_the_crawl() {
     let urls: String = (0..50_000).map(|n| format!("<url><loc>http://a.test/p/{n}</loc></url>")).collect();
     web.add("http://a.test/sitemap.xml", 200, &[], format!("<urlset>{urls}</urlset>"));
     let sets = ["sources.sitemaps=true", "sources.after=1", "sources.per_host=7"];
-    // The one page so far is relevant, so what says nothing may be as good: but not more of it than is allowed.
+    // The only page so far is relevant, so entries without topic terms are taken, up to the limit.
     let log = crawl(&web, &sets, &["http://a.test/"]);
     assert_eq!(log.urls.len(), 3 + 1 + 7);
     assert_eq!(log.skipped().values().filter(|reason| **reason == SkipReason::SourceLimit).count(), 49_993);
@@ -338,7 +336,7 @@ fn a_refresh_at_once_is_a_redirect_and_a_late_one_a_link() {
     assert!(!log.events().any(permanent), "no server said that it was for good");
 }
 
-/// Pages that call other addresses their own, in every way that goes right or wrong.
+/// Pages with canonical addresses, right and wrong in every way.
 fn copies() -> Pages {
     let mut web = Pages::default();
     let own = |url: &str| format!("<link rel=canonical href=\"{url}\">");
@@ -561,7 +559,7 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
     }
 }
 
-/// Each URL that is known and was not fetched has one line in `skipped.csv`, with its last reason, and no other URL has one.
+/// Each known URL that was not fetched has one line in `skipped.csv`, with its last reason, and no other URL has one.
 fn skipped_is_complete(dir: &Path) {
     let mut urls: Vec<String> = Vec::new();
     let mut fetched: BTreeSet<UrlId> = BTreeSet::new();
@@ -614,7 +612,7 @@ fn skipped_is_complete(dir: &Path) {
         let (url, reason) = (line[0].to_owned(), &line[1]);
         assert!(!reason.is_empty(), "{url}");
         if let Some(wanted) = last.get(&url).or_else(|| skipped.get(&url).filter(|_| !urls.contains(&url))) {
-            // The cause stands behind it where the host could not be had.
+            // The cause follows if the host was unreachable.
             let is_hosts = wanted == "robots-unreachable" || wanted == "host-failing";
             let reason = if is_hosts { reason.split(": ").next().unwrap() } else { reason };
             assert_eq!(reason, wanted, "{url}");

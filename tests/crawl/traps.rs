@@ -1,5 +1,5 @@
-//! One web a trap, crawled to its end: what the trap costs is bounded, and what is real is all had. Beside each trap stands
-//! what looks like one: an archive, a long list, a catalogue, a host that shares pages with another.
+//! One web per trap, crawled to its end: the cost of the trap is bounded, and all real pages are fetched. Each trap has a
+//! harmless counterpart: an archive, a long list, a catalogue, a host that shares pages with another.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::store::Record;
 use suidao::topic::Topic;
 
-/// A web that a function writes: host, path and query in, status and body out; none for 404.
+/// A web computed by a function of host, path and query; `None` is a 404.
 struct Written<F>(F);
 
 impl<F: Fn(&str, &str, &str) -> Option<String> + Send + Sync> Web for Written<F> {
@@ -45,7 +45,7 @@ impl<F: Fn(&str, &str, &str) -> Option<String> + Send + Sync> Web for Written<F>
     }
 }
 
-/// A page with a title, a text and links in its content. Posts are called by their titles, all else by its place.
+/// A page with a title, a text and links in its content.
 fn page(title: &str, text: &str, links: &[String]) -> Option<String> {
     let item = |(at, link): (usize, &String)| {
         let named = link.split("/post/").nth(1).and_then(|rest| number(rest.split('?').next()?));
@@ -60,7 +60,7 @@ fn page(title: &str, text: &str, links: &[String]) -> Option<String> {
     ))
 }
 
-/// Some 400 characters that no other number has.
+/// Some 400 characters, unique for each number.
 fn words(number: u64) -> String {
     const SAID: [&str; 24] = [
         "昨天", "我们", "学校", "河边", "天气", "火车", "老师", "报告", "城市", "音乐", "下雨", "菜园", "图书", "孩子",
@@ -109,7 +109,7 @@ impl Run {
     }
 }
 
-/// Crawls from these seeds until nothing is left, or so many pages were had.
+/// Crawls from these seeds until nothing is left, or so many pages are fetched.
 fn crawl_of(web: &dyn Web, seeds: &[&str], most: u64, sets: &[&str]) -> Run {
     let fixed = ["politeness.delay=0", "politeness.robots=false", "strategy.name=breadth-first", "limits.hops=60000"];
     let sets: Vec<String> = fixed.iter().chain(sets).map(|set| (*set).to_owned()).collect();
@@ -122,7 +122,7 @@ fn crawl_of(web: &dyn Web, seeds: &[&str], most: u64, sets: &[&str]) -> Run {
     let mut crawl = new();
     let mut batches = Vec::new();
     replay(&mut crawl, &seeds, &TopicalWeb { web, topic: &topic }, 1, |batch| batches.push(batch));
-    // Whatever was learnt is a fold of the log.
+    // Everything learnt follows from the log.
     let mut restored = new();
     batches.iter().for_each(|batch| restored.restore(batch));
     assert_eq!((restored.refusals(), restored.traps()), (crawl.refusals(), crawl.traps()));
@@ -148,7 +148,7 @@ fn number(text: &str) -> Option<u64> {
     text.trim_matches('/').trim_end_matches(".html").parse().ok()
 }
 
-/// A post of this number, under /post/.
+/// The post of this number, under /post/.
 fn post(path: &str) -> Option<String> {
     let number = number(path.strip_prefix("/post/")?).filter(|number| *number < 1000)?;
     page(&format!("文章{number}"), &words(number), &[])
@@ -294,7 +294,7 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
     assert!((30..120).contains(&run.count("/post/")), "{}", run.count("/post/"));
     assert_eq!(run.counts.session_parameters, 1);
     assert!(run.steps().iter().any(|step| matches!(step, TrapStep::Session { name, .. } if name == "visit")));
-    // What was queued before the rule was known is taken without the parameter, and the story of it says so.
+    // URLs queued before the rule was known are fetched without the parameter, and `why` reports it.
     let id = run.batches.iter().flat_map(|batch| &batch.events).find_map(|event| match event {
         Event::SchemeRewritten { id, link: Some(_) } => Some(*id),
         _ => None,
@@ -370,7 +370,7 @@ fn what_says_that_it_is_not_there_is_no_page() {
             }
             ("a.test", "/about") => page("关于", &words(9001), &[]),
             ("a.test", _) => post(path).or_else(missing),
-            // A host that sends whatever is not there to one page.
+            // A host that redirects all missing URLs to one page.
             ("b.test", "/") => {
                 page("另一站", &words(9100), &[posts(0..5), (0..9).map(|n| format!("/old/{n}")).collect()].concat())
             }
@@ -402,7 +402,7 @@ fn error_pages_that_are_sent_to_with_the_address_are_no_pages() {
     assert!(run.failed() >= 5 && run.counts.soft_404 >= 8, "{} {:?}", run.failed(), run.counts);
 }
 
-/// A host that says 200 of what is not there, and has no time to say so when it is first asked so many times.
+/// A host that answers 200 for missing pages, after it was overloaded for the first requests.
 struct Busy(u32, AtomicU32);
 
 impl Web for Busy {
@@ -462,7 +462,7 @@ fn two_names_of_one_host_are_crawled_once_and_two_hosts_twice() {
                 .concat(),
         ),
         ("a.test" | "www.a.test", _) => post(path),
-        // Another site with the same addresses, and a default page or two of the same software.
+        // Another site with the same paths, and a default page or two of the same software.
         ("c.test", "/") => page("第三站", &words(9200), &posts(0..60)),
         ("c.test", _) => {
             let number = number(path.strip_prefix("/post/")?)?;
@@ -551,7 +551,7 @@ fn a_restored_crawl_goes_on_as_if_nothing_had_happened() {
         replay(&mut new(&conditions), &seeds, &source, 1, |batch| batches.push(batch));
         conditions.limits.pages = None;
         let mut restored = new(&conditions);
-        // The clock of a replay begins at 0 again: a host that was asked later than that would rest until then.
+        // The clock of a replay starts at 0 again: a later time of the last request would delay the host.
         batches.iter().for_each(|batch| restored.restore(&Batch { at: Millis(0), ..batch.clone() }));
         let mut events: Vec<Event> = batches.into_iter().flat_map(|batch| batch.events).collect();
         replay(&mut restored, &seeds, &source, 1, |batch| events.extend(batch.events));
@@ -585,13 +585,13 @@ fn a_host_of_soft_404s_is_left_and_its_neighbours_are_not() {
     assert!(of_a <= 8, "{of_a}");
     assert_eq!(run.refused(SkipReason::MissingPages), 2002 - 100 - of_a as u64);
     assert!(run.count("b.test/x/") >= 12, "{:?}", run.pages);
-    // The user's own URLs are asked for all the same.
+    // Seeds are fetched all the same.
     let seeds: Vec<String> = (0..150).map(|n| format!("http://a.test/x/{n}")).collect();
     let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
     let run = crawl_of(&web, &seeds, 400, &[]);
     assert_eq!(run.refused(SkipReason::MissingPages), 2, "the two links of the first page, and no seed");
     assert!(requests(&run) >= 150);
-    // Without the rule the requests are what ends it.
+    // Without the rule the request limit ends it.
     let run = crawl_of(&web, &["http://a.test/"], 40, &["traps.missing=0"]);
     assert!((1_390..=1_410).contains(&requests(&run)), "{}", requests(&run));
 }

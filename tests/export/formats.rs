@@ -1,4 +1,4 @@
-//! Exports as others read them: every format read back by the software it is meant for, and none left half written.
+//! Every export format is read back by the software it is meant for, and no file is incomplete after a kill.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, Web
 
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--max-pages", "400", "--set", "limits.hops=10000"];
 
-/// A crawl of a web with redirects and pages that repeat.
+/// A crawl of a web with redirects and duplicates.
 fn crawled() -> Stage {
     let stage = Stage::new(WebSpec { robots_hosts: 1.0, ..finite() }, ServerOptions::default());
     run(stage.crawl("crawl", &ALL)).expect(0);
@@ -33,7 +33,7 @@ fn export(stage: &Stage, format: &str, out: &Path, more: &[&str]) -> Command {
     command
 }
 
-/// What is visible in a directory: killed exports may leave hidden parts.
+/// The visible files of a directory: killed exports may leave hidden parts.
 fn visible(root: &Path) -> BTreeMap<OsString, Vec<u8>> {
     let hidden = |path: &Path| path.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
     let inner =
@@ -76,7 +76,7 @@ fn other_software_reads_what_was_written() {
     }
 }
 
-/// Every link between pages that the log holds is an edge of the graph.
+/// Every link between pages in the log is an edge of the graph.
 fn edges_are_those_of_the_log(stage: &Stage, graph: &Path) {
     let (mut urls, mut redirects) = (Vec::new(), BTreeMap::new());
     let (mut links, mut pages) = (BTreeSet::new(), BTreeSet::new());
@@ -139,7 +139,7 @@ fn shards_are_a_directory_that_was_not_there() {
     let told = run(export(&stage, "jsonl", &out.join("x"), &["--shard-size", "many"])).expect(2).err;
     assert!(told.contains("500MB"), "{told}");
     assert!(visible(&out) == before);
-    // A page without text is no line; the card says how many there were.
+    // A page without text has no line; the card counts them.
     run(export(&stage, "text", &out.join("t.txt"), &[])).expect(0);
     let lines = std::fs::read_to_string(out.join("t.txt")).unwrap().lines().count();
     run(export(&stage, "jsonl", &out.join("t.jsonl"), &["--min-chars", "1", "--fields", "id"])).expect(0);
@@ -182,7 +182,7 @@ fn a_killed_export_leaves_nothing_half_written() {
             for (path, content) in &left {
                 assert!(whole.get(path) == Some(content), "{format}, kill {kill}: {} is not whole", path.display());
             }
-            // A directory is there with all its files or not at all.
+            // A directory has all its files or does not exist.
             assert!(more.is_empty() || left.len() <= 1 || left == whole, "{format}, kill {kill}");
         }
         println!("{format} {name}: {early} of 6 kills before the end");
@@ -195,7 +195,7 @@ fn a_killed_export_leaves_nothing_half_written() {
     }
 }
 
-/// Segments have names of chance, so an index is not compared byte for byte: it is there and opens, or it is not there.
+/// Segment names are random, so an index is not compared byte for byte: it opens or does not exist.
 #[test]
 fn a_killed_index_is_no_index() {
     let stage = crawled();
@@ -237,7 +237,7 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
     assert!(!stage.path("crawl").join("exports").exists());
 }
 
-/// A document of a thread: its place in the forum, and posts.
+/// The documents of threads, by number.
 fn threads_of(forum: &Forum, path: &Path) -> BTreeMap<usize, serde_json::Value> {
     let mut found = BTreeMap::new();
     for line in std::fs::read_to_string(path).unwrap().lines() {
@@ -339,7 +339,7 @@ fn what_is_there_is_replaced_by_force_alone() {
         command.arg("export").arg(stage.path("crawl")).args(["--format", format, "-o"]).arg(out.join(name)).args(more);
         run(command)
     };
-    // A name without an ending gets the format's; the message names what lies beside it.
+    // A name without an ending gets the format's; the message names the additional files.
     for (format, ending, beside) in [
         ("jsonl", "jsonl", &[][..]),
         ("parquet", "parquet", &[]),
@@ -374,7 +374,7 @@ fn what_is_there_is_replaced_by_force_alone() {
         assert_ne!(std::fs::read(&path).unwrap(), b"years of work");
         std::fs::remove_file(&path).unwrap();
     }
-    // What is new does not take the place of all.
+    // An incremental export does not replace a full one.
     export("jsonl", "full.jsonl", &[]).expect(0);
     let full = std::fs::read(out.join("full.jsonl")).unwrap();
     export("jsonl", "full.jsonl", &["--since", "last"]).expect(2);

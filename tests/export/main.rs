@@ -1,5 +1,5 @@
-//! What others read: exports, search servers, the report, the search site.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+//! Tests of exports, search servers, the report and the search site.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // for tests, which wait for processes
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! Rows sent to a search server that behaves as servers do: busy, half taken, too large, away; on loopback.
+//! Rows sent to a simulated search server on loopback: busy, partly accepted, too large, unreachable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -14,23 +14,22 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use suidao::world::ServerOptions;
 
-/// What the server holds and how it behaves.
+/// Contents and behaviour of the server.
 #[derive(Default)]
 struct Server {
     documents: BTreeMap<String, Value>,
-    /// What each index was made with.
+    /// The template of each index.
     indices: BTreeMap<String, Value>,
     /// Requests of the bulk API so far.
     requests: u64,
-    /// Documents taken, those taken again included.
+    /// Documents accepted, repeated ones included.
     taken: u64,
-    /// Largest body it takes.
     limit: usize,
-    /// From this request of the bulk API on it is away.
+    /// It is unreachable from this request of the bulk API on.
     away_from: u64,
-    /// Ids it never takes.
+    /// Ids it always rejects.
     refused: BTreeSet<String>,
-    /// Ids it was too busy for once.
+    /// Ids for which it was busy once.
     busy: BTreeSet<String>,
     authorization: Option<String>,
 }
@@ -175,7 +174,7 @@ fn a_push_that_was_broken_off_is_made_again() {
     run(push(&stage, address, &patience)).expect(0);
     assert_eq!(server.lock().unwrap().documents.len(), ids.len());
 
-    // What is not wanted any more is taken out, what is unchanged is not sent again.
+    // Deselected documents are deleted, unchanged ones are not sent again.
     let taken = server.lock().unwrap().taken;
     let ended = run(push(&stage, address, &["--since", "last", "--relevant"])).expect(0);
     assert!(ended.err.contains("Sent 0 pages to"), "{}", ended.err);
@@ -184,7 +183,7 @@ fn a_push_that_was_broken_off_is_made_again() {
     let relevant = relevant.iter().filter(|line| line["relevant"] == true).count();
     assert_eq!(server.lock().unwrap().documents.len(), relevant);
 
-    // An index that is gone has none of what was exported before.
+    // A deleted index has none of the documents exported earlier.
     *server.lock().unwrap() = Server { limit: usize::MAX, away_from: u64::MAX, ..Server::default() };
     let ended = run(push(&stage, address, &["--since", "last"])).expect(2);
     assert!(ended.err.contains("leave out --since last"), "{}", ended.err);

@@ -1,4 +1,4 @@
-//! `suidao report` and `suidao label` on a crawl of a generated web, as a user runs them.
+//! `suidao report` and `suidao label` on a crawl of a generated web.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ fn report(dir: &Path, more: &[&str]) -> Command {
     command
 }
 
-/// `suidao label` with these answers at its standard input.
+/// `suidao label` with these answers on standard input.
 fn label(stage: &Stage, answers: &str, more: &[&str]) -> Output {
     let mut command = suidao();
     command.arg("label").arg(stage.path("out")).arg("-m").arg(&stage.lexicon).args(more);
@@ -101,7 +101,7 @@ fn with_every_page_judged_the_estimates_are_the_truth() {
     label(&stage, &"y\n".repeat(120), &["--pages", "9999"]);
     let estimates = || -> serde_json::Value { serde_json::from_slice(&label(&stage, "", &["--json"]).stdout).unwrap() };
     let told = estimates();
-    // Whoever takes less than the crawl does for relevant is believed.
+    // A lower threshold than the crawl's is accepted.
     let file = stage.path("out").join("labels.tsv");
     let threshold = told["threshold"].as_f64().unwrap();
     let text = fs::read_to_string(&file).unwrap();
@@ -118,7 +118,7 @@ fn with_every_page_judged_the_estimates_are_the_truth() {
     let answers: Vec<(bool, bool, String)> = text.lines().map(answer).collect();
     fs::write(&file, answers.iter().map(|(_, _, line)| line.as_str()).collect::<String>()).unwrap();
     let told = estimates();
-    // What other pages say the same is judged once.
+    // Of duplicates only one is shown.
     let judged = serde_json::json!(answers.len());
     assert_eq!((&told["labelled"], &told["pages"]), (&judged, &judged));
     assert!(answers.len() > 100, "{}", answers.len());

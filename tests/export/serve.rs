@@ -1,5 +1,5 @@
-//! Searching from the command line and over HTTP: the same answers, pages that hold together, nothing of a page's own
-//! taken for markup, and a look with a real browser where there is one.
+//! Search on the command line and over HTTP: equal answers, valid pages, text of pages never taken as markup, and a check
+//! in a real browser if there is one.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -78,7 +78,7 @@ fn text(html: &Html, selector: &str) -> String {
     all(html, selector).iter().flat_map(|element| element.text()).collect()
 }
 
-/// What every page must have.
+/// Checks what every page must have.
 fn sound(path: &str, body: &str) -> Html {
     let html = Html::parse_document(body);
     assert!(html.errors.is_empty(), "{path}: {:?}", html.errors);
@@ -100,7 +100,7 @@ fn sound(path: &str, body: &str) -> Html {
 #[test]
 fn the_site_answers_as_the_command_does() {
     let served = Served::new();
-    // A page elsewhere that has a browser ask under a name of its own reads nothing.
+    // Requests under another host name are rejected.
     for (host, status) in [("evil.example.com", 421), ("localhost", 200), ("corpus.example.cn:80", 200)] {
         assert_eq!(served.ask_as(host, "GET", "/", "en").status, status, "{host}");
     }
@@ -113,7 +113,7 @@ fn the_site_answers_as_the_command_does() {
         assert_eq!(api, served.search(&["--limit", "7", "--", query]), "{query}");
     }
 
-    // Every page that matches is on one page of results, once.
+    // Every matching page is on exactly one page of results.
     let whole = served.search(&["--limit", "1000", "--", ""]);
     let total = whole["pages"].as_u64().unwrap();
     assert!(total > 20, "{total}");
@@ -149,14 +149,14 @@ fn the_site_answers_as_the_command_does() {
         }
     }
 
-    // One page, and the way to it.
+    // One page, and the path to it.
     let first = &whole["hits"][0];
     let html = served.get(&format!("/page?id={}", first["id"].as_str().unwrap()));
     assert_eq!(text(&html, "h1"), first["title"].as_str().unwrap());
     assert!(text(&html, "code").contains("suidao why") && !all(&html, ".path li").is_empty());
     served.get("/");
 
-    // Headers, languages, and what cannot be.
+    // Headers, languages, and invalid requests.
     let got = served.ask("GET", "/search?q=%E8%B6%B3%E7%90%83", "zh-TW,zh;q=0.9,en;q=0.1");
     assert!(got.body.contains("<html lang=\"zh-CN\">") && got.body.contains("搜索"), "{}", got.body);
     assert!(text(&sound("zh", &got.body), "mark").contains("足球"));
@@ -186,7 +186,7 @@ fn the_site_answers_as_the_command_does() {
     served.running.end().expect(0);
 }
 
-/// A look with a browser at a phone's width: it must build the same tree.
+/// A browser at a phone's width must build the same tree.
 fn browse(served: &Served) {
     let Some(browser) = tools::browser() else { return };
     let profile = tempfile::tempdir().unwrap();
@@ -229,7 +229,7 @@ fn searching_makes_the_index_and_keeps_it_up_to_date() {
     let index = suidao::index::Index::open(&other).unwrap();
     assert!(index.origin().pages < 90 && !index.origin().whole);
     assert!(index.matching("").unwrap().iter().all(|page| page.relevant));
-    // What does not read is made anew.
+    // An unreadable index is rebuilt.
     std::fs::write(stage.path("crawl/index/meta.json"), "{").unwrap();
     assert!(search(&["足球"]).expect(0).err.contains("is unreadable"));
     let mut command = suidao();
@@ -251,7 +251,7 @@ fn what_a_killed_search_had_begun_is_removed_by_the_next() {
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with(".suidao-")).count()
     };
-    // It may be done before it is seen: then once more from the beginning.
+    // It may finish before it is seen: then once more from the start.
     let killed = (0..20).any(|_| {
         let _ = std::fs::remove_dir_all(stage.path("crawl/index"));
         let mut running = Running::start(search());

@@ -1,5 +1,5 @@
-//! Forums: generated skins, pages of real software, and software of others on loopback.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+//! Tests of forums: generated skins, pages of real software, and real software on loopback.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // for tests, which wait for processes
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! Lists and threads of forums in every skin, read without templates and judged by what the forum holds: what was posted,
-//! by whom, when, at which floor; what is listed, how often and when it was replied to.
+//! Lists and threads of forums in every skin, compared with the forum's own data: posts, authors, times, floors; threads,
+//! their replies and times.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn forum(skin: Skin) -> Arc<Forum> {
     Arc::new(Forum::new(spec))
 }
 
-/// The pages of boards and threads, by links from the home.
+/// The pages of boards and threads, by links from the home page.
 fn pages(forum: &Arc<Forum>, now: i64) -> BTreeMap<ServedForumPage, Fetched> {
     let mut found = BTreeMap::new();
     let mut left = VecDeque::from([forum.home()]);
@@ -40,7 +40,7 @@ fn pages(forum: &Arc<Forum>, now: i64) -> BTreeMap<ServedForumPage, Fetched> {
     found
 }
 
-/// How many of how many.
+/// A count and its total.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share(usize, usize);
 
@@ -68,7 +68,7 @@ struct Figures {
     replies: Share,
     last: Share,
     sticky: Share,
-    /// Lists on which no post is seen, threads on which no thread is.
+    /// Lists on which no post is found, threads on which no thread is.
     bare_lists: Share,
     bare_threads: Share,
 }
@@ -91,7 +91,7 @@ fn tell(wrong: &str) {
     }
 }
 
-/// Reads a thread's page; `truth`: its posts with who wrote them and the floor of the first.
+/// Reads a thread's page; `truth`: its posts with authors, and the floor of the first.
 fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figures: &mut Figures) {
     let per = forum.spec().posts_per_page as usize;
     let first = (number as usize - 1) * per;
@@ -105,7 +105,7 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
             let own = folded(own);
             own == text || own.contains(&text) || !own.is_empty() && text.contains(&own)
         };
-        // Two may say the same: by time first.
+        // Two posts may have the same text: match by time first.
         let own = found
             .iter()
             .filter(|post| same(&post.text))
@@ -163,7 +163,7 @@ fn list(
         let ServedForumPage::Thread { thread, .. } = forum.kind_of(&record.url) else { continue };
         let truth = &threads[thread];
         seen.insert(thread);
-        // Beside the list stand others.
+        // Other threads are linked next to the list.
         let bare = record.replies.is_none() && record.last_reply.is_none();
         if truth.board != board || bare && found.iter().any(|other| other.replies.is_some()) {
             continue;
@@ -190,10 +190,10 @@ fn list(
 
 /// What a skin shows at all.
 struct Shows {
-    /// When a thread was last replied to; and a sticky one.
+    /// The time of a thread's last reply, and sticky threads.
     last: bool,
     last_of_sticky: bool,
-    /// Threads linked beside the lists of all boards.
+    /// Threads linked next to the lists of all boards.
     beside: BTreeSet<usize>,
 }
 
@@ -254,7 +254,7 @@ fn read(skin: Skin) -> Figures {
     figures
 }
 
-/// Reads a forum of this skin and fails where less is read than should be: hundredths of posts, of times and so on.
+/// Reads a forum of this skin and fails below these hundredths of posts, times and so on.
 fn check(skin: Skin) {
     let own = read(skin);
     let shares = [

@@ -1,5 +1,5 @@
-//! Forums in every skin, from their entrance: every thread that can be read is fetched, and little else; what was said since
-//! is fetched by the next visit, and nothing more; a new skin and a login page are noticed.
+//! Forums in every skin, from their start page: every readable thread is fetched, and little else; the next visit fetches
+//! new posts only; a redesign and a login page are noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn spec(skin: Skin) -> ForumSpec {
     ForumSpec { skin, activity, threads_per_page: 10, posts_per_page: 8, categories: 2, ..ForumSpec::default() }
 }
 
-/// A crawl of one forum, and all that was told of it.
+/// A crawl of one forum, and its events.
 struct Visit {
     crawl: Crawl,
     urls: BTreeMap<UrlId, CrawlUrl>,
@@ -40,7 +40,7 @@ impl Visit {
         Self { crawl: Crawl::new(conditions, Box::new(Boards)), urls: BTreeMap::new(), start }
     }
 
-    /// Goes through all boards; the URLs fetched, in order.
+    /// Visits all boards; the URLs fetched, in order.
     fn go(&mut self, web: &dyn Web) -> (Vec<CrawlUrl>, ForumTally) {
         let (topic, mut fetched, mut tally) = (topic(), Vec::new(), ForumTally::default());
         let mut batches: Vec<Batch> = self.crawl.visit_boards(suidao::model::Millis(0)).into_iter().collect();
@@ -73,7 +73,7 @@ struct Seen {
     wasted: Vec<String>,
 }
 
-/// Sorts what was fetched: a page of a board or of a thread is of use once.
+/// Classifies what was fetched: a page of a board or of a thread is useful once.
 fn sort(forum: &Forum, fetched: &[CrawlUrl]) -> Seen {
     let mut seen = Seen { threads: BTreeSet::new(), useful: 0, wasted: Vec::new() };
     let mut once = BTreeSet::new();
@@ -133,7 +133,7 @@ fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
         assert!(seen.useful * 100 >= fetched.len() * 95, "{skin:?}: waste {:?}", seen.wasted);
         assert!(tally.threads + tally.continuations >= pages as u64 * 98 / 100, "{skin:?}: {tally:?}, {pages} pages");
 
-        // A day later: new threads and new replies, each at the cost of the pages they are on.
+        // A day later: new threads and new replies, each for the cost of their pages.
         web.set(now + DAY);
         let before: BTreeMap<CrawlUrl, u32> = truth.into_iter().map(|thread| (thread.url, thread.posts)).collect();
         let changed = forum.threads(now + DAY).into_iter();
@@ -154,7 +154,7 @@ fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
     });
 }
 
-/// Another web from a moment on.
+/// Becomes another web at some time.
 struct Turned {
     web: ForumWeb,
     page: &'static str,

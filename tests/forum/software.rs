@@ -1,5 +1,5 @@
-//! Forums of other people's making: FlaskBB, django-machina and Spirit with generated Chinese threads, each started on a
-//! loopback port of its own and ended with its test.
+//! Real forum software: FlaskBB, django-machina and Spirit with generated Chinese threads, each on a loopback port of its
+//! own and ended with its test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,28 +9,27 @@ use crate::support::{AT_ONCE, Running, lexicon_of, pages, run, suidao, tools};
 use serde_json::Value;
 use suidao::model::CrawlUrl;
 
-/// What the forum's own database says of a thread.
+/// A thread according to the forum's database.
 #[derive(Debug, Clone)]
 struct Thread {
     url: CrawlUrl,
     readable: bool,
 }
 
-/// What requests were for.
+/// The purpose of requests.
 #[derive(Debug, Default)]
 struct Fetched {
     /// Threads, by their first pages.
     threads: BTreeSet<u64>,
-    /// Further pages of threads.
     further: usize,
-    /// The home and pages of boards.
+    /// The home page and pages of boards.
     index: usize,
     /// URLs of the rest.
     wasted: Vec<String>,
 }
 
 impl Fetched {
-    /// Li, Cheng, Guo, Zhang 2007: pages that list threads or continue them count neither for nor against.
+    /// Li, Cheng, Guo, Zhang 2007: pages that list threads or continue them do not count.
     fn precision(&self) -> f64 {
         self.threads.len() as f64 / (self.threads.len() + self.wasted.len()).max(1) as f64
     }
@@ -40,7 +39,7 @@ fn without_query(url: &CrawlUrl) -> &str {
     url.as_str().split('?').next().unwrap()
 }
 
-/// A forum software that serves, in a directory of its own.
+/// A running forum software, in a directory of its own.
 struct Forum {
     running: Running,
     software: &'static str,
@@ -92,7 +91,7 @@ impl Forum {
         truth["threads"].as_array().unwrap().iter().map(thread).collect()
     }
 
-    /// The ids of the threads that any of the addresses, whatever its query, is a page of.
+    /// The ids of the threads that have one of the addresses (without query) as a page.
     fn obtained<'a>(&self, urls: impl IntoIterator<Item = &'a CrawlUrl>) -> BTreeSet<u64> {
         let ids = self.ids("threads");
         urls.into_iter().filter_map(|url| ids.get(without_query(url)).copied()).collect()
@@ -109,8 +108,8 @@ impl Forum {
         ids
     }
 
-    /// What of these requests was for: every page once, whatever its address; what is no page of the forum's boards and
-    /// threads, or was asked for before, is wasted. Answers that lead elsewhere and robots.txt are left out.
+    /// The purpose of these requests: every page once, whatever its address; other pages and repeated ones are wasted.
+    /// Redirects and robots.txt are left out.
     fn fetched(&self, requests: &[(CrawlUrl, u16)]) -> Fetched {
         let (boards, threads, home) = (self.ids("boards"), self.ids("threads"), self.home());
         let mut fetched = Fetched::default();
@@ -133,7 +132,7 @@ impl Forum {
         fetched
     }
 
-    /// `suidao forum VERB`, told to wait for nothing.
+    /// `suidao forum VERB` without delays.
     fn forum(&self, verb: &str, args: &[&Path]) {
         let mut command = suidao();
         command
@@ -144,7 +143,7 @@ impl Forum {
         run(command).expect(0);
     }
 
-    /// New threads and replies, said now; the ids of the new threads.
+    /// Adds threads and replies now; returns the ids of the new threads.
     fn add(&self, python: &Path, threads: usize, replies: usize) -> BTreeSet<u64> {
         let before = self.threads();
         let mut command = script(python, self.software, &self.data());
@@ -180,8 +179,8 @@ impl Forum {
     }
 }
 
-/// What every software must give before anything else may be asked of it: boards and threads of which the truth knows,
-/// pages that lead to them, new threads in the lists at once, and nothing of what members alone may read.
+/// What every software must do before other tests: its boards and threads are those of the truth, pages lead to them, new
+/// threads are listed at once, and nothing is visible that only members may read.
 fn serves_what_it_says(software: &'static str) {
     let Some(python) = tools::forums() else { return };
     let forum = Forum::start(&python, software);
@@ -219,7 +218,7 @@ fn spirit_serves_what_it_says() {
     serves_what_it_says("spirit");
 }
 
-/// Every thread once, and little else; later what was said since, and little else.
+/// Every thread once, and little else; later new posts, and little else.
 fn is_read_and_read_again(software: &'static str) {
     let Some(python) = tools::forums() else { return };
     let forum = Forum::start(&python, software);

@@ -1,5 +1,5 @@
-//! A forum watched for days on a virtual clock: boards are visited as often as was asked for, what is said is fetched soon
-//! after, and a restart in the middle changes nothing.
+//! A forum watched for days on a virtual clock: boards are visited as often as planned, new posts are fetched soon, and a
+//! restart in the middle changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Watched {
         Self { forum, web, crawl, topic, now, told }
     }
 
-    /// Goes on until so many days after the start.
+    /// Runs until so many days after the start.
     fn until(&mut self, days: i64) {
         let end = Millis(u64::try_from(self.forum.spec().activity.start + (6 + days) * DAY).unwrap() * 1000);
         while self.now < end {
@@ -111,12 +111,12 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
     watched.until(3);
     let visits = watched.visits();
     let days: BTreeSet<i64> = visits.keys().map(|(_, day)| *day).collect();
-    // The first and the last day are not whole.
+    // The first and the last day are incomplete.
     for day in days.iter().skip(1).take(days.len() - 2) {
         let of_day: usize = visits.iter().filter(|((_, of), _)| of == day).map(|(_, count)| count).sum();
         assert!((11..=13).contains(&of_day), "12 visits were asked for on a day: {visits:?}");
     }
-    // All that was said up to ten hours before is on record.
+    // Everything posted more than ten hours ago is stored.
     let now = i64::try_from(watched.now.0 / 1000).unwrap();
     let urls = watched.urls();
     let fetched: BTreeSet<usize> = (watched.told.iter().flat_map(|batch| &batch.events))
@@ -146,7 +146,7 @@ fn a_restart_goes_on_as_if_there_had_been_none() {
     let mut whole = Watched::new(12);
     whole.until(1);
     let before = whole.told.len();
-    // What was told is all that a restart has.
+    // A restart has only the log.
     let mut resumed = Watched::new(12);
     resumed.crawl = crawl(&resumed.forum, 12);
     for batch in &whole.told {

@@ -1,4 +1,4 @@
-//! Batches of every strategy on three generated webs, of a refresh, of a forum and of a crawl that is gone on with.
+//! Digests of the events of every strategy on three generated webs, of a refresh, of a forum and of a resumed crawl.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn config(strategy: &str, pages: u64) -> Config {
     config
 }
 
-/// Names aside: the bytes of the log.
+/// A digest of the bytes of the log.
 fn events(batches: &[Batch]) -> u64 {
     digest(batches.iter().flat_map(|batch| &batch.events).map(|event| postcard::to_stdvec(event).unwrap()))
 }
@@ -74,7 +74,7 @@ fn layers(world: &SyntheticWeb) -> ContextGraphModel {
     ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
 
-/// A crawl of `world`, and another one that goes on where it was left for each further number of pages.
+/// A crawl of `world`, resumed for each further number of pages.
 fn crawl(world: &SyntheticWeb, topic: &Topic, strategy: &str, pages: &[u64], in_flight: usize) -> Vec<Batch> {
     let mut log: Vec<Batch> = Vec::new();
     for &pages in pages {

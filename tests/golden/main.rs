@@ -1,7 +1,7 @@
-//! What the program decides, as digests: the events of crawls of generated webs, times aside, and what is read from the
-//! pages of those webs. A change of structure leaves them alone; a change of behaviour is a commit that says why, with
-//! digests written anew by `SUIDAO_GOLDEN=write cargo test --test golden`.
-#![allow(clippy::unwrap_used)] // test helpers may
+//! Digests of decisions: the events of crawls of generated webs, without times, and what is read from their pages. A
+//! refactoring does not change them; a change of behaviour is a commit with a reason, and with digests rewritten by
+//! `SUIDAO_GOLDEN=write cargo test --test golden`.
+#![allow(clippy::unwrap_used)] // for tests
 
 mod crawls;
 mod reading;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// Compares digests with those on record in `tests/golden/FILE`, or writes them there.
+/// Compares digests with those in `tests/golden/FILE`, or writes them there.
 fn compare(file: &str, digests: &[(String, u64)]) {
     let text = digests.iter().fold(String::new(), |mut text, (name, digest)| {
         writeln!(text, "{digest:016x} {name}").unwrap();
@@ -26,7 +26,7 @@ fn compare(file: &str, digests: &[(String, u64)]) {
     assert!(changed.is_empty() && text == known, "other digests than in {}:\n{}", path.display(), changed.join("\n"));
 }
 
-/// Digest of a sequence of records without ends of their own.
+/// Digest of a sequence of records without terminators.
 fn digest<B: AsRef<[u8]>>(records: impl IntoIterator<Item = B>) -> u64 {
     let mut digest = Xxh3::new();
     for record in records {

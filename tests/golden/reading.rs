@@ -1,4 +1,4 @@
-//! Text, links, dates and listing mark of generated pages, in every skin, and the bytes of those pages.
+//! Digests of text, links, dates and listing flag of generated pages, in every skin, and of the bytes of those pages.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn pages(
     found
 }
 
-/// All that is read, field by field, so that other names of fields are no change.
+/// Everything read, field by field, so that a renamed field changes nothing.
 fn record(fetched: &Fetched, topic: &Topic) -> String {
     let parsed = parse(fetched);
     let page = read::read(fetched, topic);

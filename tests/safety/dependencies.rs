@@ -1,5 +1,5 @@
-//! What comes in with the dependencies is what deny.toml allows: licences, versions, sources. cargo-deny says the same of more
-//! platforms, and knows advisories; this takes no tool and no network.
+//! All dependencies comply with deny.toml: licences, versions, sources. cargo-deny checks more platforms, and advisories;
+//! this test needs no tool and no network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::support::run;
 
-/// What an SPDX expression asks for, where `/` is an old form of OR.
+/// Evaluates an SPDX expression, in which `/` is an old form of OR.
 fn holds(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -82,7 +82,7 @@ fn dependencies_are_those_that_deny_toml_allows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rules: toml::Table = toml::from_str(&std::fs::read_to_string(root.join("deny.toml")).unwrap()).unwrap();
     let list = |part: &str, name: &str| rules[part][name].as_array().unwrap().clone();
-    // Unlike `cargo metadata` it leaves out what no feature asks for.
+    // Unlike `cargo metadata` it omits what no feature needs.
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(["tree", "--workspace", "--locked", "--offline", "--edges", "normal,build,dev"]);
     command.args(["--prefix", "none", "--format", "{p}|{l}"]);

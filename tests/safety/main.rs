@@ -1,5 +1,5 @@
-//! What strangers can do: to the network, a terminal, a crawl directory, the reader, the browser.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+//! Tests of hostile input: network, terminal, crawl directory, parser, browser.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // for tests, which wait for processes
 
 #[path = "../support/mod.rs"]
 mod support;

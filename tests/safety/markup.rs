@@ -1,5 +1,5 @@
-//! Text and links that are read of a page are those in the tree that html5ever builds without our bounds. The pages are written here,
-//! generated, mutated, taken from html5lib's tests, or recorded (`../shared/charset`, or the folder that `SUIDAO_PAGES` names).
+//! Text and links of a page equal those in html5ever's tree without our bounds. The pages are written here, generated,
+//! mutated, taken from html5lib's tests, or recorded (`../shared/charset`, or the folder in `SUIDAO_PAGES`).
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use suidao::model::{CrawlUrl, Fetched};
 use suidao::read;
 
 const PAGE: &str = "http://a.cn/x/y.html";
-/// What a browser does not show, or shows otherwise than as text of the page.
+/// What a browser does not show, or shows otherwise than as text.
 const UNSEEN: [&str; 16] = [
     "script", "style", "template", "textarea", "select", "datalist", "title", "iframe", "noembed", "noframes",
     "object", "applet", "canvas", "audio", "video", "noscript",
 ];
 
-/// What is read of a page: its text without white space, and where its links lead, in no order.
+/// What is read of a page: its text without white space, and the targets of its links, sorted.
 fn read(html: &str) -> (String, Vec<String>) {
     let url = CrawlUrl::parse(PAGE).unwrap();
     let body = html.to_owned();
@@ -36,7 +36,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|&c| !blank(c)).collect()
 }
 
-/// What html5ever's tree of it holds, by the same account.
+/// The same from html5ever's tree.
 fn tree(html: &str) -> (String, Vec<String>) {
     let page = Html::parse_document(html);
     let (mut text, mut links) = (String::new(), Vec::new());
@@ -70,7 +70,7 @@ fn tree(html: &str) -> (String, Vec<String>) {
     (squeezed(&text), links)
 }
 
-/// Whether both say the same of a page; where nothing is shown we look for more than a browser does.
+/// Whether both agree; if nothing is visible we search more of the page than a browser shows.
 fn agree(html: &str) -> bool {
     let (text, links) = tree(html);
     text.is_empty() || read(html) == (text, links)
@@ -117,7 +117,7 @@ fn every_number_of_slashes_leads_to_another_host() {
     }
 }
 
-/// Pieces of markup that go wrong together.
+/// Pieces of markup that cause errors together.
 const PARTS: [&str; 96] = [
     "<a href=1>",
     "<a href=2>",
@@ -267,7 +267,7 @@ fn the_pages_of_html5libs_tests() {
     assert!(pages > 500, "{pages} pages");
 }
 
-/// Names and styles by which elements are hidden are taken away first: what they hide is judgement, not markup.
+/// Names and styles that hide elements are removed first: hiding is a decision, not markup.
 #[test]
 fn recorded_pages() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/charset");
@@ -280,7 +280,7 @@ fn recorded_pages() {
         let bytes = std::fs::read(&file).unwrap();
         let (page, _, _) = encoding_rs::UTF_8.decode(&bytes);
         let page = plain(&page);
-        // Of longer ones not all is read, and none of these are ones for UTF-16.
+        // Longer pages are not read in full, and none of these are UTF-16.
         if bytes.len() > 1 << 20 || page.contains('\0') || !page.contains('<') {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Safety as the user has it: the binary, against a web that means harm. No link leads out of the public web, no name
-//! leads out of the crawl directory, and no secret out of its origin.
+//! The program against a hostile web. No link leads out of the public web, no name out of the crawl directory, and no
+//! secret out of its origin.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 
 use crate::support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao};
 
-/// A proxy that is the whole web: answers by URL, raw.
+/// A proxy that simulates the whole web: raw answers by URL.
 struct Web {
     address: SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Web {
-    /// Serves `answers` (head without the status line's version and without its length, and body) until the test ends.
+    /// Serves `answers` (head without protocol version and length, and body) until the test ends.
     fn serve(answers: &[(&str, &str, &str)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -87,7 +87,7 @@ impl Room {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// `suidao crawl` into `out`, without waits.
+    /// `suidao crawl` into `out`, without delays.
     fn crawl(&self, more: &[&str]) -> Command {
         let mut command = suidao();
         command.current_dir(self.path());
@@ -155,7 +155,7 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
     let web = Web::serve(&[
         ("http://a.test/", html, links),
         ("http://a.test/to", "302 Found\nLocation: http://a.test:6379/", ""),
-        // A robots.txt that stands there forbids everything, as any that cannot be had.
+        // A robots.txt redirected there forbids everything, like any unreachable one.
         ("http://c.test/robots.txt", "302 Found\nLocation: http://c.test:22/robots.txt", ""),
     ]);
     let room = Room::new("http://a.test/\nhttp://d.test:11211/\nhttps://e.test:6667/\n");
@@ -171,7 +171,7 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
         assert!(skipped.contains(&format!("{refused},port")), "{refused}: {skipped}");
     }
     assert!(skipped.contains("http://c.test/,robots-unreachable"), "{skipped}");
-    // One that is let in is asked, robots.txt first.
+    // A permitted port is contacted, robots.txt first.
     run(room.crawl(&["--proxy", &web.proxy(), "--set", "scope.allow_ports=[11211]"])).expect(0);
     let asked = web.asked().split_off(asked.len());
     assert!(asked.iter().any(|line| line.starts_with("GET http://d.test:11211/robots.txt ")), "{asked:?}");
@@ -287,7 +287,7 @@ fn a_secret_is_told_to_its_origin_and_to_nobody_else() {
     assert!(known >= 4 && others >= 4, "{:?}", web.asked());
     let sent = web.heads().iter().filter(|head| head.to_lowercase().contains("\r\ncookie: sid=c00kie\r\n")).count();
     assert!(sent >= 2, "{:?}", web.heads());
-    // Bad ones are told without what they hold.
+    // Errors do not contain the secrets.
     for (config, told) in [
         ("[[fetch.credentials]]\norigin = 'a.test'\nbearer_env = 'SAFETY_NO_SUCH'\n", "SAFETY_NO_SUCH"),
         ("[[fetch.credentials]]\norigin = 'a.test/t0ken'\nbearer = 't0ken'\n", "origin"),
@@ -348,7 +348,7 @@ fn no_name_leads_out_of_the_crawl_directory() {
             "-o",
             &format!("exported.{format}"),
         ]);
-        // Which formats there are is not this test's business.
+        // The list of formats is not tested here.
         let ended = run(export);
         assert!(matches!(ended.code(), 0 | 2), "{ended:?}");
     }

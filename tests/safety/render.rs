@@ -1,5 +1,5 @@
-//! Pages that scripts make, shown by a real headless Chromium: what is read of them, what a hostile page cannot do, and that
-//! archive, exports and replays have what was shown. The web is served on loopback as a forward proxy.
+//! Rendered pages in a real headless Chromium: what is read, what a hostile page cannot do, and that archive, exports and
+//! replays have the rendered page. The web is a forward proxy on loopback.
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, UdpSocket};
@@ -21,7 +21,7 @@ use suidao::store::{CrawlDirectory, Responses};
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{ServedRequest, ServerOptions, WebServer};
 
-/// A web from a few answers: URL to media type and body. robots.txt is missing where it is not given.
+/// Answers by URL: status, media type and body. robots.txt is missing unless given.
 struct Pages(BTreeMap<String, (u16, String, Bytes)>);
 
 impl Web for Pages {
@@ -44,7 +44,7 @@ impl Web for Pages {
 fn web(pages: &[(&str, &str, &str)]) -> Pages {
     let page = |&(url, media, body): &(&str, &str, &str)| {
         let status = media.parse().unwrap_or(200);
-        // Of a redirect the body is where it leads.
+        // The body of a redirect is its target.
         let media = if status == 200 { media } else { body };
         (CrawlUrl::parse(url).unwrap().to_string(), (status, media.to_owned(), Bytes::copy_from_slice(body.as_bytes())))
     };
@@ -88,7 +88,7 @@ impl Stage {
         Ok(String::from_utf8(made.to_vec()).unwrap())
     }
 
-    /// The main text of what a browser makes of a page.
+    /// The main text of the rendered page.
     fn text(&self, url: &str) -> String {
         let rendered = Some(self.render(url).unwrap().into());
         parse(&Fetched { rendered, ..self.page(url) }).text
@@ -163,13 +163,13 @@ fn what_scripts_make_is_read() {
     }
     assert!(stage.text("http://a.test/json").contains("第一条消息来自接口"));
     assert!(stage.text("http://a.test/shadow").contains("写于北京"));
-    // The browser keeps to what other hosts allow: this one allows nobody to read it.
+    // The browser obeys CORS: this host permits nobody to read it.
     assert!(!stage.render("http://a.test/cross").unwrap().contains("不许"));
-    // The links are those of the page as it calls itself.
+    // Links are resolved against the base address of the page.
     let rendered = Some(stage.render("http://a.test/late").unwrap().into());
     let parsed = parse(&Fetched { rendered, ..stage.page("http://a.test/late") });
     assert_eq!(parsed.document.links[0].url.as_str(), "http://a.test/deep/er/sub.html");
-    // A charset that is not UTF-8.
+    // A charset other than UTF-8.
     let page = Fetched {
         body: Bytes::from(gbk.into_owned()),
         headers: vec![("content-type".to_owned(), "text/html; charset=gbk".to_owned())],
@@ -179,7 +179,7 @@ fn what_scripts_make_is_read() {
     let parsed = parse(&Fetched { rendered: Some(rendered), ..page });
     assert!(parsed.text.contains("编码为国标的页面由脚本写成") && parsed.rendered, "{}", parsed.text);
     assert_eq!((parsed.charset.as_str(), parsed.title.as_str()), ("UTF-8", "编码"));
-    // The page itself is had once, by the crawl; style sheets never; a script once for all pages.
+    // The crawl fetches the page once; style sheets never; a script once for all pages.
     assert_eq!((stage.asked("/json"), stage.asked("/a.css"), stage.asked("/js/list.js")), (0, 0, 1));
     assert_eq!(stage.asked("/robots.txt"), 3, "one for each host: {:?}", stage.server.log());
 }
@@ -189,7 +189,7 @@ fn a_hostile_page_reaches_nothing() {
     if tools::browser().is_none() {
         return;
     }
-    // What must not be reached: a server at a private address, and a port for datagrams.
+    // Must not be reached: a server at a private address, and a UDP port.
     let private = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = private.local_addr().unwrap();
     private.set_nonblocking(true).unwrap();
@@ -244,11 +244,11 @@ fn a_hostile_page_reaches_nothing() {
             ("http://a.test/cookie", JSON, "{}"),
             ("http://a.test/post", JSON, "{}"),
             ("http://a.test/worker.js", JS, "fetch('/fromworker')"),
-            // Robots.txt cannot be had: nothing of it is loaded.
+            // robots.txt is unreachable: nothing is loaded.
             ("http://a.test/closed", HTML, "<div id=app>x</div><script src=http://down.test/s.js></script>"),
             ("http://down.test/robots.txt", "503", "busy"),
             ("http://down.test/s.js", JS, "document.title = 'loaded'"),
-            // A host that has too much to do is asked once, and one that wants time between requests in its time.
+            // An overloaded host is asked once, and one with a Crawl-delay at its intervals.
             ("http://a.test/busy", HTML, "<p id=app>忙</p><script src=http://busy.test/1.js></script>"),
             ("http://a.test/busy2", HTML, "<p id=app>忙</p><script src=http://busy.test/2.js></script>"),
             ("http://busy.test/1.js", "429", "text/plain"),
@@ -289,7 +289,7 @@ fn a_hostile_page_reaches_nothing() {
     assert_eq!((stage.asked("/1.js"), stage.asked("/2.js")), (1, 0));
     let slowly = stage.render("http://a.test/slowly").unwrap();
     assert!(slowly.contains("apart"), "{slowly}");
-    // The proxy is asked for the robots.txt of a name that has no address, and for no private one.
+    // The proxy is asked for the robots.txt of a name without an address, and of no private one.
     let hosts = ["a.test", "down.test", "busy.test", "slow.test", "name.invalid"];
     let log = stage.server.log();
     assert!(log.iter().all(|access| hosts.contains(&access.host.as_str())), "{log:?}");
@@ -378,7 +378,7 @@ fn pages_without_an_end_come_to_one() {
     assert!(stage.render("http://a.test/timer").unwrap().contains("定时次次"));
     assert!(stage.render("http://a.test/poll").unwrap().contains("轮询"));
     assert!(stage.asked("/data.json") <= 10, "{}", stage.asked("/data.json"));
-    // A script that runs for ever is stopped, and what was there before is read; at the worst the page stays as it was sent.
+    // An endless script is stopped, and what was there before is read; at worst the server's answer is used.
     for path in ["loop", "atonce", "heap"] {
         match stage.render(&format!("http://a.test/{path}")) {
             Ok(html) => assert!(html.contains("循环") || html.contains("堆"), "{html}"),
@@ -391,7 +391,7 @@ fn pages_without_an_end_come_to_one() {
     assert_eq!((stage.asked("/new"), stage.asked("/p1"), stage.asked("/reload")), (0, 0, 0));
     assert!(stage.render("http://a.test/popups").unwrap().contains("弹窗"));
     assert_eq!(stage.render("http://a.test/huge"), Err(RenderFailure::TooLarge));
-    // Too deep even for the browser: what it says of it depends on the browser.
+    // Too deep even for the browser: its answer depends on the version.
     match stage.render("http://a.test/deep") {
         Ok(html) => assert!(html.contains("深")),
         Err(failure) => assert_eq!(failure, RenderFailure::Crashed),
@@ -400,11 +400,11 @@ fn pages_without_an_end_come_to_one() {
     assert!(!stage.render("http://a.test/gone").unwrap_or_default().contains("script"));
     assert!(stage.render("http://a.test/unload").unwrap().contains("不让走"));
     assert!(stage.render("http://a.test/after").unwrap().contains("还能用"));
-    // Generous: the machine may have much else to do, and none of these may wait for ever.
+    // Generous: the machine may be busy, but none of these may hang.
     assert!(begun.elapsed() < Duration::from_secs(400), "{:?}", begun.elapsed());
 }
 
-/// Processes whose command line names `path`.
+/// Processes whose command line contains `path`.
 fn processes(path: &Path) -> Vec<u32> {
     let path = path.display().to_string();
     let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -437,7 +437,7 @@ fn many_pages_at_a_time_and_a_browser_that_dies() {
         .collect();
     let pages: Vec<(&str, &str, &str)> =
         names.iter().zip(&bodies).map(|(name, body)| (name.as_str(), HTML, body.as_str())).collect();
-    // The browser is started anew after 7 pages.
+    // The browser restarts after 7 pages.
     let stage = Stage::new(&pages, RenderSettings { tabs: 3, pages: 7, ..RenderSettings::default() });
     let all: Vec<_> = names
         .iter()
@@ -450,7 +450,7 @@ fn many_pages_at_a_time_and_a_browser_that_dies() {
         let html = stage.runtime.block_on(made).unwrap().unwrap();
         assert!(String::from_utf8_lossy(&html).contains(&format!("第{n}页。第{n}页。")));
     }
-    // The browser dies between two pages: another takes its place.
+    // The browser crashes between two pages: another replaces it.
     let own = stage.dir.path().canonicalize().unwrap();
     let ids = processes(&own);
     assert!(!ids.is_empty());
@@ -466,7 +466,7 @@ fn many_pages_at_a_time_and_a_browser_that_dies() {
     assert!(until(|| processes(&own).is_empty()), "{:?}", processes(&own));
 }
 
-/// A site whose index is made by a script from a list, and whose articles are as they are.
+/// A site whose index is built by a script, and whose articles are static.
 fn site() -> Vec<(String, &'static str, String)> {
     let mut pages = vec![
         ("http://a.test/".to_owned(), HTML, "<title>足球</title><noscript>请启用 JavaScript</noscript><div id=app></div><script src=/app.js></script>".to_owned()),
@@ -522,23 +522,23 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
         (pages, all.iter().filter(|event| rendered(event)).count())
     };
     assert_eq!(crawl("never", &["render.mode=never"]), (1, 0));
-    // The articles say enough themselves.
+    // The articles have enough text.
     assert_eq!(crawl("auto", &["render.mode=auto"]), (11, 1));
     assert_eq!(crawl("unsaid", &[]), (1, 0), "nothing is rendered unless it is asked for");
     assert_eq!(crawl("always", &["render.mode=always"]), (11, 11));
 
-    // Exports read what was shown.
+    // Exports read the rendered page.
     let lines = export(&dir.path().join("auto"), &dir.path().join("auto.jsonl"));
     let home = lines.iter().find(|line| line["url"] == "http://a.test/").unwrap();
     assert!(home["text"].as_str().unwrap().contains("足球比赛的消息"), "{home}");
-    // The archive has the answer as it came, and behind it what was made of it.
+    // The archive has the original answer, followed by the rendered page.
     let warc = dir.path().join("auto/pages/suidao-00000.warc.gz");
     let kept: Vec<Fetched> = Responses::open(&warc, 1 << 20).unwrap().map(Result::unwrap).collect();
     let home = kept.iter().find(|page| page.url.as_str() == "http://a.test/").unwrap();
     assert!(home.body == web.get(&home.url).unwrap().body && home.rendered.is_some());
     assert_eq!(kept.iter().filter(|page| page.rendered.is_some()).count(), 1);
     warcio_check(&[warc]);
-    // A replay of what is archived gives the events of the crawl.
+    // A replay of the archive gives the events of the crawl.
     struct Kept(BTreeMap<CrawlUrl, Fetched>);
     impl Web for Kept {
         fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
@@ -563,7 +563,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     let seeds = [CrawlUrl::parse("http://a.test/").unwrap()];
     replay(&mut machine, &seeds, &TopicalWeb { web: &again, topic: &topic }, 1, |batch| batches.push(batch));
     assert_eq!(as_json(&batches), events(&dir.path().join("auto")));
-    // What it says of why.
+    // The output of `why`.
     let mut why = suidao();
     why.arg("why").arg(dir.path().join("auto")).arg("http://a.test/");
     let told = run(why).expect(0).out;
@@ -598,12 +598,12 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     assert!(running.until(|| processes(&profiles).len() >= 3), "{}", running.said("err"));
     running.kill();
     assert!(until(|| processes(&profiles).is_empty()), "{:?}", processes(&profiles));
-    // Going on takes away what it left, and ends.
+    // Resuming deletes what it left, and ends.
     run(crawl("out", &["--render", "always", "--set", "render.timeout=2"])).expect(0);
     assert!(!profiles.exists() || std::fs::read_dir(&profiles).unwrap().next().is_none());
     assert!(until(|| processes(&profiles).is_empty()));
 
-    // Stopped while pages wait for the browser: they are not taken as they were sent, but shown when the crawl goes on.
+    // Stopped while pages wait for the browser: they are not settled, but rendered when the crawl resumes.
     std::fs::write(dir.path().join("s.txt"), "http://h1.test/\nhttp://h2.test/\nhttp://h3.test/\nhttp://h4.test/\n")
         .unwrap();
     let slow = ["--set", "render.mode=always", "--set", "render.timeout=4", "--set", "render.tabs=1"];
@@ -626,7 +626,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     run(crawl("stopped", &slow)).expect(0);
     assert_eq!(shown("stopped"), [true; 4]);
 
-    // What is not there is told, and nothing is begun.
+    // A missing program is an error before anything starts.
     for (render, told) in
         [("render.browser=/no/such/chromium", "/no/such/chromium"), ("render.mode=sometimes", "render.mode")]
     {
@@ -648,10 +648,10 @@ fn a_renderer_that_cannot_be_had_says_why() {
     let mode = RenderMode::Auto;
     let named = |program: &str| RenderSettings { mode, browser: Some(program.into()), ..RenderSettings::default() };
     assert!(matches!(start(named("/no/such/program")), Err(RendererError::NotAProgram(_))));
-    // A program that is no browser.
+    // A program that is not a browser.
     let error = start(named("true")).unwrap_err();
     assert!(matches!(&error, RendererError::NoStart { .. }), "{error}");
     assert!(error.to_string().contains("docs/render.md"), "{error}");
-    // Asked for by nobody, none is started.
+    // With `never` no browser starts.
     start(RenderSettings { mode: RenderMode::Never, ..RenderSettings::default() }).unwrap();
 }

@@ -1,5 +1,5 @@
-//! A crawl directory that somebody else has made: what in it reaches out of it is not followed. Each test doctors a
-//! directory as a stranger might, and runs the binary in it as its user would.
+//! Crawl directories of others: nothing in them reaches outside. Each test manipulates a directory as a stranger might,
+//! and runs the program in it.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao, tools};
 
-/// A web of pages about the topic, asked directly or as a proxy, that writes down what it was asked.
+/// A web of pages about the topic, asked directly or as a proxy, that records its requests.
 struct Web {
     address: SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,
@@ -57,7 +57,7 @@ fn answer(mut stream: TcpStream, heads: &Mutex<Vec<String>>) -> std::io::Result<
     stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
 }
 
-/// A crawl that was made, and a place outside of it.
+/// A finished crawl, and a place outside of it.
 struct Room {
     dir: tempfile::TempDir,
     web: Web,
@@ -71,7 +71,7 @@ impl Room {
         room
     }
 
-    /// A crawl of the web itself, whose address is of this machine.
+    /// A crawl of the web itself, at a loopback address.
     fn private() -> Self {
         let web = Web::serve();
         let room = Self { web, ..Self::empty("") };
@@ -105,13 +105,12 @@ impl Room {
         self.suidao(&verb, &[&AT_ONCE[..], more].concat())
     }
 
-    /// A round in which known pages are asked for again.
     fn refresh(&self, more: &[&str]) -> Command {
         let verb = ["refresh", "out", "--requests", "4", "--set", "refresh.shortest=0", "--contact", "me@example.cn"];
         self.suidao(&verb, &[&AT_ONCE[..], more].concat())
     }
 
-    /// Puts a value into the configuration that the directory keeps.
+    /// Sets a value in the configuration stored in the directory.
     fn doctor(&self, key: &str, value: impl Into<toml::Value>) {
         let path = self.path("out/state/config.toml");
         let mut table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
@@ -132,7 +131,7 @@ impl Room {
         symlink(self.path(to), &path).unwrap();
     }
 
-    /// What lies outside is as it was.
+    /// Everything outside is unchanged.
     fn is_untouched(&self) {
         assert_eq!(fs::read_to_string(self.path("outside/mine")).unwrap(), "mine\n");
         assert_eq!(fs::read_dir(self.path("outside")).unwrap().count(), 1);
@@ -166,10 +165,10 @@ fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
         assert!(told.contains(KEPT) && told.contains("fetch.credentials"), "{told}");
     }
     assert_eq!(room.web.heads().len(), before);
-    // What the user names is the user's.
+    // The user's own configuration is accepted.
     run(room.refresh(&[&own[..], &["-c", KEPT]].concat())).expect(0);
     assert!(room.web.heads().concat().contains("hush"));
-    // Nor is it kept, once the user has said it.
+    // It is not stored either, after the user has set it.
     let own_word = "fetch.credentials=[{ origin = 'http://a.test', headers_env = { X-Found = 'STRANGERS_SECRET' } }]";
     fs::write(room.path(KEPT), kept).unwrap();
     run(room.refresh(&[&own[..], &["--set", own_word]].concat())).expect(0);
@@ -191,7 +190,7 @@ fn no_proxy_and_no_address_is_taken_from_a_directory() {
         assert!(told.contains(word) && told.contains(KEPT), "{told}");
         assert_eq!((room.web.heads().len(), proxy.heads().len()), (before, 0), "{told}");
     };
-    // As the crawl was made: its pages would all count as refused.
+    // As in the crawl: otherwise all its pages would be skipped.
     quiet(&[], "started with fetch.allow_private");
     run(room.refresh(&["--allow-private"])).expect(0);
     for (key, value) in [
@@ -275,7 +274,7 @@ fn a_log_is_written_to_no_link() {
             assert!(told.contains("--log FILE") && told.contains("symbolic link"), "{name}: {told}");
         }
         room.is_untouched();
-        // What the user names is written to.
+        // A file named by the user is written.
         run(room.refresh(&[&own[..], &["--log", "outside/mine"]].concat())).expect(0);
         assert!(fs::read_to_string(room.path("outside/mine")).unwrap().len() > 10);
     }
@@ -352,7 +351,7 @@ fn pages_are_cut_and_written_in_the_directory_alone() {
     let made = Room::new();
     let room = Room::empty("http://a.test/\n");
     copy(&made.path("out"), &room.path("out"));
-    // Pages of another crawl of the user's: those behind the last would be taken away.
+    // Pages of another crawl of the user: those after the last location would be cut.
     fs::rename(room.path("out/pages"), room.path("elsewhere")).unwrap();
     fs::write(room.path("elsewhere/suidao-00007.warc.gz"), "mine").unwrap();
     room.link("pages", "elsewhere");
@@ -363,10 +362,10 @@ fn pages_are_cut_and_written_in_the_directory_alone() {
         assert!(told.contains("out/pages") && told.contains("symbolic link"), "{told}");
     }
     assert_eq!(snapshot(&room.path("elsewhere")), before);
-    // Looking at them is another matter.
+    // Reading them is permitted.
     run(room.suidao(&["export", "out", "-o", "pages.jsonl"], &[])).expect(0);
 
-    // A single file that is a link is read, and never cut or gone on with.
+    // A single file that is a link is read, and never cut or appended to.
     let room = Room::empty("http://a.test/\n");
     copy(&made.path("out"), &room.path("out"));
     let file = room.path("out/pages/suidao-00000.warc.gz");
@@ -451,7 +450,7 @@ fn nothing_is_read_that_is_larger_than_it_can_be() {
         let path = room.path("out").join(name);
         let former = fs::read(&path).unwrap_or_default();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // Takes no room on the disk, and would take all of the memory.
+        // A sparse file, which would fill the memory.
         fs::File::create(&path).unwrap().set_len(1 << 42).unwrap();
         (path, former)
     };

@@ -1,6 +1,5 @@
-//! What pages, servers, files and arguments say is text on a terminal and in the lists that people look at there: no verb
-//! passes on what would steer the one or deceive the other. A crawl of a web that tries is made, every verb that `--help`
-//! names is run on it, and what it says is looked through; a verb that is not run here fails the test.
+//! Text of pages, servers, files and arguments is only text on a terminal and in lists for people. A hostile web is
+//! crawled, every verb in `--help` is run on it, and all output is searched. A verb that is not run here fails the test.
 #![cfg(unix)] // files with such names
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,23 +19,23 @@ use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Proxied, ServerOptions, Skin, SyntheticWeb, WebServer};
 
-/// Sets the title, a colour by ESC and by C1, clears, rings, goes back, writes from right to left, isolates, and says things
-/// that have no width; each after a word by which it is found again.
+/// Sets the title, a colour by ESC and by C1, clears, rings, moves back, writes from right to left, isolates, and adds
+/// zero-width characters; each after a word by which it is found.
 const EVIL: &str = "hostilemark\u{1b}]0;owned\u{7}\u{1b}[31m\u{9b}2J\u{8}\u{7f}\u{202e}fdp.exe\u{2066}\u{200f}\u{61c}\
                     \u{200b}\u{feff}\u{2060}\u{2028}\u{e0041}";
 
-/// How its beginning is shown.
+/// How its beginning is printed.
 const SHOWN: &str = "hostilemark\\u001b]0;owned\\u0007";
 
-/// The same where reading has left control characters out, as it does in the text of links.
+/// The same after parsing has removed control characters, as in link texts.
 const ANCHOR_SHOWN: &str = "hostilemark]0;owned[31m2J\\u202e";
 
-/// What a field of an HTTP answer can hold of it.
+/// The part of it that an HTTP header field can contain.
 const FIELD: &str = "hostilemark\u{9b}2k\u{202e}\u{2066}\u{200b}";
 
 const FIELD_SHOWN: &str = "hostilemark\\u009b2k\\u202e\\u2066\\u200b";
 
-/// Written down again, and not taken from the code that is tested.
+/// Written independently of the code under test.
 fn is_forbidden(letter: char) -> bool {
     let others = [
         '\u{61c}'..='\u{61c}',
@@ -59,7 +58,7 @@ fn clean(what: &str, text: &str) {
     }
 }
 
-/// A generated web and a forum whose texts are hostile, and a host that is hostile wherever it can be.
+/// A generated web and a forum with hostile texts, and a host that is hostile wherever possible.
 struct Hostile {
     world: Arc<SyntheticWeb>,
     forum: ForumWeb,
@@ -167,7 +166,7 @@ fn evil(url: &CrawlUrl) -> Fetched {
     }
 }
 
-/// The web, and what the verbs are given.
+/// The web, and the input of the verbs.
 struct Stage {
     dir: tempfile::TempDir,
     server: WebServer,
@@ -223,18 +222,18 @@ impl Stage {
         command
     }
 
-    /// What makes a verb fetch from the hostile web, at once.
+    /// Flags that make a verb fetch from the hostile web, without delays.
     fn fetching(&self) -> Vec<String> {
         let flags = ["--proxy".to_owned(), self.server.proxy(), "--contact".to_owned(), "me@example.org".to_owned()];
         flags.into_iter().chain(AT_ONCE.map(str::to_owned)).collect()
     }
 
-    /// Runs a verb, which must end with one of `codes` and say nothing forbidden.
+    /// Runs a verb, which must end with one of `codes` and print nothing forbidden.
     fn hear(&mut self, verb: &str, more: &[&str], codes: &[i32]) -> Ended {
         self.hear_with(verb, more, codes, &[])
     }
 
-    /// The same with flags that were made.
+    /// The same with given flags.
     fn hear_with(&mut self, verb: &str, more: &[&str], codes: &[i32], flags: &[String]) -> Ended {
         *self.ran.entry(verb.to_owned()).or_default() += 1;
         let words: Vec<&str> =
@@ -245,7 +244,7 @@ impl Stage {
         ended
     }
 
-    /// Runs a verb that must say something of the hostile kind, made visible.
+    /// Runs a verb that must print some hostile text, escaped.
     fn shows(&mut self, verb: &str, more: &[&str], codes: &[i32]) -> Ended {
         let flags = Vec::new();
         self.shows_with(verb, more, codes, &flags)
@@ -253,7 +252,7 @@ impl Stage {
 
     fn shows_with(&mut self, verb: &str, more: &[&str], codes: &[i32], flags: &[String]) -> Ended {
         let ended = self.hear_with(verb, more, codes, flags);
-        // Words of a query and terms stand between marks.
+        // Query words and terms are between marks.
         let told = (ended.out.clone() + &ended.err).replace(['«', '»', '【', '】'], "");
         let shown = told.contains(SHOWN) || told.contains(ANCHOR_SHOWN);
         assert!(shown, "{verb} {more:?} shows nothing hostile:\n{}\n{}", ended.out, ended.err);
@@ -267,7 +266,7 @@ fn looked_through(what: &str, ended: &Ended) {
     assert!(!ended.err.contains("panicked"), "{what}\n{}", ended.err);
 }
 
-/// Verbs of the help, those of verbs that have some of their own with them.
+/// Verbs of the help, nested ones with their parents.
 fn verbs(of: &[&str]) -> BTreeSet<String> {
     let mut command = suidao();
     command.args(of).arg("--help");
@@ -299,7 +298,7 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     let tested = stage.shows("topic test", &["-m", &made, "--pages", "samples"], &[0]).out;
     assert!(tested.lines().skip(1).all(|line| line.split('\t').count() == 4), "{tested}");
 
-    // The crawl, as loud as can be, and its files.
+    // The crawl with the most output, and its files.
     let crawl = ["-m", &made, "-s", "seeds.txt", "-o", &out, "--sitemaps", "--feeds"];
     let with = |more: &[&'static str]| crawl.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
     stage.shows_with("crawl", &with(&["--dry-run"]), &[0], &fetching);
@@ -313,7 +312,7 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     }
     status(&mut stage, &out);
 
-    // One URL: what it says of itself is told exactly to programs.
+    // One URL: JSON has its exact text.
     let seed = "http://evil.test/";
     stage.shows("why", &[&out, seed], &[0]);
     let why: Value = serde_json::from_str(&stage.shows("why", &["--json", &out, seed], &[0]).out).unwrap();
@@ -334,7 +333,6 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     assert!(said(&why).contains(&format!("application/{FIELD}")), "{}", said(&why));
     assert!(media.contains(FIELD_SHOWN), "{media}");
 
-    // All of it.
     stage.shows("report", &[&out], &[0]);
     let facts = stage.shows("report", &[&out, "--json"], &[0]).out;
     serde_json::from_str::<Value>(&facts).unwrap();
@@ -367,13 +365,11 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     stage.shows("compare", &["plan.toml", "-o", &format!("compared-{EVIL}")], &[0]);
     stage.shows("compare", &["plan.toml", "--json"], &[0]);
 
-    // Again.
     stage.hear_with("refresh", &[&out, "--plan"], &[0], &fetching);
     stage.hear_with("refresh", &[&out, "--plan", "--json"], &[0], &fetching);
     stage.shows_with("refresh", &[&out, "--requests", "30", "-v", "-v"], &[0], &fetching);
     stage.shows("history", &[&out, seed], &[0]);
 
-    // Single things.
     let page = String::from_utf8(evil(&CrawlUrl::parse(seed).unwrap()).body.to_vec()).unwrap();
     stage.file(&format!("page-{EVIL}.html"), page);
     let file = format!("page-{EVIL}.html");
@@ -403,7 +399,6 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     lists(&stage);
 }
 
-/// The forum verbs.
 fn forum(stage: &mut Stage) {
     let fetching = stage.fetching();
     let (start, dir) = (stage.start.clone(), format!("bbs-{EVIL}"));
@@ -414,7 +409,7 @@ fn forum(stage: &mut Stage) {
     clean("the forum file", &fs::read_to_string(stage.path(&file)).unwrap());
     stage.shows_with("forum crawl", &[&file, "-o", &dir, "--max-pages", "60"], &[0], &fetching);
     stage.shows("forum schedule", &[&dir], &[0]);
-    // The forum file has names as they are shown.
+    // The forum file has escaped names.
     stage.hear("forum schedule", &[&dir, "--json"], &[0]);
     stage.hear("forum schedule", &[&dir, "-o", "-"], &[0]);
     let watch = [&file, "-o", &dir, "--stop-when", "minutes=0.02", "-v", "-v"];
@@ -425,7 +420,6 @@ fn forum(stage: &mut Stage) {
     clean("the forum's skipped.csv", &thread);
 }
 
-/// Labels given from the keyboard.
 fn label(stage: &mut Stage, out: &str) {
     *stage.ran.entry("label".to_owned()).or_default() += 1;
     let words = ["label", out, "-m", "lexicon.toml", "--pages", "60"];
@@ -443,7 +437,7 @@ fn label(stage: &mut Stage, out: &str) {
     stage.hear("label", &[out, "-m", "lexicon.toml", "--json"], &[0]);
 }
 
-/// Asks for a page; its text.
+/// Requests a page; returns its text.
 fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -453,7 +447,7 @@ fn get(address: &str, path: &str) -> String {
     answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
-/// A page of HTML may mark directions and keep what has no width; the browser knows them. Nothing of it steers or reorders.
+/// HTML may contain direction marks and zero-width characters, which browsers handle, but nothing that reorders text.
 fn clean_page(what: &str, text: &str) {
     let bad = |letter: char| {
         letter.is_control() && !matches!(letter, '\n' | '\t') || ('\u{202a}'..='\u{202e}').contains(&letter)
@@ -462,7 +456,7 @@ fn clean_page(what: &str, text: &str) {
     assert!(!text.contains(bad), "{what}: {text}");
 }
 
-/// What is after `before` in what a process says, once it is there.
+/// What follows `before` in the output of a process, once it is there.
 fn awaited(running: &mut Running, stream: &str, before: &str, after: &str) -> String {
     let found = |said: &str| Some(said.split_once(before)?.1.split_once(after)?.0.to_owned());
     loop {
@@ -474,7 +468,7 @@ fn awaited(running: &mut Running, stream: &str, before: &str, after: &str) -> St
     }
 }
 
-/// The status page of a crawl that is running.
+/// The status page of a running crawl.
 fn status(stage: &mut Stage, out: &str) {
     let options = ServerOptions { delay: Duration::from_millis(120), ..ServerOptions::default() };
     let slow = WebServer::start_with(Arc::clone(&stage.hostile) as Arc<dyn Web>, options).unwrap();
@@ -485,7 +479,7 @@ fn status(stage: &mut Stage, out: &str) {
     words.extend(AT_ONCE.map(str::to_owned));
     let mut running = Running::start(stage.command(&words));
     let address = awaited(&mut running, "err", "status page at http://", "/\n");
-    // Until there are pages to tell of.
+    // Until pages are listed.
     let page = loop {
         let page = get(&address, "/");
         if page.matches("hostilemark").count() > 10 {
@@ -530,7 +524,7 @@ fn practice_and_serve(stage: &mut Stage, out: &str) {
     }
 }
 
-/// The lists and logs that the verbs left, and their pages.
+/// The lists, logs and pages written by the verbs.
 fn lists(stage: &Stage) {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, content) in snapshot(stage.dir.path()) {
@@ -575,7 +569,7 @@ fn no_error_passes_on_what_steers_a_terminal() {
     };
     let one = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
 
-    // What clap says.
+    // clap's messages.
     let set = format!("nonsense.{EVIL}=1");
     for words in [
         one(&[&missing]),
@@ -589,7 +583,7 @@ fn no_error_passes_on_what_steers_a_terminal() {
         bad(&words[0], &words[1..]);
     }
 
-    // Names of files that are not there, in each verb that takes one.
+    // Missing files, in each verb that takes one.
     bad("crawl", &crawl(&missing, "seeds.txt", &[]));
     bad("crawl", &crawl("lexicon.toml", &missing, &[]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["-c", &missing]));
@@ -616,7 +610,7 @@ fn no_error_passes_on_what_steers_a_terminal() {
     bad("topic build", &one(&["--pages", &missing, "--name", "x", "-o", "x"]));
     bad("topic test", &one(&["-m", "lexicon.toml", "--pages", &missing]));
 
-    // What stands in files.
+    // Contents of files.
     let write = |name: &str, content: String| fs::write(stage.dir.path().join(name), content).unwrap();
     write("lexicon-term.toml", format!("name = \"x\"\n[terms]\n\"{FIELD}\" = \"{FIELD}\"\n"));
     write("lexicon-key.toml", format!("name = \"x\"\n\"{FIELD}\" = 1\n[terms]\nx = 1\n"));
@@ -648,7 +642,7 @@ fn no_error_passes_on_what_steers_a_terminal() {
     told(&mut stage, "replay", &one(&["world:world.toml"]));
     assert!(!stage.path("new").exists());
 
-    // A name that is no UTF-8.
+    // A name that is not UTF-8.
     let raw = OsString::from(OsStr::from_bytes(b"raw\x9b31m\xff\x1b[2J"));
     for words in [[OsStr::new("report"), &raw], [OsStr::new("nothing"), &raw], [&raw, OsStr::new("x")]] {
         let ended = run(stage.command(&words)).expect(2);
@@ -656,7 +650,7 @@ fn no_error_passes_on_what_steers_a_terminal() {
     }
 }
 
-/// On a terminal there are colours and a bar, and they are all there is.
+/// On a terminal there are colours and a bar, and no other sequences.
 #[test]
 fn a_terminal_is_sent_our_own_colours_and_no_others() {
     let stage = Stage::new();

@@ -1,6 +1,6 @@
-//! A web server that misbehaves in named ways: one host a misbehaviour, `http://NAME.test/`, asked for through it as a
-//! proxy. Written on raw TCP, for no library sends what this sends. Beside its front page, which misbehaves, every such
-//! host has a good page, `/good`, and a robots.txt that is not there, unless that is what misbehaves.
+//! A web server that misbehaves in named ways, one host each, `http://NAME.test/`, reached through it as a proxy. Written
+//! on raw TCP, because no library sends this. Besides its front page, which misbehaves, every such host has a good page,
+//! `/good`, and no robots.txt, unless that misbehaves.
 
 #![allow(dead_code)] // each test binary uses a part
 
@@ -11,23 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-/// One way to misbehave.
 pub struct Misbehaviour {
-    /// Its name, and the host's.
+    /// Its name and its host's.
     pub name: &'static str,
     /// What the server does, for the table.
     pub what: &'static str,
-    /// Does it.
     act: fn(&mut Asked) -> io::Result<After>,
 }
 
 impl Misbehaviour {
-    /// The URL that misbehaves.
     pub fn url(&self) -> String {
         format!("http://{}.test/", self.name)
     }
 
-    /// The good page of its host.
     pub fn good(&self) -> String {
         format!("http://{}.test/good", self.name)
     }
@@ -37,7 +33,7 @@ impl Misbehaviour {
     }
 }
 
-/// What becomes of the connection.
+/// What happens to the connection.
 enum After {
     Keep,
     Close,
@@ -50,7 +46,7 @@ struct Asked<'a> {
     stream: &'a mut TcpStream,
     host: &'a str,
     path: &'a str,
-    /// How often this URL was asked for before.
+    /// Earlier requests for this URL.
     before: usize,
     stopped: &'a AtomicBool,
     port: u16,
@@ -61,7 +57,7 @@ impl Asked<'_> {
         self.stream.write_all(bytes.as_ref())
     }
 
-    /// A whole answer: status line's end, further fields with line ends, body.
+    /// A whole answer: end of the status line, more fields with line ends, body.
     fn answer(&mut self, status: &str, fields: &str, body: impl AsRef<[u8]>) -> io::Result<After> {
         let body = body.as_ref();
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{fields}\r\n", body.len());
@@ -77,7 +73,7 @@ impl Asked<'_> {
         self.answer("301 Moved Permanently", &format!("Location: {to}\r\n"), "")
     }
 
-    /// Sends pieces for ever, so many milliseconds apart, until the other side has had enough.
+    /// Sends pieces, so many milliseconds apart, until the client closes.
     fn drip(&mut self, pieces: impl Iterator<Item = Vec<u8>>, pause: u64) -> io::Result<After> {
         for piece in pieces {
             self.send(piece)?;
@@ -96,14 +92,14 @@ impl Asked<'_> {
         }
     }
 
-    /// Nothing, for longer than anybody waits.
+    /// Silent for longer than any time limit.
     fn silence(&self) -> io::Result<After> {
         self.wait(60_000);
         Ok(Close)
     }
 }
 
-/// A page about nothing in particular.
+/// A page without a topic.
 pub fn page(title: &str, links: &[String]) -> String {
     let links: String = links.iter().map(|link| format!("<p><a href=\"{link}\">{link}</a></p>\n")).collect();
     format!(
@@ -128,7 +124,6 @@ fn date_in(seconds: u64) -> String {
 
 macro_rules! misbehaviours {
     ($($name:literal, $what:literal, $act:expr;)*) => {
-        /// All of them.
         pub const MISBEHAVIOURS: &[Misbehaviour] = &[$(Misbehaviour { name: $name, what: $what, act: $act },)*];
     };
 }
@@ -146,7 +141,7 @@ misbehaviours! {
         asked.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
     };
     "resets-within-body", "sends a TCP reset in the middle of the body", |asked| {
-        // Whoever closes with something unread resets.
+        // Closing with unread input makes the system send a reset.
         asked.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
     };
     "keep-alive-closed", "says keep-alive and closes after every answer", |asked| {
@@ -405,7 +400,7 @@ misbehaviours! {
     };
 }
 
-/// One request, as it came.
+/// One request, as it arrived.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub host: String,
@@ -413,17 +408,15 @@ pub struct Request {
     pub at: Instant,
 }
 
-/// How many pages hosts that behave have, each.
+/// Pages of each good host.
 pub const GOOD_PAGES: usize = 10;
-/// How many hosts behave.
 pub const GOOD_HOSTS: usize = 5;
 
-/// The pages of the hosts that behave.
 pub fn good_pages() -> Vec<String> {
     (0..GOOD_HOSTS).flat_map(|host| (0..GOOD_PAGES).map(move |n| format!("http://good-{host}.test/{n}"))).collect()
 }
 
-/// The server. Stops taking connections when dropped, and what is under way ends soon.
+/// The server. Stops accepting connections when dropped.
 pub struct Misbehaving {
     addr: SocketAddr,
     shared: Arc<Shared>,
@@ -449,7 +442,7 @@ impl Misbehaving {
                 }
                 let shared = Arc::clone(&all);
                 std::thread::spawn(move || {
-                    // Whoever is answered badly hangs up: that is no error here.
+                    // Clients close on bad answers: that is expected.
                     let _ = shared.serve(stream, addr.port());
                 });
             }
@@ -469,7 +462,7 @@ impl Misbehaving {
 impl Drop for Misbehaving {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::Relaxed);
-        // Wakes the thread that listens.
+        // Wakes the listening thread.
         let _ = TcpStream::connect(self.addr);
     }
 }
@@ -500,7 +493,7 @@ impl Shared {
                 Some(_) if matches!(path.as_str(), "/good" | "/") => asked.html(page(&format!("{name}{path}"), &[]))?,
                 _ => good(&mut asked, name)?,
             };
-            // What is left unread of the request makes the system reset the connection when it is closed.
+            // Unread input would make the system reset the connection.
             if name != "resets-within-body" || path != "/" {
                 let _ = stream.read(&mut [0; 1]);
             }
@@ -511,7 +504,7 @@ impl Shared {
     }
 }
 
-/// A host that behaves. The first page of the first leads to all there is.
+/// A good host. The first page of the first one leads to everything.
 fn good(asked: &mut Asked, name: &str) -> io::Result<After> {
     if !name.starts_with("good-") {
         return asked.answer("404 Not Found", "", "no such host");
@@ -528,7 +521,7 @@ fn good(asked: &mut Asked, name: &str) -> io::Result<After> {
     asked.html(page(&title, &links))
 }
 
-/// Reads the head of a request but for its last byte: the URL.
+/// Reads the head of a request except its last byte; returns the URL.
 fn head(stream: &mut TcpStream) -> io::Result<Option<String>> {
     let mut head = Vec::new();
     let mut byte = [0];

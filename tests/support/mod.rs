@@ -1,5 +1,5 @@
-//! A stage for the tests of the whole: a generated web served on loopback, a lexicon and seeds on disk, and the binary
-//! run against them. Every process is bounded in time and ended by its own handle, also when a test panics.
+//! A stage for whole-program tests: a generated web on loopback, a lexicon and seeds on disk, and the program run against
+//! them. Every process has a time limit and is ended by its own handle, also when a test panics.
 
 #![allow(dead_code)] // each test binary uses a part
 
@@ -21,10 +21,10 @@ use suidao::store::{CrawlDirectory, Record, Store};
 use suidao::topic::Lexicon;
 use suidao::world::{Proxied, ServerOptions, SyntheticWeb, WebServer, WebSpec, topic_words};
 
-/// No process of a test may run longer.
+/// Time limit of a process.
 pub const BOUND: Duration = Duration::from_secs(300);
 
-/// A web without endless parts: what a crawl without a limit fetches of it does not depend on the order.
+/// A web without endless parts: what an unlimited crawl fetches does not depend on the order.
 pub fn finite() -> WebSpec {
     WebSpec {
         pages: 300,
@@ -37,11 +37,11 @@ pub fn finite() -> WebSpec {
     }
 }
 
-/// Settings under which a crawl of a loopback web waits for nothing.
+/// Settings without delays, for a web on loopback.
 pub const AT_ONCE: [&str; 6] =
     ["--set", "politeness.delay=0", "--set", "politeness.backoff=0", "--set", "politeness.robots_retry=0"];
 
-/// The served web with what a crawl of it needs.
+/// The served web with the input of a crawl.
 pub struct Stage {
     pub world: Arc<SyntheticWeb>,
     pub server: WebServer,
@@ -63,7 +63,7 @@ impl Stage {
         Self { world, server, dir, lexicon, seeds }
     }
 
-    /// Ends the server and starts another, on another port and without a delay.
+    /// Replaces the server by another, on another port and without a delay.
     pub fn serve_anew(&mut self) {
         self.server = WebServer::start(Arc::new(Proxied(Arc::clone(&self.world)))).unwrap();
     }
@@ -72,7 +72,7 @@ impl Stage {
         self.dir.path().join(name)
     }
 
-    /// `suidao crawl` into `out`, through the served web, without waits.
+    /// `suidao crawl` into `out`, through the served web, without delays.
     pub fn crawl(&self, out: &str, more: &[&str]) -> Command {
         let mut command = suidao();
         command.arg("crawl").arg("-m").arg(&self.lexicon).arg("-s").arg(&self.seeds).arg("-o").arg(self.path(out));
@@ -87,21 +87,20 @@ pub fn lexicon_of(name: &str) -> Lexicon {
     Lexicon::from_terms(name, &words)
 }
 
-/// The binary under test.
 pub fn suidao() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_suidao"));
     command.env_remove("SUIDAO_LOG");
     command
 }
 
-/// A process with its output in files; killed and waited for when dropped.
+/// A process with its output in files; killed and awaited when dropped.
 pub struct Running {
     child: Child,
     files: tempfile::TempDir,
     begun: Instant,
 }
 
-/// A port of loopback where nobody listens, nor will: the system gives out none as high as these by itself.
+/// A closed loopback port, above those that the system assigns.
 pub fn unused_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 61_000 + u16::try_from(std::process::id() % 40).unwrap() * 100;
@@ -113,17 +112,17 @@ pub fn unused_port() -> u16 {
     }
 }
 
-/// Asked for by [`settle`] alone.
+/// Requested by [`settle`] only.
 pub const SETTLED: &str = "settled.invalid";
 
-/// Returns when a server has dealt with all that it was sent before: by a process that was killed, for example.
+/// Returns when a server has handled all earlier requests, such as those of a killed process.
 pub fn settle(server: &WebServer) {
     let mut stream = TcpStream::connect(server.addr()).unwrap();
     write!(stream, "GET http://{SETTLED}/ HTTP/1.1\r\nHost: {SETTLED}\r\nConnection: close\r\n\r\n").unwrap();
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// What a process that ended left.
+/// The result of a process.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,
@@ -132,12 +131,12 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The exit code; -1 if a signal ended it.
+    /// The exit code; -1 after a signal.
     pub fn code(&self) -> i32 {
         self.status.code().unwrap_or(-1)
     }
 
-    /// Panics with what it said unless it ended with `code`.
+    /// Panics with the output unless it ended with `code`.
     pub fn expect(self, code: i32) -> Self {
         assert_eq!(self.code(), code, "{}\n{}\n{}", self.status, self.out, self.err);
         self
@@ -157,13 +156,12 @@ impl Running {
         self.child.id()
     }
 
-    /// SIGKILL, now. Nothing happens if it has ended.
+    /// Sends SIGKILL; does nothing if it has ended.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Sends a signal by name.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.id().to_string()]).status().unwrap();
         assert!(sent.success());
@@ -173,7 +171,7 @@ impl Running {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Waits until `reached` or the end of the process; whether it was reached.
+    /// Waits until `reached` or the end of the process; returns whether it was reached.
     pub fn until(&mut self, reached: impl Fn() -> bool) -> bool {
         loop {
             if reached() {
@@ -215,12 +213,10 @@ impl Drop for Running {
     }
 }
 
-/// Runs a command to its end.
 pub fn run(command: Command) -> Ended {
     Running::start(command).end()
 }
 
-/// Copies a directory with all it holds.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -233,7 +229,6 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The log of a crawl directory.
 pub fn records(dir: &Path) -> Vec<Record> {
     let store = Store::open(&CrawlDirectory::new(dir)).unwrap();
     store.batches().map(Result::unwrap).collect()
@@ -289,14 +284,14 @@ pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The word of another software on the files, where it is installed, which must have digests.
+/// Checks files with warcio, if it is installed; they must have digests.
 pub fn warcio_check(files: &[PathBuf]) {
     for said in warcio_says(files) {
         assert!(said.contains("digest pass"), "{said}");
     }
 }
 
-/// What it says of each file that it finds nothing wrong with.
+/// warcio's output for each valid file.
 pub fn warcio_says(files: &[PathBuf]) -> Vec<String> {
     let Some(warcio) = tools::warcio() else { return Vec::new() };
     let ask = |words: &[&str], file: &PathBuf| {
@@ -313,7 +308,7 @@ pub fn warcio_says(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(check).collect()
 }
 
-/// The head of a request as it came, and its target.
+/// The head of a request as it arrived, and its target.
 pub fn request(stream: &mut TcpStream) -> std::io::Result<(String, String)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

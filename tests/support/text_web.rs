@@ -1,4 +1,4 @@
-//! A web of a few pages written down as text.
+//! A web of a few pages, written as text.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl TextWeb {
 }
 
 impl Web for TextWeb {
-    /// URLs not written down are 404 on a host that is, and [`FailureKind::Dns`] on any other.
+    /// Unknown URLs are 404 on a known host, and [`FailureKind::Dns`] on any other.
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         match self.answers.get(url) {
             Some(result) => result.clone(),

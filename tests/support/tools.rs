@@ -1,24 +1,23 @@
-//! Programs of others that some tests need. `tests/tools.sh` installs them below target/tools, but for the browser; some
-//! may be on the path instead. Where one is missing, its tests say so in a line and pass; with SUIDAO_CI set they fail.
+//! External programs for some tests. `tests/tools.sh` installs them into target/tools, except the browser; some may be on
+//! the path. If one is missing its tests print a line and pass; with SUIDAO_CI set they fail.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Said in the place of a test that cannot be run.
+/// Printed instead of running a test.
 pub fn missing(what: &str) {
     assert!(std::env::var_os("SUIDAO_CI").is_none(), "{what}");
-    // Not `eprintln`, whose output the harness keeps back.
+    // Not `eprintln`, whose output the harness captures.
     let _ = writeln!(std::io::stderr(), "skipped: {what}");
 }
 
-/// The path of a program, if it is on the path.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// [`on_path`], and a word where it is not there.
+/// [`on_path`], with a message if it is missing.
 pub fn program(name: &str) -> Option<PathBuf> {
     let found = on_path(name);
     if found.is_none() {
@@ -58,7 +57,6 @@ pub fn forums() -> Option<PathBuf> {
     wanted(installed("forums/bin/python"), "forum software")
 }
 
-/// The folder of html5lib's tests.
 pub fn html5lib() -> Option<PathBuf> {
     wanted(installed("html5lib"), "folder of html5lib's tests")
 }

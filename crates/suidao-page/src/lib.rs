@@ -7,7 +7,7 @@
 //! (1) to (3) of the paper), [`text`] (segmentation, folding, SimHash) and [`model`] (URLs, scores, events). [`draw`]
 //! generates random numbers; [`visible`] escapes untrusted text for terminals.
 
-#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub mod draw;
 pub mod model;

@@ -1,4 +1,4 @@
-//! `suidao check config`: the values in force. What cannot be used was told before, with its line.
+//! `suidao check config`: the values in force.
 
 use anyhow::Result;
 use suidao::config::Config;
@@ -13,7 +13,7 @@ pub fn show(config: &Config, as_json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Every key and its value as TOML; a key without a value, which TOML cannot say, as a comment.
+/// Every key and its value as TOML; a key without a value, which TOML cannot express, as a comment.
 fn in_force(config: &Config) -> Result<String> {
     let config = config.shown();
     let mut text = toml::to_string(&config)?;

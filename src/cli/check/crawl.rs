@@ -1,4 +1,4 @@
-//! `suidao check crawl`: whether a crawl directory is sound, and its repair.
+//! `suidao check crawl`: verifies a crawl directory and repairs it.
 
 use std::path::PathBuf;
 

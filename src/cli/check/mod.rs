@@ -1,4 +1,4 @@
-//! `suidao check`: what suidao makes of one thing, without a crawl. One file a thing.
+//! `suidao check`: inspects one thing without a crawl, one file per kind.
 
 mod config;
 mod crawl;

@@ -1,7 +1,7 @@
-//! `suidao check page`: what is read of one page, for people or as JSON.
+//! `suidao check page`: shows what is read of one page, for people or as JSON.
 //!
-//! A page of the web is fetched by a crawl of that one page in a directory of its own that is thrown away: robots.txt,
-//! redirects, the address guard and every limit are so those of any crawl.
+//! A page of the web is fetched by a crawl of that page alone, in a temporary directory, so that robots.txt, redirects,
+//! the address check and all limits apply.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,10 +28,10 @@ use crate::cli::conditions::ConditionsArgs;
 use crate::cli::crawl::interrupted;
 use crate::cli::{Exit, Verbosity, inputs};
 
-/// Links shown to people; JSON has all.
+/// Most links shown to people; JSON has all.
 const LINKS: usize = 40;
 
-/// Longest wait for a host that fails, in seconds.
+/// Longest wait for a failing host, in seconds.
 const PATIENCE: f64 = 5.0;
 
 /// What to look at, and how.
@@ -53,7 +53,6 @@ pub struct PageArgs {
     conditions: ConditionsArgs,
 }
 
-/// Shows what a page is read into.
 pub fn show(args: &PageArgs, voice: Verbosity) -> Result<Exit> {
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let remote = CrawlUrl::parse(&args.page).ok().filter(|_| !Path::new(&args.page).exists());
@@ -85,7 +84,7 @@ pub fn show(args: &PageArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A saved page as the answer that it was, as far as a file can tell.
+/// Makes an answer of a saved page, as far as a file can show it.
 fn saved(file: &str, url: Option<&str>) -> Result<Fetched> {
     let path = Path::new(file);
     let body = Bytes::from(read(path)?);
@@ -102,16 +101,16 @@ fn saved(file: &str, url: Option<&str>) -> Result<Fetched> {
     })
 }
 
-/// Fetches one page as a crawl does; the inner error is why there is none.
+/// Fetches one page as a crawl does; the inner error is the reason of a failure.
 fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     config.limits.pages = Some(1);
     config.strategy.name = StrategyName::BreadthFirst;
     config.crawl.forums = false;
-    // Somebody waits for this one.
+    // A person waits for this one.
     config.politeness.patience = config.politeness.patience.min(PATIENCE);
     let root =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
-    // Nothing is scored here, but a crawl has a topic.
+    // Nothing is scored here, but a crawl needs a topic.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("page", &[("page", 1.0)])));
     let directory = CrawlDirectory::new(root.path());
     let limit = config.fetch.max_body;
@@ -120,7 +119,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     let listen = |news: News| {
         if let News::Batch(batch, _) = news {
             for event in &batch.events {
-                // Why a host is given up was told by what it failed with.
+                // The failure before has already given the reason why the host was given up.
                 let after = matches!(event, Event::UrlExcluded { reason, .. } if reason.is_hosts()) && why.is_some();
                 why = reason(event).filter(|_| !after).or(why.take());
             }
@@ -154,7 +153,6 @@ fn reason(event: &Event) -> Option<String> {
     }
 }
 
-/// A page as it was read.
 struct Seen<'a> {
     url: &'a CrawlUrl,
     charset: CharsetFrom,
@@ -255,7 +253,7 @@ impl<'a> Seen<'a> {
         }
         let scored = self.topic.is_some();
         outln!("\n{} links{}", links.len(), if scored { ": relevance = anchor, context, url" } else { "" });
-        // The best first; without scores the page's own order.
+        // The best first; without scores in the page's order.
         links.sort_by(|one, other| other.relevance.get().total_cmp(&one.relevance.get()));
         for link in links.iter().take(LINKS) {
             let region = match link.region {
@@ -280,7 +278,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What stands for scores where there is no topic.
+/// Replaces the scores if there is no topic.
 fn unscored(parsed: &Parsed) -> TopicScores {
     let links = vec![(LinkScores::default(), Relevance::ZERO); parsed.document.links.len()];
     TopicScores { relevance: Relevance::ZERO, terms: Vec::new(), layer: None, links }

@@ -1,4 +1,4 @@
-//! `suidao check robots`: what a saved robots.txt says of URLs.
+//! `suidao check robots`: evaluates a saved robots.txt for URLs.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -25,10 +25,11 @@ pub struct RobotsArgs {
     urls: Vec<String>,
 }
 
-/// A line for each URL: `allowed` or `disallowed`, tab, the URL as given, tab, the rule that decided (empty if none matched).
+/// A line for each URL: `allowed` or `disallowed`, tab, the URL as given, tab, the rule that decided (empty if none
+/// matched).
 pub fn show(args: &RobotsArgs) -> Result<()> {
     let text = read(&args.file)?;
-    // As a crawl with this fetch.user_agent would be known.
+    // The agent as a crawl with this fetch.user_agent would have it.
     let agent = Some(product(&args.agent)).filter(|token| !token.is_empty()).unwrap_or(&args.agent);
     let robot = Robot::new(agent, &text);
     let mut shown = String::new();
@@ -41,7 +42,7 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
         let ruling = robot.ruling(parsed.as_str());
         let word = if ruling.allowed { "allowed" } else { "disallowed" };
         let rule = ruling.rule(&text).unwrap_or_default();
-        // Three columns and one line, whatever either of them holds.
+        // Always three columns and one line, whatever the texts contain.
         writeln!(shown, "{word}\t{}\t{}", visible::line(url), visible::line(&rule))?;
     }
     outln!("{}", shown.trim_end_matches('\n'));

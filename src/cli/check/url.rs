@@ -1,4 +1,4 @@
-//! `suidao check url`: what is made of URLs.
+//! `suidao check url`: normalizes URLs.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use suidao::strategy::url_weight;
 
 use crate::cli::terminal;
 
-/// Writes the normal form of each on a line of its own, or as JSON what else is made of it: scope, robots.txt, weight. One that
-/// is none has a line on the standard error. Whether all were URLs.
+/// Prints the normal form of each URL on a line, or as JSON also scope, robots.txt and weight. An invalid one gets a line
+/// on standard error. Returns whether all were valid.
 pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bool) -> Result<bool> {
     let config = Config::load(config, sets)?;
     let mut sound = true;

@@ -1,4 +1,4 @@
-//! `suidao compare`: strategies on the same webs, side by side.
+//! `suidao compare`: runs strategies on the same webs.
 
 mod outputs;
 mod runs;
@@ -109,7 +109,7 @@ pub fn run(args: &CompareArgs, voice: Verbosity) -> Result<Exit> {
 }
 
 impl CompareArgs {
-    /// What is to be compared, and from where its paths are meant.
+    /// The plan of the comparison, and the directory of its relative paths.
     fn plan(&self) -> Result<(Plan, PathBuf)> {
         let (mut plan, base) = match &self.targets[..] {
             [file] if is_plan(file) => {
@@ -165,7 +165,7 @@ impl CompareArgs {
         Ok(config)
     }
 
-    /// The command again, without what does not change its result: output, jobs, cache.
+    /// The command without what does not affect its result: output, jobs, cache.
     fn command(&self) -> String {
         let mut words = vec!["suidao".to_owned(), "compare".to_owned()];
         words.extend(self.targets.iter().cloned());
@@ -195,7 +195,6 @@ impl CompareArgs {
     }
 }
 
-/// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./:,=@%+".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
@@ -205,12 +204,12 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A bare name of a TOML file; a world's spec has `world:` before it.
+/// A plain name of a TOML file; a world's spec begins with `world:`.
 fn is_plan(target: &str) -> bool {
     !target.contains(':') && Path::new(target).extension().is_some_and(|extension| extension == "toml")
 }
 
-/// Who takes part, with its label; every strategy there is and the oracle, where none is named.
+/// The contestants with their labels; by default every strategy and the oracle.
 fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Contestant)>> {
     let without = plan.tasks.iter().find(|task| task.layers.is_none());
     let all = || {

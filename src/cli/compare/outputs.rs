@@ -1,4 +1,4 @@
-//! The files of a comparison. The directory takes its name when all of it is there.
+//! The files of a comparison. The directory gets its final name when it is complete.
 
 use std::fs;
 use std::io::Write;
@@ -9,12 +9,12 @@ use suidao::eval::{Comparison, ComparisonFacts, csv, report};
 use suidao::store::PartDirectory;
 use suidao::store::directory::{WriteError, write_whole};
 
-/// What to open first.
+/// The file to open first.
 pub const REPORT: &str = "report.html";
 
 const FILES: [&str; 4] = [REPORT, "summary.csv", "curves.csv", "wins.csv"];
 
-/// Whether the directory may be written: it is not there, or empty, or holds a former comparison and nothing else.
+/// Checks that the directory may be written: it does not exist, is empty, or holds only an earlier comparison.
 pub fn check(path: &Path) -> Result<()> {
     let shown = path.display();
     if !path.exists() {
@@ -33,7 +33,7 @@ pub fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes all files into a directory beside `path`, which then takes its name.
+/// Writes all files into a temporary directory, which then gets the name `path`.
 pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> Result<()> {
     let shown = path.display();
     let parent = match path.parent() {
@@ -53,10 +53,10 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> R
         write_whole(&file(name), |out| rows(comparison, out).map_err(WriteError::from))?;
     }
     write_whole(&file(REPORT), |out| Ok(out.write_all(report(comparison, facts).as_bytes())?))?;
-    // Looked at again: the runs have taken a while.
+    // Checked again, because the runs have taken a while.
     check(path)?;
     let replace = || -> std::io::Result<()> {
-        // The former one is kept until the new one has its name.
+        // The previous one is kept until the new one has its name.
         let aside = if path.exists() { Some(PartDirectory::beside(path)?) } else { None };
         let former = aside.as_ref().map(|aside| aside.path().join("former"));
         former.iter().try_for_each(|former| fs::rename(path, former))?;

@@ -1,4 +1,4 @@
-//! The runs of a comparison, side by side.
+//! Runs a comparison in parallel.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,26 +21,25 @@ use super::super::screen::Screen;
 use super::super::trial::{Trial, TrialFiles};
 use super::super::{Verbosity, inputs};
 
-/// A run fetches at most so many times the pages that are to count, and 1,000: where nothing counts it is to end.
+/// A run fetches at most this many times the pages that should count, plus 1,000, so that a run without countable pages
+/// ends.
 const VAIN: u64 = 5;
 
-/// An oracle looks at so many pages of a recorded web at most; at twice its pages of a generated one, whose calendars
-/// never end.
+/// Most pages of a recorded web that an oracle reads; of a generated one twice its pages, because its calendars are
+/// endless.
 const REACH: u64 = 1 << 20;
 
-/// Who takes part.
 #[derive(Clone)]
 pub enum Contestant {
-    /// A strategy.
     Strategy(Box<StrategySettings>),
-    /// Somebody who knows the web and what is relevant.
+    /// Knows the web and the relevant pages.
     Oracle,
 }
 
-/// What all strategies of one case run on.
+/// What all strategies of one case share.
 struct Ready {
     trial: Trial,
-    /// Each page is read once for all of them.
+    /// Parses each page once for all of them.
     memo: Memo,
     targets: u32,
 }
@@ -51,24 +50,23 @@ struct Case<'a> {
     plan: &'a TaskPlan,
     /// The spec's seed of a generated world.
     world_seed: Option<u64>,
-    /// What was opened to see whether the files fit; taken by the case's runs.
+    /// Opened during the check of the files, and taken by the first run of the case.
     ready: Mutex<Option<Ready>>,
 }
 
-/// All cases.
 pub struct TrialRunner<'a> {
     base: &'a Path,
     cases: Vec<Case<'a>>,
 }
 
 impl<'a> TrialRunner<'a> {
-    /// Opens every web and reads every file, so that what is wrong is told before anything runs.
+    /// Opens every web and reads every file, so that errors are reported before anything runs.
     pub fn prepare(plan: &'a Plan, base: &'a Path) -> Result<Self> {
         let mut cases = Vec::new();
         for (task, plan) in plan.tasks.iter().enumerate() {
             let ready = open(plan, base, None).with_context(|| format!("task {}", plan.name))?;
             let first_seed = ready.trial.web.world.as_ref().map(|world| world.spec().seed);
-            // The first of the worlds tells whether the files fit.
+            // The first world shows whether the files fit.
             let mut ready = Some(ready);
             for at in 0..first_seed.and(plan.random_seeds).unwrap_or(1) {
                 let world_seed = first_seed.map(|seed| seed.wrapping_add(at));
@@ -78,8 +76,8 @@ impl<'a> TrialRunner<'a> {
         Ok(Self { base, cases })
     }
 
-    /// Runs every strategy on every case; the runs in the order of tasks, seeds and strategies, and the facts of the
-    /// tasks.
+    /// Runs every strategy on every case. Returns the runs in the order of tasks, seeds and strategies, and the facts of
+    /// the tasks.
     pub fn run(
         &self,
         config: &Config,
@@ -117,7 +115,7 @@ impl<'a> TrialRunner<'a> {
     }
 }
 
-/// Opens what a task names; with a seed, the generated world of that seed.
+/// Opens the input of a task; with a seed, the generated world of that seed.
 fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     let name = WebName::parse(&plan.web, base)?;
     let mut web = name.open()?;
@@ -141,7 +139,7 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     Ok(Ready { trial, memo: Memo::default(), targets })
 }
 
-/// What is told on the screen, over all runs.
+/// Progress over all runs.
 struct Told<'a> {
     screen: &'a Mutex<Screen>,
     pages: AtomicU64,
@@ -159,7 +157,7 @@ impl Told<'_> {
 }
 
 impl Case<'_> {
-    /// The random seed of the case: the world's, or of what strategies do at random.
+    /// The random seed of the case: the world's, or that of the strategies.
     fn seed(&self, config: &Config) -> u64 {
         self.world_seed.unwrap_or(config.crawl.seed)
     }

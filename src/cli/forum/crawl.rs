@@ -1,4 +1,4 @@
-//! `suidao forum crawl`: every thread of a forum once, and, when run again, what was said since.
+//! `suidao forum crawl`: every thread of a forum once; run again, new threads and replies.
 
 use std::path::{Path, PathBuf};
 
@@ -60,13 +60,12 @@ pub fn run(args: &ForumCrawlArgs, voice: Verbosity) -> Result<Exit> {
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
         (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Short,
-        // What cannot be read is no goal reached.
+        // Unreadable pages mean that the goal was missed.
         _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Short,
         _ => Exit::Done,
     })
 }
 
-/// The crawl that the arguments mean.
 pub fn job(args: &ForumCrawlArgs, voice: Verbosity) -> Result<(Job, CrawlUrl)> {
     let mut config = args.conditions.load()?;
     args.goals.apply(&mut config)?;
@@ -76,7 +75,7 @@ pub fn job(args: &ForumCrawlArgs, voice: Verbosity) -> Result<(Job, CrawlUrl)> {
     Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
 }
 
-/// Runs the crawl, counting. `tell` is told what happens and the counts so far.
+/// Runs the crawl and counts; `tell` receives the news and the counts so far.
 pub fn follow(
     args: &ForumCrawlArgs,
     job: &Job,
@@ -99,7 +98,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &Fo
     if let Some(Ok(map)) = &report.forum {
         let path = job.directory.root().join("forum.toml");
         if path.exists() {
-            // It may hold corrections.
+            // It may contain corrections.
             tracing::debug!("{} is left as it is", path.display());
         } else {
             write_own(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
@@ -123,7 +122,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &Fo
     Ok(())
 }
 
-/// A file or a URL; `known`: what an earlier run understood, and a person may have corrected.
+/// A forum file or a URL; `known`: the file of an earlier run, perhaps with corrections.
 fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl, ForumMode)> {
     let is_url = forum.starts_with("http://") || forum.starts_with("https://");
     let known = known.to_string_lossy();
@@ -146,13 +145,12 @@ fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl
     Ok((start, ForumMode::Follow(Box::new(map))))
 }
 
-/// Some of the pages that gave trouble, for a sentence's end.
+/// Some of the pages with problems, for the end of a sentence.
 fn list(report: &CrawlReport, ids: &[UrlId]) -> String {
     let names: Vec<&str> = ids.iter().filter_map(|id| report.trouble.get(id)).map(CrawlUrl::as_str).collect();
     if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
-/// How it ended, and what it brought.
 pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),

@@ -1,4 +1,4 @@
-//! `suidao forum discover`: what a forum is made of, on the screen and in a file that a person can correct.
+//! `suidao forum discover`: shows the structure of a forum, and writes it to a file that can be corrected.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -96,7 +96,6 @@ pub fn run(args: &DiscoverArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The entrance as it was typed.
 pub fn start(text: &str) -> Result<CrawlUrl> {
     CrawlUrl::parse(text)
         .with_context(|| format!("{text} is not a URL; write it as a browser shows it: http://bbs.example.cn/"))

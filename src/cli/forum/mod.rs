@@ -1,4 +1,4 @@
-//! `suidao forum`: forums as what they are, boards of threads. One file a verb.
+//! `suidao forum`: crawls forums as boards of threads. One file per verb.
 
 mod crawl;
 mod discover;
@@ -47,16 +47,16 @@ pub fn run(args: &ForumArgs, voice: Verbosity) -> Result<Exit> {
     }
 }
 
-/// A crawl of the forum at `start` and of nothing else.
+/// A crawl of only the forum at `start`.
 fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: CrawlDirectory, mode: ForumMode) -> Job {
     if config.scope.allow_hosts.is_empty() {
         // www.bbs.cn may lead to bbs.cn.
         config.scope.allow_hosts.push(start.host().trim_start_matches("www.").to_owned());
     }
-    // Lists and threads are long chains of pages, and none of them is off the way.
+    // Lists and threads are long chains of pages, none of them off topic.
     config.limits.hops = u16::MAX;
     let topic = topic.unwrap_or_else(|| {
-        // Without a topic all pages are as good as any other.
+        // Without a topic all pages have the same value.
         config.crawl.page_threshold = Some(0.0);
         Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]))
     });

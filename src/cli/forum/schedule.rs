@@ -73,7 +73,7 @@ pub fn run(args: &ScheduleArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The forum file of the directory, which a person may have corrected.
+/// The forum file of the directory, perhaps with corrections.
 fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
     let path = directory.root().join("forum.toml");
     if !path.exists() {

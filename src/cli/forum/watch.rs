@@ -1,4 +1,4 @@
-//! `suidao forum watch`: a forum crawled once, then each board come back to at its hours until stopped.
+//! `suidao forum watch`: crawls a forum, then visits each board on schedule until stopped.
 
 use anyhow::Result;
 use clap::Args;
@@ -38,7 +38,7 @@ pub fn run(args: &WatchArgs, voice: Verbosity) -> Result<Exit> {
             if step.begun.is_empty() || voice.quiet {
                 continue;
             }
-            // What the visits before this one brought, now that it is known.
+            // The results of the previous visits are now complete.
             errln!(
                 "{} pages since the last visit: {} threads, {} further pages, {} lists; visiting {}",
                 now.pages - last.pages,

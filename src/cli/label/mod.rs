@@ -1,4 +1,4 @@
-//! `suidao label`: asks about a sample of a crawl's pages, keeps the answers, and tells what follows from them.
+//! `suidao label`: asks about a sample of a crawl's pages, stores the answers, and estimates from them.
 
 mod summary;
 
@@ -19,7 +19,7 @@ use super::filter::FilterArgs;
 use super::terminal::{self, Emphasis, MarkedText};
 use super::{Exit, Verbosity};
 
-/// Answers from which on a summary is shown.
+/// Answers needed for a summary.
 const ENOUGH: usize = 50;
 
 /// Label a sample of pages to measure the crawl's precision and recall.
@@ -45,7 +45,6 @@ pub struct LabelArgs {
     pub filter: FilterArgs,
 }
 
-/// A crawl to be judged.
 struct Judged<'a> {
     store: &'a Store,
     catalogue: &'a Catalogue,
@@ -110,8 +109,8 @@ pub fn run(args: &LabelArgs, voice: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The page threshold in force: the lexicon's where it parts the pages as the crawl did, else the lowest relevance that the
-/// crawl took for relevant (`crawl.page_threshold` may have set another).
+/// The page threshold in force: the lexicon's if it separates the pages as the crawl did, else the lowest relevance that
+/// the crawl took as relevant (another `crawl.page_threshold` may have been set).
 fn threshold(catalogue: &Catalogue, topic: Option<&Topic>) -> Option<Relevance> {
     let lowest = catalogue.entries.iter().filter(|entry| entry.on_topic).map(|entry| entry.relevance);
     let lowest = lowest.min_by(|one, other| one.get().total_cmp(&other.get()));
@@ -122,13 +121,13 @@ fn threshold(catalogue: &Catalogue, topic: Option<&Topic>) -> Option<Relevance> 
 }
 
 impl Judged<'_> {
-    /// Place in the catalogue of each chosen page.
+    /// Index in the catalogue of each selected page.
     fn places(&self) -> FxHashMap<&CrawlUrl, usize> {
         let chosen = self.catalogue.entries.iter().enumerate().filter(|(place, _)| self.selection.chosen[*place]);
         chosen.filter_map(|(place, entry)| Some((self.names.url(entry.id)?, place))).collect()
     }
 
-    /// What some pages say, by their places.
+    /// Parses some pages, given by index.
     fn documents<T: Send>(
         &self,
         places: &[usize],
@@ -151,7 +150,7 @@ impl Judged<'_> {
     }
 }
 
-/// Asks about the pages that are left of the sample, until there are no more or the answers end.
+/// Asks about the remaining pages of the sample, until there are no more or the answers end.
 fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BTreeMap<usize, bool>) -> Result<()> {
     let entries = &judged.catalogue.entries;
     let chosen: Vec<usize> = (0..entries.len()).filter(|&place| judged.selection.chosen[place]).collect();
@@ -166,7 +165,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         return Ok(());
     }
     let shown = judged.documents(&drawn, |_, document| {
-        // Without the lexicon the log still knows the terms that were found.
+        // Without the lexicon, the log has the terms that were found.
         let terms: Vec<&str> = match &judged.topic {
             Some(topic) => topic.lexicon().terms.iter().map(|(term, _)| term.as_str()).collect(),
             None => document.terms.iter().map(|found| found.term.as_str()).collect(),

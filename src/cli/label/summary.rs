@@ -1,4 +1,4 @@
-//! What the answers say, in words and as JSON.
+//! The results of labelling, in words and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,17 +13,16 @@ use suidao::topic::Topic;
 
 use super::Judged;
 
-/// What the answers say.
 #[derive(Serialize)]
 pub(super) struct LabelSummary {
     #[serde(flatten)]
     estimate: Estimate,
-    /// Changes of the lexicon, if it was given.
+    /// Suggested changes of the lexicon, if it was given.
     lexicon: Option<Suggestions>,
 }
 
 impl LabelSummary {
-    /// Estimates from the answers, and reads the judged pages again for what they say of the lexicon.
+    /// Estimates from the answers, and parses the labelled pages again for suggestions.
     pub(super) fn new(judged: &Judged, answers: &BTreeMap<usize, bool>) -> Result<Self> {
         let entries = &judged.catalogue.entries;
         let labels: Vec<_> = answers.iter().map(|(&place, &relevant)| (entries[place].relevance, relevant)).collect();
@@ -40,7 +39,6 @@ impl LabelSummary {
         Ok(Self { estimate, lexicon: Some(suggest(&pages, lexicon)) })
     }
 
-    /// For people.
     pub(super) fn in_words(&self) -> String {
         let told = &self.estimate;
         let unknown = || "-".to_owned();

@@ -191,7 +191,6 @@ enum Values {
 }
 
 impl Leaf {
-    /// Writes everything to the current column.
     pub fn write(self, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let levels = (self.definition.as_deref(), self.repetition.as_deref());
         match self.values {

@@ -58,7 +58,6 @@ pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
 
 /// The selected pages by the URLs that lead to them.
 struct Pages {
-    /// Node numbers by fingerprint.
     nodes: FxHashMap<u64, u32>,
     /// The crawl's number of each node's URL.
     ids: Vec<UrlId>,

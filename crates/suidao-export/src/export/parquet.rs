@@ -108,7 +108,6 @@ impl<'a> ParquetTable<'a> {
         write().map(|_| ()).map_err(of_parquet)
     }
 
-    /// Completes the file.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.0.finish().map_err(of_parquet)?;
         Ok(self.0.inner_mut().flush()?)

@@ -37,7 +37,6 @@ pub struct IndexSource {
     pub created: Millis,
     /// Batches of the log at that time.
     pub batches: u64,
-    /// Pages the crawl had fetched.
     pub fetched: u64,
     pub pages: u64,
     /// It has all archived pages.

@@ -27,7 +27,6 @@ const ANCHORS: f32 = 1.5;
 const BODY: f32 = 1.0;
 /// Most words of a term of the topic, minus one.
 const LONGEST_TERM: usize = 5;
-/// Most words of a compound.
 const COMPOUND: usize = 3;
 /// Characters permitted between its words beyond those typed (足球的精彩比赛 for 足球比赛).
 const APART: u32 = 6;

@@ -26,7 +26,6 @@ use suidao_store::store::date;
 /// Bonus of a fully relevant page: score = BM25 · (1 + 0.5 · relevance).
 const TOPIC: f32 = 0.5;
 
-/// Most steps of a path.
 const LONGEST_PATH: usize = 64;
 
 pub struct Index {
@@ -42,7 +41,6 @@ pub struct Index {
 pub struct Request {
     pub query: String,
     pub filter: Filter,
-    /// Hits to skip.
     pub offset: usize,
     pub limit: usize,
     pub explain: bool,
@@ -69,7 +67,6 @@ pub struct Hit {
     /// Marks in its title: first character, and the one after the last.
     pub title_marks: Vec<[usize; 2]>,
     pub snippet: Marked,
-    /// Duplicates folded into it.
     pub duplicates: u64,
     /// Parts of its score; empty unless requested.
     pub why: Vec<FacetCount>,
@@ -163,7 +160,6 @@ fn ask<T>(path: &Path, ask: impl FnOnce() -> tantivy::Result<T>) -> Result<T, In
 }
 
 impl Index {
-    /// Opens the index at `path`.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
         if !path.join("meta.json").is_file() {
             return Err(IndexError::Missing(path.to_owned()));

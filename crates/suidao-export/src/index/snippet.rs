@@ -18,7 +18,6 @@ const ENOUGH: usize = 6;
 /// end, which takes most of a query's time.
 const REACHES: [usize; 3] = [4_000, 16_000, 64_000];
 
-/// A text with marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
     /// On one line.

@@ -43,10 +43,8 @@ pub struct StratumPoint {
     pub f1: Option<f64>,
 }
 
-/// Estimates for all pages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The threshold in force.
     pub threshold: f64,
     /// Pages that could have been sampled.
     pub pages: u64,

@@ -8,7 +8,6 @@ const BEGIN: usize = 420;
 /// Characters around a later term.
 const AROUND: usize = 40;
 
-/// Most later passages.
 const PLACES: usize = 4;
 
 /// The excerpt of a text in pieces; true for an occurrence of a term.

@@ -16,7 +16,6 @@ use suidao_page::topic::Lexicon;
 /// Smallest z of a suggestion: one in forty words reaches it by chance.
 const LEAST_Z: f64 = 1.96;
 
-/// Fewest pages with the word.
 const LEAST_PAGES: u32 = 3;
 
 /// Fewest hosts with the word, or one in so many of many hosts: a word of one host's name or template only identifies the
@@ -63,7 +62,6 @@ impl LabelledPage {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Telling {
-    /// Folded.
     pub word: String,
     /// z of the log-odds ratio.
     pub z: f64,
@@ -75,7 +73,6 @@ pub struct Telling {
     pub examples: Vec<String>,
 }
 
-/// Suggested changes of the lexicon.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Suggestions {
     /// Terms of the lexicon that are more frequent in wrongly than in rightly accepted pages: lower their weight or
@@ -87,7 +84,6 @@ pub struct Suggestions {
     pub missed: Vec<Telling>,
 }
 
-/// Suggestions from labelled pages.
 pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
     let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
     let of = |relevant: bool, accepted: Option<bool>| -> Vec<&LabelledPage> {

@@ -4,18 +4,17 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use suidao_view::plot::Interval;
 
-/// How often the cases are drawn anew.
 pub const RESAMPLES: usize = 1_000;
 
-/// Seed of the draws: fixed, so that the same runs give the same intervals.
+/// Fixed, so that the same runs give the same intervals.
 const SEED: u64 = 1_979;
 
-/// Cases drawn with replacement, [`RESAMPLES`] times. Cases are grouped (the seeds of a task); the statistic is the
-/// median over groups of their medians, so a task with many seeds weighs no more than one with few. Groups are drawn
-/// first and then the cases within each, as often as there are.
+/// Cases drawn with replacement, [`RESAMPLES`] times. The statistic is the median over groups (tasks) of the medians of
+/// their cases (seeds), so that a task with many seeds counts no more than one with few. Each resample draws groups,
+/// then cases within each, as many as there are.
 pub struct Bootstrap {
     groups: Vec<Vec<usize>>,
-    /// For each resample the groups drawn, each as cases drawn.
+    /// For each resample the drawn groups, each as drawn cases.
     draws: Vec<Vec<Vec<usize>>>,
 }
 
@@ -38,8 +37,8 @@ impl Bootstrap {
         Self { groups, draws }
     }
 
-    /// The median of `values` (a value a case) and its interval; none if no case has a value. Cases without a value are
-    /// left out.
+    /// The median of `values` (one per case) with its interval; `None` if no case has a value. Cases without a value
+    /// are ignored.
     pub fn interval(&self, values: &[Option<f64>]) -> Option<Interval> {
         let mut scratch = Scratch::default();
         let median = scratch.statistic(&self.groups, values)?;
@@ -53,7 +52,7 @@ impl Bootstrap {
     }
 }
 
-/// Room for medians, kept from one to the next.
+/// Reused buffers.
 #[derive(Default)]
 struct Scratch {
     cases: Vec<f64>,
@@ -72,7 +71,7 @@ impl Scratch {
     }
 }
 
-/// The median; the mean of the middle two of an even number.
+/// The mean of the middle two for an even number.
 fn median(values: &mut [f64]) -> Option<f64> {
     if values.is_empty() {
         return None;
@@ -82,7 +81,7 @@ fn median(values: &mut [f64]) -> Option<f64> {
     Some(if values.len() % 2 == 1 { values[half] } else { f64::midpoint(values[half - 1], values[half]) })
 }
 
-/// The `p`-th quantile of sorted values, not empty, with linear interpolation (Hyndman and Fan 1996, type 7).
+/// The `p`-th quantile of sorted, non-empty values by linear interpolation (Hyndman and Fan 1996, type 7).
 fn percentile(sorted: &[f64], p: f64) -> f64 {
     let at = p * (sorted.len() - 1) as f64;
     let below = at.floor() as usize;
@@ -137,7 +136,7 @@ mod tests {
         assert!((other_low - low - 100.0).abs() < 1e-9 && (other_high - high - 100.0).abs() < 1e-9);
     }
 
-    /// The interval is to hold the true median about 19 times in 20; draws of 20 from an even spread over 0 to 1.
+    /// The interval must contain the true median about 19 times in 20; 20 uniform draws per trial.
     #[test]
     fn intervals_cover_the_true_median() {
         let resamples = one_group(20);

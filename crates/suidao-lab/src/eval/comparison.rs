@@ -1,4 +1,4 @@
-//! Strategies on the same webs: runs side by side, medians and intervals of every measure, and who wins.
+//! Compares strategies on the same webs: medians and intervals of every measure, and paired wins.
 
 use std::cmp::Ordering;
 
@@ -9,20 +9,20 @@ use super::measure::{RunMeasure, RunTally, tunnels};
 use super::run::StrategyRun;
 use suidao_view::plot::Interval;
 
-/// The strategy that knows the truth; shares are of what it finds.
+/// The strategy that knows the truth; other strategies are measured relative to it.
 pub const ORACLE: &str = "oracle";
 
-/// Points of a curve that is drawn.
+/// Maximum points of a curve.
 const DRAWN: usize = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonScope {
-    /// All tasks together: the median over tasks of each one's median.
+    /// All tasks: the median of the tasks' medians.
     All,
     Task(usize),
 }
 
-/// How often one strategy has found more than another in a case, as much, and less.
+/// In how many cases one strategy found more than another, equally much, or less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairedOutcome {
     pub wins: usize,
@@ -30,7 +30,7 @@ pub struct PairedOutcome {
     pub losses: usize,
 }
 
-/// One task with one random seed: a run a strategy, with what it has come to at every point.
+/// One task and random seed: a run per strategy, with its tally at every point.
 struct Case {
     task: usize,
     seed: u64,
@@ -41,17 +41,17 @@ pub struct Comparison {
     strategies: Vec<String>,
     tasks: Vec<String>,
     marks: Vec<usize>,
-    /// Where tallies were taken, rising: every 100 pages, the marks, and what curves are drawn through.
+    /// Ascending page counts of the tallies: every 100 pages, the cutoffs, and the points of curves.
     points: Vec<usize>,
     cases: Vec<Case>,
-    /// Of all cases, then of each task's.
+    /// For all cases, then for each task.
     resamples: Vec<Bootstrap>,
-    /// Every measure at every mark, made once; by scope, strategy, measure and mark.
+    /// Cached intervals at the cutoffs, by scope, strategy, measure and cutoff.
     at_marks: Vec<Option<Interval>>,
 }
 
 impl Comparison {
-    /// Runs side by side; tasks, seeds and strategies stay in the order of `runs`. Marks of 0 are left out.
+    /// Groups runs by case; tasks, seeds and strategies keep the order of `runs`. Ignores cutoffs of 0.
     pub fn new(marks: &[usize], runs: Vec<StrategyRun>) -> Self {
         fn number(names: &mut Vec<String>, name: &str) -> usize {
             names.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -103,32 +103,28 @@ impl Comparison {
         made
     }
 
-    /// Strategies, in the order given.
     pub fn strategies(&self) -> &[String] {
         &self.strategies
     }
 
-    /// Tasks, in the order given.
     pub fn tasks(&self) -> &[String] {
         &self.tasks
     }
 
-    /// Pages at which numbers are told, rising.
+    /// Cutoffs in pages, ascending.
     pub fn marks(&self) -> &[usize] {
         &self.marks
     }
 
-    /// The last mark; 0 without marks.
+    /// The last cutoff; 0 without cutoffs.
     pub fn pages(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }
 
-    /// Number of the strategy that knows the truth, if it took part.
     pub fn oracle(&self) -> Option<usize> {
         self.strategies.iter().position(|name| name == ORACLE)
     }
 
-    /// Number of cases (task and random seed).
     pub fn cases(&self, scope: ComparisonScope) -> usize {
         self.cases_of(scope).count()
     }
@@ -147,12 +143,11 @@ impl Comparison {
         })
     }
 
-    /// Where tallies were taken.
     pub(super) fn points(&self) -> &[usize] {
         &self.points
     }
 
-    /// Median and interval of a measure at a mark; none if no run has it.
+    /// Median and interval of a measure at a cutoff; `None` if no run has it.
     pub fn at(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, mark: usize) -> Option<Interval> {
         let scope = match scope {
             ComparisonScope::All => 0,
@@ -164,7 +159,7 @@ impl Comparison {
         *self.at_marks.get(cell * self.marks.len() + mark)?
     }
 
-    /// A measure along the pages, as it is drawn: (pages, median and interval), up to the end of the longest run.
+    /// A measure by pages for a plot, as (pages, interval), up to the end of the longest run.
     pub fn curve(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure) -> Vec<(usize, Interval)> {
         let longest = self.longest(scope, strategy);
         let step = self.pages().div_ceil(DRAWN).max(1);
@@ -185,13 +180,12 @@ impl Comparison {
         drawn.into_par_iter().filter_map(interval).collect()
     }
 
-    /// Pages of the longest run of a strategy, up to the last mark.
     pub fn longest(&self, scope: ComparisonScope, strategy: usize) -> usize {
         let length = |case: &Case| Some(case.runs.get(strategy)?.as_ref()?.0.steps.len());
         self.cases_of(scope).filter_map(length).max().unwrap_or(0).min(self.pages())
     }
 
-    /// How often strategy `one` has more relevant pages at a mark than `other`, on the same web.
+    /// Cases in which strategy `one` found more, equally many or fewer relevant pages than `other` at a cutoff.
     pub fn duel(&self, scope: ComparisonScope, one: usize, other: usize, mark: usize) -> PairedOutcome {
         let mut duel = PairedOutcome::default();
         let Ok(point) = self.points.binary_search(&mark) else { return duel };
@@ -207,7 +201,7 @@ impl Comparison {
         duel
     }
 
-    /// Lengths of the tunnels behind which relevant pages were found, over all runs of a strategy: see [`tunnels`].
+    /// Tunnel lengths before relevant pages, over all runs of a strategy: see [`tunnels`].
     pub fn tunnels(&self, scope: ComparisonScope, strategy: usize) -> Vec<u32> {
         let mut sum: Vec<u32> = Vec::new();
         for (run, _) in self.cases_of(scope).filter_map(|case| case.runs.get(strategy)?.as_ref()) {

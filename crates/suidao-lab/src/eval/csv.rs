@@ -1,4 +1,4 @@
-//! A comparison as CSV files: every curve, every median, every duel.
+//! Writes a comparison as CSV files: curves, medians, paired wins.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use super::comparison::{Comparison, ComparisonScope};
 use super::measure::RunMeasure;
 use suidao_page::visible::Visible;
 
-/// A line of `curves.csv`: what one run has come to.
+/// A line of `curves.csv`: the tally of one run.
 #[derive(Serialize)]
 struct CurveRow<'a> {
     task: &'a str,
@@ -21,10 +21,10 @@ struct CurveRow<'a> {
     islands: usize,
 }
 
-/// Writes a line per run and 100 pages, and per run and mark. A run that ended before has its last line at its end.
+/// Writes a line per run for every 100 pages and every cutoff. The last line of a run that ended early is its end.
 ///
 /// # Errors
-/// As the output fails.
+/// Those of the output.
 pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error> {
     let mut out = csv::Writer::from_writer(Visible::new(out));
     for (_, run, tallies) in comparison.runs() {
@@ -51,23 +51,21 @@ pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error
     Ok(out.flush()?)
 }
 
-/// A line of `summary.csv`: one median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryRow<'a> {
-    /// The task; empty for all together.
+    /// Empty for all tasks.
     pub task: &'a str,
     pub strategy: &'a str,
     pub pages: usize,
-    /// [`Measure::key`].
     pub measure: &'static str,
     pub cases: usize,
     pub median: f64,
-    /// Lower end of the 95% interval; none for one case.
+    /// Lower end of the 95% interval; `None` for a single case.
     pub low: Option<f64>,
     pub high: Option<f64>,
 }
 
-/// Every measure of every strategy at every mark: all tasks together (where there are several), then each.
+/// Every measure of every strategy at every cutoff, for all tasks (if there are several) and for each.
 pub fn summary_rows(comparison: &Comparison) -> Vec<SummaryRow<'_>> {
     let mut rows = Vec::new();
     for (scope, task) in scopes(comparison) {
@@ -92,29 +90,26 @@ pub fn summary_rows(comparison: &Comparison) -> Vec<SummaryRow<'_>> {
     rows
 }
 
-/// Writes [`summary_rows`].
-///
-/// # Errors
-/// As the output fails.
+/// Writes [`summary_rows`]. Errors are those of the output.
 pub fn summary(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error> {
     write(summary_rows(comparison), out)
 }
 
-/// A line of `wins.csv`: two strategies, on the same webs.
+/// A line of `wins.csv`: a pair of strategies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WinRow<'a> {
-    /// The task; empty for all together.
+    /// Empty for all tasks.
     pub task: &'a str,
     pub pages: usize,
     pub strategy: &'a str,
     pub against: &'a str,
-    /// Cases in which the one has found more relevant pages.
+    /// Cases in which the first found more relevant pages.
     pub wins: usize,
     pub ties: usize,
     pub losses: usize,
 }
 
-/// Every pair of strategies, both ways, at every mark.
+/// Every ordered pair of strategies, at every cutoff.
 pub fn win_rows(comparison: &Comparison) -> Vec<WinRow<'_>> {
     let mut rows = Vec::new();
     for (scope, task) in scopes(comparison) {
@@ -131,10 +126,7 @@ pub fn win_rows(comparison: &Comparison) -> Vec<WinRow<'_>> {
     rows
 }
 
-/// Writes [`win_rows`].
-///
-/// # Errors
-/// As the output fails.
+/// Writes [`win_rows`]. Errors are those of the output.
 pub fn wins(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error> {
     write(win_rows(comparison), out)
 }
@@ -151,7 +143,6 @@ fn scopes(comparison: &Comparison) -> impl Iterator<Item = (ComparisonScope, &st
     all.into_iter().chain(each)
 }
 
-/// To six decimals: more say nothing.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! What the topic's queries find in several crawls, as text, CSV and a page with the two curves of the paper.
+//! Results of the topic's queries on several crawls, as text, CSV and HTML with the paper's two curves.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evaluated {
-    /// What it is called: strategy or directory.
+    /// Strategy or directory.
     pub name: String,
     pub marks: Vec<AtMark>,
     pub queries: Vec<OfQuery>,
@@ -23,21 +23,20 @@ pub struct OfQuery {
     pub query: String,
     pub hits: u64,
     pub relevant_hits: u64,
-    /// Share of relevant pages among its first ten, ranked; none where it finds nothing.
+    /// Share of relevant pages among the first ten results; `None` without results.
     pub at_ten: Option<f64>,
 }
 
-/// What was evaluated, and how.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StrategyEvaluation {
     pub marks: Vec<u64>,
-    /// By whose word a page is relevant, in a sentence.
+    /// Source of the relevance labels, as a sentence.
     pub judge: String,
     pub crawls: Vec<Evaluated>,
 }
 
 impl StrategyEvaluation {
-    /// For people: a table of the marks, then one of the queries.
+    /// Text output: a table of the cutoffs, then one of the queries.
     pub fn in_words(&self) -> String {
         let width = self.crawls.iter().map(|crawl| crawl.name.chars().count()).max().unwrap_or(0).max(5);
         let mut out =
@@ -70,10 +69,7 @@ impl StrategyEvaluation {
         out
     }
 
-    /// A row for each crawl and mark.
-    ///
-    /// # Errors
-    /// As the output fails.
+    /// A row for each crawl and cutoff. Errors are those of the output.
     pub fn csv(&self, out: impl std::io::Write) -> Result<(), csv::Error> {
         #[derive(Serialize)]
         struct Row<'a> {
@@ -100,7 +96,7 @@ impl StrategyEvaluation {
         Ok(out.flush()?)
     }
 
-    /// One page that needs nothing beside it. Equal evaluations give equal bytes.
+    /// A self-contained page. Equal evaluations give equal bytes.
     pub fn html(&self) -> String {
         let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
         let row = |name: &String, at: &AtMark| {
@@ -143,7 +139,7 @@ impl StrategyEvaluation {
                     .iter()
                     .filter_map(|at| Some((at.pages as usize, Interval { median: value(at)?, range: None })))
                     .collect(),
-                // Who stops early has the best share of all, and nothing to be proud of.
+                // A crawl that stops early has the highest share, which is not an achievement.
                 ahead: !is_share && self.crawls.len() > 1 && best(crawl) >= most && most > 0.0,
             })
             .collect();

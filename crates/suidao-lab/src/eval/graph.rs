@@ -1,5 +1,4 @@
-//! A web as its link graph: every page that can be reached from the seeds, read once, and how the pages lie to the
-//! relevant ones.
+//! The link graph of a web: every page reachable from the seeds, and its distance to relevant pages.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,19 +10,19 @@ use suidao_crawl::strategy::BreadthFirst;
 use suidao_crawl::trap::Traps;
 use suidao_page::model::{CrawlUrl, Event, PageProcessed, UrlId};
 
-/// A web as its link graph. Nodes are URLs, numbered in order of discovery, breadth first.
+/// Nodes are URLs, numbered in order of discovery, breadth first.
 #[derive(Clone, Debug, Default)]
 pub struct WebGraph {
     urls: Vec<CrawlUrl>,
     nodes: Vec<GraphNode>,
-    /// Targets of all nodes' links, node by node.
+    /// Link targets of all nodes, node by node.
     links: Vec<u32>,
     seeds: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GraphNode {
-    /// Its part of [`Graph::links`].
+    /// Its range in [`WebGraph::links`].
     links: (usize, usize),
     pub(super) kind: NodeKind,
     pub(super) counts: bool,
@@ -32,15 +31,14 @@ pub(super) struct GraphNode {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum NodeKind {
-    /// Nothing that leads on.
     #[default]
     Dead,
-    /// A redirect, or the same under the other scheme.
+    /// A redirect, or the same URL under the other scheme.
     Redirect,
     Page,
 }
 
-/// Notes the redirects that pass, since the events leave out those to pages that are fetched.
+/// Records redirects, because events omit those to fetched pages.
 struct Overheard<'a> {
     source: &'a dyn ReplaySource,
     redirects: Mutex<Vec<(UrlId, CrawlUrl)>>,
@@ -57,9 +55,8 @@ impl ReplaySource for Overheard<'_> {
 }
 
 impl WebGraph {
-    /// Reads all that can be reached from the seeds. Scope and robots of the conditions hold, limits of pages, depth and
-    /// hops do not; of an endless web `reach` pages are read. `relevant` is put once for every page, in order of
-    /// fetching; `None` for a page that does not count.
+    /// Reads everything reachable from the seeds, at most `reach` pages. Scope and robots apply; limits of pages, depth
+    /// and hops do not. `relevant` is called once per page, in order of fetching; `None` excludes the page.
     pub fn read(
         conditions: CrawlSettings,
         reach: u64,
@@ -75,7 +72,7 @@ impl WebGraph {
             hops: u16::MAX,
             ..conditions.limits
         };
-        // The whole web is wanted, and its end is known: only what tells itself by its URL is left out.
+        // Trap rules that learn are off, so that the whole web is read; those on the URL alone remain.
         let Traps { repeats, max_segments, session_parameters, .. } = conditions.traps;
         let traps = Traps { repeats, max_segments, session_parameters, ..Traps::off() };
         let goals = suidao_crawl::crawl::StopConditions::default();
@@ -105,7 +102,6 @@ impl WebGraph {
                 let known = relevant(&self.urls[page.id.0 as usize], page);
                 let from = self.links.len();
                 self.links.extend(page.links.iter().map(|link| link.to.0).chain(page.known.iter().map(|id| id.0)));
-                // In order of discovery, whatever was known of them when.
                 self.links[from..].sort_unstable();
                 self.nodes[page.id.0 as usize] = GraphNode {
                     links: (from, self.links.len()),
@@ -118,7 +114,7 @@ impl WebGraph {
         }
     }
 
-    /// Adds what is no link but leads on: redirects, and the same URL under the other scheme.
+    /// Adds edges that are not links: redirects, and the same URL under the other scheme.
     fn join(&mut self, redirects: Vec<(UrlId, CrawlUrl)>) {
         let ids: FxHashMap<u64, u32> = (0..).zip(&self.urls).map(|(id, url)| (url.fingerprint(), id)).collect();
         let find = |url: &CrawlUrl| ids.get(&url.fingerprint()).copied();
@@ -134,7 +130,7 @@ impl WebGraph {
         from.sort_unstable();
         for (id, to) in from {
             let node = &mut self.nodes[id as usize];
-            // A page that was fetched has no other scheme.
+            // The other scheme of a fetched page is not a separate page.
             if node.kind == NodeKind::Dead {
                 *node = GraphNode {
                     links: (self.links.len(), self.links.len() + to.len()),
@@ -154,29 +150,26 @@ impl WebGraph {
         self.nodes[node as usize]
     }
 
-    /// How many URLs there are, dead ones among them.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Where a node leads.
     pub(super) fn links(&self, node: u32) -> &[u32] {
         let (from, to) = self.nodes[node as usize].links;
         &self.links[from..to]
     }
 
-    /// The seeds that were not refused.
     pub(super) fn seeds(&self) -> &[u32] {
         &self.seeds
     }
 
-    /// The pages in order of discovery, each with its layer: how many links it is away from the nearest relevant page
-    /// (0: relevant itself); `None` if more than `deepest`. Redirects are no links.
+    /// The pages in order of discovery, each with its layer: the number of links to the nearest relevant page (0:
+    /// relevant itself), `None` if more than `deepest`. Redirects do not count as links.
     pub fn layers(&self, deepest: u8) -> Vec<(u32, Option<u8>)> {
         let mut layers: Vec<Option<u8>> = self.nodes.iter().map(|node| node.relevant.then_some(0)).collect();
         let all = || 0..u32::try_from(self.nodes.len()).expect("as many as URLs, which are numbered so");
         for layer in 1..=deepest {
-            // Redirects are as near as what they lead to; each round passes one of a row.
+            // A redirect has its target's layer; each round resolves one redirect of a chain.
             loop {
                 let leads = |id: &u32| {
                     layers[*id as usize].is_none()
@@ -208,7 +201,7 @@ pub(super) mod tests {
     use suidao_crawl::strategy::scope::CrawlScope;
     use suidao_page::model::{Digest, Failure, FailureKind, LinkScores, Outlink, Page, Region, Relevance, Sketch};
 
-    /// Pages by name and their links; `name>target` is a redirect.
+    /// Pages by name with their links; `name>target` is a redirect.
     pub(in crate::eval) struct Small(pub &'static [&'static str]);
 
     pub(in crate::eval) fn url(name: &str) -> CrawlUrl {

@@ -1,32 +1,32 @@
-//! What a run is measured by: Srinivasan, Menczer, Pant, A General Evaluation Framework for Topical Crawlers,
-//! Information Retrieval 8(3), 2005: harvest rate H(N), target recall TR(N); beside these, islands.
+//! Measures of a run: harvest rate H(N) and target recall TR(N) (Srinivasan, Menczer, Pant, A General Evaluation
+//! Framework for Topical Crawlers, Information Retrieval 8(3), 2005), and islands.
 
 use std::collections::BTreeSet;
 
 use super::run::StrategyRun;
 use suidao_view::html::thousands;
 
-/// What a run has come to at a mark. One that ended before is told as if it had gone on without finding anything: to stop
-/// while it is going well would else be the best strategy.
+/// The result of a run at a cutoff. A run that ended earlier counts as continued without finding anything; otherwise
+/// stopping early would be the best strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunTally {
-    /// The mark, in pages.
+    /// The cutoff, in pages.
     pub mark: usize,
-    /// Pages fetched by then: fewer, where the run has ended.
+    /// Pages fetched; fewer than the cutoff if the run ended.
     pub pages: usize,
     pub relevant: usize,
     pub islands: usize,
 }
 
 impl RunTally {
-    /// H(N): relevant pages per page up to the mark, 0 to 1.
+    /// H(N): relevant pages per page up to the cutoff, 0 to 1.
     pub fn harvest(&self) -> f64 {
         self.relevant as f64 / self.mark.max(1) as f64
     }
 }
 
 impl StrategyRun {
-    /// What it has come to at each of `marks`, which must rise.
+    /// The tally at each of `marks`, which must be ascending.
     pub fn at(&self, marks: &[usize]) -> Vec<RunTally> {
         let mut tally = RunTally::default();
         let mut islands = BTreeSet::new();
@@ -49,8 +49,8 @@ impl StrategyRun {
     }
 }
 
-/// Lengths of the tunnels behind which a run's first `pages` pages hold relevant ones: at index n, relevant pages that
-/// lie behind n off-topic pages in a row; index 0 counts those linked from a relevant page.
+/// Histogram of tunnel lengths in the first `pages` pages: at index n, relevant pages after n off-topic pages in a row;
+/// index 0 counts those linked from a relevant page.
 pub fn tunnels(run: &StrategyRun, pages: usize) -> Vec<u32> {
     let mut lengths = Vec::new();
     for step in run.steps.iter().take(pages).filter(|step| step.hit) {
@@ -66,18 +66,16 @@ pub fn tunnels(run: &StrategyRun, pages: usize) -> Vec<u32> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMeasure {
     Relevant,
-    /// H(N).
     Harvest,
-    /// TR(N): relevant pages found, of all there are.
+    /// TR(N): relevant pages found, of all.
     Recall,
-    /// Topic islands reached, of all there are.
+    /// Topic islands reached, of all.
     Islands,
-    /// Relevant pages, of those the oracle found in as many pages of the same web.
+    /// Relevant pages, relative to the oracle's after as many pages of the same web.
     Oracle,
 }
 
 impl RunMeasure {
-    /// All of them, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Relevant, Self::Harvest, Self::Recall, Self::Islands, Self::Oracle];
 
     pub fn key(self) -> &'static str {
@@ -100,12 +98,11 @@ impl RunMeasure {
         }
     }
 
-    /// Whether it is a share, 0 to 1, and not a count.
     pub fn is_share(self) -> bool {
         self != Self::Relevant
     }
 
-    /// Its value; none where it is not defined. `oracle`: what the oracle has come to at the same mark.
+    /// Its value; `None` if undefined. `oracle`: the oracle's tally at the same cutoff.
     pub fn of(self, run: &StrategyRun, tally: &RunTally, oracle: Option<&RunTally>) -> Option<f64> {
         let share = |part: usize, whole: u32| (whole > 0).then(|| part as f64 / f64::from(whole));
         match self {
@@ -117,7 +114,7 @@ impl RunMeasure {
         }
     }
 
-    /// A value as it is shown: shares in per cent with one decimal, counts with none, but halves (of medians) told.
+    /// Formats a value: shares in per cent with one decimal, counts without decimals except halves (of medians).
     pub fn show(self, value: f64) -> String {
         if self.is_share() {
             format!("{:.1}%", 100.0 * value)
@@ -136,7 +133,6 @@ mod tests {
 
     #[test]
     fn tallies_are_as_counted_by_hand() {
-        // Islands 0 and 1.
         let run = by_hand("t", 1, "s", "+-+-------+---------++");
         let at = run.at(&[1, 4, 20, 30]);
         let counts: Vec<_> = at.iter().map(|t| (t.pages, t.relevant, t.islands)).collect();
@@ -159,7 +155,6 @@ mod tests {
 
     #[test]
     fn tunnels_count_relevant_pages_by_their_hops() {
-        // Hops are 0 1 2 0 1 2 ...
         let run = by_hand("t", 1, "s", "++-++++");
         assert_eq!(tunnels(&run, 6), [2, 2, 1]);
         assert_eq!(tunnels(&run, 1), [1]);

@@ -1,8 +1,8 @@
-//! What a crawl came to, and how strategies compare: from the events of replays to measures, intervals, tables and plots.
+//! Results of crawls and comparisons of strategies: from the events of replays to measures, intervals, tables and
+//! plots.
 //!
-//! A [`Recorder`] folds one replay into a [`Run`]; [`Comparison`] holds the runs of many strategies on the same webs;
-//! everything shown is a function of it, without clock or chance, so that one comparison made twice gives the same
-//! bytes.
+//! A [`Recorder`] folds one replay into a [`StrategyRun`]; a [`Comparison`] contains the runs of many strategies on the
+//! same webs. All output is a function of it, so that repeating a comparison gives the same bytes.
 
 mod bootstrap;
 mod comparison;

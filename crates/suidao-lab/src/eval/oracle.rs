@@ -1,10 +1,9 @@
-//! The oracle: a crawl by somebody who knows the web and which of its pages are relevant. The ceiling that strategies
-//! are held against, and no strategy for live crawls.
+//! The oracle: a crawl that knows the web and its relevant pages, as an upper bound for strategies.
 //!
-//! Greedy: of the relevant pages not fetched, the one with the fewest unfetched pages on the way from what is fetched
-//! is next, and the way is fetched with it; ties by discovery. The best order is a Steiner tree, for which nobody waits;
-//! greedy is what the field means by an oracle. Distances only fall as pages are fetched, so each fetch passes on what
-//! it has changed, and nothing is searched twice.
+//! Greedy: the next target is the unfetched relevant page with the fewest unfetched pages on the path to it, ties by
+//! discovery, and the path is fetched with it. The optimum is a Steiner tree, which is too expensive; the literature
+//! uses the greedy oracle. Distances only fall as pages are fetched, so each fetch propagates its changes and nothing
+//! is searched twice.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -18,7 +17,7 @@ use suidao_page::model::{
     CrawlUrl, LinkDecision, PageProcessed, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget,
 };
 
-/// A crawl that knows where to go. It plays on the web it was made of, from the same seeds, under the same conditions.
+/// An optimal crawl of the web it was built from, for the same seeds and conditions.
 #[derive(Clone, Debug)]
 pub struct Oracle {
     order: Vec<CrawlUrl>,
@@ -26,7 +25,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Reads the web ([`Graph::read`]) and finds the order. What does not count costs nothing on the way to others.
+    /// Reads the web ([`WebGraph::read`]) and computes the order. Pages that do not count cost nothing on a path.
     pub fn ask(
         conditions: CrawlSettings,
         reach: u64,
@@ -40,13 +39,13 @@ impl Oracle {
         Self { order, ranks }
     }
 
-    /// The URLs in the order in which they are to be fetched, redirects among them; ends with the last relevant page.
+    /// The URLs in order of fetching, with redirects, up to the last relevant page.
     pub fn order(&self) -> &[CrawlUrl] {
         &self.order
     }
 
     fn place(&self, url: &CrawlUrl, trail: PathState) -> Option<QueueEntry> {
-        // A link met before its host's scheme was known names the other one: it leads to the same page.
+        // A link found before its host's scheme was known may have the other scheme of the same page.
         let other = || url.under(!url.is_https()).and_then(|url| self.ranks.get(&url.fingerprint()));
         let &rank = self.ranks.get(&url.fingerprint()).or_else(other)?;
         #[allow(clippy::cast_precision_loss)] // exact up to 2^24, which no comparison reaches
@@ -56,7 +55,7 @@ impl Oracle {
 
 impl Strategy for Oracle {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        // Not a page is fetched that leads nowhere, so a host at rest lets nothing else go first.
+        // Drop pages that lead nowhere, so that nothing else is fetched while a host must wait.
         let nowhere = LinkDecision::Drop(SkipReason::OffTopicPage);
         let trail = visit.trail(TunnelBudget::Unbounded);
         let verdict = |url| self.place(url, trail).map_or(nowhere, LinkDecision::Follow);
@@ -102,19 +101,18 @@ fn walk(graph: &WebGraph) -> Vec<u32> {
     order
 }
 
-/// The ways to what is not fetched, from what is.
 struct Search<'a> {
     graph: &'a WebGraph,
-    /// Unfetched pages on the way to a node, itself among them; 0 once it is fetched.
+    /// Unfetched pages on the path to a node, including itself; 0 once it is fetched.
     way: Vec<u32>,
     from: Vec<u32>,
-    /// Relevant pages not fetched, by way and discovery.
+    /// Unfetched relevant pages, by path length and discovery.
     targets: BTreeSet<(u32, u32)>,
     changed: VecDeque<u32>,
 }
 
 impl Search<'_> {
-    /// A way to `to` from a node with a way of `before`.
+    /// Relaxes the edge to `to` from a node with path length `before`.
     fn offer(&mut self, to: u32, from: u32, before: u32) {
         let node = self.graph.node(to);
         let old = self.way[to as usize];
@@ -149,7 +147,7 @@ mod tests {
     use suidao_crawl::replay::replay;
     use suidao_page::model::Event;
 
-    /// Pages whose name begins with R are relevant, with X do not count.
+    /// Names that begin with R are relevant; those with X do not count.
     fn ask(web: &'static [&'static str], seeds: &[&str]) -> (Oracle, Vec<CrawlUrl>) {
         let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| url(seed)).collect();
         let relevant =
@@ -163,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_shortest_tunnel_goes_first_and_what_it_opens_counts() {
-        // R1 lies behind two pages, R2 behind one; behind R2 R3 is one page away. Nobody needs c and d.
+        // R1 is behind two pages, R2 behind one; R3 is one page after R2. c and d are not needed.
         let web = &["s a c d", "a b", "b R1", "c", "d e", "e", "t f", "f R2", "R2 R3", "R1", "R3"];
         assert_eq!(names(ask(web, &["s", "t"]).0.order()), "t f R2 R3 s a b R1");
     }

@@ -1,4 +1,4 @@
-//! What is to be compared, as a person writes it down: a TOML file.
+//! The plan of a comparison: a TOML file.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,18 @@ use serde::Deserialize;
 use suidao_page::toml_error::line_and_message;
 use thiserror::Error;
 
-/// Pages of a run where nothing else is said.
+/// Default pages of a run.
 const PAGES: usize = 2_000;
 
-/// Where numbers are told, where nothing else is said.
 const MARKS: [usize; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Strategies, each by its name or by name and parameter; without it every strategy there is.
+    /// Strategies by name, or by name and parameter; default: all strategies.
     #[serde(default)]
     pub strategies: Vec<String>,
-    /// Pages of a run: those that count. Without it the last mark, or 2,000.
+    /// Counted pages of a run; default: the last cutoff, or 2,000.
     pub pages: Option<usize>,
     #[serde(default)]
     pub marks: Vec<usize>,
@@ -26,25 +25,24 @@ pub struct Plan {
     pub tasks: Vec<TaskPlan>,
 }
 
-/// One task. Paths are relative to the file they are written in.
+/// One task. Paths are relative to the plan's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskPlan {
-    /// Its name; no other task has it.
     pub name: String,
     /// The web: `hosts:DIR`, `warc:FILE`, `crawl:DIR`, `world:FILE.toml`.
     pub web: String,
     /// The lexicon; a generated world has its own.
     pub lexicon: Option<PathBuf>,
-    /// The layers that context-graph tells pages by, made by `suidao topic layers`.
+    /// The layers of the strategy context-graph, from `suidao topic layers`.
     pub layers: Option<PathBuf>,
-    /// Seed URLs, one a line; a generated world has its own.
+    /// Seed URLs, one per line; a generated world has its own.
     pub seeds: Option<PathBuf>,
-    /// Relevant URLs, one a line; without it the lexicon's page threshold, or what a world knows.
+    /// Relevant URLs, one per line; default: the lexicon's page threshold, or a world's ground truth.
     pub truth: Option<PathBuf>,
-    /// Hosts that count neither as fetched nor as relevant, one a line.
+    /// Hosts to exclude from fetched and relevant pages, one per line.
     pub exclude: Option<PathBuf>,
-    /// So many worlds, with the spec's seed and those after it. A recorded web is run once.
+    /// Number of worlds, with the spec's seed and those after it. A recorded web is run once.
     pub random_seeds: Option<u64>,
 }
 
@@ -53,9 +51,8 @@ pub enum PlanError {
     /// Not TOML, an unknown key, or a value of another kind.
     #[error("line {line}: {what}")]
     Shape {
-        /// The line, from 1.
+        /// From 1.
         line: usize,
-        /// What does not fit.
         what: String,
     },
     #[error("{0}")]
@@ -63,10 +60,10 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// Reads the text of a file.
+    /// Parses a plan.
     ///
     /// # Errors
-    /// [`PlanError`] tells the line, or the value.
+    /// [`PlanError`] names the line or the value.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let text = text.trim_start_matches('\u{feff}');
         toml::from_str(text).map_err(|error| {
@@ -75,10 +72,10 @@ impl Plan {
         })
     }
 
-    /// Checks what can be checked without looking at files.
+    /// Checks the plan without reading other files.
     ///
     /// # Errors
-    /// [`PlanError::Value`] says what is wrong.
+    /// [`PlanError::Value`] describes the problem.
     pub fn check(&self) -> Result<(), PlanError> {
         let wrong = |text: String| Err(PlanError::Value(text));
         if self.tasks.is_empty() {
@@ -107,7 +104,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Pages of a run and the marks up to them, rising; the last mark is the end of the run.
+    /// Pages of a run and the cutoffs up to them, ascending; the last cutoff is the end of the run.
     pub fn marks(&self) -> Vec<usize> {
         let pages = self.pages.or_else(|| self.marks.iter().max().copied()).unwrap_or(PAGES);
         let given = if self.marks.is_empty() { &MARKS[..] } else { &self.marks };

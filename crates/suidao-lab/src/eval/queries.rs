@@ -1,23 +1,21 @@
-//! What a vertical search engine made of a crawl is worth, as the crawl goes on.
+//! Quality of a vertical search engine over a crawl as it proceeds.
 //!
-//! Jiang, Zhu, Wang, Computer Systems & Applications 29(3), 2020, figures 6 and 7. After n pages of the crawl, with N hits
-//! of the topic's query set among them and M of these relevant: precision = M / N; and R = relevant pages among them. A page
-//! that several queries find is one hit.
+//! Jiang, Zhu, Wang, Computer Systems & Applications 29(3), 2020, figures 6 and 7. After n pages, with N hits of the
+//! topic's query set and M relevant ones among them: precision = M / N; and R = relevant pages. A page that several
+//! queries find is one hit.
 
 use serde::Serialize;
 
-/// A page of a crawl, in order of fetching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// By truth, or by the lexicon's threshold.
+    /// By ground truth, or by the lexicon's threshold.
     pub relevant: bool,
     pub hit: bool,
 }
 
-/// What there is after so many pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct AtMark {
-    /// Pages collected: the mark, or fewer where the crawl ended before it.
+    /// The cutoff, or fewer if the crawl ended before it.
     pub pages: u64,
     /// N: pages that the queries find.
     pub hits: u64,
@@ -28,12 +26,12 @@ pub struct AtMark {
 }
 
 impl AtMark {
-    /// M / N; none where nothing is found.
+    /// M / N; `None` without hits.
     pub fn precision(&self) -> Option<f64> {
         ratio(self.relevant_hits, self.hits)
     }
 
-    /// M / R: which share of what is relevant the queries find; none where nothing is.
+    /// M / R: recall of the queries; `None` without relevant pages.
     pub fn found(&self) -> Option<f64> {
         ratio(self.relevant_hits, self.relevant)
     }
@@ -43,7 +41,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// What there is after each of `marks` pages, rising; a mark beyond the end of the crawl is given the end.
+/// Counts after each of `marks` pages, ascending; a cutoff after the end counts as the end.
 pub fn at_marks(pages: &[Collected], marks: &[u64]) -> Vec<AtMark> {
     let mut at = AtMark::default();
     let mut rest = pages.iter();

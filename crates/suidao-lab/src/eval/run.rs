@@ -1,31 +1,30 @@
-//! One replay as it is judged: a step a page, in the order of fetching.
+//! The record of one replay: a step per page, in order of fetching.
 
 use crate::world::SyntheticWeb;
 use suidao_page::model::{Batch, CrawlUrl, Event, PageProcessed, Stop, UrlId, UrlOrigin};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunStep {
-    /// Whether it is relevant by truth.
+    /// Ground truth.
     pub hit: bool,
-    /// Off-topic pages (by truth) in a row before it on the path by which it became known: its tunnel.
+    /// Length of its tunnel: off-topic pages (by ground truth) in a row before it on the path of its discovery.
     pub hops: u16,
-    /// The topic island it lies on, where the web knows.
+    /// The topic island of the page, if known.
     pub island: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrategyRun {
-    /// The task: web, lexicon and seeds together.
+    /// Identifies web, lexicon and seeds.
     pub task: String,
-    /// The web, as it was named.
     pub web: String,
-    /// Seed of a generated web, and of what is done at random.
+    /// Seed of a generated web and of random choices.
     pub seed: u64,
     pub strategy: String,
     pub steps: Vec<RunStep>,
-    /// Relevant pages there are; 0 where nobody knows.
+    /// Number of relevant pages; 0 if unknown.
     pub targets: u32,
-    /// Topic islands there are, where the web knows.
+    /// Number of topic islands, if known.
     pub islands: Option<u32>,
     pub stop: Stop,
 }
@@ -44,33 +43,27 @@ impl KnownTruth {
     }
 }
 
-/// What a run is of: everything in it that the events do not tell.
+/// The parts of a run that events do not contain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunMeta {
-    /// See [`Run::task`].
+    /// See [`StrategyRun::task`]. The other fields likewise.
     pub task: String,
-    /// See [`Run::web`].
     pub web: String,
-    /// See [`Run::seed`].
     pub seed: u64,
-    /// See [`Run::strategy`].
     pub strategy: String,
-    /// See [`Run::targets`].
     pub targets: u32,
-    /// See [`Run::islands`].
     pub islands: Option<u32>,
 }
 
 struct Found {
     url: Option<CrawlUrl>,
     origin: UrlOrigin,
-    /// Relevant, as far as is known.
     hit: bool,
     hops: u16,
 }
 
-/// Folds the events of one replay into a [`Run`]. `ask` is put once for every page, in order; it answers `None` for one
-/// that does not count: on an excluded host, or known already under another URL.
+/// Folds the events of one replay into a [`StrategyRun`]. `ask` is called once per page, in order; `None` excludes a
+/// page, because of its host or because it is known under another URL.
 pub struct Recorder<F> {
     ask: F,
     found: Vec<Found>,
@@ -78,7 +71,6 @@ pub struct Recorder<F> {
 }
 
 impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
-    /// A recorder that asks so for the truth.
     pub fn new(ask: F) -> Self {
         Self { ask, found: Vec::new(), steps: Vec::new() }
     }
@@ -95,7 +87,6 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
         }
     }
 
-    /// Pages that counted so far.
     pub fn pages(&self) -> usize {
         self.steps.len()
     }
@@ -118,12 +109,12 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
         self.steps.push(RunStep { hit, hops, island });
     }
 
-    /// Off-topic pages before this one, back to a relevant page or a seed. Redirects are no pages.
+    /// Off-topic pages before this one, back to a relevant page or a seed. Redirects are not pages.
     fn hops(&self, id: UrlId) -> u16 {
         let mut at = id;
         loop {
             match self.found.get(at.0 as usize).map(|found| found.origin) {
-                // A URL is found by one with a smaller number: this ends.
+                // Terminates, because a URL's origin has a smaller number.
                 Some(UrlOrigin::Redirect(from) | UrlOrigin::Canonical(from)) if from < at => at = from,
                 Some(UrlOrigin::Link(from)) => {
                     return self.found.get(from.0 as usize).map_or(0, |from| match from.hit {
@@ -149,7 +140,7 @@ pub(super) mod tests {
     use super::*;
     use suidao_page::model::{Digest, Discovered, Millis, PathState, Priority, QueueEntry, QueueId, Relevance, Sketch};
 
-    /// A run by hand: a letter a page, `+` relevant, `-` not, each on the host and island of its number.
+    /// A hand-made run: one letter per page, `+` relevant, `-` not, each on the host and island of its number.
     pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> StrategyRun {
         let step = |(at, letter): (usize, char)| RunStep {
             hit: letter == '+',
@@ -224,7 +215,7 @@ pub(super) mod tests {
             settled(6, 404, false),
             settled(4, 200, false),
         ];
-        // By truth /hit is relevant and /off is not, whatever the threshold says; out.cn does not count.
+        // In the ground truth /hit is relevant and /off is not, whatever the threshold; out.cn does not count.
         let ask = |url: &CrawlUrl, page: &PageProcessed| {
             let hit = url.path() == "/hit" || (page.relevant && url.path() == "/");
             (url.host() != "out.cn" && page.status == 200).then_some(KnownTruth { hit, island: hit.then_some(7) })

@@ -1,17 +1,17 @@
-//! The table on the terminal: strategies down, marks across.
+//! The terminal table: strategies by cutoffs.
 
 use super::comparison::{Comparison, ComparisonScope};
 use super::measure::RunMeasure;
 use suidao_view::html::thousands;
 
-/// What the first numbers of a comparison are: relevant pages of one task; of several, which have more and fewer of
-/// them, the harvest rate.
+/// The headline measure: relevant pages for one task; harvest rate for several, because they differ in their number of
+/// relevant pages.
 pub(super) fn headline(comparison: &Comparison) -> RunMeasure {
     if comparison.tasks().len() == 1 { RunMeasure::Relevant } else { RunMeasure::Harvest }
 }
 
-/// Medians with their intervals, at every mark. With an oracle these are shares of what it found in as many pages: long
-/// runs all come near it, so its share at the last mark alone would tell little; how much that is stands in the last column.
+/// Medians with intervals at every cutoff. With an oracle, shares of its result after as many pages, because the last
+/// cutoff alone shows little: long runs all come close to it. The last column is the headline measure.
 pub fn table(comparison: &Comparison) -> String {
     let (headline, marks, pages) = (headline(comparison), comparison.marks(), comparison.pages());
     let with_oracle = comparison.oracle().is_some() && comparison.knows(ComparisonScope::All, RunMeasure::Oracle);
@@ -43,7 +43,7 @@ fn cell(comparison: &Comparison, strategy: usize, measure: RunMeasure, mark: usi
     }
 }
 
-/// The first column to the left, all others to the right.
+/// The first column left-aligned, all others right-aligned.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);

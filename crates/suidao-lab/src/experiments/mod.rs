@@ -1,5 +1,5 @@
-//! What the papers claim, measured on generated data: nothing here is part of a crawl. Each is run by a bench, and what came of
-//! it stands in docs/.
+//! Experiments that test the papers' claims on generated data; not part of a crawl. Benches run them, and docs/ has the
+//! results.
 
 pub mod forum;
 pub mod freshness;

@@ -1,11 +1,11 @@
-//! Table 7 and figure 6 of paper 002 (Liu, Zhang, Li 2018; sections 2.1, 2.2, 2.4, Algorithm 1), the parallel crawl: level by level, each level in
-//! three stages that run in parallel one after the other, as Map/Reduce does it.
+//! Table 7 and figure 6 of paper 002 (Liu, Zhang, Li 2018; sections 2.1, 2.2, 2.4, Algorithm 1): the parallel crawl,
+//! level by level, each level in three parallel stages as in Map/Reduce.
 //!
-//! 1. **Download**: URLs are partitioned by `hash(host) mod k`, so that a host is asked by one worker, one request at a time.
-//! 2. **Parse**: map only; a rule keeps links on their site.
-//! 3. **Deduplicate**: links are partitioned by their own hash, each partition sorted out by itself.
+//! 1. **Download**: URLs are partitioned by `hash(host) mod k`, so that one worker sends a host one request at a time.
+//! 2. **Parse**: map only; a rule keeps links to the same site.
+//! 3. **Deduplicate**: links are partitioned by their own hash and deduplicated within each partition.
 //!
-//! What comes of a visit is the same for any number of partitions and workers.
+//! The result does not depend on the number of partitions and workers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +16,16 @@ use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, Fetched, Region};
 use suidao_page::read::parse;
 
-/// Pages on record, by URL.
+/// Known pages by URL.
 pub type Collection = BTreeMap<CrawlUrl, Copy>;
 
-/// A page as it was last had: the paper's local database, as far as a later visit needs it.
+/// The last version of a page: the paper's local database, as far as a later visit needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {
     digest: u64,
-    /// On the page's own site, in order, each once: the rule filter keeps links of other sites out (2.2).
+    /// Links to the same site, in order, each once (the rule filter of 2.2).
     links: Vec<CrawlUrl>,
-    /// Header fields that make the next request for it conditional.
+    /// Header fields of the next conditional request.
     conditions: Vec<(String, String)>,
 }
 
@@ -47,31 +47,29 @@ impl Copy {
     }
 }
 
-/// What is done with pages that are on record; the seeds are asked for in any case.
+/// How known pages are treated; seeds are always fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RevisitRule {
-    /// Pages on record are left alone, the seeds excepted: only what is new is fetched.
+    /// Known pages except seeds are not fetched again.
     pub left: bool,
-    /// Pages on record are asked for under the condition that they have changed.
+    /// Known pages are fetched conditionally.
     pub conditional: bool,
 }
 
-/// What a visit of all levels cost and brought. Counts are of requests unless they say otherwise.
+/// Cost and result of a visit of all levels. Counts are of requests unless noted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelCounts {
     pub requests: u64,
     pub downloaded: u64,
-    /// Answered with a page whose main text and links were on record as they are.
+    /// Answers with unchanged main text and links.
     pub redundant: u64,
-    /// Answered with 304.
     pub not_modified: u64,
-    /// Answered with a page that was not on record.
     pub new: u64,
     /// Bytes of all bodies.
     pub bytes: u64,
 }
 
-/// Workers, and partitions that they share.
+/// Workers, and the partitions that they share.
 pub struct Stages {
     workers: rayon::ThreadPool,
     partitions: usize,
@@ -79,11 +77,11 @@ pub struct Stages {
 
 struct Mapped {
     url: CrawlUrl,
-    /// Of HTTP; 0 if there was no answer.
+    /// HTTP status; 0 without an answer.
     status: u16,
     bytes: u64,
     page: Option<Copy>,
-    /// What it leads on to, on its site.
+    /// Links to the same site.
     links: Vec<CrawlUrl>,
 }
 
@@ -104,17 +102,17 @@ impl Mapped {
 }
 
 impl Stages {
-    /// So many threads, and so many partitions of hosts and of links, at least one.
+    /// `workers` threads, and `partitions` of hosts and of links, each at least one.
     ///
     /// # Errors
-    /// The system gives no threads.
+    /// Threads cannot be started.
     pub fn new(workers: usize, partitions: usize) -> Result<Self, rayon::ThreadPoolBuildError> {
         let workers = rayon::ThreadPoolBuilder::new().num_threads(workers).build()?;
         Ok(Self { workers, partitions: partitions.max(1) })
     }
 
-    /// Visits the seeds and what they lead to on their sites, `depth` links far, and brings `collection` up to date: a page
-    /// had replaces its copy, one that is answered with an error is dropped.
+    /// Visits the seeds and the pages within `depth` links on their sites, and updates `collection`: fetched pages
+    /// replace their copies, pages with an error are removed.
     pub fn visit(
         &self,
         web: &dyn Web,
@@ -164,7 +162,7 @@ impl Stages {
         }
     }
 
-    /// Does something with each partition of things, `hash(name) mod k` (2.1), in parallel.
+    /// Processes the partitions of items by `hash(name) mod k` (2.1) in parallel.
     fn by_partition<T: Send, P: IntoIterator<Item: Send> + Send>(
         &self,
         things: impl IntoIterator<Item = T>,
@@ -176,7 +174,7 @@ impl Stages {
             let part = (xxh3_64(name(&thing).as_bytes()) % self.partitions as u64) as usize;
             parts[part].push(thing);
         }
-        // One task a partition, whatever their number: rayon would else join small ones into one.
+        // One task per partition; otherwise rayon would merge small ones.
         let done: Vec<P> = self.workers.install(|| parts.into_par_iter().with_max_len(1).map(work).collect());
         done.into_iter().flatten().collect()
     }
@@ -188,7 +186,7 @@ mod tests {
     use crate::world::{ChangingSpec, ChangingWeb};
     use proptest::prelude::*;
 
-    /// Hosts whose marks are a function of what they answer.
+    /// Hosts whose validators depend only on their content.
     fn web() -> ChangingWeb {
         let spec = ChangingSpec { hosts: 4, sections: 2, initial: 6, listed: 4, ..ChangingSpec::default() };
         ChangingWeb::new(spec, 3)

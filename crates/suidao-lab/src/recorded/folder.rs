@@ -1,5 +1,5 @@
-//! A folder of hosts as a web: `DIR/host/path/index.html`, as static sites are published and as mirroring tools leave
-//! them, with the habits of an ordinary file server behind a forward proxy for http.
+//! A folder of hosts as a web: `DIR/host/path/index.html`, as static sites are published and mirroring tools save them,
+//! served like a common file server behind a forward proxy for http.
 
 use std::fs;
 use std::io;
@@ -15,10 +15,10 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
 /// A folder with a directory for each host.
 ///
-/// `/a/` is its `index.html` or `index.htm`, `/a` the file `a`, else a redirect to `/a/` where that is a directory,
-/// else `a.html`; queries are left out of it. What is not there is 404, with the host's own `404.html` where it has one.
-/// Unknown hosts are 502, as from a proxy; https is not connected. A file `aliases.tsv` beside the folder names hosts
-/// that are redirected to others: `alias TAB host` a line.
+/// `/a/` is its `index.html` or `index.htm`; `/a` is the file `a`, else a redirect to the directory `/a/`, else
+/// `a.html`; queries are ignored. Missing files are 404, with the host's `404.html` if there is one. Unknown hosts are
+/// 502, as from a proxy; https fails to connect. A file `aliases.tsv` next to the folder lists hosts that redirect to
+/// others: `alias TAB host` per line.
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
@@ -27,10 +27,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder: reads the names of its hosts and the aliases, no page.
+    /// Opens a folder: reads the names of its hosts and the aliases, but no pages.
     ///
     /// # Errors
-    /// [`RecordedError`] if it cannot be listed, holds no directory, or a line of `aliases.tsv` is no alias.
+    /// [`RecordedError`] if it cannot be listed, contains no directory, or `aliases.tsv` has an invalid line.
     pub fn open(root: &Path) -> Result<Self, RecordedError> {
         let fail = |source| RecordedError::Read { path: root.to_owned(), source };
         let mut hosts = FxHashSet::default();
@@ -50,14 +50,14 @@ impl Folder {
         Ok(Self { root: root.to_owned(), hosts, aliases })
     }
 
-    /// The path of a URL as the file system writes it; none where it would leave the host's directory.
+    /// The file path of a URL; `None` if it would leave the host's directory.
     fn file(&self, url: &CrawlUrl) -> Option<PathBuf> {
         let bytes: Vec<u8> = percent_decode_str(url.path()).collect();
         let leaves = |part: &[u8]| part == b".." || (cfg!(windows) && part.contains(&b'\\'));
         if bytes.contains(&0) || bytes.split(|&byte| byte == b'/').any(leaves) {
             return None;
         }
-        // Joined as text: a path that begins with / would take the place of the root.
+        // Joined as text, because a path that begins with / would replace the root.
         let mut path = self.root.join(url.host()).into_os_string();
         path.push(os_string(bytes)?);
         Some(path.into())
@@ -139,7 +139,7 @@ fn aliases(path: &Path, hosts: &FxHashSet<String>) -> Result<FxHashMap<String, S
     Ok(aliases)
 }
 
-/// The file as an answer; its media type is its extension's, without a charset, as such servers have it.
+/// The file as an answer; its media type is by extension, without a charset, as on such servers.
 fn whole(url: &CrawlUrl, status: u16, file: &Path) -> io::Result<Fetched> {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let media = match extension.to_ascii_lowercase().as_str() {
@@ -170,7 +170,7 @@ fn answer(url: &CrawlUrl, status: u16, media: &str, body: Vec<u8>) -> Fetched {
 }
 
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)] // elsewhere not every name is one
+#[allow(clippy::unnecessary_wraps)] // fails on other systems
 fn os_string(bytes: Vec<u8>) -> Option<std::ffi::OsString> {
     Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
 }

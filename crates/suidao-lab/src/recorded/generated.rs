@@ -1,16 +1,14 @@
-//! A generated world with a topic: a lexicon learnt of sample pages that no crawl reaches.
+//! The lexicon of a generated world, learned from sample pages that no crawl reaches.
 
 use super::RecordedError;
 use crate::world::SyntheticWeb;
 use suidao_page::model::{CrawlUrl, Fetched};
 use suidao_page::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
 
-/// Topic pages to learn from.
 const SAMPLES: usize = 60;
-/// Off-topic pages to tell them from.
 const BACKGROUND: usize = 240;
 
-/// Learns the lexicon of a world's topic from 60 sample pages of it and 240 others, all on hosts that nothing links to.
+/// Learns the lexicon of a world's topic from 60 topic pages and 240 others, all on hosts without incoming links.
 ///
 /// # Errors
 /// [`RecordedError::Learn`] if they do not suffice.

@@ -1,5 +1,5 @@
-//! What reading made of each URL of a web, kept in memory for all strategies of one task: a page is read once, and a
-//! further strategy costs only its own work.
+//! A cache of read pages for all strategies of one task: each page is read once, so that a further strategy costs only
+//! its own work.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -10,12 +10,12 @@ use suidao_crawl::crawl::{FetchKind, FetchOutcome};
 use suidao_crawl::replay::{ReplaySource, TopicalWeb};
 use suidao_page::model::CrawlUrl;
 
-/// Outcomes by URL, packed: a page of fifty links takes some two kilobytes. Threads may share it.
+/// Outcomes by URL, compressed: a page of fifty links takes about two kilobytes. Thread-safe.
 #[derive(Default)]
 pub struct Memo(RwLock<FxHashMap<u64, Box<[u8]>>>);
 
 impl Memo {
-    /// A web read through this memo, without the text of its pages. The same web and topic each time.
+    /// A web read through this cache, without the text of its pages. Use one web and topic per cache.
     pub fn over<'a>(&'a self, reading: TopicalWeb<'a>) -> impl ReplaySource + 'a {
         Remembered { reading, memo: self }
     }
@@ -28,13 +28,13 @@ struct Remembered<'a> {
 
 impl ReplaySource for Remembered<'_> {
     fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
-        // The same URL means one thing as a page and another as rules for robots.
+        // The same URL has different outcomes as a page and as robots.txt.
         let key = xxh3_64_with_seed(url.as_str().as_bytes(), u64::from(matches!(wanted, FetchKind::Robots { .. })));
         let known = self.memo.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).and_then(|it| unpack(it));
         if let Some(outcome) = known {
             return outcome;
         }
-        // What is kept is for every crawl: another may look at the page as one of a forum.
+        // Cached for all crawls: another may read the page as part of a forum.
         let wanted = if let FetchKind::Plain(id) = wanted { &FetchKind::Page(*id) } else { wanted };
         let mut outcome = self.reading.outcome(wanted, url);
         if let FetchOutcome::Page { page, .. } = &mut outcome {
@@ -69,7 +69,7 @@ mod tests {
     use suidao_crawl::replay::Web;
     use suidao_page::model::{Failure, Fetched, HostId, UrlId};
 
-    /// A web that counts how often it is asked.
+    /// A web that counts its requests.
     struct Counting(SyntheticWeb, AtomicUsize);
 
     impl Web for Counting {

@@ -1,5 +1,4 @@
-//! Recorded webs: how one is named and opened; what was read of it once ([`Memo`]); which of its pages are relevant
-//! by somebody else's word ([`Truth`]).
+//! Recorded webs: their names, a cache of read pages ([`Memo`]), and lists of relevant pages ([`LabelledUrls`]).
 
 mod folder;
 mod generated;
@@ -20,26 +19,25 @@ pub use tally::{Cutoff, GroundTruth, RecordedTally, RelevanceJudge};
 pub use truth::LabelledUrls;
 pub use warc::Warc;
 
-/// Longest body that is read, in bytes: what a live crawl takes unless told otherwise (`fetch.max_body`).
+/// Maximum bytes of a body: the default of a live crawl (`fetch.max_body`).
 const BODY_LIMIT: usize = 10 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
     #[error("cannot read {}: {source}; check the path", path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// A line that is not what it should be.
+    /// An invalid line.
     #[error("{}, line {line}: {what}", path.display())]
     Line {
         path: PathBuf,
-        /// The line, from 1.
+        /// From 1.
         line: usize,
-        /// What is wrong with it, or what should stand there.
+        /// What is wrong or expected.
         what: String,
     },
-    /// What lies there, or is meant, is not what it should be; the sentence names it and says what to give.
+    /// A path that is not what it should be; the message names it and what to give.
     #[error("{0}")]
     Unusable(String),
-    /// No lexicon could be learnt of a generated world.
     #[error("cannot build a lexicon from this generated web: {0}")]
     Learn(#[from] suidao_page::topic::LearnError),
     #[error(transparent)]

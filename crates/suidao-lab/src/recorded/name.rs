@@ -1,4 +1,4 @@
-//! How a web is named on the command line and in a comparison's file, and what its name opens.
+//! Parses the name of a web, from the command line or a comparison's plan, and opens the web.
 
 use std::fmt::{self, Display};
 use std::fs;
@@ -12,24 +12,23 @@ use crate::world::{SpecError, SyntheticWeb, WebSpec};
 use suidao_crawl::replay::Web;
 use suidao_store::store::CrawlDirectory;
 
-/// A web by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebName {
     /// `hosts:DIR`: a folder with a directory for each host.
     Hosts(PathBuf),
-    /// `warc:FILE`: a WARC file, or a directory of such.
+    /// `warc:FILE`: a WARC file, or a directory of WARC files.
     Warc(PathBuf),
     /// `crawl:DIR`: a crawl directory.
     Crawl(PathBuf),
-    /// `world:FILE.toml`: a generated world; without a file that of the default spec.
+    /// `world:FILE.toml`: a generated world; the default spec without a file.
     World(Option<PathBuf>),
 }
 
 impl WebName {
-    /// Reads a name; relative paths are meant from `base`. A bare path is known by what lies there.
+    /// Parses a name; paths are relative to `base`. The kind of a bare path is detected.
     ///
     /// # Errors
-    /// [`RecordedError::Unusable`] if nothing that is a web lies there, [`RecordedError::Read`] if nothing does.
+    /// [`RecordedError::Unusable`] if the path is not a web, [`RecordedError::Read`] if it does not exist.
     pub fn parse(text: &str, base: &Path) -> Result<Self, RecordedError> {
         let name = match text.split_once(':') {
             Some(("world", "")) => return Ok(Self::World(None)),
@@ -69,7 +68,7 @@ impl WebName {
     /// Opens the web.
     ///
     /// # Errors
-    /// [`RecordedError`] names the file or directory and says what is wrong with it.
+    /// [`RecordedError`] names the file or directory and the problem.
     pub fn open(&self) -> Result<OpenedWeb, RecordedError> {
         let web: Arc<dyn Web> = match self {
             Self::Hosts(path) => Arc::new(Folder::open(path)?),
@@ -98,18 +97,18 @@ impl Display for WebName {
 
 #[derive(Clone)]
 pub struct OpenedWeb {
-    /// By which name.
+    /// The name it was opened by.
     pub name: WebName,
     pub web: Arc<dyn Web>,
-    /// The generated world, if it is one: it knows its seeds and what is relevant.
+    /// The generated world, if it is one, with seeds and ground truth.
     pub world: Option<Arc<SyntheticWeb>>,
 }
 
 impl OpenedWeb {
-    /// The world of a spec, under the name it was asked for by.
+    /// The world of a spec under this name.
     ///
     /// # Errors
-    /// [`RecordedError::Unusable`] if the spec describes none.
+    /// [`RecordedError::Unusable`] if the spec is invalid.
     pub fn world(name: WebName, spec: WebSpec) -> Result<Self, RecordedError> {
         let world = Arc::new(SyntheticWeb::new(spec).map_err(|error| does_not_fit(&name, &error))?);
         Ok(Self { web: Arc::clone(&world) as Arc<dyn Web>, world: Some(world), name })
@@ -145,7 +144,7 @@ mod tests {
             ("world:", WebName::World(None)),
         ] {
             assert_eq!(WebName::parse(bare, base).unwrap(), name, "{bare}");
-            // What is shown is a name again.
+            // The displayed form parses again.
             assert_eq!(WebName::parse(&name.to_string(), Path::new("")).unwrap(), name);
         }
         for (text, told) in [("notes.txt", "hosts:DIR"), ("none", "none"), ("hosts:", "hosts:")] {

@@ -1,6 +1,6 @@
-//! How many of the pages that a crawl has had are relevant, by the best word there is: a list of relevant pages, the
-//! generated world itself, or else the lexicon's threshold. A fold of the batches, as the harvest curve is; apart from
-//! that because it counts by the truth, and a page once, however it is spelt.
+//! Counts the relevant pages of a crawl by the best ground truth available: a list of relevant pages, the generated
+//! world, or the lexicon's threshold. Folds the batches like the harvest curve, but counts by ground truth, and each
+//! page once under any spelling of its URL.
 
 use std::sync::Arc;
 
@@ -11,19 +11,18 @@ use super::LabelledUrls;
 use crate::world::SyntheticWeb;
 use suidao_page::model::{Batch, CrawlUrl, Digest, Event, PageProcessed};
 
-/// By whose word a page is relevant.
 #[derive(Clone)]
 pub enum GroundTruth {
-    /// A list of relevant pages. Pages answered 200 count, one under several spellings once, excluded hosts not at all.
+    /// A list of relevant pages. Counts pages with status 200, several spellings once, excluded hosts not at all.
     Truth(Arc<LabelledUrls>),
-    /// The generated world's; equal bodies are one page.
+    /// The generated world; equal bodies are one page.
     World(Arc<SyntheticWeb>),
-    /// The lexicon's threshold, as the crawl itself counts.
+    /// The lexicon's threshold, as in the crawl itself.
     Threshold,
 }
 
 impl GroundTruth {
-    /// How many relevant pages there are, if that is known.
+    /// Number of relevant pages, if known.
     pub fn relevant(&self) -> Option<u64> {
         match self {
             Self::Truth(truth) => Some(truth.len() as u64),
@@ -32,7 +31,6 @@ impl GroundTruth {
         }
     }
 
-    /// Its name, for people.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Truth(_) => "truth",
@@ -42,7 +40,7 @@ impl GroundTruth {
     }
 }
 
-/// Tells which pages count, and which of these are relevant; a page counts once. Memory: a key for each page.
+/// Decides which pages count, and which of these are relevant; a page counts once. Memory: a key per page.
 pub struct RelevanceJudge {
     judge: GroundTruth,
     keys: FxHashSet<String>,
@@ -54,7 +52,7 @@ impl RelevanceJudge {
         Self { judge, keys: FxHashSet::default(), bodies: FxHashSet::default() }
     }
 
-    /// Whether the page is relevant; none if it does not count.
+    /// Whether the page is relevant; `None` if it does not count.
     pub fn is_relevant(&mut self, url: &CrawlUrl, page: &PageProcessed) -> Option<bool> {
         match &self.judge {
             GroundTruth::Truth(truth) => {
@@ -70,7 +68,7 @@ impl RelevanceJudge {
     }
 }
 
-/// What was counted when so many pages had been had.
+/// The counts after a number of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Cutoff {
     pub pages: u64,
@@ -78,7 +76,7 @@ pub struct Cutoff {
     pub hosts: u64,
 }
 
-/// The count so far. Memory: the URLs known, and a key for each page.
+/// The running count. Memory: the known URLs, and a key per page.
 pub struct RecordedTally {
     witness: RelevanceJudge,
     marks: Vec<u64>,
@@ -89,7 +87,7 @@ pub struct RecordedTally {
 }
 
 impl RecordedTally {
-    /// Begins a count that is noted at these numbers of pages, in ascending order.
+    /// Records the count at these ascending numbers of pages.
     pub fn new(judge: GroundTruth, marks: Vec<u64>) -> Self {
         Self {
             witness: RelevanceJudge::new(judge),
@@ -101,7 +99,7 @@ impl RecordedTally {
         }
     }
 
-    /// Takes a batch in; batches come in order, each once.
+    /// Batches must come in order, each once.
     pub fn observe(&mut self, batch: &Batch) {
         for event in &batch.events {
             match event {
@@ -132,12 +130,11 @@ impl RecordedTally {
         }
     }
 
-    /// Where the count stands.
     pub fn now(&self) -> Cutoff {
         self.now
     }
 
-    /// The marks reached, and where the count stands if that is behind the last of them.
+    /// The cutoffs reached, and the current count if it is after the last of them.
     pub fn rows(&self) -> Vec<Cutoff> {
         let mut rows = self.reached.clone();
         rows.extend(Some(self.now).filter(|now| rows.last() != Some(now)));

@@ -1,5 +1,4 @@
-//! Which pages are relevant by somebody else's word, and how many of them a crawl has had: lists of URLs that people
-//! filed under a topic, independent of any crawler.
+//! Lists of relevant URLs made by people, independent of any crawler.
 
 use std::fs;
 use std::path::Path;
@@ -10,9 +9,8 @@ use rustc_hash::FxHashSet;
 use super::RecordedError;
 use suidao_page::model::CrawlUrl;
 
-/// Pages known to be relevant, and hosts that count for nothing.
-///
-/// Pages are compared by [`Truth::key`], under which the usual spellings of one page are one.
+/// Relevant pages, and excluded hosts. Pages are compared by [`LabelledUrls::key`], which unifies common spellings of
+/// one page.
 #[derive(Clone, Debug, Default)]
 pub struct LabelledUrls {
     keys: FxHashSet<String>,
@@ -20,12 +18,12 @@ pub struct LabelledUrls {
 }
 
 impl LabelledUrls {
-    /// Reads relevant URLs, one a line (what follows a tab is a remark, but a lone `no` there says that the page is not
-    /// relevant, as in `labels.tsv` of `suidao label`; blanks belong to the URL), and hosts that count neither as fetched
-    /// nor as relevant, one a line, because the lexicon was learnt there.
+    /// Reads relevant URLs, one per line (text after a tab is a comment, except that a lone `no` marks the page as not
+    /// relevant, as in `labels.tsv` of `suidao label`; blanks are part of the URL), and excluded hosts, one per line,
+    /// on which the lexicon was learned.
     ///
     /// # Errors
-    /// [`RecordedError`] names the file, and the line that is no URL or no host.
+    /// [`RecordedError`] names the file and the invalid line.
     pub fn read(truth: &Path, exclude: Option<&Path>) -> Result<Self, RecordedError> {
         let excluded = exclude.map(Self::hosts).transpose()?.unwrap_or_default();
         let wrong = |line, what| RecordedError::Line { path: truth.to_owned(), line, what };
@@ -51,7 +49,7 @@ impl LabelledUrls {
     /// Reads a list of hosts.
     ///
     /// # Errors
-    /// [`RecordedError`] names the file, and the line that is no host.
+    /// [`RecordedError`] names the file and the invalid line.
     pub fn hosts(path: &Path) -> Result<FxHashSet<String>, RecordedError> {
         let host = |(line, word, _): (usize, String, String)| match CrawlUrl::parse(&format!("http://{word}/")) {
             Ok(url) if url.path() == "/" && !word.contains('/') => Ok(url.host().to_owned()),
@@ -67,35 +65,35 @@ impl LabelledUrls {
         !self.is_excluded(url) && self.keys.contains(&Self::key(url))
     }
 
-    /// Whether the host counts for nothing.
     pub fn is_excluded(&self, url: &CrawlUrl) -> bool {
         self.excluded.contains(url.host())
     }
 
-    /// How many pages are relevant, those of excluded hosts left out.
+    /// Number of relevant pages, without excluded hosts.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether none is, which does not come about by reading.
+    /// Never true after [`LabelledUrls::read`].
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// What tells pages apart: host and path, without escapes, query, `index.html`, slashes at the end and `.html`.
+    /// Identifies a page: host and path, without escapes, query, `index.html`, trailing slashes and `.html`.
     pub fn key(url: &CrawlUrl) -> String {
         let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
         let path = path.strip_suffix("index.html").unwrap_or(&path).trim_end_matches('/');
         format!("{}{}", url.host(), path.strip_suffix(".html").unwrap_or(path))
     }
 
-    /// Whether a URL is one of a page: feeds, sitemaps and style sheets are none, whatever they are answered with.
+    /// Whether a URL is of a page; feeds, sitemaps and style sheets are not, whatever their answers.
     pub fn is_page(url: &CrawlUrl) -> bool {
         ![".txt", ".xml", ".css", ".atom"].iter().any(|extension| url.path().ends_with(extension))
     }
 }
 
-/// Each line up to a tab, with its number and what stands up to the next tab; empty lines and `#` comments are left out.
+/// For each line its number, the text up to a tab, and the text up to the next tab; ignores empty lines and `#`
+/// comments.
 fn words(path: &Path) -> Result<Vec<(usize, String, String)>, RecordedError> {
     let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
     let words = (1..).zip(text.trim_start_matches('\u{feff}').lines()).filter_map(|(number, line)| {

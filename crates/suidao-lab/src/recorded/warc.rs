@@ -1,4 +1,4 @@
-//! WARC files and crawl directories as a web: what was recorded is answered again.
+//! WARC files and crawl directories as a web that replays the recorded answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use suidao_store::store::{CrawlDirectory, Store, WarcIndex, own};
 
 /// Recorded answers as a web.
 ///
-/// What was not recorded is 404. A host recorded under one of http and https only is answered under that one: https is
-/// not connected where only http was, and http redirects where only https was, as such hosts do.
+/// URLs without a record are 404. A host recorded only under http fails to connect under https; one recorded only under
+/// https redirects from http, as such hosts do.
 #[derive(Debug)]
 pub struct Warc {
     answers: WarcIndex,
-    /// Whether a host was recorded under http, under https.
+    /// Whether a host was recorded under http, and under https.
     schemes: FxHashMap<String, [bool; 2]>,
-    /// Rules for robots by origin, where they were kept apart from the answers.
+    /// Robots rules by origin, if they were stored separately from the answers.
     robots: FxHashMap<String, RobotsRules>,
 }
 
@@ -34,17 +34,17 @@ impl Warc {
         Self::of(files, FxHashMap::default())
     }
 
-    /// Opens a crawl directory: its WARC files, and from its log the rules for robots as they were last in force.
+    /// Opens a crawl directory: its WARC files, and the last robots rules of its log.
     ///
     /// # Errors
-    /// [`RecordedError`] if it holds no crawl, a crawl runs there, or it is damaged.
+    /// [`RecordedError`] if it contains no crawl, is in use, or is damaged.
     pub fn open_crawl(directory: &CrawlDirectory) -> Result<Self, RecordedError> {
         let store = Store::open(directory)?;
         let mut robots = FxHashMap::default();
         for record in store.batches() {
             for event in record?.batch.events {
                 if let Event::Robots { origin, rules, .. } = event {
-                    // What was had stays in force while it cannot be had again.
+                    // Fetched rules remain valid while robots.txt is unreachable.
                     if rules != RobotsRules::Unreachable || !robots.contains_key(&origin) {
                         robots.insert(origin, rules);
                     }
@@ -61,7 +61,7 @@ impl Warc {
     fn of(files: Vec<PathBuf>, robots: FxHashMap<String, RobotsRules>) -> Result<Self, RecordedError> {
         let mut schemes: FxHashMap<String, [bool; 2]> = FxHashMap::default();
         let answers = WarcIndex::open(files, BODY_LIMIT, |url| {
-            // Looked up before it is made an entry: most URLs are of a host that is there.
+            // Avoids an allocation, because most URLs are of a known host.
             match schemes.get_mut(url.host()) {
                 Some(schemes) => schemes[usize::from(url.is_https())] = true,
                 None => {
@@ -78,12 +78,10 @@ impl Warc {
         self.answers.len()
     }
 
-    /// Whether none was.
     pub fn is_empty(&self) -> bool {
         self.answers.is_empty()
     }
 
-    /// What a URL of which nothing was recorded is answered.
     fn unrecorded(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         let is_robots = url.path() == "/robots.txt" && url.query().is_none();
         match self.robots.get(&url.origin()).filter(|_| is_robots) {
@@ -121,7 +119,7 @@ fn answer(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
     Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
 }
 
-/// The WARC files in a directory by name, one still being written (`.open`) among them.
+/// The WARC files in a directory by name, including one being written (`.open`).
 pub(super) fn warc_files(directory: &Path) -> Result<Vec<PathBuf>, RecordedError> {
     let fail = |source| RecordedError::Read { path: directory.to_owned(), source };
     let mut files = Vec::new();

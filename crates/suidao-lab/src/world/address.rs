@@ -94,7 +94,6 @@ impl Layout {
         out
     }
 
-    /// Year, month and day of publication.
     pub fn date(&self, page: u64) -> (u64, u64, u64) {
         let mut draw = Draw::new(self.spec.seed, salt::DATE, page);
         (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]))

@@ -200,7 +200,6 @@ impl SyntheticWeb {
         format!("User-agent: *\nDisallow:{forbidden}\n")
     }
 
-    /// A sample page: (URL, HTML).
     pub(super) fn sample(&self, on_topic: bool, index: u64) -> (CrawlUrl, String) {
         let mut draw = Draw::new(self.layout.spec.seed, salt::SAMPLE, index * 2 + u64::from(on_topic));
         let count = if on_topic { THEMES } else { WORDS.topics.len() - THEMES } as u64;

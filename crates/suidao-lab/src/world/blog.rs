@@ -68,7 +68,6 @@ impl Layout {
         }
     }
 
-    /// All links of an auxiliary page.
     pub fn extra_links(&self, number: u64, extra: AuxPage) -> Vec<PlannedLink> {
         let host = &self.hosts[number as usize];
         let mut out = Vec::with_capacity(48);

@@ -30,12 +30,10 @@ pub(super) mod salt {
     pub const HABITS: u64 = 15;
 }
 
-/// A directory of one host with one topic.
 pub(super) struct HostSection {
     pub host: u64,
     pub start: u64,
     pub len: u64,
-    /// Index of the topic, or [`NEAR_TOPIC`].
     pub topic: usize,
     pub island: Option<u64>,
     pub listings: u64,
@@ -214,12 +212,10 @@ impl Layout {
         self.islands[island as usize].clone()
     }
 
-    /// Indices of the bridges that start on an island.
     pub fn departures(&self, island: u64) -> &[usize] {
         &self.departures[island as usize]
     }
 
-    /// A page of an island by its number within it.
     pub fn island_page(&self, island: u64, index: u64) -> u64 {
         self.sections[self.islands[island as usize].start].start + index
     }
@@ -293,7 +289,6 @@ impl Layout {
         self.mixed(host.sections.iter().map(|&section| section as usize), host.articles, place)
     }
 
-    /// The blog category of a tag's posts.
     pub fn category(&self, section: usize) -> u64 {
         match self.sections[section].island {
             Some(_) => 0,
@@ -301,7 +296,6 @@ impl Layout {
         }
     }
 
-    /// The tags whose posts are in a blog category.
     fn tags_in(&self, host: u64, category: u64) -> impl Iterator<Item = usize> {
         let sections = self.hosts[host as usize].sections.iter().map(|&section| section as usize);
         sections.filter(move |&section| self.category(section) == category)

@@ -11,7 +11,6 @@ use suidao_page::draw::Draw;
 /// Probability that an off-topic page links to the head of a bridge.
 const STRAY_HEADS: f64 = 0.01;
 
-/// Target of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LinkTarget {
     Page(u64),
@@ -27,7 +26,6 @@ pub(super) enum LinkTarget {
     Extra(u64, AuxPage),
 }
 
-/// Template block that contains a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum TemplateBlock {
     Top,
@@ -46,7 +44,6 @@ pub(super) enum TemplateBlock {
 /// The text of an anchor or its context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LinkText {
-    /// Empty.
     Nothing,
     Words(&'static str),
     Number(u64),

@@ -22,7 +22,6 @@ use super::answer::answer;
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, Fetched};
 
-/// One answered request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedRequest {
     /// Requested host name, with the port if it is not 80.
@@ -105,7 +104,6 @@ impl WebServer {
         format!("http://{}", self.addr)
     }
 
-    /// Number of requests received.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
     }

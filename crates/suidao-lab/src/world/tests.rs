@@ -36,7 +36,6 @@ fn world(spec: WebSpec) -> SyntheticWeb {
     SyntheticWeb::new(spec).unwrap()
 }
 
-/// Every link of every page, with the page.
 fn links(world: &SyntheticWeb) -> Vec<(u64, PlannedLink)> {
     (0..world.spec().pages)
         .flat_map(|page| world.layout.links(page).into_iter().map(move |link| (page, link)))

@@ -21,7 +21,6 @@ impl Layout {
         title(self.topic_at(page, index, place), &mut draw)
     }
 
-    /// Whether the title of a page with this topic mentions it.
     pub fn title_tells(&self, page: u64, topic: usize) -> bool {
         let quality = self.spec.title_quality;
         quality >= 1.0 || !topic_is_on(topic) || Draw::new(self.spec.seed, salt::TITLE, !page).chance(quality)

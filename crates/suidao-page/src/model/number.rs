@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 /// Writes every number that is exactly an f32 in its short form, such as 0.85.
 pub fn plain(value: Value) -> Value {
     each(value, &|number| {
-        #[allow(clippy::cast_possible_truncation)] // that is the question
+        #[allow(clippy::cast_possible_truncation)] // lossy if the value is not an f32
         let short = number as f32;
         let is_short = f64::from(short).to_bits() == number.to_bits();
         if is_short { short.to_string().parse().unwrap_or(number) } else { number }

@@ -18,7 +18,7 @@ impl Millis {
     }
 }
 
-/// A duration for users, in its largest unit.
+/// A duration for users, in its two largest units.
 pub fn span(seconds: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     let seconds = seconds.round() as u64;

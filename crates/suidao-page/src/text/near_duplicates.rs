@@ -92,13 +92,13 @@ fn text(sketch: Sketch, title: u32) -> u64 {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)] // 16 bits are cut out
+#[allow(clippy::cast_possible_truncation)] // 16 bits
 fn part_of(simhash: u64, part: u8) -> (u8, u16) {
     (part, (simhash >> (16 * part)) as u16)
 }
 
 /// 32 bits outside a part.
-#[allow(clippy::cast_possible_truncation)] // 32 bits are cut out
+#[allow(clippy::cast_possible_truncation)] // 32 bits
 fn rest(simhash: u64, part: u8) -> u32 {
     simhash.rotate_right(16 * (u32::from(part) + 1)) as u32
 }

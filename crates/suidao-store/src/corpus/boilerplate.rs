@@ -32,7 +32,6 @@ pub struct Boilerplate {
 
 #[derive(Debug, Default)]
 struct Repeated {
-    /// Digests of lines.
     lines: FxHashSet<u64>,
     /// The common end of titles, with its separator.
     end: Option<String>,

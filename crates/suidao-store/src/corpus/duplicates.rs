@@ -11,7 +11,6 @@ use suidao_page::text::simhash::distance;
 /// Most bits by which a page and its canonical address may differ. Beyond, the declaration is an error, as of sites that
 /// name their home page on every page.
 const CLAIMED: u32 = 16;
-/// A declared canonical address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CanonicalClaim {
     /// The page at that address: an index into the catalogue.

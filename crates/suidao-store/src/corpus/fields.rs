@@ -81,7 +81,6 @@ impl DocumentFields {
         Self(Self::ALL.iter().copied().filter(|name| *name != "links").collect())
     }
 
-    /// The fields of these names.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownField> {
         let mut wanted = Vec::new();
         for name in names {

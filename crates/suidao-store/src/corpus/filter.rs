@@ -8,11 +8,9 @@ use super::catalogue::{Catalogue, CatalogueEntry};
 use super::visits::PageRole;
 use suidao_page::model::{Day, Relevance};
 
-/// How to treat duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DuplicatePolicy {
-    /// Keep all.
     #[default]
     Keep,
     /// Keep the best of each group.

@@ -72,7 +72,6 @@ pub struct SelectedDocument<'a> {
 }
 
 impl SelectedDocument<'_> {
-    /// Parses it into a document.
     pub fn document(&self, parts: Parts) -> Result<CorpusDocument, StoreError> {
         let own = &self.answers[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };

@@ -83,7 +83,6 @@ pub(super) struct Visits {
 struct Page {
     kind: PageKind,
     posts: u32,
-    /// Index of the current visit.
     best: u32,
     visits: u32,
     retired: bool,

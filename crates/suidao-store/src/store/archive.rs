@@ -63,7 +63,6 @@ struct OpenFile {
     path: PathBuf,
     /// Bytes added so far, `pending` included.
     length: u64,
-    /// Records not yet written.
     pending: Vec<u8>,
 }
 
@@ -167,7 +166,6 @@ impl WarcArchive {
         Ok(OpenFile { file, path, length: pending.len() as u64, pending })
     }
 
-    /// Puts everything added on disk.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         match &mut self.open {
             Some(open) => open.sync(),
@@ -268,7 +266,6 @@ impl ArchiveReader {
         Self { pages: dir.pages(), limit, open: None }
     }
 
-    /// The answer at a location.
     pub fn read_at(&mut self, location: Location) -> Result<Fetched, StoreError> {
         let (record, path) = self.record(location)?;
         unpack_record(&record, &path, location, self.limit)

@@ -95,7 +95,6 @@ impl CrawlDirectory {
         self.root.join("summary.json")
     }
 
-    /// Number of acknowledged batches.
     pub fn acknowledged(&self) -> PathBuf {
         self.state().join("acknowledged")
     }

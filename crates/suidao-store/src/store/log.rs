@@ -56,7 +56,6 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// The description of a new crawl.
     pub fn new(topic: &str, lexicon: &str, strategy: &str, created: Millis) -> Self {
         Self {
             format: FORMAT,

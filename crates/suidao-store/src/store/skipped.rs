@@ -87,7 +87,6 @@ impl Standings {
 #[derive(Debug, Default)]
 pub struct Skipped {
     pub lines: u64,
-    /// Failed URLs by kind.
     pub failures: BTreeMap<String, u64>,
 }
 

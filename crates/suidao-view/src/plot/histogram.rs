@@ -73,7 +73,7 @@ mod tests {
             Bar { name: "2022", whole: 2, part: 2 },
         ];
         let svg = histogram(&bars, "Pages by year", "pages", Some("relevant"));
-        // Two bars with two parts each, two of the key; the whole is one.
+        // Two bars with two parts each, and two in the key.
         assert_eq!(svg.matches("<rect").count(), 4 + 2, "{svg}");
         assert!(svg.contains("<title>2020: 4 pages, 1 relevant</title>"), "{svg}");
         assert!(svg.contains("y=\"30\" width=\"128.7\" height=\"150\""), "{svg}");

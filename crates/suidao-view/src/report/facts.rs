@@ -166,7 +166,6 @@ pub struct PathStep {
     pub number: u64,
 }
 
-/// A host opened by a tunnel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TunnelledHost {
     pub host: String,
@@ -178,7 +177,6 @@ pub struct TunnelledHost {
     pub from: Option<NamedPage>,
 }
 
-/// Why URLs were not fetched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reason {
     pub why: String,

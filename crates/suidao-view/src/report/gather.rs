@@ -18,13 +18,11 @@ use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::Standing;
 use suidao_store::store::{Store, StoreError, date};
 
-/// Most hosts listed.
 const HOSTS: usize = 30;
 /// Most groups of duplicates listed, and pages of each besides the best.
 const GROUPS: usize = 10;
 const MEMBERS: usize = 4;
 const POINTS: usize = 200;
-/// Most languages listed.
 const LANGUAGES: usize = 12;
 
 /// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one.

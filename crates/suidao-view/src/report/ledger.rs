@@ -15,7 +15,6 @@ use suidao_store::store::skipped::Standings;
 pub(super) struct ReportAccumulator<'a> {
     catalogue: &'a Catalogue,
     hosts: FxHashMap<&'a str, u32>,
-    /// The status of each URL.
     pub(super) standings: Standings,
     pub(super) host_of: Vec<u32>,
     /// The URL on which each was found, or [`NONE`].

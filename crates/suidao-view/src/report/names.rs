@@ -13,7 +13,6 @@ use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::Standing;
 use suidao_store::store::{Store, StoreError};
 
-/// Examples of each reason.
 const EXAMPLES: usize = 3;
 
 /// Candidates kept of URLs skipped without a number, because some may get a number later.

@@ -6,7 +6,6 @@ use super::facts::Tunnels;
 /// Most tunnels listed step by step.
 const LONGEST: usize = 5;
 
-/// Most hosts listed.
 const HOSTS: usize = 15;
 
 /// No page: the parent of seeds.

@@ -7,9 +7,7 @@ use suidao_export::index::Request;
 use suidao_page::model::Day;
 use suidao_store::corpus::{DuplicatePolicy, Filter};
 
-/// Hits per page of results.
 pub(super) const PER_PAGE: usize = 10;
-/// Most pages of results.
 pub(super) const MOST_PAGES: usize = 100;
 /// Most characters of a query, as in the query language.
 const LONGEST: usize = 500;

@@ -92,7 +92,6 @@ pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, templa
     html::page(title, asked.tongue.html(), &[include_str!("site.css")], &body)
 }
 
-/// An error page.
 pub(super) fn notice(site: &SearchSite, asked: &SearchParams, status: u16, title: &str, told: &str) -> HttpReply {
     let main = "<h1>{{ title }}</h1>\n<p>{{ told }}</p>\n";
     HttpReply::html(status, frame(site, asked, title, main, context! { title, told }))

@@ -17,7 +17,6 @@ use super::metrics::reason_name;
 
 /// Lines of the harvest curve for the latest rate: a hundred pages each.
 const LATEST: usize = 10;
-/// Rows of a table.
 const ROWS: usize = 12;
 
 /// The whole page; without a snapshot the crawl has not begun.

@@ -36,7 +36,6 @@ pub fn searched() -> DocumentFields {
     DocumentFields::named(SEARCHED).unwrap_or_else(|_| DocumentFields::all())
 }
 
-/// Parses built-in settings.
 fn settings(text: &str) -> Value {
     serde_json::from_str(text).expect("the file is JSON, as its tests see")
 }

@@ -88,7 +88,6 @@ pub struct Push {
     target: PushTarget,
     client: Client,
     runtime: tokio::runtime::Runtime,
-    /// Most rows of a request.
     rows: usize,
     /// Longest time without progress, and the time so far.
     patience: Duration,

@@ -1,13 +1,12 @@
-//! What a comparison was made with, and how that is told at the foot of its report.
+//! Inputs of a comparison, for the footer of its report.
 
 use serde::Serialize;
 
-/// What a comparison was made with, for the foot of its report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ComparisonFacts {
     pub version: String,
     pub in_flight: usize,
-    /// The command, without the place of its output.
+    /// The command, without the output path.
     pub command: String,
     pub tasks: Vec<TaskFacts>,
 }
@@ -15,15 +14,14 @@ pub struct ComparisonFacts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TaskFacts {
     pub name: String,
-    /// The web, as it was named.
     pub web: String,
     pub seeds: Vec<u64>,
     pub lexicon: String,
-    /// Its digest; every generated world has a lexicon of its own.
+    /// Its digests; every generated world has its own lexicon.
     pub digests: Vec<String>,
-    /// τ_page: the smallest and the largest.
+    /// τ_page: minimum and maximum.
     pub page_threshold: [f32; 2],
-    /// τ_link: the smallest and the largest.
+    /// τ_link: minimum and maximum.
     pub link_threshold: [f32; 2],
     pub truth: String,
 }
@@ -39,7 +37,7 @@ impl TaskFacts {
     }
 }
 
-/// Rising numbers, runs of them as `1–20`.
+/// Ascending numbers, with ranges as `1–20`.
 pub(super) fn ranges(numbers: &[u64]) -> String {
     let mut out: Vec<(u64, u64)> = Vec::new();
     for &number in numbers {

@@ -1,4 +1,4 @@
-//! A comparison as one HTML page that needs nothing beside it (`report.html`): no script, no font, no picture from elsewhere.
+//! A comparison as one self-contained HTML page (`report.html`), without scripts and external resources.
 
 mod facts;
 mod tables;
@@ -56,8 +56,8 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
     html::page("suidao: strategies compared", "en", &[plot::STYLE, include_str!("report.css")], &body)
 }
 
-/// Strategies, the best first; equal ones as they were given. With an oracle by the mean over the marks of its share,
-/// because in the end all come near it; else by what the report is headed by, at the last mark.
+/// Strategies, the best first, ties in the given order. With an oracle by the mean over cutoffs of the share of it,
+/// because at the end all are close to it; else by the headline measure at the last cutoff.
 fn order(comparison: &Comparison) -> Vec<usize> {
     let last = [comparison.pages()];
     let (measure, marks) = match shares(comparison, ComparisonScope::All) {
@@ -74,12 +74,10 @@ fn order(comparison: &Comparison) -> Vec<usize> {
     order
 }
 
-/// Whether there are shares of the oracle to tell.
 fn shares(comparison: &Comparison, scope: ComparisonScope) -> bool {
     comparison.oracle().is_some() && comparison.knows(scope, RunMeasure::Oracle)
 }
 
-/// What the sections of the page share.
 struct Page<'a> {
     comparison: &'a Comparison,
     /// Strategies, the best first.
@@ -99,23 +97,22 @@ impl Page<'_> {
         }
     }
 
-    /// Strategies that do not know the truth, the best first.
     fn rivals(&self) -> Vec<usize> {
         let oracle = self.comparison.oracle();
         self.order.iter().copied().filter(|strategy| Some(*strategy) != oracle).collect()
     }
 
-    /// Those that a measure says something of: the oracle's share of itself says nothing.
+    /// Strategies for a measure; the oracle's share of itself is omitted.
     fn of(&self, measure: RunMeasure) -> Vec<usize> {
         if measure == RunMeasure::Oracle { self.rivals() } else { self.order.clone() }
     }
 
-    /// Whether it is the best of those that do not know the truth.
+    /// Whether it is the best strategy except the oracle.
     fn is_ahead(&self, strategy: usize) -> bool {
         self.rivals().first() == Some(&strategy)
     }
 
-    /// Who is ahead, by what, and of whom; nobody where there are no rivals.
+    /// The winner, its lead and the runner-up; `None` without competitors.
     fn ahead(&self) -> Option<Value> {
         let (comparison, rivals, pages) = (self.comparison, self.rivals(), self.comparison.pages());
         let &first = rivals.first()?;
@@ -138,7 +135,8 @@ impl Page<'_> {
         Some(context! { name => self.name(first), told, ..second.unwrap_or_else(|| context! {}) })
     }
 
-    /// Plots of the share of the oracle at every mark (at the last it says little), of the headline and of island recall.
+    /// Plots of the share of the oracle at every cutoff (at the last it is near 1 for all), of the headline measure and
+    /// of island recall.
     fn intervals(&self) -> Value {
         let comparison = self.comparison;
         let shares = comparison.marks().iter().map(|&mark| (RunMeasure::Oracle, mark));
@@ -158,7 +156,7 @@ impl Page<'_> {
         shares.chain(last).filter_map(plot).collect()
     }
 
-    /// Two plots, the harvest rate and another measure: figures 6 and 7 of paper 001.
+    /// Plots of the harvest rate and another measure: figures 6 and 7 of paper 001.
     fn curves(&self, scope: ComparisonScope, second: RunMeasure) -> Value {
         let known = [RunMeasure::Harvest, second].into_iter().filter(|&measure| self.comparison.knows(scope, measure));
         let plot = |measure: RunMeasure| {
@@ -189,14 +187,14 @@ impl Page<'_> {
         self.order.iter().map(line).collect()
     }
 
-    /// Figure 5 of paper 001; none where nothing was found behind an off-topic page.
+    /// Figure 5 of paper 001; `None` without tunnels.
     fn tunnels(&self) -> Option<String> {
         let counts: Vec<(usize, Vec<u32>)> = self
             .order
             .iter()
             .map(|&strategy| (strategy, self.comparison.tunnels(ComparisonScope::All, strategy)))
             .collect();
-        // A few pages make a high bar: strategies with less than a tenth of the most do not set the scale.
+        // Few pages can give a high bar, so strategies with less than a tenth of the maximum do not set the scale.
         let behind = |counts: &[u32]| counts.iter().skip(1).sum::<u32>();
         let most = counts.iter().map(|(_, counts)| behind(counts)).max().unwrap_or(0);
         let many = counts.iter().filter(|(_, counts)| behind(counts) >= most.div_ceil(10));
@@ -313,7 +311,7 @@ mod tests {
         let html = Html::parse_document(&text);
         let words = |selector: &str| all(&html, selector).iter().map(|it| it.text().collect()).collect::<Vec<String>>();
         assert_eq!(words("#all h3"), ["Share of the oracle after", "Harvest rate after"]);
-        // dth is ahead though best-first has more at the first mark: 60% and 15% against 50% and 50%.
+        // dth wins although best-first has more at the first cutoff: 60% and 15% against 50% and 50%.
         let rows = words("#all tbody th");
         assert_eq!(rows[..3], ["dth link-scored", "best-first hard", "breadth-first"]);
         assert_eq!(rows[3..], ["oracle", "dth link-scored", "best-first hard", "breadth-first"]);

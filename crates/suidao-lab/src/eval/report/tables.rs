@@ -1,4 +1,4 @@
-//! The tables of the report on a comparison: measures at the marks, wins of every pair, all measures at the end.
+//! Tables of the comparison report: measures at the cutoffs, paired wins, all measures at the end.
 
 use minijinja::{Value, context};
 
@@ -9,8 +9,8 @@ use super::{Page, shares};
 use suidao_view::html::{html, thousands};
 
 impl Page<'_> {
-    /// Tables with strategies down and marks across: the share of the oracle, then the measure. One beside the other
-    /// would be wider than the page.
+    /// Tables of strategies by cutoffs: the share of the oracle, then the measure. Side by side they would be wider
+    /// than the page.
     pub(super) fn at_marks(&self, scope: ComparisonScope, measure: RunMeasure) -> Value {
         let marks = self.comparison.marks();
         let of_measure = |measure: RunMeasure| {
@@ -31,7 +31,6 @@ impl Page<'_> {
             .collect()
     }
 
-    /// Who has found more, in how many cases, for every pair.
     pub(super) fn duels(&self) -> Value {
         let comparison = self.comparison;
         let (cases, pages) = (comparison.cases(ComparisonScope::All), comparison.pages());

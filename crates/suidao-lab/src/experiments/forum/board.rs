@@ -1,4 +1,4 @@
-//! A board as its pages show it at an instant: threads by last reply, stickies above them, times as rough as people see them.
+//! A simulated board at an instant: threads by last reply, sticky ones first, with rounded times.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,11 @@ use suidao_page::model::Listed;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
-/// Threads on an index page, beside the stickies, which stand on each.
+/// Threads on an index page, without the sticky ones on every page.
 pub(super) const THREADS: usize = 20;
 /// Seconds by which the crawler's clock is ahead of the forum's.
 const AHEAD: i64 = 3;
-/// The forum's local time, in seconds east of UTC.
+/// UTC offset of the forum, in seconds.
 const OFFSET: i64 = 8 * HOUR;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,6 @@ pub enum Times {
     Minutes,
     /// `3分钟前`, `2小时前`, `昨天 12:01`, `3天前`, `2009-05-25`.
     Relative,
-    /// Not at all.
     Missing,
 }
 
@@ -30,7 +29,7 @@ pub enum Times {
 pub struct BoardSkin {
     pub times: Times,
     pub counts: bool,
-    /// Threads are listed by last reply; else by when they were opened.
+    /// Threads are listed by last reply instead of by opening.
     pub by_reply: bool,
 }
 
@@ -40,10 +39,9 @@ impl Default for BoardSkin {
     }
 }
 
-/// What is read off a page at `now` (by the forum's clock) for the time `at`.
+/// The time that a page at `now` (the forum's clock) shows for `at`.
 fn shown(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
     let absolute = |unit: i64| ApproxTime { at: (at + OFFSET).div_euclid(unit) * unit - OFFSET, within: unit as u32 };
-    // So many whole units ago.
     let ago = |unit: i64| {
         let units = (now - at).div_euclid(unit);
         ApproxTime { at: now + AHEAD - (units + 1) * unit + 1, within: unit as u32 }
@@ -55,7 +53,6 @@ fn shown(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
         Times::Relative => Some(match now - at {
             ..MINUTE => ago(1),
             MINUTE..HOUR => ago(MINUTE),
-            // Of the same day.
             _ if now - midnight < DAY => ago(HOUR),
             _ if now - midnight < 2 * DAY => absolute(MINUTE),
             elapsed if elapsed < 7 * DAY => ago(DAY),
@@ -71,7 +68,6 @@ pub(super) struct SimulatedBoard<'a> {
 }
 
 impl SimulatedBoard<'_> {
-    /// Posts of a thread so far.
     pub fn posts(self, thread: usize, now: i64) -> usize {
         self.activity.threads[thread].posts.partition_point(|post| post.at <= now)
     }
@@ -80,7 +76,7 @@ impl SimulatedBoard<'_> {
         self.activity.threads[thread].posts[post].at
     }
 
-    /// How many threads there are so far: the first ones, since they are in order of opening.
+    /// Number of threads at `now`; threads are in order of opening.
     pub fn threads(self, now: i64) -> usize {
         self.activity.threads.partition_point(|thread| thread.posts[0].at <= now)
     }
@@ -94,7 +90,7 @@ impl SimulatedBoard<'_> {
         }
     }
 
-    /// An index page, from 0; nothing beyond the last.
+    /// An index page, from 0; empty after the last.
     pub fn page(self, page: u32, now: i64) -> Vec<(usize, Listed)> {
         let mut threads: Vec<usize> = (0..self.threads(now)).collect();
         let shown_by = |thread: usize| if self.skin.by_reply { self.posts(thread, now) - 1 } else { 0 };
@@ -121,7 +117,7 @@ mod tests {
         for (ago, within) in [(5, 1), (61, 60), (3_599, 60), (7_200, 3_600), (86_400, 60), (200_000, 86_400)] {
             let shown = shown(Times::Relative, now - ago, now).unwrap();
             assert_eq!(shown.within, within, "{ago} s ago");
-            // What is told from the crawler's own clock is off by as much as that.
+            // Relative times are off by the difference of the clocks.
             let truth = now - ago + if within == 60 && ago > DAY - 1 { 0 } else { AHEAD };
             assert!((shown.at..shown.at + i64::from(within)).contains(&truth), "{ago} s ago: {shown:?}");
         }

@@ -1,4 +1,4 @@
-//! How long what is said waits until it is fetched, by a schedule's instants: eqs. (1) to (4) of Du, Ma 2010.
+//! Delays between posting and fetching under a schedule: eqs. (1) to (4) of Du, Ma 2010.
 
 use crate::world::forum::{Activity, BoardActivity};
 use suidao_forum::forum::schedule::{BoardStatistics, Horizon, Statistics, THETA};
@@ -6,13 +6,12 @@ use suidao_page::model::ApproxTime;
 
 const DAY: i64 = 86_400;
 
-/// Days of a forum: from a local midnight (seconds since 1970, UTC), so many.
+/// Days of a forum, from a local midnight (seconds since 1970, UTC).
 #[derive(Clone, Copy, Debug)]
 pub struct ForumDays {
     pub start: i64,
-    /// How many days.
     pub days: u32,
-    /// Local time, in seconds east of UTC.
+    /// UTC offset in seconds.
     pub offset: i32,
 }
 
@@ -22,7 +21,6 @@ impl ForumDays {
     }
 }
 
-/// What there is to know of the boards after these days.
 pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardStatistics> {
     let mut statistics = Statistics::new(window.offset);
     for (place, board) in activity.boards.iter().enumerate() {
@@ -40,9 +38,9 @@ pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardStatistic
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delays {
-    /// Eq. (4): hours, a reply counted by [`THETA`], a board by its importance.
+    /// Eq. (4): hours; replies weighted by [`THETA`], boards by importance.
     pub total: f64,
-    /// What was said, counted the same way.
+    /// Number of posts with the same weights.
     pub said: f64,
 }
 
@@ -53,7 +51,7 @@ impl Delays {
     }
 }
 
-/// What was said in a window: for each board its posts as (hour of the day, what it counts).
+/// The posts of a window: for each board (hour of the day, weight).
 pub struct BoardPosts(Vec<Vec<(f64, f64)>>);
 
 impl BoardPosts {
@@ -67,9 +65,9 @@ impl BoardPosts {
         Self(activity.boards.iter().map(board).collect())
     }
 
-    /// Delays by a plan of one day (hours after midnight, rising, for each board). `importance`: W_i of each board. Round
-    /// the clock, what is said after the last visit waits for the first of the next day, on the last day too; within the
-    /// day, for midnight.
+    /// Delays under a daily plan (ascending hours after midnight, for each board). `importance`: W_i of each board.
+    /// Posts after the last visit wait for the first of the next day, even on the last day; within the day, until
+    /// midnight.
     pub fn waits(&self, plan: &[Vec<f64>], importance: &[f64], horizon: Horizon) -> Delays {
         let mut waits = Delays::default();
         for ((posts, instants), importance) in self.0.iter().zip(plan).zip(importance) {
@@ -102,7 +100,7 @@ mod tests {
         // An opening at 5, replies at 6 and 20 of the first day, at 23 of the second.
         let activity = board(&[5.0, 6.0, 20.0, 47.0]);
         let of = |horizon| BoardPosts::of(&activity, &window).waits(&[vec![6.0, 12.0]], &[2.0], horizon);
-        // A visit at the very instant sees it.
+        // A visit at the same instant sees it.
         let day = of(Horizon::Day);
         assert!((day.total - 2.0 * (1.0 + 0.5 * (0.0 + 4.0 + 1.0))).abs() < 1e-9, "{day:?}");
         assert!((day.said - 2.0 * 2.5).abs() < 1e-9);

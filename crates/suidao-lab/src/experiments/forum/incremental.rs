@@ -1,17 +1,17 @@
-//! Recall and precision of following a forum in cycles: what changed and was fetched, what was fetched and had changed
-//! (Du, Ma 2010, fig. 5).
+//! Recall and precision of following a forum in cycles: share of changed threads that were fetched, and of fetched
+//! threads that had changed (Du, Ma 2010, fig. 5).
 
 use super::board::{BoardSkin, SimulatedBoard};
 use super::reader::BoardFollower;
 use crate::world::forum::Activity;
 
 const DAY: i64 = 86_400;
-/// Seconds from one cycle to the next.
+/// Seconds between cycles.
 const EVERY: i64 = 6 * 3_600;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeDetector {
-    /// By what the lists show: [`Pass`](suidao_forum::forum::increment::Pass).
+    /// By thread lists: [`BoardScan`](suidao_forum::forum::increment::BoardScan).
     Bic,
     /// By mean intervals.
     Eic,
@@ -19,13 +19,13 @@ pub enum ChangeDetector {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CrawlDay {
-    /// Threads that had changed since the cycle before, and those of them that were fetched.
+    /// Threads changed since the previous cycle.
     pub changed: usize,
-    /// See `changed`.
+    /// Of these, fetched.
     pub found: usize,
-    /// Threads fetched, and those of them that had changed.
+    /// Threads fetched.
     pub fetched: usize,
-    /// See `fetched`.
+    /// Of these, changed.
     pub right: usize,
     /// Requests for index pages and pages of threads.
     pub requests: usize,
@@ -33,17 +33,16 @@ pub struct CrawlDay {
 }
 
 impl CrawlDay {
-    /// Share of what changed that was fetched in its cycle; 1 if nothing changed.
+    /// Share of changed threads fetched in their cycle; 1 without changes.
     pub fn recall(&self) -> f64 {
         share(self.found, self.changed)
     }
 
-    /// Share of what was fetched that had changed; 1 if nothing was fetched.
+    /// Share of fetched threads that had changed; 1 without fetches.
     pub fn precision(&self) -> f64 {
         share(self.right, self.fetched)
     }
 
-    /// All these days together.
     pub fn sum(days: &[Self]) -> Self {
         days.iter().fold(Self::default(), |sum, day| Self {
             changed: sum.changed + day.changed,
@@ -60,8 +59,8 @@ fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// Follows all boards of a forum for so many days, one after another in each cycle. Everything before `start` (seconds since 1970,
-/// UTC) is on record.
+/// Follows all boards of a forum for `count` days, one after another in each cycle. Everything before `start` (seconds
+/// since 1970, UTC) is known.
 pub fn cycles(activity: &Activity, skin: &BoardSkin, start: i64, count: u32, finder: ChangeDetector) -> Vec<CrawlDay> {
     let reader = |activity| (BoardFollower::new(SimulatedBoard { activity, skin }, start), start);
     let mut readers: Vec<(BoardFollower, i64)> = activity.boards.iter().map(reader).collect();
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
     use crate::world::forum::ActivitySpec;
 
-    /// Six days after ten on record.
+    /// Six days after ten known days.
     fn follow(skin: &BoardSkin, finder: ChangeDetector) -> CrawlDay {
         let spec = ActivitySpec { days: 16, threads_per_day: 150.0, ..ActivitySpec::default() };
         CrawlDay::sum(&cycles(&Activity::generate(&spec), skin, spec.start + 10 * DAY, 6, finder))

@@ -1,6 +1,5 @@
-//! How well a forum is followed: whether what changed is found, at how many requests, and how long it waited. Simulated on
-//! facts of a generated forum, without pages: times of posts in, figures out. Figures 5 and 6 and table 2 of Du, Ma 2010;
-//! `benches/forum_schedule.rs` runs it.
+//! How completely, at what cost and with what delay a forum is followed, simulated on post times of a generated forum
+//! without pages. Figures 5 and 6 and table 2 of Du, Ma 2010; run by `benches/forum_schedule.rs`.
 
 mod board;
 mod delays;

@@ -1,13 +1,13 @@
-//! Somebody who follows a board: what is on record of it, and what a request costs.
+//! A simulated follower of a board: its records and the cost of requests.
 
 use super::board::{SimulatedBoard, THREADS};
 use super::incremental::CrawlDay;
 use suidao_forum::forum::increment::{BoardScan, KnownThread};
 use suidao_page::model::Listed;
 
-/// Posts on a thread's page.
+/// Posts per thread page.
 const POSTS: usize = 15;
-/// Seconds from one request to the next.
+/// Seconds between requests.
 const PACE: i64 = 2;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub(super) struct BoardFollower<'a> {
 }
 
 impl<'a> BoardFollower<'a> {
-    /// Everything that is there at `now` is on record, whatever it cost.
+    /// Knows everything that exists at `now`, at no cost.
     pub fn new(board: SimulatedBoard<'a>, now: i64) -> Self {
         let mut reader = Self { board, record: vec![None; board.activity.threads.len()] };
         for thread in 0..board.threads(now) {
@@ -32,8 +32,7 @@ impl<'a> BoardFollower<'a> {
         reader
     }
 
-    /// Threads with posts that are not on record and that were written after `former`: what was missed in an earlier cycle
-    /// has been counted there.
+    /// Threads with unknown posts written after `former`; misses of earlier cycles were counted then.
     pub fn changed(&self, former: i64, now: i64) -> Vec<usize> {
         let new = |&thread: &usize| {
             (self.posts(thread)..self.board.posts(thread, now)).any(|post| self.board.at(thread, post) > former)
@@ -50,8 +49,8 @@ impl<'a> BoardFollower<'a> {
         self.record[thread].is_some_and(|record| record.fetched >= instant)
     }
 
-    /// A visit by BIC, which begins at `clock` and leaves it where it ends: what changed on a page is fetched before the
-    /// next page is, so that the list moves meanwhile.
+    /// A visit by BIC, which advances `clock`: changed threads of a page are fetched before the next page, so that the
+    /// list moves meanwhile.
     pub fn visit(&mut self, clock: &mut i64, day: &mut CrawlDay) {
         let mut pass = BoardScan::default();
         for page in 0.. {
@@ -66,21 +65,21 @@ impl<'a> BoardFollower<'a> {
         }
     }
 
-    /// A visit by EIC: threads fetched when their mean interval says that they have changed; what the paper sets BIC
-    /// against (Du, Ma 2010, section 5.2.1, in one sentence: mean intervals of threads and boards tell when a thread changes
-    /// next, and when a new one comes). The interval is read as the mean over all the time that a thread was watched,
-    /// silence since its last post too.
+    /// A visit by EIC: a thread is fetched when its mean interval predicts a change. This is the baseline of Du, Ma
+    /// 2010 (section 5.2.1, in one sentence: mean intervals of threads and boards predict the next change and the next
+    /// new thread). The interval here is the mean over all the time that a thread was observed, including the silence
+    /// since its last post.
     pub fn visit_by_intervals(&mut self, clock: &mut i64, day: &mut CrawlDay) {
         let (now, board) = (*clock, self.board);
         let known = || self.record.iter().enumerate().filter_map(|(thread, record)| Some((thread, (*record)?)));
         let is_due = |(thread, record): &(usize, OnRecord)| {
             let watched = (record.fetched - board.at(*thread, 0)) as f64;
-            // Half a change where none was seen: an interval must end.
+            // Half a change if none was observed, so that the interval is finite.
             (now - record.fetched) as f64 >= watched / (record.posts as f64 - 1.0).max(0.5)
         };
         let due: Vec<usize> = known().filter(is_due).map(|(thread, _)| thread).collect();
 
-        // New threads: as many as the board's mean interval says; pages enough to list them.
+        // As many new threads as the board's mean interval predicts, with enough pages to list them.
         let openings: Vec<i64> = known().map(|(thread, _)| board.at(thread, 0)).collect();
         let first = openings.iter().min().copied().unwrap_or(now);
         let last = openings.iter().max().copied().unwrap_or(now);
@@ -102,7 +101,7 @@ impl<'a> BoardFollower<'a> {
         listed
     }
 
-    /// Requests a thread's pages, from that of the last post on record on.
+    /// Requests a thread's pages from that of the last known post on.
     fn fetch(&mut self, thread: usize, clock: &mut i64, day: &mut CrawlDay) {
         let begun = *clock;
         let (before, now) = (self.posts(thread), self.board.posts(thread, begun));
@@ -112,7 +111,7 @@ impl<'a> BoardFollower<'a> {
         day.posts += now - before;
         day.fetched += 1;
         day.right += usize::from(now > before);
-        // The posts themselves are counted, whatever the list shows.
+        // Counts the posts themselves, whatever the list shows.
         let known =
             KnownThread { last_reply: self.board.listed(thread, begun).last_reply, replies: Some(now as u32 - 1) };
         self.record[thread] = Some(OnRecord { posts: now, fetched: begun, known });

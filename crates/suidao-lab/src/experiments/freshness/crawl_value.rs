@@ -1,4 +1,4 @@
-//! The crawl value at work: the histories and the agenda of `suidao refresh`, told what simulated visits saw.
+//! The crawl value policy: the histories and the queue of `suidao refresh`, fed with simulated visits.
 
 use super::Running;
 use super::ledger::PageSighting;

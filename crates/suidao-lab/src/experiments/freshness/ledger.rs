@@ -1,4 +1,4 @@
-//! The visits of every page, and what is fresh and what is not between them, exact to the instant.
+//! Records the visits of every page and computes freshness and delays exactly.
 
 use super::pages::{RELEVANT, SimulatedPage, SimulatedPages};
 
@@ -7,15 +7,15 @@ pub(super) struct PageSighting {
     pub page: u32,
     pub now: f64,
     pub changed: bool,
-    /// It is no longer there, and is not asked for again.
+    /// The page is gone and will not be visited again.
     pub gone: bool,
-    /// Of a listing page: numbers of the items shown, in order of appearance, from the first to before the second.
+    /// For a listing page: range of the numbers of the items shown, in order of appearance.
     pub shown: Option<(u32, u32)>,
-    /// Items shown that were not there at the last visit.
+    /// Items shown that are new since the last visit.
     pub new_links: u32,
 }
 
-/// When each page was visited. On day 0 all pages are held as they are.
+/// Visits of each page. On day 0 the store is up to date.
 pub(super) struct VisitLedger<'a> {
     pages: &'a SimulatedPages,
     visits: Vec<Vec<f64>>,
@@ -66,7 +66,7 @@ impl<'a> VisitLedger<'a> {
     }
 }
 
-/// One day. Items are booked on the day on which they appeared, all else when it was.
+/// Sums of one day. Items count on the day they appeared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Day {
     /// Page-days.
@@ -80,7 +80,7 @@ struct Day {
     waiting: u32,
     caught_worth: f64,
     lost_worth: f64,
-    /// Days that what was caught or is still waiting waited.
+    /// Days that caught and still waiting items waited.
     waited: f64,
 }
 
@@ -89,32 +89,30 @@ pub struct FreshnessOutcome {
     pages: usize,
     importance: f64,
     days: Vec<Day>,
-    /// Of relevant pages, ascending: the longest time without a visit, while it was not known to be gone.
+    /// Of relevant pages, ascending: the longest time without a visit while not known to be gone.
     gaps: Vec<f64>,
-    /// Of relevant pages that changed in the first half: those that were not visited at all, and all.
+    /// Of relevant pages that changed in the first half: number not visited at all, and total.
     starved: (usize, usize),
 }
 
-/// Means over some days.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeasuredDays {
-    /// Share of pages that are held as they are, 0 to 1.
+    /// Share of pages whose stored version is current, 0 to 1.
     pub freshness: f64,
-    /// The same, pages counted by importance.
     pub weighted_freshness: f64,
-    /// Days since the first change that is not held, 0 of a fresh page; pages counted by importance.
+    /// Days since the first change that is not stored, 0 for a fresh page; weighted by importance.
     pub weighted_age: f64,
-    /// Share of the new links that were caught before they fell off their listing page, of those that were or did.
+    /// Share of new links caught before they left their listing page, among those caught or lost.
     pub accuracy: f64,
-    /// The same, links counted by the worth of what is behind them.
+    /// The same, weighted by the value of the linked pages.
     pub weighted_accuracy: f64,
-    /// Days that a link waited, of those that did not fall off.
+    /// Mean days that a link waited, without lost ones.
     pub delay: f64,
     pub requests: f64,
 }
 
 impl FreshnessOutcome {
-    /// Books the days of a page between its visits: fresh until its first change, then ageing.
+    /// Adds the days of a page between visits: fresh until its first change, then ageing.
     fn stays(&mut self, page: &SimulatedPage, changes: &[f64], visits: &[f64]) {
         let (mut last, mut gap) = (0.0, 0.0_f64);
         for &now in visits.iter().chain([&(self.days.len() as f64)]) {
@@ -140,8 +138,7 @@ impl FreshnessOutcome {
         }
     }
 
-    /// Books the items of a listing: caught if a visit comes while they are shown, else fallen off when as many have come
-    /// after as are shown.
+    /// Adds the items of a listing: caught by a visit while shown, lost once as many newer items exist as are shown.
     fn items(&mut self, page: &SimulatedPage, changes: &[f64], visits: &[f64]) {
         let Some(listing) = page.listing else { return };
         let end = self.days.len() as f64;
@@ -158,14 +155,14 @@ impl FreshnessOutcome {
                 day.lost += 1;
                 day.lost_worth += listing.worth;
             } else {
-                // It is still there on the last day.
+                // Still shown on the last day.
                 day.waiting += 1;
                 day.waited += end - appeared;
             }
         }
     }
 
-    /// Means over the days from one (counted from 0) to before another.
+    /// Means over the days `from` (counted from 0) to before `to`.
     pub fn window(&self, from: usize, to: usize) -> MeasuredDays {
         let days = &self.days[from..to];
         let sum = |of: fn(&Day) -> f64| days.iter().map(of).sum::<f64>();
@@ -185,13 +182,13 @@ impl FreshnessOutcome {
         }
     }
 
-    /// The longest time without a visit, in days, that this share (0 to 1) of the relevant pages does not exceed.
+    /// Quantile of the longest time without a visit, in days, over the relevant pages.
     pub fn gap(&self, share: f64) -> f64 {
         let at = (share * self.gaps.len() as f64) as usize;
         self.gaps.get(at).or(self.gaps.last()).copied().unwrap_or(0.0)
     }
 
-    /// Share of the relevant pages that changed in the first half and were not visited at all.
+    /// Share of the relevant pages that changed in the first half and were never visited.
     pub fn starved(&self) -> f64 {
         self.starved.0 as f64 / self.starved.1.max(1) as f64
     }
@@ -215,7 +212,7 @@ mod tests {
         assert!(!again.changed);
         let outcome = ledger.close();
         let day = |day| outcome.window(day, day + 1);
-        // Stale from the first change on, whatever comes after it, until it is seen.
+        // Stale from the first change until the next visit.
         close(day(0).freshness, 0.25);
         close(day(0).weighted_age, 0.75 * 0.75 / 2.0);
         close(day(1).freshness, 0.5);
@@ -243,12 +240,12 @@ mod tests {
         let listing = ListedItems { shown: 2, worth: 1.0 };
         let pages = SimulatedPages::of(4, &[0.5, 1.0, 1.5, 3.0], None, Some(listing));
         let mut ledger = VisitLedger::new(&pages);
-        // The first of three has fallen off.
+        // The first of three was lost.
         assert_eq!(ledger.visit(0, 2.0).new_links, 2);
         assert_eq!(ledger.visit(0, 2.5).new_links, 0);
         let window = ledger.close().window(0, 4);
         close(window.accuracy, 2.0 / 3.0);
-        // A day, half of one, and one that is still waiting after a day.
+        // A day, half a day, and one still waiting after a day.
         close(window.delay, 2.5 / 3.0);
     }
 }

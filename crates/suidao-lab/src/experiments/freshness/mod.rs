@@ -1,6 +1,6 @@
-//! How fresh a store is kept, by which policy, at equal numbers of requests: simulated days on facts of generated pages,
-//! without their text. Freshness and age are integrated over the instants at which pages change, so nothing is sampled.
-//! `benches/freshness.rs` runs it; docs/freshness.md tells what came of it.
+//! Freshness of a store under different visit policies with equal budgets, simulated on generated pages without text.
+//! Freshness and age are integrated exactly over the change times. Run by `benches/freshness.rs`; results in
+//! docs/freshness.md.
 
 mod crawl_value;
 mod ledger;
@@ -14,30 +14,29 @@ pub use pages::SimulatedPages;
 use crate::experiments::plans::SnapshotPlan;
 use ledger::{PageSighting, VisitLedger};
 
-/// Which page is visited next. All start with the interval that the budget allows for all pages.
+/// Chooses the next page. All start with the interval that the budget allows for all pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitPolicy {
     Uniform,
-    /// As often as a page changes, by its true rate.
+    /// Proportional to a page's true change rate.
     Proportional,
-    /// An interval for each page, as Apache Nutch keeps it; of what is due the most important.
+    /// Adaptive interval per page, as in Apache Nutch; of the due pages the most important first.
     Nutch,
     /// Listing pages by a plan of 5 visits in 14 days, all others in turn.
     Plan(SnapshotPlan),
-    /// Azar et al. 2018, by the true rates.
+    /// Azar et al. 2018, with the true rates.
     Azar,
-    /// What `suidao refresh` does, by what it learns from its visits.
+    /// The policy of `suidao refresh`, with learned rates.
     CrawlValue,
 }
 
-/// A policy at work.
 trait Running {
-    /// The page to visit now; none if none is worth it.
+    /// The page to visit now; `None` to save the visit.
     fn next(&mut self, now: f64) -> Option<u32>;
     fn saw(&mut self, sight: &PageSighting);
 }
 
-/// Spends `budget` requests a day on the pages, to the end of their days; `learning` days are for plans to learn in.
+/// Spends `budget` requests a day until the last day; plans learn for the first `learning` days.
 pub fn simulate(pages: &SimulatedPages, policy: VisitPolicy, budget: f64, learning: f64) -> FreshnessOutcome {
     let mut running: Box<dyn Running> = match policy {
         VisitPolicy::Uniform => Box::new(strides::by(pages, |_| 1.0)),

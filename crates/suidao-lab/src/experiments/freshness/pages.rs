@@ -1,31 +1,27 @@
-//! Pages that change, as facts: hosts, relevance, links to them, instants of change, and what listing pages list.
+//! Simulated pages: hosts, relevance, in-links, change times, and the items of listing pages.
 
 use crate::world::{ChangeHistory, Pattern};
 use suidao_page::draw::Draw;
 
-/// Salts of [`Draw`].
 const HOST: u64 = 0x6672_0001;
 const PAGE: u64 = 0x6672_0002;
 const LISTING: u64 = 0x6672_0003;
 const ITEMS: u64 = 0x6672_0004;
 
-/// Pages at least so relevant are what the crawl is for.
+/// Minimum relevance of the pages that a crawl is for.
 pub(super) const RELEVANT: f64 = 0.5;
 /// Exponent of the tail of in-links: 2.1 in the density (Broder et al. 2000).
 const TAIL: f64 = 1.1;
-/// Most in-links of a page.
 const MOST_LINKS: f64 = 1_000.0;
-/// Listing pages have so many times the links of others.
+/// Factor of in-links of listing pages.
 const LISTING_LINKS: f64 = 10.0;
-/// Items a day of a listing page: least and most, log-uniform between them.
+/// Range of items a day on a listing page; log-uniform.
 const ITEM_RATES: [f64; 2] = [0.1, 30.0];
-/// Share of pages that list others.
 const LISTINGS: f64 = 0.03;
-/// Pages on a host, in the mean; the n-th host has a share of about 1/n of what the first has.
+/// Mean pages per host; the n-th host has about 1/n of the first one's.
 const HOST_PAGES: u32 = 200;
-/// Items that a listing page shows.
 const SHOWN: [u32; 4] = [10, 20, 30, 50];
-/// How the items of a listing are spread over the days of a week; sums to 7.
+/// Distribution of a listing's items over the days of a week; sums to 7.
 fn week(draw: &mut Draw) -> [f64; 7] {
     match draw.below(10) {
         0..5 => [1.25, 1.25, 1.25, 1.25, 1.25, 0.375, 0.375],
@@ -42,23 +38,21 @@ pub(super) struct SimulatedPage {
     pub links: u32,
     pub importance: f64,
     pub rate: f64,
-    /// Its changes in `Pages::instants`.
+    /// Range of its changes in [`SimulatedPages::instants`].
     changes: (u32, u32),
-    /// When it vanishes, if it does.
     pub gone: Option<f64>,
     pub listing: Option<ListedItems>,
 }
 
-/// What a page lists: each of its changes is a new item.
+/// The items of a listing page: each change is a new item.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListedItems {
-    /// Items shown, the newest.
+    /// Number of newest items shown.
     pub shown: u32,
-    /// What a page behind it is worth: relevance times the one link to it.
+    /// Value of a linked page: relevance times its one in-link.
     pub worth: f64,
 }
 
-/// All pages, and what is true of them.
 #[derive(Clone, Debug)]
 pub struct SimulatedPages {
     pub(super) days: u32,
@@ -67,7 +61,7 @@ pub struct SimulatedPages {
 }
 
 impl SimulatedPages {
-    /// Draws so many pages and what becomes of them in so many days: a function of `seed` and both.
+    /// Deterministic in `seed`, `count` and `days`.
     pub fn generate(seed: u64, count: u32, days: u32) -> Self {
         let mut all = Self { days, pages: Vec::with_capacity(count as usize), instants: Vec::new() };
         let hosts = count.div_ceil(HOST_PAGES);
@@ -98,14 +92,14 @@ impl SimulatedPages {
             self.items(seed, number, rate, week, draw.below(7));
             (rate, None, Some(ListedItems { shown, worth: relevance }))
         } else {
-            // Lives are drawn to the last day that is simulated.
+            // Histories end on the last simulated day.
             let life = ChangeHistory::drawn(seed, u64::from(number), days);
             self.instants.extend(life.instants().iter().filter(|instant| **instant < days));
             let gone = match *life.pattern() {
                 Pattern::Vanishing { at, .. } if at < days => Some(at),
                 _ => None,
             };
-            // Then what the store holds is wrong once more.
+            // Then the stored version is outdated once more.
             self.instants.extend(gone);
             (life.rate(), gone, None)
         };
@@ -134,13 +128,13 @@ impl SimulatedPages {
         }
     }
 
-    /// When a page changes, in order; the last of a page that vanishes is that it does.
+    /// Change times in order; the disappearance is the last.
     pub(super) fn changes(&self, page: usize) -> &[f64] {
         let (first, end) = self.pages[page].changes;
         &self.instants[first as usize..end as usize]
     }
 
-    /// How often a page has changed by then.
+    /// Number of changes up to `now`.
     pub(super) fn changed(&self, page: usize, now: f64) -> u32 {
         self.changes(page).partition_point(|change| *change <= now) as u32
     }
@@ -180,7 +174,7 @@ mod tests {
         }
         let relevant = pages.pages.iter().filter(|page| page.relevance >= RELEVANT).count();
         assert!((2_000..12_000).contains(&relevant), "{relevant}");
-        // Heavy-tailed: the hundredth part of the pages holds a good part of the importance.
+        // Heavy-tailed: one hundredth of the pages has a large part of the importance.
         let mut importance: Vec<f64> = pages.pages.iter().map(|page| page.importance).collect();
         importance.sort_unstable_by(f64::total_cmp);
         let (all, top): (f64, f64) = (importance.iter().sum(), importance[19_800..].iter().sum());

@@ -1,5 +1,6 @@
-//! Paper 002's way: listing pages by a plan of fourteen days that is made from what daily visits saw and then repeated, all
-//! other pages in turn with what is left. (A plan needs snapshots; the paper says nothing of pages that list nothing.)
+//! The method of paper 002: listing pages by a repeated plan of fourteen days learned from daily visits, all other
+//! pages in turn with the remaining budget. (A plan needs snapshots; the paper does not cover pages that are not
+//! listings.)
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,34 +13,32 @@ use super::pages::SimulatedPages;
 use super::strides::{Strides, by, phase};
 use crate::experiments::plans::{SnapshotPlan, SnapshotSeries, plan};
 
-/// Stamps of a plan, a day apart: two weeks.
+/// Stamps of a plan, a day apart.
 const STAMPS: usize = 14;
 /// Visits in a plan: the paper's share, 11 of 30.
 const VISITS: usize = 5;
 
-/// What is known of a listing page; of others nothing is.
 #[derive(Clone, Default)]
 struct Listing {
-    /// What was shown at each stamp of the learning days.
+    /// Items shown at each stamp of the learning days.
     snapshots: Vec<Vec<u32>>,
-    /// Stamps of the plan, ascending; none before it is made.
+    /// Ascending stamps of the plan; empty before it is made.
     plan: Vec<usize>,
 }
 
 pub(super) struct SnapshotPlanned {
     method: SnapshotPlan,
-    /// Days of learning, whole plans long.
+    /// Days of learning, a multiple of the plan's length.
     learning: usize,
-    /// By page.
     listings: Vec<Listing>,
-    /// Their next visits: when, and at which stamp counted from day 0.
+    /// Next visits: time, page, and stamp counted from day 0.
     due: BinaryHeap<Reverse<(OrderedFloat<f64>, u32, usize)>>,
     stamp: usize,
     others: Strides,
 }
 
 impl SnapshotPlanned {
-    /// Daily visits for `learning` days, rounded down to whole plans, and at least one.
+    /// Daily visits for `learning` days, rounded down to whole plans, at least one.
     pub fn new(pages: &SimulatedPages, method: SnapshotPlan, learning: f64) -> Self {
         let listings = pages.pages.iter().enumerate().filter(|(_, page)| page.listing.is_some());
         Self {

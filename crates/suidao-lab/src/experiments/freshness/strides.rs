@@ -1,8 +1,8 @@
-//! Policies of fixed rates, and that of intervals that grow and shrink.
+//! Policies with fixed rates, and Nutch's adaptive intervals.
 //!
-//! Strides: each visit puts a page's next one on by 1/rate, and the earliest is next. The time of that queue runs as fast as
-//! the budget lets it, so only the ratios of the rates count, and what a page that is gone leaves goes to all others (stride
-//! scheduling, Waldspurger and Weihl 1995).
+//! Stride scheduling (Waldspurger and Weihl 1995): each visit advances a page's next one by 1/rate, and the earliest is
+//! next. The queue's virtual time runs as fast as the budget allows, so only ratios of rates matter, and the visits of
+//! a page that is gone go to all others.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,12 +20,12 @@ pub(super) struct Strides {
     due: f64,
 }
 
-/// Where in its first interval a page begins, from 0 to 1: evenly spread.
+/// Start position of a page in its first interval, 0 to 1, evenly spread.
 pub(super) fn phase(page: usize) -> f64 {
     ((page as f64 + 1.0) * 0.618_033_988_749_894_9).fract()
 }
 
-/// By how often each page is to be visited; pages of rate 0 are not.
+/// Visit rate by page; pages of rate 0 are never visited.
 pub(super) fn by(pages: &SimulatedPages, rate: impl Fn(&SimulatedPage) -> f64) -> Strides {
     let rates: Vec<f64> = pages.pages.iter().map(rate).collect();
     let visited = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
@@ -33,13 +33,13 @@ pub(super) fn by(pages: &SimulatedPages, rate: impl Fn(&SimulatedPage) -> f64) -
     Strides { queue, rates, due: 0.0 }
 }
 
-/// The most freshness by visits at random times (Azar et al. 2018): ρ = max(0, √(μΔ/λ) - Δ), Σ ρ = the budget, for
-/// importance μ, changes a day Δ and the price λ of a visit.
+/// Optimal freshness with Poisson visits (Azar et al. 2018): ρ = max(0, √(μΔ/λ) - Δ), Σ ρ = the budget, for importance
+/// μ, changes a day Δ and the price λ of a visit.
 pub(super) fn azar(pages: &SimulatedPages, budget: f64) -> Strides {
     let mut moving: Vec<(f64, f64)> =
         pages.pages.iter().map(|page| (page.importance, page.rate)).filter(|(_, rate)| *rate > 0.0).collect();
     moving.sort_unstable_by(|a, b| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
-    // Pages are taken in while they are worth the price of those before them.
+    // Adds pages while their value exceeds the price so far.
     let (mut rates, mut roots, mut price) = (0.0, 0.0, 0.0);
     for (importance, rate) in moving {
         if importance / rate <= price {
@@ -67,11 +67,11 @@ impl Running for Strides {
     }
 }
 
-/// Apache Nutch's adaptive schedule. Where less is due than the budget pays for, the page due next is taken early.
+/// Apache Nutch's adaptive schedule. If less is due than the budget allows, the page due next is visited early.
 pub(super) struct NutchSchedule {
     waiting: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
     due: BinaryHeap<(OrderedFloat<f64>, Reverse<u32>)>,
-    /// Interval and day of the last change known, and importance.
+    /// Interval, day of the last known change, and importance.
     pages: Vec<(f64, f64, f64)>,
 }
 

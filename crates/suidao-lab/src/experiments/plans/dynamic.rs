@@ -1,21 +1,21 @@
-//! The plan that finds the most, by dynamic programming: what the paper's quadratic problem stands for, without it.
+//! The optimal plan by dynamic programming: the problem that the paper's quadratic problem approximates.
 //!
-//! Where every item is shown at stamps in a row, an item of a visit is either on the visit before it or was never seen, so
-//! what a plan finds is the sum of `|P_j \ P_i|` over its visits `j` and the visits `i` before them: a longest path, found in
-//! O(f n²). Where items come back the sum counts them again, and is a bound from above.
+//! If every item is shown at consecutive stamps, an item of a visit is either in the previous visit or was never seen.
+//! So a plan finds the sum of `|P_j \ P_i|` over its visits `j` and their previous visits `i`: a longest path, found in
+//! O(f n²). If items return, the sum counts them again and is an upper bound.
 
 use super::series::SnapshotSeries;
 
-/// The plan of so many visits that finds the most; of equal ones the one whose first differing visit is earlier.
+/// The plan of `visits` visits that finds the most; of equal ones the first in lexicographic order.
 pub fn plan(training: &[SnapshotSeries], stamps: usize, visits: usize) -> Vec<usize> {
-    // What a visit adds, by the visit before it: visits are numbered from 1, 0 is none.
+    // Gain of a visit, given the previous one: visits count from 1, 0 is none.
     let gain = |before: usize, stamp: usize| -> usize {
         training.iter().map(|period| period.gain(before.checked_sub(1), stamp - 1)).sum()
     };
     let gains: Vec<Vec<usize>> = (0..=stamps)
         .map(|before| (0..=stamps).map(|stamp| if stamp > before { gain(before, stamp) } else { 0 }).collect())
         .collect();
-    // `[steps][from]`: the most that so many visits after `from` add; none where there is no room for them.
+    // `[steps][from]`: the maximum gain of that many visits after `from`; `None` if there is no room for them.
     let mut ahead: Vec<Vec<Option<usize>>> = vec![vec![Some(0); stamps + 1]];
     for of in 0..visits {
         let most = |from: usize| (from + 1..=stamps).filter_map(|to| Some(gains[from][to] + ahead[of][to]?)).max();

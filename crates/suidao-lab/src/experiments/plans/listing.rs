@@ -1,55 +1,54 @@
-//! What a generated listing page shows on each day: items appear by a pattern, stay for some days, and go.
+//! Generated snapshots of a listing page: items appear by a pattern, stay for some days, and disappear.
 
 use super::SnapshotSeries;
 use suidao_page::draw::Draw;
 
-/// How many items a visit a day found new in the month that Liu, Zhang and Li 2018 print (section 3.1.3, Newnum). The first
-/// day found all that the page held, 64; here it is the mean of the other days that have any.
+/// New items of daily visits in the month of Liu, Zhang and Li 2018 (section 3.1.3, Newnum). The first day there has
+/// all 64 items of the page; here it is the mean of the other days with any.
 const PRINTED: [u32; 30] =
     [11, 11, 12, 10, 8, 12, 0, 0, 8, 11, 9, 11, 9, 0, 0, 10, 9, 16, 11, 11, 0, 0, 14, 14, 12, 7, 11, 0, 0, 15];
 
-/// What the draws are for.
 const SALT: u64 = 0x6c69_7374;
 
-/// When items appear; 8 a day in the mean, a Poisson draw each day.
+/// When items appear; 8 a day on average, a Poisson draw each day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// By the series that the paper prints, on the same days of every period: nothing on two days of seven
+    /// The paper's series, on the same days of every period: nothing on two days of seven
     Printed,
-    /// Nothing on Saturdays and Sundays, as many on the other days. In periods that are no whole weeks the free days
+    /// Nothing on Saturdays and Sundays, equally many on other days. In periods that are not whole weeks the free days
     /// shift from one to the next
     Weekly,
     Smooth,
-    /// Two a day, and on one day in eight, drawn, fifty at once
+    /// Two a day, and fifty at once on a random day in eight
     Bursty,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulatedListing {
-    /// Everything is a function of it and of the rest.
+    /// Determines everything, together with the other fields.
     pub seed: u64,
     pub arrivals: Arrivals,
-    /// For how many days an item is shown, in the mean; at least 1. Lives are 1 and a Poisson draw.
+    /// Mean days that an item is shown, at least 1: 1 plus a Poisson draw.
     pub life: f64,
-    /// How likely an item is, whenever it goes, to come back for as long again after 1 to 7 days away; 0 to 1. If 0, every
-    /// item is shown on days in a row.
+    /// Probability that an item, each time it disappears, returns for as long again after 1 to 7 days; 0 to 1. If 0,
+    /// items are shown on consecutive days.
     pub returning: f64,
-    /// Days in a period, a snapshot each.
+    /// Days in a period, with a snapshot each.
     pub days: usize,
 }
 
 impl Default for SimulatedListing {
-    /// The month that the paper prints; items stay for four days.
+    /// The paper's month; items stay for four days.
     fn default() -> Self {
         Self { seed: 1, arrivals: Arrivals::Printed, life: 4.0, returning: 0.0, days: 30 }
     }
 }
 
 impl SimulatedListing {
-    /// So many periods one after the other. The first begins with a page that is as full as any other day's.
+    /// Consecutive periods. The first begins with a full page.
     pub fn periods(&self, count: usize) -> Vec<SnapshotSeries> {
         let days = (count * self.days) as i64;
-        // What appeared earlier is gone, but for one in millions.
+        // Earlier items are gone, except for one in millions.
         let before = 28 + (8.0 * self.life) as i64;
         let mut shown = vec![Vec::new(); count * self.days];
         let mut items: u32 = 0;
@@ -75,14 +74,14 @@ impl SimulatedListing {
         (0..count).map(|_| SnapshotSeries::new(shown.by_ref().take(self.days).collect())).collect()
     }
 
-    /// How many items appear on a day, in the mean; the first day of the first period is 0.
+    /// Mean number of new items on a day; the first day of the first period is 0.
     fn mean(&self, day: i64, draw: &mut Draw) -> f64 {
         match self.arrivals {
             Arrivals::Printed => {
                 let of_period = day.rem_euclid(self.days.max(1) as i64) as usize;
                 f64::from(PRINTED[of_period % PRINTED.len()])
             }
-            // As in the printed month, of which the first day ends a free weekend.
+            // As in the paper's month, whose first day ends a free weekend.
             Arrivals::Weekly if matches!(day.rem_euclid(7), 0 | 6) => 0.0,
             Arrivals::Weekly => 11.2,
             Arrivals::Smooth => 8.0,

@@ -1,22 +1,21 @@
-//! How good a plan is on a period: Liu, Zhang and Li 2018, definitions 7 and 8, and table 7. Plans are stamps in ascending
-//! order; what a period does not have is a visit that finds nothing.
+//! Quality of a plan on a period: Liu, Zhang and Li 2018, definitions 7 and 8, and table 7. Plans are ascending stamps;
+//! visits at stamps that the period does not have find nothing.
 
 use super::series::SnapshotSeries;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanMeasure {
-    /// Eq. (1): items found, as a share of those that a visit at every stamp finds; 0 to 1, and 1 if there are none.
+    /// Eq. (1): items found, as a share of those that visits at every stamp find; 0 to 1, and 1 if there are none.
     pub accuracy: f64,
-    /// Eq. (2): items found on the stamp at which they were first shown, as a share of the same.
+    /// Eq. (2): items found at the stamp at which they were first shown, as a share of the same.
     pub freshness: f64,
-    /// The same with the stamp after it: the paper's freshness of two days.
+    /// The same with the next stamp included: the paper's freshness of two days.
     pub two_day_freshness: f64,
-    /// Items read that were known already, as a share of the items read; 0 to 1.
+    /// Share of the items read that were known already; 0 to 1.
     pub redundancy: f64,
 }
 
 impl PlanMeasure {
-    /// Measures `plan` on `period`.
     pub fn of(period: &SnapshotSeries, plan: &[usize]) -> Self {
         let (mut items, mut found, mut same_day, mut two_days, mut read) = (0, 0, 0, 0, 0);
         let sightings = period.sightings();
@@ -46,7 +45,7 @@ mod tests {
     use super::super::series::tests::{contiguous, new_items};
     use super::*;
 
-    /// Section 3.1.3, what a visit a day finds; and the plan for 11 visits, its days counted from 0.
+    /// Section 3.1.3, what daily visits find; and the plan for 11 visits, with days from 0.
     const NEWNUM: [usize; 30] =
         [64, 11, 12, 10, 8, 12, 0, 0, 8, 11, 9, 11, 9, 0, 0, 10, 9, 16, 11, 11, 0, 0, 14, 14, 12, 7, 11, 0, 0, 15];
     const PLAN: [usize; 11] = [0, 2, 5, 8, 12, 14, 18, 20, 24, 27, 29];

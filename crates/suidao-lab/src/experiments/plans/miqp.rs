@@ -1,34 +1,31 @@
-//! The paper's quadratic problem, eqs. (7) to (10): `f` stamps with the least sum of similarities among them; and Algorithm 2,
-//! which leaves out the stamps at which a page is much like the stamp before.
+//! The paper's quadratic problem, eqs. (7) to (10): `f` stamps with the least sum of similarities among them; and
+//! Algorithm 2, which excludes the stamps at which a page is similar to the stamp before.
 //!
-//! The best of 60 local searches from random plans, one visit exchanged at a time. A branch and bound that was exact up to 30
-//! stamps found nothing better on 440 of 440 pages and numbers of visits.
+//! Solved by the best of 60 local searches from random plans, exchanging one visit at a time. A branch and bound, exact
+//! up to 30 stamps, found nothing better on 440 of 440 pages and numbers of visits.
 
 use super::series::SnapshotSeries;
 use super::similarity::{Matrix, similarity_series};
 use suidao_page::draw::Draw;
 
-/// Local searches for one plan.
 const RESTARTS: u64 = 60;
-/// What two sums may differ by and be the same.
+/// Tolerance for equal sums.
 const SLACK: f64 = 1e-9;
-/// Salt of [`Draw`].
 const START: u64 = 0x6d69_7170;
 
-/// Algorithm 2: a plan of `f` of the stamps that are [`retained`]. The paper's choice is 11 visits in 30 days and a similarity of
-/// 0.65.
+/// Algorithm 2: a plan of `f` of the [`retained`] stamps. The paper uses 11 visits in 30 days and a similarity of 0.65.
 ///
-/// As printed the matrix is chained from the similarities that were kept, so what changes on stamps left out is forgotten,
-/// and a page with fewer stamps left than visits is never visited again. Here it is that of all stamps, rows and columns of
-/// those left, and such a page is visited at all of them.
+/// The printed matrix is chained from the similarities that were kept, so that changes at excluded stamps are lost, and
+/// a page with fewer stamps left than visits is never visited again. Here the matrix of all stamps is restricted to
+/// those retained, and such a page is visited at all of them.
 pub fn increment(training: &[SnapshotSeries], f: usize, most_similar: f64, seed: u64) -> Vec<usize> {
     let left = retained(training, most_similar);
     let matrix = Matrix::chained(&periods(training)).among(&left);
     solve(&matrix, f, seed).into_iter().map(|place| left[place]).collect()
 }
 
-/// The stamps that are left: the first, and those whose similarity to the one before, mean of the periods, is below
-/// `most_similar`, δ; above 1 none is left out.
+/// The retained stamps: the first, and those whose mean similarity to the previous one is below `most_similar`, δ;
+/// above 1 all are retained.
 pub fn retained(training: &[SnapshotSeries], most_similar: f64) -> Vec<usize> {
     let periods = periods(training);
     let Some(stamps) = periods.iter().map(|period| period.len() + 1).min() else { return Vec::new() };
@@ -36,7 +33,7 @@ pub fn retained(training: &[SnapshotSeries], most_similar: f64) -> Vec<usize> {
     (0..stamps).filter(|&stamp| stamp == 0 || mean(stamp) < most_similar).collect()
 }
 
-/// The similarity series of each period; of none, if there is a period without stamps.
+/// The similarity series of each period; none if a period has no stamps.
 fn periods(training: &[SnapshotSeries]) -> Vec<Vec<f64>> {
     if training.iter().any(|period| period.stamps() == 0) {
         return Vec::new();
@@ -44,7 +41,7 @@ fn periods(training: &[SnapshotSeries]) -> Vec<Vec<f64>> {
     training.iter().map(similarity_series).collect()
 }
 
-/// A plan of `f` stamps (all of them if there are no more) with little [`Matrix::cost`].
+/// A plan of `f` stamps (or all, if there are fewer) with low [`Matrix::cost`].
 pub(super) fn solve(matrix: &Matrix, f: usize, seed: u64) -> Vec<usize> {
     let size = matrix.size();
     let search = |nth| {
@@ -61,12 +58,12 @@ pub(super) fn solve(matrix: &Matrix, f: usize, seed: u64) -> Vec<usize> {
     best.map_or_else(Vec::new, |(_, plan)| plan)
 }
 
-/// Exchanges the visit that saves most, until none does.
+/// Applies the best exchange of a visit until none improves the plan.
 fn improve(matrix: &Matrix, plan: &mut [usize]) {
     loop {
         let mut best = (-SLACK, 0, 0);
         for place in 0..plan.len() {
-            // What a stamp costs in this place. With itself each costs 1.
+            // Cost of a stamp in this place. With itself each costs 1.
             let cost = |stamp: usize| {
                 plan.iter().map(|&visit| matrix.at(visit, stamp)).sum::<f64>() - matrix.at(plan[place], stamp)
             };
@@ -94,7 +91,7 @@ mod tests {
 
     const PRINTED: f64 = 0.65;
 
-    /// Eight items, of which so many are replaced at each stamp.
+    /// Eight items, of which `counts` are replaced at each stamp.
     fn replaced(counts: &[u32]) -> SnapshotSeries {
         let mut first = 0;
         let mut shown = vec![(0..8).collect::<Vec<u32>>()];

@@ -1,5 +1,6 @@
-//! On which days of a month to look at a listing page: Liu, Zhang and Li 2018 (基于 Hadoop 的分布式并行增量爬虫技术研究), section 2.3,
-//! figs. 2 to 5 and table 6, and the dynamic programme that its quadratic problem stands for. `benches/snapshots.rs` runs it.
+//! On which days of a month to visit a listing page: Liu, Zhang and Li 2018 (基于 Hadoop 的分布式并行增量爬虫技术研究), section 2.3,
+//! figs. 2 to 5 and table 6, and the dynamic program that its quadratic problem approximates. Run by
+//! `benches/snapshots.rs`.
 
 mod dynamic;
 mod listing;
@@ -17,15 +18,15 @@ pub use series::SnapshotSeries;
 pub enum SnapshotPlan {
     /// The least sum of similarities between visits, eqs. (7) to (10).
     Miqp,
-    /// The most items found in training; exact where items are shown at stamps in a row.
+    /// The most items found in training; exact if items are shown at consecutive stamps.
     Dynamic,
     /// A visit every `n / f` stamps, from the first.
     Uniform,
 }
 
-/// The stamps (from 0, ascending) at which to visit a page `f` times in a period, learnt from periods with a visit at every
-/// stamp. With no more stamps than visits, all stamps. Periods of different lengths are planned by the stamps that all of them
-/// have; no periods give no stamps. `seed` is for [`Method::Miqp`].
+/// The stamps (from 0, ascending) at which to visit a page `f` times in a period, learned from periods with a visit at
+/// every stamp; all stamps if there are at most `f`. Periods of different lengths are cut to the shortest; without
+/// periods the plan is empty. `seed` is for [`SnapshotPlan::Miqp`].
 pub fn plan(training: &[SnapshotSeries], f: usize, method: SnapshotPlan, seed: u64) -> Vec<usize> {
     let stamps = training.iter().map(SnapshotSeries::stamps).min().unwrap_or(0);
     if f == 0 || f >= stamps {

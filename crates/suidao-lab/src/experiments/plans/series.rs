@@ -1,15 +1,14 @@
-//! A period of a listing page: which items it showed at each stamp.
+//! The items of a listing page at each stamp of a period.
 
-/// What one page showed at each stamp of one period (a month of days, in the paper): sorted sets of item numbers.
-///
-/// Items are told apart within a period only; another period may use the same numbers for other items.
+/// The items of one page at each stamp of one period (in the paper a month of days): sorted sets of item numbers.
+/// Numbers identify items within a period only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotSeries {
     shown: Vec<Vec<u32>>,
 }
 
 impl SnapshotSeries {
-    /// From the snapshots in order of time, the items of each in any order, repeated or not.
+    /// From snapshots in order of time; their items may be unordered and repeated.
     pub fn new(mut snapshots: Vec<Vec<u32>>) -> Self {
         for items in &mut snapshots {
             items.sort_unstable();
@@ -22,7 +21,7 @@ impl SnapshotSeries {
         self.shown.len()
     }
 
-    /// The items shown at a stamp, ascending; none at a stamp that the period does not have.
+    /// The items at a stamp, ascending; none at a stamp outside the period.
     pub fn shown(&self, stamp: usize) -> &[u32] {
         self.shown.get(stamp).map_or(&[], Vec::as_slice)
     }
@@ -35,15 +34,14 @@ impl SnapshotSeries {
         sightings
     }
 
-    /// How many items a visit at `stamp` finds that one at `before` did not: `|P_stamp \ P_before|`; with no visit before,
-    /// all of them.
+    /// Items that a visit at `stamp` finds in addition to one at `before`: `|P_stamp \ P_before|`; without `before`,
+    /// all items.
     pub fn gain(&self, before: Option<usize>, stamp: usize) -> usize {
         let items = self.shown(stamp);
         items.len() - before.map_or(0, |before| in_both(self.shown(before), items))
     }
 }
 
-/// How many items are in both of two ascending sets.
 pub(super) fn in_both(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut both) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
@@ -60,8 +58,8 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// How many items each stamp shows for the first time: the Newnum of the paper's section 3.1.3. Its sum is what a visit
-    /// at every stamp finds, `|N_T|`.
+    /// Number of new items at each stamp (Newnum of the paper's section 3.1.3). The sum is what visits at every stamp
+    /// find, `|N_T|`.
     pub fn new_items(period: &SnapshotSeries) -> Vec<usize> {
         let mut first = period.sightings();
         first.dedup_by_key(|(item, _)| *item);
@@ -72,7 +70,7 @@ pub(super) mod tests {
         count
     }
 
-    /// So many new items at each stamp, each shown at `life` stamps in a row.
+    /// New items at each stamp, each shown at `life` consecutive stamps.
     pub fn contiguous(new_items: &[usize], life: usize) -> SnapshotSeries {
         let mut shown = vec![Vec::new(); new_items.len()];
         let mut next = 0;
@@ -87,7 +85,7 @@ pub(super) mod tests {
         SnapshotSeries::new(shown)
     }
 
-    /// Periods of so many stamps in which every item is shown at stamps in a row.
+    /// Periods in which every item is shown at consecutive stamps.
     pub fn intervals(
         stamps: std::ops::RangeInclusive<usize>,
     ) -> impl proptest::strategy::Strategy<Value = Vec<SnapshotSeries>> {
@@ -113,7 +111,7 @@ pub(super) mod tests {
         let series = SnapshotSeries::new(vec![vec![3, 1, 3], vec![1], vec![3, 4], vec![]]);
         assert_eq!(series.shown(0), [1, 3]);
         assert_eq!(new_items(&series), [2, 0, 1, 0]);
-        // What has come back is a gain after a visit that missed it.
+        // A returned item is a gain after a visit that missed it.
         assert_eq!(series.gain(Some(1), 2), 2);
         assert_eq!(series.gain(None, 2), 2);
         assert_eq!(series.gain(Some(0), 2), 1);

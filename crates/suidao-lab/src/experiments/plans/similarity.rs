@@ -1,20 +1,20 @@
-//! How alike a page is to itself over time: Liu, Zhang and Li 2018, eqs. (3) to (7).
+//! Similarity of a page's snapshots over time: Liu, Zhang and Li 2018, eqs. (3) to (7).
 
 use super::series::{SnapshotSeries, in_both};
 
-/// Eq. (3): the share of the items of either snapshot that both show. Two snapshots without items are the same: 1.
+/// Eq. (3): the share of the items of either snapshot that both show; 1 for two empty snapshots.
 fn similarity(a: &[u32], b: &[u32]) -> f64 {
     let both = in_both(a, b);
     let either = a.len() + b.len() - both;
     if either == 0 { 1.0 } else { both as f64 / either as f64 }
 }
 
-/// Eq. (4): the similarity of every stamp but the first to the one before it.
+/// Eq. (4): the similarity of every stamp but the first to the previous one.
 pub(super) fn similarity_series(series: &SnapshotSeries) -> Vec<f64> {
     (1..series.stamps()).map(|stamp| similarity(series.shown(stamp - 1), series.shown(stamp))).collect()
 }
 
-/// The time-aware similarity matrix M: symmetric, each cell in 0 to 1, ones on the diagonal.
+/// The time-aware similarity matrix M: symmetric, cells in 0 to 1, ones on the diagonal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Matrix {
     size: usize,
@@ -22,9 +22,8 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// Eqs. (5) and (6) from the similarity series of each period: products of what lies between two stamps, of every period
-    /// for itself, then the mean over periods. Of series of different lengths, the stamps that all of them have. No series
-    /// give a matrix of no stamps.
+    /// Eqs. (5) and (6) from the similarity series of each period: products of the similarities between two stamps,
+    /// averaged over periods. Series of different lengths are cut to the shortest; without series the matrix is empty.
     pub fn chained(periods: &[Vec<f64>]) -> Self {
         let size = periods.iter().map(|period| period.len() + 1).min().unwrap_or(0);
         let product = |(i, j): (usize, usize)| {
@@ -40,18 +39,18 @@ impl Matrix {
         self.size
     }
 
-    /// The cell of two stamps, both below [`Matrix::size`].
+    /// Both below [`Matrix::size`].
     pub fn at(&self, i: usize, j: usize) -> f64 {
         self.cells[i * self.size + j]
     }
 
-    /// Rows and columns of some stamps, each below [`Matrix::size`].
+    /// The submatrix of some stamps, each below [`Matrix::size`].
     pub fn among(&self, stamps: &[usize]) -> Self {
         let cells = stamps.iter().flat_map(|&i| stamps.iter().map(move |&j| self.at(i, j)));
         Self { size: stamps.len(), cells: cells.collect() }
     }
 
-    /// Eq. (7), the sums over the plan (as printed they run over all stamps, and no plan would differ from another).
+    /// Eq. (7), summed over the plan (as printed the sums run over all stamps, and all plans would be equal).
     pub fn cost(&self, plan: &[usize]) -> f64 {
         plan.iter().flat_map(|&i| plan.iter().map(move |&j| self.at(i, j))).sum()
     }

@@ -1,4 +1,4 @@
-//! The methods against brute force and against one another.
+//! The methods against brute force and against each other.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,6 @@ fn plans(stamps: usize, f: usize) -> Vec<Vec<usize>> {
     plans
 }
 
-/// Items found.
 fn found(training: &[SnapshotSeries], plan: &[usize]) -> f64 {
     let items = |period: &SnapshotSeries| new_items(period).iter().sum::<usize>() as f64;
     training.iter().map(|period| items(period) * PlanMeasure::of(period, plan).accuracy).sum()

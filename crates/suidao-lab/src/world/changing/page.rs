@@ -24,7 +24,6 @@ fn link(href: String, slot: TemplateBlock, text: impl Into<String>) -> Anchor {
 }
 
 impl Sites {
-    /// Seconds since 1970.
     pub fn instant(&self, day: f64) -> i64 {
         self.spec.start + (day * 86_400.0) as i64
     }

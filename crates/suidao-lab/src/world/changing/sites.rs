@@ -23,7 +23,6 @@ const SECTION_ARTICLES: u64 = 1 << 32;
 /// Maximum days from an article's publication until it vanishes.
 const VANISHING_DAYS: f64 = 60.0;
 
-/// A listing page and its articles.
 pub(super) struct SiteSection {
     pub topic: usize,
     /// Days of publication, the oldest first; below 0 for initial articles.

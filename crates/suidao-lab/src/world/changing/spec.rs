@@ -98,7 +98,6 @@ pub struct ChangingSpec {
     pub sections: usize,
     /// Articles per section on day 0.
     pub initial: u32,
-    /// Newest articles on a listing page.
     pub listed: u32,
     /// Range of new articles a day per section; log-uniform.
     pub new_articles: [f64; 2],

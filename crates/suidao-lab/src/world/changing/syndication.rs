@@ -14,7 +14,6 @@ use crate::world::forum::skin::fill;
 use crate::world::forum::times::TimeFormat;
 use crate::world::words::WORDS;
 
-/// Entries per feed.
 const ENTRIES: usize = 20;
 
 impl Sites {

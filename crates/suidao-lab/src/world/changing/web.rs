@@ -16,7 +16,6 @@ const DAY: f64 = 86_400.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestCount {
     pub requests: u64,
-    /// Requests answered with 304.
     pub not_modified: u64,
 }
 
@@ -93,7 +92,6 @@ impl ChangingWeb {
         WebServer::start_with(Arc::new(crate::world::Proxied(Arc::clone(self))), options)
     }
 
-    /// Requests so far, by URL.
     pub fn asked(&self) -> BTreeMap<CrawlUrl, RequestCount> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

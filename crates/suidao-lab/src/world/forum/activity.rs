@@ -40,7 +40,6 @@ const WEEKEND: f64 = 0.8;
 /// Mean seconds between the posts of a burst.
 const BURST: f64 = 150.0;
 
-/// Parameters of a forum's activity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActivitySpec {
     /// Determines everything, together with the other fields.
@@ -52,7 +51,6 @@ pub struct ActivitySpec {
     pub threads_per_day: f64,
     /// Coefficient of variation of the boards' rates (lognormal); 0 for equal rates.
     pub cv: f64,
-    /// Mean replies per thread, given enough time.
     pub replies: f64,
     /// Number of days.
     pub days: u32,

@@ -16,10 +16,8 @@ use super::times::{self, TimeFormat};
 use super::view::{PageView, ViewRow};
 use suidao_page::model::{CrawlUrl, Fetched};
 
-/// Threads in a feed or search result.
 const FEED: usize = 15;
 const FOUND: u64 = 10;
-/// Related searches in a search result.
 const RELATED: usize = 6;
 
 struct Said {
@@ -135,7 +133,6 @@ impl PageView {
         (found.collect(), (0..RELATED).map(|_| draw.below(1_000_000_000)).collect())
     }
 
-    /// The newest threads of a board as RSS 2.0.
     fn feed(self: &Arc<Self>, board: usize) -> Said {
         let held = &self.forum.boards[board];
         if held.walled {

@@ -15,9 +15,9 @@ pub(super) enum ForumPageKind {
     Sorted,
     Thread,
     ThreadPage,
-    /// Redirect to the last post of a thread.
+    /// URL of the last post of a thread, a redirect or the page itself.
     LastPost,
-    /// Redirect to a post.
+    /// URL of a post.
     Post,
     Printer,
     ByUser,
@@ -111,7 +111,6 @@ pub(super) fn read(pattern: &str, path: &str, query: &str) -> Option<(Slots, usi
     Some((slots, named))
 }
 
-/// Matches the whole of `text`.
 fn take(pattern: &str, text: &str, slots: &mut Slots) -> Option<()> {
     let mut parts = pattern.split('{');
     let mut rest = text.strip_prefix(parts.next().unwrap_or_default())?;

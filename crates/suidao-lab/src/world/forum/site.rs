@@ -6,7 +6,6 @@ use super::text::{DrawPurpose, ForumText};
 use super::{Activity, ForumSpec, Posting};
 use suidao_page::model::CrawlUrl;
 
-/// Share of boards about sports.
 const TOPICAL: f64 = 0.4;
 
 pub(super) struct BoardThreads {
@@ -55,7 +54,6 @@ pub struct BoardTruth {
     pub url: CrawlUrl,
     pub name: String,
     pub topical: bool,
-    /// Visible to members only.
     pub walled: bool,
     pub threads: usize,
 }
@@ -168,7 +166,6 @@ impl Forum {
         self.boards.iter().enumerate().map(truth).collect()
     }
 
-    /// All threads, in order of opening.
     pub fn threads(&self, now: i64) -> Vec<ThreadTruth> {
         let open = self.threads.iter().enumerate().take_while(|(_, held)| held.posts[0].at <= now);
         let truth = |(at, held): (usize, &BoardThreads)| {

@@ -51,7 +51,6 @@ pub enum Skin {
     English,
 }
 
-/// A skin's settings.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SkinStyle {
@@ -59,11 +58,9 @@ pub(super) struct SkinStyle {
     pub urls: Vec<(ForumPageKind, String)>,
     /// Prefix of paths in links: nothing, `./` or `/`.
     pub prefix: String,
-    /// Parameter of the session id.
     pub session: Option<String>,
     pub gbk: bool,
     pub english: bool,
-    /// Status of a login page.
     pub wall: u16,
     pub beyond: PastLastPage,
     /// URLs of posts and last posts redirect instead of showing the thread's page.

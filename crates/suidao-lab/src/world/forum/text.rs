@@ -5,7 +5,6 @@ use crate::world::words::{THEMES, WORDS, vocabulary};
 use crate::world::write;
 use suidao_page::draw::Draw;
 
-/// Purpose of a [`Draw`].
 #[derive(Clone, Copy)]
 pub(super) enum DrawPurpose {
     Topic = 0x666f_7211,
@@ -30,7 +29,6 @@ impl ForumText {
         Draw::new(self.seed, salt as u64, index)
     }
 
-    /// Name and description of a board.
     pub fn board(self, board: usize, topic: usize) -> (String, String) {
         if self.english {
             let words = &ENGLISH[topic % ENGLISH.len()];
@@ -95,7 +93,6 @@ impl ForumText {
         (floor > 1 && draw.chance(0.15)).then(|| draw.below(floor))
     }
 
-    /// A unique user name.
     pub fn user(self, user: u32) -> String {
         let mut draw = self.draw(DrawPurpose::User, u64::from(user));
         if self.english || draw.chance(0.3) {

@@ -256,7 +256,6 @@ impl PageView {
         }
     }
 
-    /// The categories of the home page, without inner boards.
     fn categories(&self) -> Vec<Category<'_>> {
         let (boards, groups) = (self.forum.boards.len(), self.forum.spec.categories);
         let names = match self.forum.style().english {
@@ -275,7 +274,6 @@ impl PageView {
         (0..groups).map(group).collect()
     }
 
-    /// The posts on a page of an open thread.
     fn posts(&self, thread: usize, page: u32) -> Vec<Post> {
         let held = &self.forum.threads[thread];
         let topic = self.forum.boards[held.board].topic;
