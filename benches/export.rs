@@ -29,7 +29,7 @@ use suidao::model::{
 };
 use suidao::read;
 use suidao::replay::Web;
-use suidao::store::{ArchiveSettings, CorruptionPolicy, CrawlDirectory, Meta, Store, WarcArchive, Work, Writer};
+use suidao::store::{ArchiveSettings, CrawlDirectory, Meta, Store, WarcArchive, WarcEntry, Work, Writer};
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{SyntheticWeb, WebSpec, topic_words};
 
@@ -172,7 +172,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     let events = vec![Event::Discovered(found), Event::PageFetched(Box::new(settled))];
     Work {
         batch: Batch { at: start.after(u64::from(id.0) * 10), took: None, events },
-        answer: Some(CorruptionPolicy::Whole(fetched)),
+        answer: Some(WarcEntry::Whole(fetched)),
     }
 }
 

@@ -13,9 +13,7 @@ use suidao::model::{
     Batch, CrawlUrl, Digest, Discovered, Event, Fetched, Link, LinkDecision, LinkScores, Millis, PageProcessed,
     PathState, Priority, QueueEntry, QueueId, Region, Relevance, Sketch, UrlId, UrlOrigin,
 };
-use suidao::store::{
-    ArchiveSettings, CorruptionPolicy, CrawlDirectory, Meta, Notice, Store, WarcArchive, Work, Writer,
-};
+use suidao::store::{ArchiveSettings, CrawlDirectory, Meta, Notice, Store, WarcArchive, WarcEntry, Work, Writer};
 use suidao::strategy::scope::CrawlScope;
 use suidao::strategy::{BreadthFirst, Strategy};
 
@@ -125,7 +123,7 @@ fn write(pages: u32, in_flight: u64) -> f64 {
                 asked: None,
                 rendered: None,
             };
-            Work { batch: batch(page), answer: Some(CorruptionPolicy::Whole(fetched)) }
+            Work { batch: batch(page), answer: Some(WarcEntry::Whole(fetched)) }
         })
         .collect();
     let (notices, noticed) = channel();

@@ -101,7 +101,7 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
         let name = sets.join(" ");
         let (live, replayed) = both(&stage, config, &name);
         same(&live, &replayed, &name);
-        assert!(live.iter().filter(|event| event.starts_with("{\"page_fetched\"")).count() > 60, "{name}");
+        assert!(live.iter().filter(|event| event.starts_with("{\"page-fetched\"")).count() > 60, "{name}");
         assert!(live.iter().any(|event| event.starts_with("{\"robots\"")), "{name}: robots.txt is fetched");
     }
 }
@@ -112,7 +112,7 @@ fn to_the_end_of_a_web_too() {
     let stage = Stage::new(spec, ServerOptions::default());
     let (live, replayed) = both(&stage, config(&["strategy.name=dth"]), "all");
     same(&live, &replayed, "all");
-    for kind in ["url_excluded", "redirected", "fetch_failed", "page_fetched", "robots"] {
+    for kind in ["url-excluded", "redirected", "fetch-failed", "page-fetched", "robots"] {
         assert!(live.iter().any(|event| event.starts_with(&format!("{{\"{kind}\""))), "no {kind} in it");
     }
 }

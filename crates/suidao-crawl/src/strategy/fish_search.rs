@@ -7,7 +7,7 @@
 //! at depth 0:      the links of an off-topic page are dropped
 //! found again:     the larger score, the larger depth
 //! ```
-//! The depth is the k of [`PathState`](suidao_page::model::PathState). The links of a relevant page at depth 0 are
+//! The depth is the k of [`PathState`]. The links of a relevant page at depth 0 are
 //! followed, as in De Bra and Post: a relevant page resets the depth.
 
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 //! from a page to another; links to the page itself are dropped.
 //!
 //! Memory: a number and the fingerprint of a URL for each page and redirect, and
-//! [`UrlNames`](suidao_store::corpus::UrlNames).
+//! [`UrlNames`].
 
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};

@@ -16,7 +16,7 @@ use super::{News, clock};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
 use suidao_page::model::{Batch, CrawlUrl, Event, Stop, UrlOrigin};
 use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
-use suidao_store::store::{CorruptionPolicy, CrawlDirectory, Notice, Work, Writer};
+use suidao_store::store::{CrawlDirectory, Notice, WarcEntry, Work, Writer};
 
 /// Pages between two updates of `harvest.csv`.
 const HARVEST_EVERY: u64 = 1_000;
@@ -252,9 +252,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
             // A revisit record is about the bytes sent, and equal bodies may have been compressed differently. Equal
             // rendered pages may have been sent differently.
             Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
-                CorruptionPolicy::Revisit { fetched, of }
+                WarcEntry::Revisit { fetched, of }
             }
-            _ => CorruptionPolicy::Whole(fetched),
+            _ => WarcEntry::Whole(fetched),
         });
         self.keep(batch, kept);
     }
@@ -293,7 +293,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.checkpointing += clock().duration_since(begun);
     }
 
-    fn keep(&mut self, batch: Batch, answer: Option<CorruptionPolicy>) {
+    fn keep(&mut self, batch: Batch, answer: Option<WarcEntry>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
         (self.tell)(News::Batch(&batch, progress));

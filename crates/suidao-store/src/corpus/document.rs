@@ -16,7 +16,7 @@ pub struct Parts {
     pub posts: bool,
 }
 
-/// A page of the corpus. [`super::Fields`] has names and order of its fields.
+/// A page of the corpus. [`super::DocumentFields`] has names and order of its fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CorpusDocument {
     /// 32 hexadecimal digits, a hash of the URL: the same in every export.

@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::document::{CorpusDocument, Parts};
 
-/// A choice of [`Fields::ALL`], in that order.
+/// A choice of [`DocumentFields::ALL`], in that order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFields(Vec<&'static str>);
 

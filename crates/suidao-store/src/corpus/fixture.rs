@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use crate::store::{ArchiveSettings, CorruptionPolicy, CrawlDirectory, Meta, Store, WarcArchive, Work, Writer};
+use crate::store::{ArchiveSettings, CrawlDirectory, Meta, Store, WarcArchive, WarcEntry, Work, Writer};
 use suidao_forum::forum::analysis::posts_of;
 use suidao_page::model::{
     Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Millis, PageKind, PageProcessed, PathState, Priority,
@@ -77,7 +77,7 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
             PageProcessed { forum: forum.map(Box::new), ..PageProcessed::of(id, 200, waited, relevant, page) };
         events.push(Event::PageFetched(Box::new(settled)));
         writer
-            .submit(Work { batch: Batch { at, took: None, events }, answer: Some(CorruptionPolicy::Whole(fetched)) })
+            .submit(Work { batch: Batch { at, took: None, events }, answer: Some(WarcEntry::Whole(fetched)) })
             .unwrap();
     }
     writer.finish().unwrap()
@@ -90,7 +90,7 @@ pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
     let archive = archive(&store);
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };
-    let answer = Some(CorruptionPolicy::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
+    let answer = Some(WarcEntry::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
     let events = settled.events.into_iter().filter(|event| matches!(event, Event::PageFetched(_))).collect();
     writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), took: None, events }, answer }).unwrap();
     writer.finish().unwrap()

@@ -1,7 +1,7 @@
 //! The archive: every stored answer with its request, as records in WARC files, in order of settling.
 //!
 //! Files are numbered; the current one ends in `.open` until it is closed. The archive does not know batches: the log has
-//! each page's [`Location`], and [`Archive::resume`] gets the last one. Everything after it was never acknowledged and is
+//! each page's [`Location`], and [`WarcArchive::resume`] gets the last one. Everything after it was never acknowledged and is
 //! cut off, so that no page is archived twice.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::{CorruptionPolicy, CrawlDirectory, StoreError, own, warc};
+use super::{CrawlDirectory, StoreError, WarcEntry, own, warc};
 use suidao_page::model::{Fetched, Millis};
 
 /// The bytes of a response or revisit record in a WARC file: one gzip member, or two if a rendered copy follows. The file
@@ -128,8 +128,8 @@ impl WarcArchive {
         Ok(())
     }
 
-    /// Adds a request and its answer. They are on disk after the next [`Archive::sync`].
-    pub fn add(&mut self, kept: &CorruptionPolicy, at: Millis) -> Result<Location, StoreError> {
+    /// Adds a request and its answer. They are on disk after the next [`WarcArchive::sync`].
+    pub fn add(&mut self, kept: &WarcEntry, at: Millis) -> Result<Location, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
             self.close()?;
         }
@@ -320,9 +320,8 @@ mod tests {
     use suidao_page::model::Validators;
 
     fn add(archive: &mut WarcArchive, pages: std::ops::Range<u32>) -> Vec<Location> {
-        let locations = pages
-            .map(|n| archive.add(&CorruptionPolicy::Whole(fetched(n, 2000)), Millis(u64::from(n))).unwrap())
-            .collect();
+        let locations =
+            pages.map(|n| archive.add(&WarcEntry::Whole(fetched(n, 2000)), Millis(u64::from(n))).unwrap()).collect();
         archive.sync().unwrap();
         locations
     }
@@ -358,8 +357,7 @@ mod tests {
         let mut empty = fetched(3, 0);
         empty.body = Bytes::new();
         empty.headers.clear();
-        let at =
-            [&packed, &odd, &empty].map(|page| archive.add(&CorruptionPolicy::Whole(page.clone()), Millis(5)).unwrap());
+        let at = [&packed, &odd, &empty].map(|page| archive.add(&WarcEntry::Whole(page.clone()), Millis(5)).unwrap());
         archive.close().unwrap();
         let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 1 << 20);
         assert_eq!(reader.read_at(at[0]).unwrap(), packed);
@@ -384,7 +382,7 @@ mod tests {
         let mut noise = fetched(1, 2000);
         noise.headers.push(("x-noise".into(), "é".repeat(warc::LONGEST_HEAD)));
         let pages = [cookie, noise];
-        let at = pages.each_ref().map(|page| archive.add(&CorruptionPolicy::Whole(page.clone()), Millis(5)).unwrap());
+        let at = pages.each_ref().map(|page| archive.add(&WarcEntry::Whole(page.clone()), Millis(5)).unwrap());
         archive.close().unwrap();
         let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 2100);
         let mut from = 0;
@@ -405,7 +403,7 @@ mod tests {
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let asked = Validators { etag: Some("\"1\"".to_owned()), modified: Some("Sun, 06 Nov 1994".to_owned()) };
         let page = Fetched { asked: Some(Box::new(asked)), ..fetched(1, 100) };
-        archive.add(&CorruptionPolicy::Whole(page), Millis(5)).unwrap();
+        archive.add(&WarcEntry::Whole(page), Millis(5)).unwrap();
         archive.close().unwrap();
         let mut text = String::new();
         let file = File::open(root.path().join("pages").join(closed_name(0))).unwrap();
@@ -488,7 +486,7 @@ mod tests {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
         gzip.write_all(&packed.body).unwrap();
         packed.wire = Some(gzip.finish().unwrap().into());
-        archive.add(&CorruptionPolicy::Whole(packed), Millis(1_700_000_000_000)).unwrap();
+        archive.add(&WarcEntry::Whole(packed), Millis(1_700_000_000_000)).unwrap();
         archive.close().unwrap();
         for (name, _) in archived(root.path()) {
             let path = root.path().join("pages").join(name);

@@ -57,7 +57,7 @@ fn last_member(bytes: &[u8]) -> io::Result<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{CorruptionPolicy, CrawlDirectory, WarcArchive};
+    use super::super::{CrawlDirectory, WarcArchive, WarcEntry};
     use super::*;
     use suidao_page::model::Millis;
 
@@ -67,9 +67,8 @@ mod tests {
         let dir = CrawlDirectory::new(root.path());
         dir.make().unwrap();
         let mut archive = WarcArchive::resume(&dir, None, settings(1 << 30)).unwrap();
-        let locations: Vec<Location> = (0..3)
-            .map(|n| archive.add(&CorruptionPolicy::Whole(fetched(n, 3000)), Millis(u64::from(n))).unwrap())
-            .collect();
+        let locations: Vec<Location> =
+            (0..3).map(|n| archive.add(&WarcEntry::Whole(fetched(n, 3000)), Millis(u64::from(n))).unwrap()).collect();
         archive.close().unwrap();
         let path = dir.pages().join("suidao-00000.warc.gz");
         let bytes = std::fs::read(&path).unwrap();

@@ -32,16 +32,16 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
 }
 
 /// As [`fetched`], but of every four answers one is a 304, and one repeats the same bytes.
-pub(super) fn kept(n: u32, size: usize) -> CorruptionPolicy {
+pub(super) fn kept(n: u32, size: usize) -> WarcEntry {
     let fetched = fetched(n, size);
     let (asked, of) = (Validators { etag: Some("\"1\"".to_owned()), modified: None }, Millis(u64::from(n)));
     match n % 4 {
-        1 => CorruptionPolicy::Revisit { fetched, of },
+        1 => WarcEntry::Revisit { fetched, of },
         2 => {
             let asked = Some(Box::new(asked));
-            CorruptionPolicy::Revisit { fetched: Fetched { status: 304, body: Bytes::new(), asked, ..fetched }, of }
+            WarcEntry::Revisit { fetched: Fetched { status: 304, body: Bytes::new(), asked, ..fetched }, of }
         }
-        _ => CorruptionPolicy::Whole(fetched),
+        _ => WarcEntry::Whole(fetched),
     }
 }
 
@@ -129,7 +129,7 @@ pub(super) fn crawl(root: &std::path::Path, pages: std::ops::Range<u32>, size: u
     let (store, archive) = resume(root, rotate_at).unwrap();
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     for n in pages {
-        writer.submit(Work { batch: batch(n, 3), answer: Some(CorruptionPolicy::Whole(fetched(n, size))) }).unwrap();
+        writer.submit(Work { batch: batch(n, 3), answer: Some(WarcEntry::Whole(fetched(n, size))) }).unwrap();
     }
     writer.finish().unwrap()
 }

@@ -20,7 +20,7 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum CorruptionPolicy {
+pub enum WarcEntry {
     Whole(Fetched),
     /// Only the head, because the archive has the payload: status 304, or the same bytes as sent ([`Fetched::wire`] if
     /// set).
@@ -31,7 +31,7 @@ pub enum CorruptionPolicy {
     },
 }
 
-impl CorruptionPolicy {
+impl WarcEntry {
     /// Appends request and answer to `out`, one gzip member each: `name` determines their ids, `headers` are the fields
     /// of every request. Also returns the length of `out` up to the end of the request.
     pub(super) fn write(
@@ -152,8 +152,8 @@ mod tests {
             assert_eq!(request.contains("if-none-match: \"1\"\r\n"), n == 2, "{request}");
         }
         // A 304 has a length only if the server sent one.
-        let CorruptionPolicy::Revisit { fetched, of } = kept(2, 10) else { panic!() };
-        let bare = CorruptionPolicy::Revisit { fetched: Fetched { headers: Vec::new(), ..fetched }, of };
+        let WarcEntry::Revisit { fetched, of } = kept(2, 10) else { panic!() };
+        let bare = WarcEntry::Revisit { fetched: Fetched { headers: Vec::new(), ..fetched }, of };
         let (out, _) = bare.write(Millis(0), "name", &[], Vec::new()).unwrap();
         let mut text = String::new();
         MultiGzDecoder::new(&out[..]).read_to_string(&mut text).unwrap();
@@ -171,7 +171,7 @@ mod tests {
             page
         };
         let at: Vec<Location> =
-            (0..6).map(|n| archive.add(&CorruptionPolicy::Whole(page(n)), Millis(u64::from(n))).unwrap()).collect();
+            (0..6).map(|n| archive.add(&WarcEntry::Whole(page(n)), Millis(u64::from(n))).unwrap()).collect();
         archive.close().unwrap();
         let path = store.directory().pages().join("suidao-00000.warc.gz");
         let whole: Vec<_> = (0..6).map(page).collect();

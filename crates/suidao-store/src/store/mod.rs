@@ -29,7 +29,7 @@ pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use exchange::request;
 pub use indexed::WarcIndex;
-pub use kept::CorruptionPolicy;
+pub use kept::WarcEntry;
 pub use log::{LogReader, Meta, Record, Store};
 pub use part::PartDirectory;
 pub use responses::Responses;

@@ -138,7 +138,7 @@ fn next_member(input: &mut BufReader<File>, from: u64, end: u64) -> io::Result<u
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{CorruptionPolicy, CrawlDirectory, Location, WarcArchive};
+    use super::super::{CrawlDirectory, Location, WarcArchive, WarcEntry};
     use super::*;
     use suidao_page::model::Millis;
 
@@ -147,7 +147,7 @@ mod tests {
         dir.make().unwrap();
         let mut archive = WarcArchive::resume(&dir, None, settings(1 << 30)).unwrap();
         let at = (0..6)
-            .map(|n| archive.add(&CorruptionPolicy::Whole(fetched(n, 3000)), Millis(u64::from(n) * 1000)).unwrap())
+            .map(|n| archive.add(&WarcEntry::Whole(fetched(n, 3000)), Millis(u64::from(n) * 1000)).unwrap())
             .collect();
         archive.close().unwrap();
         (dir.pages().join("suidao-00000.warc.gz"), at)

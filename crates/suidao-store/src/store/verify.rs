@@ -231,7 +231,7 @@ fn exchange(part: PartDirectory, path: &Path, former: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{CorruptionPolicy, Work, Writer};
+    use super::super::{WarcEntry, Work, Writer};
     use super::*;
 
     /// A crawl of `batches` steps, each with a page in the archive, in files of a few pages.
@@ -242,9 +242,7 @@ mod tests {
         let first = u32::try_from(store.len()).unwrap();
         let writer = Writer::spawn(store, WarcArchive::resume(&dir, last, settings(20_000)).unwrap(), |_| {}).unwrap();
         for n in first..batches {
-            writer
-                .submit(Work { batch: batch(n, 3), answer: Some(CorruptionPolicy::Whole(fetched(n, 3000))) })
-                .unwrap();
+            writer.submit(Work { batch: batch(n, 3), answer: Some(WarcEntry::Whole(fetched(n, 3000))) }).unwrap();
         }
         writer.finish().unwrap();
         dir

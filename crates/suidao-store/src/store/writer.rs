@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use super::{CorruptionPolicy, Record, Store, StoreError, WarcArchive};
+use super::{Record, Store, StoreError, WarcArchive, WarcEntry};
 use suidao_page::model::Batch;
 
 /// Most steps that may wait, and so the largest group; further submissions block.
@@ -14,7 +14,7 @@ const QUEUE: usize = 256;
 pub struct Work {
     pub batch: Batch,
     /// The answer, if it is to be archived.
-    pub answer: Option<CorruptionPolicy>,
+    pub answer: Option<WarcEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ fn write(
         let group = std::iter::once(first).chain(waiting.try_iter().take(QUEUE - 1));
         let mut records = Vec::new();
         for Work { batch, answer } in group {
-            let revisit = answer.as_ref().is_some_and(CorruptionPolicy::is_revisit);
+            let revisit = answer.as_ref().is_some_and(WarcEntry::is_revisit);
             let archive = answer.map(|answer| archive.add(&answer, batch.at)).transpose()?;
             records.push(Record { batch, archive, revisit });
         }
