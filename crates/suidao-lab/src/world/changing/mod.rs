@@ -1,7 +1,7 @@
 //! A generated web that changes: sections gain articles, articles are rewritten and vanish, and servers report this
 //! correctly or not.
 //!
-//! Change times come from [`ChangeHistory`](super::ChangeHistory). Each host has a [`HostProfile`](spec::HostProfile):
+//! Change times come from [`ChangeHistory`](super::ChangeHistory). Each host has a [`HostProfile`]:
 //! its validators, the dates in its sitemap, and its feeds.
 
 mod answer;
