@@ -67,7 +67,7 @@ impl ConditionsArgs {
     /// Warns if no contact is set.
     pub fn remind(&self, config: &Config, voice: Verbosity) {
         if config.fetch.contact.is_none() && !voice.quiet {
-            errln!("suidao: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");
+            errln!("warning: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");
         }
     }
 }

@@ -25,12 +25,12 @@ pub struct EvaluateArgs {
     /// Crawl directories
     #[arg(required = true)]
     pub directories: Vec<PathBuf>,
-    /// File of queries, one per line
-    #[arg(long, value_name = "FILE", required_unless_present = "lexicon")]
+    /// File of queries, one per line; or give --model
+    #[arg(long, value_name = "FILE", required_unless_present = "model")]
     pub queries: Option<PathBuf>,
     /// Use the first terms of this lexicon as queries instead
-    #[arg(short = 'm', long, value_name = "FILE", conflicts_with = "queries")]
-    pub lexicon: Option<PathBuf>,
+    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON", conflicts_with = "queries")]
+    pub model: Option<PathBuf>,
     /// File of relevant URLs, one per line [default: pages that reach the page threshold]
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
@@ -54,7 +54,7 @@ const TERMS: usize = 20;
 const MARKS: u64 = 20;
 
 pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
-    let queries = match (&args.queries, &args.lexicon) {
+    let queries = match (&args.queries, &args.model) {
         (Some(path), _) => queries(path)?,
         (None, Some(path)) => {
             let topic = topic(path)?;

@@ -248,7 +248,7 @@ impl Run<'_> {
             (_, None) => "relevant: pages that reach the page threshold".to_owned(),
         };
         let mut text = format!(
-            "{}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.3}, link threshold {:.3}\n{by}\n\n\
+            "{}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.4}, link threshold {:.4}\n{by}\n\n\
          {:>7}{:>10}{:>14}{:>9}{:>16}\n",
             web.name,
             config.strategy.label(),
@@ -273,6 +273,8 @@ impl Run<'_> {
             Stop::FrontierEmpty if report.progress.pages == 0 => {
                 "No page could be fetched; check that the seeds are in this web."
             }
+            // A replay starts again, so there is nothing to continue.
+            Stop::PageLimit => "Page limit reached.",
             stop => stop.why(),
         };
         let end = format!(

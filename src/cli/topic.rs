@@ -332,7 +332,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<
     config.fetch.allow_private |= fetch.allow_private;
     config.check()?;
     if config.fetch.contact.is_none() && !voice.quiet {
-        errln!("suidao: no contact is set, so site owners cannot reach you; set --contact");
+        errln!("warning: no contact is set, so site owners cannot reach you; set --contact");
     }
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;

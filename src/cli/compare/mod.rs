@@ -48,7 +48,7 @@ pub struct CompareArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Strategies, separated by commas, by name or by name and parameter ("best-first hard"); oracle knows the web and the
-    /// relevant pages [default: those of the file, or all]
+    /// relevant pages [default: those of the file, or all but oracle]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Input")]
     strategies: Vec<String>,
     /// Pages per run [default: that of the file, or 2000]

@@ -10,7 +10,7 @@ pub struct ReportFacts {
     pub counts: ReportCounts,
     pub harvest: HarvestFacts,
     pub hosts: HostFacts,
-    /// By language (ISO 639-3), the most frequent first; `?` if unknown.
+    /// By language (BCP 47), the most frequent first; `?` if unknown.
     pub languages: Vec<Bin>,
     pub published: Histogram,
     pub lengths: Histogram,
