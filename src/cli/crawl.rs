@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{CrawlLimits, TrapCounts, Unreached};
-use suidao::html::thousands;
+use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job};
 use suidao::model::{FailureKind, SkipReason, Stop, number};
 use suidao::store::CrawlDirectory;
@@ -212,21 +212,21 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
             format!("No page could be fetched; skipped.csv lists the reason for each seed.{advice}")
         }
         Some(Stop::RequestLimit) => requests_in_words(&job.config.limits, progress.requests),
-        Some(stop) => stop.why().to_owned(),
+        Some(stop) => stop.advice(),
     };
     format!(
-        "{why}\n{} pages, {} of them relevant to {}: harvest rate {:.1}%. This run: {} pages, {:.0} pages/s.\n\
-         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} skipped by crawl policy (see \
+        "{why}\n{}, {} of them relevant to {}: harvest rate {:.1}%. This run: {}, {:.0} pages/s.\n\
+         {} visited, {} with relevant pages; {} queued, {} failed, {} skipped by crawl policy (see \
          skipped.csv).\n{}{}Output: {}",
-        thousands(progress.pages),
+        count(progress.pages as usize, "page", "pages"),
         thousands(progress.relevant),
         job.topic.lexicon().name,
         100.0 * harvest(report),
-        thousands(report.pages_now),
+        count(report.pages_now as usize, "page", "pages"),
         report.pages_now as f64 / report.seconds.max(1e-3),
-        thousands(progress.hosts_visited),
+        count(progress.hosts_visited as usize, "host", "hosts"),
         thousands(progress.hosts_relevant),
-        thousands(progress.queued),
+        count(progress.queued as usize, "URL", "URLs"),
         thousands(progress.failed),
         thousands(progress.refused),
         unreached_in_words(&report.unreached),
@@ -286,15 +286,15 @@ pub fn traps_in_words(refusals: &BTreeMap<SkipReason, u64>, traps: &TrapCounts) 
         lines += &format!("Skipped: {}.\n", most_first(refused));
     }
     let told: Vec<String> = [
-        (traps.near_duplicates, "duplicate pages"),
-        (traps.soft_404, "soft 404s"),
-        (traps.session_parameters, "session parameters"),
-        (traps.mirrors, "mirror hosts"),
-        (traps.ended, "endless URL series stopped"),
+        (traps.near_duplicates, "duplicate page", "duplicate pages"),
+        (traps.soft_404, "soft 404", "soft 404s"),
+        (traps.session_parameters, "session parameter", "session parameters"),
+        (traps.mirrors, "mirror host", "mirror hosts"),
+        (traps.ended, "endless URL series stopped", "endless URL series stopped"),
     ]
     .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{} {what}", thousands(count)))
+    .filter(|(number, ..)| *number > 0)
+    .map(|(number, one, many)| count(number as usize, one, many))
     .collect();
     if !told.is_empty() {
         lines += &format!("Traps: {}.\n", told.join(", "));

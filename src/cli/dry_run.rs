@@ -117,7 +117,7 @@ pub fn show(
     }
     match stop {
         Some(Stop::FrontierEmpty) => outln!("# then only links found on these pages"),
-        Some(stop) => outln!("# then: {}", stop.why()),
+        Some(stop) => outln!("# then: {}", stop.reason()),
         None => {}
     }
     outln!("#\n# Nothing was fetched or written. Effective configuration:\n");

@@ -17,7 +17,7 @@ use suidao::store::{CrawlDirectory, Location, Store, date};
 
 use super::Exit;
 
-/// List the visits of one page, what changed, and when the next is due.
+/// List the visits of one page, what changed, and the crawl value of a visit now.
 #[derive(Args)]
 #[command(after_help = "Example: suidao history ml http://siwei.io/learn/")]
 pub struct HistoryArgs {
@@ -161,12 +161,14 @@ fn tell(
 fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -> String {
     let rate = page.rate(settings);
     let every = if rate > 0.0 { format!("every {:.1} days", 1.0 / rate) } else { "never".to_owned() };
+    let measured = match page.changes.visits() {
+        0 => "not measured yet".to_owned(),
+        all => format!("{} of {}", page.changes.changes(), count(all as usize, "interval", "intervals")),
+    };
     let told = format!(
-        "{} in {}; estimated to change {every} ({} of {} intervals).\n{:.2} new links per day; importance {:.3} (relevance {:.3}, {}).",
+        "{} in {}; estimated to change {every} ({measured}).\n{:.2} new links per day; importance {:.3} (relevance {:.3}, {}).",
         count(page.versions as usize, "version", "versions"),
         count(page.visits as usize, "visit", "visits"),
-        page.changes.changes(),
-        page.changes.visits(),
         page.new_links_a_day(settings),
         page.importance(),
         page.relevance,

@@ -81,7 +81,7 @@ enum Verb {
     Forum(forum::ForumArgs),
     /// Revisit the pages of a crawl to find changed, new and deleted pages
     Refresh(refresh::RefreshArgs),
-    /// List the visits of one page, what changed, and when the next is due
+    /// List the visits of one page, what changed, and the crawl value of a visit now
     History(history::HistoryArgs),
     /// Simulate a crawl of a recorded or generated web, without a network
     Replay(replay::ReplayArgs),

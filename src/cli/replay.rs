@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
-use suidao::html::thousands;
+use suidao::html::{count, thousands};
 use suidao::live::{conditions, resident_memory};
 use suidao::model::{Batch, CrawlUrl, SkipReason, Stop, number};
 use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
@@ -274,14 +274,13 @@ impl Run<'_> {
                 "No page could be fetched; check that the seeds are in this web."
             }
             // A replay starts again, so there is nothing to continue.
-            Stop::PageLimit => "Page limit reached.",
-            stop => stop.why(),
+            stop => stop.reason(),
         };
         let end = format!(
-            "\n{why} {} pages fetched from {} hosts, {} URLs queued, {} failed, {} skipped by crawl policy; {:.0} pages/s.\n{}",
-            thousands(report.progress.pages),
-            thousands(report.progress.hosts_visited),
-            thousands(report.progress.queued),
+            "\n{why} {} fetched from {}, {} queued, {} failed, {} skipped by crawl policy; {:.0} pages/s.\n{}",
+            count(report.progress.pages as usize, "page", "pages"),
+            count(report.progress.hosts_visited as usize, "host", "hosts"),
+            count(report.progress.queued as usize, "URL", "URLs"),
             thousands(report.progress.failed),
             thousands(report.progress.refused),
             report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),

@@ -25,6 +25,8 @@ pub struct Screen {
     before: Progress,
     resumed: bool,
     goals: StopConditions,
+    /// Whether to print the relevant pages: not without a topic.
+    pub scored: bool,
 }
 
 #[allow(clippy::disallowed_methods)] // the duration is only printed; nothing depends on it
@@ -59,6 +61,7 @@ impl Screen {
             before: Progress::default(),
             resumed: false,
             goals,
+            scored: true,
         }
     }
 
@@ -78,7 +81,7 @@ impl Screen {
             News::Batch(batch, progress) => {
                 if self.json {
                     // A closed output is no reason to stop a crawl.
-                    drop(events(batch, |line| terminal::say(format_args!("{line}"))));
+                    drop(events(batch, |line| terminal::print_line(format_args!("{line}"))));
                 }
                 self.show(progress.pages, |screen| screen.state(progress));
             }
@@ -145,7 +148,9 @@ impl Screen {
         let pace = (pages - self.before.pages) as f64 / seconds;
         // A polite crawl of one host fetches less than a page a second.
         let pace = if pace < 9.95 { format!("{pace:.1}") } else { format!("{pace:.0}") };
-        format!("{left}{pace} pages/s  {} relevant ({share:.1}%)", thousands(*relevant))
+        let relevant =
+            if self.scored { format!("  {} relevant ({share:.1}%)", thousands(*relevant)) } else { String::new() };
+        format!("{left}{pace} pages/s{relevant}")
     }
 }
 

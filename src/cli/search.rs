@@ -60,7 +60,7 @@ pub fn run(args: &SearchArgs, voice: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
-        in_words(&index, &request, &answer, took)?.say()?;
+        in_words(&index, &request, &answer, took)?.print()?;
     }
     Ok(Exit::Done)
 }
@@ -96,7 +96,7 @@ fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Durat
         }
         writeln!(out, "\n    {}", page.url)?;
         let mut facts: Vec<String> = page.published.iter().map(ToString::to_string).collect();
-        facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", off topic" }));
+        facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", not relevant" }));
         facts.extend((hit.duplicates > 0).then(|| count(hit.duplicates as usize, "duplicate", "duplicates")));
         facts.extend(page.duplicate_of.iter().map(|url| format!("duplicate of {url}")));
         writeln!(out, "    {}", facts.join(" · "))?;

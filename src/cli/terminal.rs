@@ -21,16 +21,16 @@ use tracing_subscriber::registry::LookupSpan;
 /// Prints a line to standard output. If its reader is gone the verb ends with that error, which the user does not see
 /// (`is_broken_pipe`).
 macro_rules! outln {
-    ($($word:tt)*) => { $crate::cli::terminal::say(format_args!($($word)*))? };
+    ($($word:tt)*) => { $crate::cli::terminal::print_line(format_args!($($word)*))? };
 }
 
 /// Prints a line to standard error; failures are ignored.
 macro_rules! errln {
-    ($($word:tt)*) => { $crate::cli::terminal::note(format_args!($($word)*)) };
+    ($($word:tt)*) => { $crate::cli::terminal::print_error(format_args!($($word)*)) };
 }
 
 /// Implements [`outln!`]. On a terminal URLs are shown decoded, but not in data: JSON, HTML and SVG.
-pub fn say(words: Arguments) -> io::Result<()> {
+pub fn print_line(words: Arguments) -> io::Result<()> {
     let text = words.to_string();
     if is_read_by_people() && !text.starts_with(['{', '[', '<']) {
         return exact(format_args!("{}", visible::urls(&visible::text(&text))));
@@ -44,7 +44,7 @@ pub fn exact(words: Arguments) -> io::Result<()> {
 }
 
 /// Implements [`errln!`].
-pub fn note(words: Arguments) {
+pub fn print_error(words: Arguments) {
     let words = format!("{words}\n");
     let text = visible::text(&words);
     let read = if has_a_screen() { visible::urls(&text) } else { (&*text).into() };
@@ -111,7 +111,7 @@ impl MarkedText {
     }
 
     /// Prints it and ends its last line.
-    pub fn say(&self) -> io::Result<()> {
+    pub fn print(&self) -> io::Result<()> {
         io::stdout().write_all(format!("{}\n", self.text.trim_end()).as_bytes())
     }
 }

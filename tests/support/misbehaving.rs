@@ -144,7 +144,7 @@ misbehaviours! {
         // Closing with unread input makes the system send a reset.
         asked.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
     };
-    "keep-alive-closed", "says keep-alive and closes after every answer", |asked| {
+    "keep-alive-closed", "declares keep-alive and closes after every answer", |asked| {
         let body = page("后来", &[]);
         asked.answer("200 OK", "Content-Type: text/html\r\nConnection: keep-alive\r\nKeep-Alive: timeout=100\r\n", body)
             .map(|_| Close)
@@ -167,7 +167,7 @@ misbehaviours! {
         asked.send(noise).map(|()| Close)
     };
     "http-0.9", "answers with a body and no head", |asked| asked.send(page("没有头", &[])).map(|()| Close);
-    "http-7", "answers in a version of HTTP that there is not", |asked| {
+    "http-7", "answers in an unknown HTTP version", |asked| {
         asked.send("HTTP/7.3 200 OK\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
     };
     "status-20", "answers with a status of two digits", |asked| {
@@ -190,7 +190,7 @@ misbehaviours! {
         let fields = format!("Content-Type: text/html; charset=utf-8\r\nSet-Cookie: c={}\r\n", "x".repeat(300 << 10));
         asked.answer("200 OK", &fields, page("大饼干", &[]))
     };
-    "header-of-noise", "sends a header field of 400 KB that is no text", |asked| {
+    "header-of-noise", "sends a header field of 400 KB of non-text bytes", |asked| {
         asked.send("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nX-Noise: ")?;
         asked.send(vec![0xE9; 400_000])?;
         let body = page("杂音", &[]);
@@ -208,7 +208,7 @@ misbehaviours! {
     "endless-1xx", "sends informational answers without end", |asked| {
         asked.drip(std::iter::repeat(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".to_vec()), 5)
     };
-    "continue-first", "sends 100 Continue, which nobody asked for, before the answer", |asked| {
+    "continue-first", "sends an unrequested 100 Continue before the answer", |asked| {
         asked.send("HTTP/1.1 100 Continue\r\n\r\n")?;
         asked.html(page("继续", &[]))
     };
@@ -227,7 +227,7 @@ misbehaviours! {
     "length-twice", "announces two lengths", |asked| {
         asked.send(format!("{OK}Content-Length: 5\r\nContent-Length: 7\r\n\r\nhello")).map(|()| Close)
     };
-    "chunk-nonsense", "sends chunks whose lengths are no numbers", |asked| {
+    "chunk-nonsense", "sends chunks whose lengths are not numbers", |asked| {
         asked.send(format!("{OK}Transfer-Encoding: chunked\r\n\r\nfive\r\nhello\r\n0\r\n\r\n")).map(|()| Close)
     };
     "endless-chunks", "sends chunks without end", |asked| {
@@ -238,7 +238,7 @@ misbehaviours! {
         asked.send(format!("{OK}Connection: close\r\n\r\n"))?;
         asked.drip(std::iter::repeat(b"<p>und so weiter ".repeat(4000)), 0)
     };
-    "two-answers", "sends a second answer that nobody asked for behind the first", |asked| {
+    "two-answers", "sends a second, unrequested answer after the first", |asked| {
         asked.html(page("第一", &[]))?;
         asked.html(page("第二", &["http://two-answers.test/smuggled".to_owned()]))
     };
@@ -253,10 +253,10 @@ misbehaviours! {
         packed[middle..].fill(0xA5);
         asked.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed)
     };
-    "brotli-that-is-none", "says br and sends plain text", |asked| {
+    "brotli-that-is-none", "declares br and sends plain text", |asked| {
         asked.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: br\r\n", page("没有压缩", &[]))
     };
-    "coding-unknown", "names a content coding that there is not", |asked| {
+    "coding-unknown", "declares an unknown content coding", |asked| {
         asked.answer("200 OK", "Content-Type: text/html\r\nContent-Encoding: x-rot13\r\n", page("什么", &[]))
     };
     // Redirects.
@@ -308,18 +308,18 @@ misbehaviours! {
     "partial-content", "answers 206 to a request for the whole", |asked| {
         asked.answer("206 Partial Content", "Content-Type: text/html\r\nContent-Range: bytes 0-99/5000\r\n", page("一段", &[]))
     };
-    "not-modified", "answers 304 to whom has asked for nothing of the kind", |asked| {
+    "not-modified", "answers 304 to an unconditional request", |asked| {
         asked.send("HTTP/1.1 304 Not Modified\r\n\r\n").map(|()| Keep)
     };
     "switching-protocols", "answers 101", |asked| {
         asked.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n").map(|()| Close)
     };
-    "soft-404", "answers 200 to everything, and says that there is nothing", |asked| {
+    "soft-404", "answers 200 to everything, with the text of a 404 page", |asked| {
         let links: Vec<String> = (0..5).map(|n| format!("{}nothing-{n}", if asked.path == "/" { "/" } else { "/x" })).collect();
         asked.html(page("您访问的页面不存在", &links))
     };
     // Pages.
-    "wrong-charset", "says utf-8 and sends GBK", |asked| {
+    "wrong-charset", "declares utf-8 and sends GBK", |asked| {
         let (gbk, ..) = encoding_rs::GBK.encode("<title>编码错误</title><p>声明的编码和实际的编码并不是同一个。");
         asked.html(gbk)
     };
@@ -332,10 +332,10 @@ misbehaviours! {
         asked.html(noise)
     };
     "image", "sends an image", |asked| asked.answer("200 OK", "Content-Type: image/png\r\n", b"\x89PNG\r\n\x1a\n");
-    "media-type-nonsense", "sends a media type that is none", |asked| {
+    "media-type-nonsense", "sends an invalid media type", |asked| {
         asked.answer("200 OK", "Content-Type: ;;;///\r\n", page("什么类型", &[]))
     };
-    "no-media-type", "says nothing of the media type", |asked| asked.answer("200 OK", "", page("不说", &[]));
+    "no-media-type", "sends no Content-Type", |asked| asked.answer("200 OK", "", page("不说", &[]));
     "nested-tags", "sends 10,000 nested tags", |asked| {
         let body = format!("<title>深</title>{}{}", "<div>".repeat(10_000), page("最里面", &["/good".to_owned()]));
         asked.html(body)
@@ -377,7 +377,7 @@ misbehaviours! {
         let links = [month + 1, month.saturating_sub(1)].map(|month| format!("/calendar/{month}"));
         asked.html(page(&format!("日历 {month}"), &links))
     };
-    "deepening-path", "links every page to one deeper below itself", |asked| {
+    "deepening-path", "links every page to one a directory deeper", |asked| {
         let links = ["news/".to_owned(), "list/".to_owned()];
         asked.html(page(asked.path, &links))
     };

@@ -317,7 +317,7 @@ pub fn run_in_view(
         view.close();
     }
     match stop {
-        Some(stop) => tracing::info!("stopped: {}", stop.why()),
+        Some(stop) => tracing::info!("stopped: {}", stop.reason()),
         None => tracing::info!("stopped early: interrupted, or writing failed"),
     }
     store = writer.finish().inspect_err(|error| tracing::info!("{error}"))?;

@@ -72,7 +72,11 @@ pub fn show(args: &PageArgs, voice: Verbosity) -> Result<Exit> {
             if args.page.contains("://") && !Path::new(&args.page).exists() {
                 parse(&args.page)?;
             }
-            saved(&args.page, args.url.as_deref())?
+            let page = saved(&args.page, args.url.as_deref())?;
+            if args.url.is_none() && !voice.quiet {
+                errln!("warning: no --url: http://localhost/ is assumed; the URL affects links, dates and scores");
+            }
+            page
         }
     };
     let seen = Seen::of(&fetched, live::agent(&config), topic.as_ref());
@@ -222,7 +226,11 @@ impl<'a> Seen<'a> {
         line("language", page.language.as_deref().map(read::language_tag).unwrap_or_default())?;
         line("charset", &format!("{} ({})", page.charset, told_by(self.charset)))?;
         if let (Some(topic), Some(relevant)) = (self.topic, self.relevant()) {
-            let words = if relevant { "relevant" } else { "not relevant" };
+            let words = match (relevant, page.listing) {
+                (true, true) => "on-topic listing page",
+                (true, false) => "relevant",
+                (false, _) => "off topic",
+            };
             let threshold = topic.page_threshold().get();
             line("relevance", &format!("{:.4}, {words} (page threshold {threshold:.4})", page.relevance.get()))?;
             let terms: Vec<String> = page.terms.iter().map(|term| format!("{} {}", term.term, term.count)).collect();

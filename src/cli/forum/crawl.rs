@@ -8,7 +8,7 @@ use serde_json::json;
 use suidao::crawl::ForumMode;
 use suidao::forum::map;
 use suidao::forum::tally::ForumTally;
-use suidao::html::thousands;
+use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job, News};
 use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::directory::write_own;
@@ -50,6 +50,7 @@ pub struct ForumCrawlArgs {
 pub fn run(args: &ForumCrawlArgs, voice: Verbosity) -> Result<Exit> {
     let (job, _) = job(args, voice)?;
     let mut screen = Screen::new(voice, false, job.config.goals());
+    screen.scored = args.lexicon.is_some();
     let followed = follow(args, &job, voice, |news, _| screen.tell(news));
     screen.clear();
     let (report, tally) = followed?;
@@ -156,7 +157,7 @@ pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally)
         (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),
         (_, Some(Err(why))) => format!("{} is not recognised as a forum: {why}.", args.forum),
         (Some(stop), _) if !matches!(stop, Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::BudgetSpent) => {
-            stop.why().to_owned()
+            stop.advice()
         }
         (Some(Stop::OnlyUnreachable), _) => "The forum is unreachable. Rerun the same command to retry.".to_owned(),
         _ if tally.index_pages == 0 => format!(
@@ -166,13 +167,13 @@ pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally)
         _ => "All boards are read. Rerun the same command to fetch new posts.".to_owned(),
     };
     text += &format!(
-        "\n{} pages fetched: {} threads, {} further pages of threads, {} index pages of {} boards, {} others; {} failed.",
-        thousands(tally.pages),
-        thousands(tally.threads),
-        thousands(tally.continuations),
-        thousands(tally.index_pages),
-        thousands(tally.boards() as u64),
-        thousands(tally.others),
+        "\n{} fetched: {}, {} of threads, {} of {}, {}; {} failed.",
+        count(tally.pages as usize, "page", "pages"),
+        count(tally.threads as usize, "thread", "threads"),
+        count(tally.continuations as usize, "further page", "further pages"),
+        count(tally.index_pages as usize, "index page", "index pages"),
+        count(tally.boards(), "board", "boards"),
+        count(tally.others as usize, "other", "others"),
         thousands(tally.failed)
     );
     if tally.logins > 0 {

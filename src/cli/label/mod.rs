@@ -187,7 +187,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         };
         let (number, all) = (answers.len() + 1, answers.len() + drawn.len() - next);
         outln!("\n── {number} of {all} ─────────────────────────────────────────");
-        text.say()?;
+        text.print()?;
         outln!("");
         let answer = loop {
             terminal::ask(format_args!("about {topic}? y/n/s/u/o/q > "))?;

@@ -47,11 +47,12 @@ impl LabelSummary {
             format!("{value} [{low}, {high}]")
         };
         let mut out = format!(
-            "{} of {} pages labelled; page threshold {:.4}\n\n\
+            "{} of {} pages labelled; page threshold {:.4}{}\n\n\
              {:<9}  {:>10}  {:>8}  {:>8}  {:>11}  {:>12}  {:>22}  {:>22}  {:>5}\n",
             thousands(told.labelled),
             thousands(told.pages),
             told.threshold,
+            if self.lexicon.is_none() { " (inferred; give -m)" } else { "" },
             "threshold",
             "pages",
             "labelled",

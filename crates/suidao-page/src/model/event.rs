@@ -410,27 +410,32 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// One sentence for users.
-    pub fn why(self) -> &'static str {
+    /// Why a run ended, as one sentence.
+    pub fn reason(self) -> &'static str {
         match self {
-            Self::PageLimit => {
-                "Page limit reached. Rerun with a larger --max-pages (or --stop-when pages=N) to continue."
-            }
+            Self::PageLimit => "Page limit reached.",
             Self::FrontierEmpty => "Nothing is left to fetch.",
-            Self::OnlyUnreachable => {
-                "The remaining hosts fail, or their robots.txt cannot be fetched. Rerun the same command to retry them."
-            }
+            Self::OnlyUnreachable => "The remaining hosts fail, or their robots.txt cannot be fetched.",
             Self::BudgetSpent => "The budget is used up.",
-            Self::RelevantReached => "Limit of relevant pages reached. Rerun with a larger limit to continue.",
-            Self::BytesReached => "Limit of bytes reached. Rerun with a larger limit to continue.",
-            Self::RequestLimit => {
-                "Request limit reached (limits.requests; default: ten for each page of --max-pages, plus 1000). Rerun with a \
-                 larger --max-requests to continue."
-            }
-            Self::TimeUp => "Time limit of this run reached. Rerun the same command to continue.",
-            Self::TopicExhausted => {
-                "Harvest rate below stop.harvest: too few of the last pages were relevant. Rerun with another threshold to continue."
-            }
+            Self::RelevantReached => "Limit of relevant pages reached.",
+            Self::BytesReached => "Limit of bytes reached.",
+            Self::RequestLimit => "Request limit reached (limits.requests).",
+            Self::TimeUp => "Time limit of this run reached.",
+            Self::TopicExhausted => "Harvest rate below stop.harvest: too few of the last pages were relevant.",
         }
+    }
+
+    /// The reason, and how to continue a crawl that can be continued.
+    pub fn advice(self) -> String {
+        let step = match self {
+            Self::PageLimit => " Rerun with a larger --max-pages (or --stop-when pages=N) to continue.",
+            Self::OnlyUnreachable => " Rerun the same command to retry them.",
+            Self::RelevantReached | Self::BytesReached => " Rerun with a larger limit to continue.",
+            Self::RequestLimit => " Rerun with a larger --max-requests to continue.",
+            Self::TimeUp => " Rerun the same command to continue.",
+            Self::TopicExhausted => " Rerun with another threshold to continue.",
+            Self::FrontierEmpty | Self::BudgetSpent => "",
+        };
+        self.reason().to_owned() + step
     }
 }

@@ -312,7 +312,7 @@ impl fmt::Display for UrlHistory {
             };
             writeln!(
                 out,
-                "  {:.3} = anchor {:.3}, context {:.3}, URL {:.0}; {verdict}; on {}",
+                "  {:.3} (anchor {:.3}, context {:.3}, URL {:.0}); {verdict}; on {}",
                 link.relevance.get(),
                 anchor.get(),
                 context.get(),
@@ -321,7 +321,7 @@ impl fmt::Display for UrlHistory {
             )?;
         }
         if judged.len() > MOST_LINKS {
-            writeln!(out, "  and {} more (--json lists all)", judged.len() - MOST_LINKS)?;
+            writeln!(out, "  and {} more (`suidao why --json` lists all)", judged.len() - MOST_LINKS)?;
         }
         writeln!(out, "path:")?;
         for found in &self.path {
@@ -370,8 +370,9 @@ fn k_in_words(place: QueueEntry) -> String {
 
 fn place_in_words(place: QueueEntry, detailed: bool) -> String {
     let queue = if detailed { format!("queue {}, {}, ", place.lane.0, k_in_words(place)) } else { String::new() };
+    let pages = if place.trail.hops == 1 { "page" } else { "pages" };
     format!(
-        "priority {:.3}, {queue}{} off-topic pages since the last relevant one, depth {}",
+        "priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
         place.priority.get(),
         place.trail.hops,
         place.trail.depth,
@@ -386,8 +387,8 @@ fn time(at: Millis) -> String {
 fn verdict(page: &PageProcessed) -> &'static str {
     match (page.relevant, page.is_relevant_document()) {
         (_, true) => "relevant",
-        (true, false) if page.sketch.is_text() => "listing page on the topic",
-        (true, false) => "on topic, without main text",
+        (true, false) if page.sketch.is_text() => "on-topic listing page",
+        (true, false) => "on-topic page without main text",
         _ => "off topic",
     }
 }
@@ -423,8 +424,8 @@ mod tests {
         assert_eq!(order[..5], ["32", "33", "31", "0", "1"]);
         assert_eq!(order.last(), Some(&"30"), "what was dropped gave nothing");
         let (told, story_in_detail) = (story.to_string(), format!("{story:#}"));
-        assert!(told.contains("scored links to it, best first: 24\n  0.800 = "), "{told}");
-        assert!(told.contains("  and 14 more (--json lists all)\n"), "{told}");
+        assert!(told.contains("scored links to it, best first: 24\n  0.800 ("), "{told}");
+        assert!(told.contains("  and 14 more (`suidao why --json` lists all)\n"), "{told}");
         assert!(!told.contains("queue") && story_in_detail.contains("queue 0, k "), "{told}");
     }
 }

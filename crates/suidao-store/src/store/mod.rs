@@ -43,7 +43,7 @@ pub enum StoreError {
     Io { path: PathBuf, doing: &'static str, source: io::Error },
     #[error("{}: another crawl is running in this directory; wait for it, stop it, or use another output directory", .0.display())]
     InUse(PathBuf),
-    #[error("{}: contains no crawl ({} is missing); give the output directory of `suidao crawl`", .dir.display(), .missing.display())]
+    #[error("{}: contains no crawl ({} is missing); give the output directory of `suidao crawl`, not of `suidao replay`", .dir.display(), .missing.display())]
     NoCrawl { dir: PathBuf, missing: PathBuf },
     /// The directory is not empty and does not contain a resumable crawl.
     #[error("{}: is not empty and does not contain a resumable crawl; use another output directory, or move the files away", .0.display())]

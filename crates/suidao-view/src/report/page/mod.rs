@@ -2,6 +2,7 @@
 
 use minijinja::context;
 use minijinja::value::{Serde, Value};
+use suidao_page::model::Stop;
 
 use super::facts::{Bin, HarvestPoint, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
@@ -15,6 +16,7 @@ pub fn page(facts: &ReportFacts) -> String {
     let (published, lengths) = (&facts.published, &facts.lengths);
     let context = context! {
         fetched => fetched(facts),
+        stopped => stopped(facts),
         begun => minute(&facts.crawl.begun),
         characters => scaled(facts.counts.chars),
         archived => bytes(facts.counts.archived),
@@ -30,6 +32,13 @@ pub fn page(facts: &ReportFacts) -> String {
     };
     let body = fill(include_str!("report.html"), context);
     html::page(&title, "en", &[plot::STYLE, include_str!("page.css")], &body)
+}
+
+/// Why the crawl stopped, as a sentence; an unknown name as it is.
+fn stopped(facts: &ReportFacts) -> String {
+    let Some(name) = &facts.crawl.stopped else { return "unknown: summary.json is missing".to_owned() };
+    let stop = serde_json::from_value::<Stop>(serde_json::Value::from(name.as_str()));
+    stop.map_or_else(|_| name.clone(), |stop| stop.reason().to_owned())
 }
 
 fn fetched(facts: &ReportFacts) -> String {
