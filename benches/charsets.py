@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Charsets found, by us and by others, on the real pages of ../shared/charset: the table of docs/reading.md.
+"""Charsets found, by us and by others, on the real pages of ../shared/charset: the figures of docs/measurements.md.
 
     benches/charsets.py SHARED/charset [--suidao PATH]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `suidao forum` makes of forums, against breadth-first with the same number of pages: the table of docs/forums.md.
+"""What `suidao forum` makes of forums, against breadth-first with the same number of pages: the table of docs/measurements.md.
 
   benches/forums.py --out OUT [--suidao target/release/suidao]
       [--skins discuz,phpbb,…]                       generated, served by `suidao practice --forum`

@@ -8,7 +8,7 @@
 //!
 //! Due pages are compared by value and not by time: a price that lags by some per cent builds a queue, in which a page
 //! worth a visit per hour would wait among those worth one per month (2 to 4 per cent of the freshness in the
-//! simulation of docs/freshness.md).
+//! simulation of docs/measurements.md).
 //!
 //! If a host allows a limited number of visits per day, its pages have a heap of their own and, if the limit binds, a
 //! price above the common one (Kolobov et al., SIGIR 2019); the hosts are in one heap by their first pages.

@@ -1,6 +1,6 @@
 //! Freshness of a store under different visit policies with equal budgets, simulated on generated pages without text.
 //! Freshness and age are integrated exactly over the change times. Run by `benches/freshness.rs`; results in
-//! docs/freshness.md.
+//! docs/measurements.md.
 
 mod crawl_value;
 mod ledger;
