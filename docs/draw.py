@@ -114,7 +114,7 @@ def score():
             ("url", ("URL", "a topic token in it?"))]):
         p.box(name, (20, 20 + 70 * at, 180, 54), "box", *lines)
     p.box("lexicon", (20, 234, 180, 54), "tool", "lexicon", "terms and weights")
-    p.box("r", (300, 40, 150, 160), "topic", "score R", "anchor × .5", "+ context × .3", "+ URL × .2")
+    p.box("r", (300, 40, 150, 160), "topic", "link evidence", "R_Anchor", "R_Context", "R_Url", "R: weighted sum")
     p.box("page", (300, 236, 150, 64), "topic", "relevance Sim", "of the page that", "has the link")
     p.box("strategy", (530, 75, 140, 110), "tool", "strategy", "tunnel adds what", "its templates and", "hosts have earned")
     p.box("frontier", (740, 62, 140, 110), "box", "frontier", "a queue per host,", "best score first")
