@@ -298,10 +298,16 @@ impl Crawl {
         if let Some(batch) = self.visit_due(now) {
             return Next::Record(batch);
         }
+        // Events of URLs that are not fetched: one batch, however many there are.
+        let mut events = Vec::new();
         loop {
             let (head, again) = match self.take(now) {
                 Taken::Head(head, again) => (head, again),
-                Taken::Record(batch) => return Next::Record(batch),
+                Taken::Record(batch) => {
+                    events.extend(batch.events);
+                    return Next::Record(Batch { events, ..batch });
+                }
+                Taken::Nothing if !events.is_empty() => return Next::Record(Batch { at: now, took: None, events }),
                 Taken::Nothing => match self.idle(now) {
                     Some(next) => return next,
                     None => continue,
@@ -314,14 +320,17 @@ impl Crawl {
             match ruling {
                 Ruling::Defer(by) => self.state.defer(head, again, by, now),
                 Ruling::Lowered | Ruling::Removed => {
-                    let batch = self.record(decided, now);
+                    events.extend(self.commit(decided, now, None));
                     self.state.make_ready(head.host);
                     if let Ruling::Removed = ruling {
                         self.state.resume_groups(groups, now);
                     }
-                    if let Some(batch) = batch {
-                        return Next::Record(batch);
-                    }
+                }
+                // It is chosen again by the next call.
+                _ if !events.is_empty() => {
+                    self.state.requeue(head, again);
+                    self.state.make_ready(head.host);
+                    return Next::Record(Batch { at: now, took: None, events });
                 }
                 Ruling::Fetch(url) => {
                     self.state.set_state(head.id, LinkState::InFlight);
