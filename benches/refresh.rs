@@ -34,7 +34,7 @@ fn main() {
         let held = timed(|| planned(pages, Some(50)));
         println!("  {pages:>9} pages: {} ms; at most 50 of each of {HOSTS} hosts {} ms", millis(free), millis(held));
     }
-    println!("agenda, a tenth of the pages visited a day, take + put once the price is found:");
+    println!("agenda, a tenth of the pages visited a day, take + put after ten days:");
     for (per_host, largest) in [(None, 10_000_000), (Some(200.0), 1_000_000)] {
         let mut least = None;
         for pages in sizes().filter(|&pages| pages <= largest) {
@@ -103,15 +103,9 @@ fn learning() {
     let rate = timed(|| learnt.iter().filter(|changes| changes.rate(30.0) > 1.0).count());
     let pages: Vec<VisitValue> = (0..10_000).map(worth).collect();
     let value = timed(|| pages.iter().filter(|page| page.value(3.0) > 1.0).count());
-    let until = timed(|| pages.iter().filter(|page| page.days_until(0.3) > 1.0).count());
     let nanos = |seconds: f64| seconds * 1e9 / 10_000.0;
     let bytes = size_of::<ChangeObservations>();
-    println!(
-        "  rate from 20 visits {:.0} ns, {bytes} bytes; value {:.0} ns, its inverse {:.0} ns",
-        nanos(rate),
-        nanos(value),
-        nanos(until)
-    );
+    println!("  rate from 20 visits {:.0} ns, {bytes} bytes; value {:.0} ns", nanos(rate), nanos(value));
 }
 
 fn planned(pages: u32, per_host: Option<usize>) -> usize {
@@ -129,7 +123,7 @@ struct Run {
     decision: f64,
     /// The longest one, in seconds of real time.
     longest: f64,
-    /// Nanoseconds of an earlier decision, during the search for the price.
+    /// Nanoseconds of a decision in the first ten days.
     begun: f64,
     bytes: u64,
 }

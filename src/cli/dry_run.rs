@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Rehearsed, Seeding, SimulatedStep};
+use suidao::crawl::{Crawl, Rehearsed, Seeding, SimulatedStep, simulate};
 use suidao::live::{conditions, now};
 use suidao::model::{CrawlUrl, Event, QueueEntry, SkipReason, Stop, TunnelBudget, UrlId, UrlOrigin, number};
 use suidao::store::{CrawlDirectory, Meta, Store};
@@ -58,7 +58,7 @@ pub fn show(
         batch.events.iter().for_each(&mut observe);
     }
     let progress = crawl.progress();
-    let (requests, stop) = crawl.simulate(now(), config.crawl.in_flight, wish.most);
+    let (requests, stop) = simulate(&mut crawl, now(), config.crawl.in_flight, wish.most);
     let refused =
         |seed: &CrawlUrl| config.scope.refuses(seed).or_else(|| suidao::trap::path::refuses(&config.traps, seed));
     let from = |id: UrlId| match origins.get(id.0 as usize) {

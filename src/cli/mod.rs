@@ -16,7 +16,6 @@ mod evaluate;
 mod export;
 mod filter;
 mod forum;
-mod history;
 mod index;
 mod inputs;
 mod journal;
@@ -81,8 +80,6 @@ enum Verb {
     Forum(forum::ForumArgs),
     /// Revisit the pages of a crawl to find changed, new and deleted pages
     Refresh(refresh::RefreshArgs),
-    /// List the visits of one page, what changed, and the crawl value of a visit now
-    History(history::HistoryArgs),
     /// Simulate a crawl of a recorded or generated web, without a network
     Replay(replay::ReplayArgs),
     /// Explain how a URL was found, what it scored, or why it was skipped
@@ -146,7 +143,6 @@ pub fn main() -> ExitCode {
         Verb::Crawl(args) => crawl::run(&args, cli.voice),
         Verb::Forum(args) => forum::run(&args, cli.voice),
         Verb::Refresh(args) => refresh::run(&args, cli.voice),
-        Verb::History(args) => history::run(&args),
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args, cli.voice),
         Verb::Export(args) => export::run(&args, cli.voice),

@@ -1,5 +1,5 @@
-//! `suidao why`: the history of one URL, from the log: its path, scores, k, and its outcome or the reason why it was
-//! skipped.
+//! `suidao why`: the history of one URL, from the log: its path, scores, k, its outcome or the reason why it was
+//! skipped, and its visits.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use suidao::store::{CrawlDirectory, Store};
 
 use super::{Exit, Verbosity};
 
-/// Explain how a URL was found, what it scored, or why it was skipped; -v adds its queue and k.
+/// Explain how a URL was found, what it scored, or why it was skipped, and list its visits; -v adds its queue and k.
 #[derive(Args)]
 #[command(after_help = "Example: suidao why ml http://siwei.io/learn/")]
 pub struct WhyArgs {

@@ -278,7 +278,6 @@ fn a_directory_of_another_format() {
     refused(&stage, crawl(), 2, told);
     for arguments in [
         &["why", "http://a.test/"][..],
-        &["history", "http://a.test/"],
         &["export", "-o", "none.jsonl"],
         &["report"],
         &["search", "足球"],

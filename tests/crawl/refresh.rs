@@ -82,6 +82,7 @@ impl Run {
                     let batch = crawl.settle(ticket, outcome, ResponseMeta::default(), self.millis());
                     self.log.push(batch);
                 }
+                Next::Record(batch) => self.log.push(batch),
                 Next::Wait(Some(at)) => {
                     let start = self.web.spec().start as f64 * 1000.0;
                     self.now = self.now.max((at.0 as f64 - start) / DAY + 1e-9);
@@ -90,10 +91,7 @@ impl Run {
                     }
                 }
                 Next::Wait(None) => panic!("it waits for nothing"),
-                Next::Done(stop) => {
-                    self.log.extend(crawl.finish(self.millis()));
-                    return Some(stop);
-                }
+                Next::Done(stop) => return Some(stop),
             }
         }
     }

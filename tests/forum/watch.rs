@@ -72,6 +72,7 @@ impl Watched {
                     let batch = self.crawl.settle(ticket, read, ResponseMeta::default(), self.now);
                     self.told.push(batch);
                 }
+                Next::Record(batch) => self.told.push(batch),
                 Next::Wait(at) => self.now = at.expect("a watch always knows when it goes on").max(self.now.after(1)),
                 Next::Done(stop) => panic!("a watch does not end: {stop:?}"),
             }

@@ -204,11 +204,11 @@ fn a_refresh() {
                     let outcome = outcome(&ticket.wanted, answer, None, &topic, "suidao");
                     log.push(crawl.settle(ticket, outcome, ResponseMeta::default(), at(day)));
                 }
+                Next::Record(batch) => log.push(batch),
                 Next::Wait(until) => day = day.max((until.unwrap().0 as f64 - start) / 86_400_000.0 + 1e-9),
                 Next::Done(_) => break,
             }
         }
-        log.extend(crawl.finish(at(day)));
     }
     assert!(log.len() > 150, "{} batches", log.len());
     compare("refresh.txt", &[("refresh".to_owned(), events(&log))]);

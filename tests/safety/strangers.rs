@@ -249,7 +249,6 @@ fn no_file_that_a_directory_names_is_read() {
         let forum = [&format!("{}/", room.web.url()), "-o", "out", "--allow-private"];
         for command in [
             room.refresh(&own),
-            room.suidao(&["history", "out", "http://a.test/"], &[]),
             room.suidao(&["check", "crawl", "out"], &[]),
             room.suidao(&["report", "out"], &[]),
             room.suidao(&["label", "out", "--summary", "-m", "lexicon.toml"], &[]),
@@ -304,9 +303,8 @@ fn a_forum_is_watched_without_what_a_directory_says() {
 
 #[test]
 fn a_state_that_leads_elsewhere_is_refused_by_every_verb() {
-    let verbs: [&[&str]; 10] = [
+    let verbs: [&[&str]; 9] = [
         &["why", "out", "http://a.test/"],
-        &["history", "out", "http://a.test/"],
         &["export", "out", "-o", "pages.jsonl"],
         &["search", "out", "足球"],
         &["report", "out"],
@@ -456,7 +454,7 @@ fn nothing_is_read_that_is_larger_than_it_can_be() {
     };
     for (name, verb) in [
         ("state/meta.json", &["why", "out", "http://a.test/"][..]),
-        ("state/config.toml", &["history", "out", "http://a.test/"]),
+        ("state/config.toml", &["refresh", "out", "--plan"]),
         ("state/topic.toml", &["refresh", "out", "--proxy", "http://127.0.0.1:1"]),
         ("summary.json", &["report", "out"]),
         ("labels.tsv", &["label", "out", "--summary", "-m", "lexicon.toml"]),

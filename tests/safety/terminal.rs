@@ -319,9 +319,7 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     let said = |value: &Value| value.to_string();
     assert!(why["fate"]["settled"]["title"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&why));
     assert!(why["fate"]["settled"]["title"].as_str().unwrap().contains("\u{9b}2J"), "{}", said(&why));
-    stage.shows("history", &[&out, seed], &[0]);
-    let history: Value = serde_json::from_str(&stage.shows("history", &["--json", &out, seed], &[0]).out).unwrap();
-    assert!(history["visits"][0]["what"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&history));
+    assert!(why["visits"][0]["what"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&why));
     let skipped = fs::read_to_string(stage.path(&out).join("skipped.csv")).unwrap();
     let media = skipped.lines().find(|line| line.contains("evil.test/media?"));
     let media = media.unwrap_or_else(|| panic!("{skipped}")).to_owned();
@@ -368,7 +366,7 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     stage.hear_with("refresh", &[&out, "--plan"], &[0], &fetching);
     stage.hear_with("refresh", &[&out, "--plan", "--json"], &[0], &fetching);
     stage.shows_with("refresh", &[&out, "--requests", "30", "-v", "-v"], &[0], &fetching);
-    stage.shows("history", &[&out, seed], &[0]);
+    stage.shows("why", &[&out, seed], &[0]);
 
     let page = String::from_utf8(evil(&CrawlUrl::parse(seed).unwrap()).body.to_vec()).unwrap();
     stage.file(&format!("page-{EVIL}.html"), page);
@@ -599,7 +597,7 @@ fn no_error_passes_on_what_steers_a_terminal() {
         bad(verb, &one(&[&[&*missing], flags].concat()));
     }
     bad("why", &one(&["out", EVIL]));
-    bad("history", &one(&[&missing, "http://a.test/"]));
+    bad("why", &one(&[&missing, "http://a.test/"]));
     bad("forum crawl", &one(&[&missing, "-o", "new"]));
     bad("forum discover", &one(&[EVIL]));
     bad("replay", &one(&[&format!("warc:{missing}"), "-m", "lexicon.toml", "-s", "seeds.txt"]));

@@ -102,17 +102,17 @@ pub fn replay_while(
         while under_way.len() < in_flight.max(1) {
             match crawl.next(now) {
                 Next::Fetch(ticket) => under_way.push_back((now.after(REQUEST), ticket)),
+                Next::Record(batch) => {
+                    if sink(batch).is_break() {
+                        return Stop::PageLimit;
+                    }
+                }
                 Next::Wait(until) => {
                     wake = until;
                     break;
                 }
-                Next::Done(stop) => {
-                    // The machine ends only when all tickets are settled.
-                    if let Some(batch) = crawl.finish(now) {
-                        let _ = sink(batch);
-                    }
-                    return stop;
-                }
+                // The machine ends only when all tickets are settled.
+                Next::Done(stop) => return stop,
             }
         }
         let due = under_way.front().map(|&(due, _)| due);

@@ -1,4 +1,4 @@
-//! Canonical URLs: when a page's claim of another address is believed, and what happens to its links meanwhile.
+//! Canonical URLs: which addresses pages claim, and which claims are settled.
 //!
 //! The links of a page that names another address of its site wait for that address, which is fetched in the page's
 //! place. They are judged after all if the address cannot be fetched, must not be stored, names a third one, or has
@@ -8,13 +8,10 @@ use rustc_hash::FxHashMap;
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{
-    CrawlUrl, Event, Link, LinkDecision, LinkState, Millis, Page, PageProcessed, QueueEntry, Sketch, SkipReason, UrlId,
-    UrlOrigin,
-};
+use suidao_page::model::{Event, Link, LinkDecision, PageProcessed, Sketch, SkipReason, UrlId};
 use suidao_page::text::simhash::distance;
 
-use super::machine::{Crawl, EndedTunnel};
+use super::tunnels::EndedTunnel;
 
 /// Maximum Hamming distance between the SimHashes of a page and of its canonical address.
 const CLAIMED: u32 = 16;
@@ -25,14 +22,14 @@ const REDIRECTS: usize = 5;
 
 /// Digest of a text, enough to compare it with another.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct Text {
+pub(super) struct TextDigest {
     simhash: u64,
     digest: u32,
     chars: u32,
 }
 
-impl Text {
-    fn of(sketch: &Sketch) -> Option<Self> {
+impl TextDigest {
+    pub fn of(sketch: &Sketch) -> Option<Self> {
         (sketch.chars > 0).then_some(Self {
             simhash: sketch.simhash,
             digest: sketch.digest as u32,
@@ -40,7 +37,7 @@ impl Text {
         })
     }
 
-    fn is_near(self, other: Self) -> bool {
+    pub fn is_near(self, other: Self) -> bool {
         self.digest == other.digest
             || self.chars.min(other.chars) >= SHORTEST && distance(self.simhash, other.simhash) <= CLAIMED
     }
@@ -49,7 +46,7 @@ impl Text {
 /// Canonical addresses that pages claim. A fold of the events. Memory: about 30 bytes per fetched page.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Canonicals {
-    texts: FxHashMap<UrlId, Text>,
+    texts: FxHashMap<UrlId, TextDigest>,
     /// Pages treated as copies, with the canonical address of each.
     copies: FxHashMap<UrlId, UrlId>,
     /// Addresses not fetched yet, with the pages that claim them.
@@ -67,7 +64,8 @@ impl Canonicals {
         self.moved.get(&id).copied()
     }
 
-    fn led_to(&self, id: UrlId) -> UrlId {
+    /// Where the redirects of a URL lead.
+    pub fn led_to(&self, id: UrlId) -> UrlId {
         let next = |id: &UrlId| self.moved_to(*id);
         std::iter::successors(Some(id), next).take(REDIRECTS).last().unwrap_or(id)
     }
@@ -77,155 +75,93 @@ impl Canonicals {
         self.claims.contains_key(&id)
     }
 
-    fn refute(&mut self, claimed: UrlId) {
-        for page in self.claims.remove(&claimed).into_iter().flatten() {
-            self.copies.remove(&page);
-            self.refuted.push(page);
-        }
-    }
-}
-
-impl Crawl {
-    /// The canonical address that a page claims, if accepted so far: same site, in scope, and with the same text or not
-    /// fetched yet.
-    pub(super) fn claim_address(
-        &mut self,
-        events: &mut Vec<Event>,
-        id: UrlId,
-        url: &CrawlUrl,
-        page: &Page,
-        now: Millis,
-    ) -> Option<UrlId> {
-        let claimed = page.canonical.as_ref()?;
-        let home = self.in_preferred_scheme(claimed);
-        let claimed = home.as_ref().unwrap_or(claimed);
-        let own = Text::of(&page.sketch)?;
-        let is_forum = self.forums.sites.contains_key(url.authority());
-        if claimed == url || is_forum || !is_one_site(url, claimed) || self.refuses(claimed).is_some() {
-            return None;
-        }
-        if let Some(known) = self.urls.find(claimed) {
-            let known = self.canonicals.led_to(known);
-            // If two pages name each other, the second one is canonical.
-            if known == id || self.canonicals.copies.contains_key(&known) {
-                return None;
-            }
-            let text = |id: &UrlId| self.canonicals.texts.get(id).copied();
-            match self.urls.get(known).state {
-                LinkState::Fetched => return text(&known).is_some_and(|text| text.is_near(own)).then_some(known),
-                LinkState::Dropped | LinkState::Queued | LinkState::InFlight => {}
-                LinkState::Redirected | LinkState::Failed | LinkState::Refused => return None,
-            }
-            // Pages with different texts claim it.
-            let first = self.canonicals.claims.get(&known).and_then(|pages| text(pages.first()?));
-            if first.is_some_and(|first| !first.is_near(own)) || self.tracked(id).is_some() {
-                return None;
-            }
-            return Some(known);
-        }
-        if self.tracked(id).is_some() {
-            return None;
-        }
-        Some(self.number(events, claimed, UrlOrigin::Canonical(id), "", now))
+    /// Whether a page is treated as a copy.
+    pub fn is_copy(&self, id: UrlId) -> bool {
+        self.copies.contains_key(&id)
     }
 
-    /// The link that queues the canonical address next.
-    pub(super) fn lead_to(&self, claimed: UrlId, page: &Page, place: QueueEntry) -> Option<Link> {
-        let waits = self.urls.get(claimed).state != LinkState::Fetched;
-        waits.then(|| Link::bare(claimed, page.relevance, LinkDecision::Follow(Self::ahead(place))))
+    pub fn text(&self, id: UrlId) -> Option<TextDigest> {
+        self.texts.get(&id).copied()
     }
 
-    /// Judges the links of pages that proved not to be copies.
-    pub(super) fn release(&mut self, events: &mut Vec<Event>, now: Millis) {
-        while let Some(&id) = self.canonicals.refuted.first() {
-            let Some((page, relevant)) = self.canonicals.held.get(&id) else {
-                self.canonicals.refuted.remove(0);
-                continue;
-            };
-            let place = page.place;
-            let judged = self.judge_anew(id, page, *relevant, place);
-            self.tell(events, Event::Rejudged { id, place, links: judged.links }, now);
-            self.expand(events, judged.longer, now);
-        }
+    /// The text of the first page that claims this address.
+    pub fn claimed_text(&self, id: UrlId) -> Option<TextDigest> {
+        self.claims.get(&id).and_then(|pages| self.text(*pages.first()?))
     }
 
-    /// As [`Crawl::release`], outside of settling.
-    pub(super) fn release_pending(&mut self, now: Millis) {
-        let mut events = std::mem::take(&mut self.pending);
-        self.release(&mut events, now);
-        self.pending = events;
+    /// A page whose links must be judged after all, and whether it is relevant.
+    pub fn refuted(&self) -> Option<(UrlId, &EndedTunnel, bool)> {
+        self.refuted.iter().find_map(|id| self.held.get(id).map(|(page, relevant)| (*id, page, *relevant)))
     }
 
-    /// Whether the language of a page is excluded by `languages`.
-    pub(super) fn is_foreign(&self, language: Option<&str>) -> bool {
-        let kept = &self.conditions.languages;
-        !kept.is_empty() && !language.is_some_and(|language| kept.iter().any(|one| one == language))
-    }
-
-    pub(super) fn observe_canonical(&mut self, event: &Event) {
+    /// Folds an event. `is_fetched`: whether a URL is fetched after it. Returns a page whose links are dropped at the
+    /// end of its tunnel.
+    pub fn observe(&mut self, event: &Event, is_fetched: impl Fn(UrlId) -> bool) -> Option<(UrlId, EndedTunnel)> {
         match event {
-            Event::PageFetched(page) => self.observe_text(page),
-            Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => self.canonicals.refute(*id),
+            Event::PageFetched(page) => self.observe_page(page, is_fetched),
+            Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => self.refute_claims(*id),
             Event::Redirected { id, link, .. } | Event::SchemeRewritten { id, link } => match link {
                 Some(Link { to, .. }) => {
-                    self.canonicals.moved.insert(*id, *to);
-                    let pages = self.canonicals.claims.remove(id).unwrap_or_default();
+                    self.moved.insert(*id, *to);
+                    let pages = self.claims.remove(id).unwrap_or_default();
                     for page in &pages {
-                        self.canonicals.copies.insert(*page, *to);
+                        self.copies.insert(*page, *to);
                     }
                     if !pages.is_empty() {
-                        self.canonicals.claims.entry(*to).or_default().extend(pages);
+                        self.claims.entry(*to).or_default().extend(pages);
                     }
                 }
-                None => self.canonicals.refute(*id),
+                None => self.refute_claims(*id),
             },
             Event::Rejudged { id, links, place } => {
-                let Some((page, _)) = self.canonicals.held.remove(id) else { return };
-                self.canonicals.refuted.retain(|refuted| refuted != id);
+                let (page, _) = self.held.remove(id)?;
+                self.refuted.retain(|refuted| refuted != id);
                 if links.iter().any(|link| link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)) {
-                    self.ended.insert(*id, EndedTunnel { place: *place, links: links.clone(), ..page });
+                    return Some((*id, EndedTunnel { place: *place, links: links.clone(), ..page }));
                 }
             }
             _ => {}
         }
+        None
     }
 
-    fn observe_text(&mut self, page: &PageProcessed) {
-        let (id, own) = (page.id, Text::of(&page.sketch));
-        self.canonicals.copies.remove(&id);
+    fn observe_page(&mut self, page: &PageProcessed, is_fetched: impl Fn(UrlId) -> bool) {
+        let (id, own) = (page.id, TextDigest::of(&page.sketch));
+        self.copies.remove(&id);
         if let Some(own) = own {
-            self.canonicals.texts.insert(id, own);
+            self.texts.insert(id, own);
         }
-        for claimant in self.canonicals.claims.remove(&id).unwrap_or_default() {
-            let text = self.canonicals.texts.get(&claimant).copied();
-            let agree = own.zip(text).is_some_and(|(own, text)| own.is_near(text));
+        for claimant in self.claims.remove(&id).unwrap_or_default() {
+            let agree = own.zip(self.text(claimant)).is_some_and(|(own, text)| own.is_near(text));
             if agree && !page.noindex && page.copy_of.is_none() {
-                self.canonicals.held.remove(&claimant);
+                self.held.remove(&claimant);
             } else {
-                self.canonicals.copies.remove(&claimant);
-                self.canonicals.refuted.push(claimant);
+                self.refute(claimant);
             }
         }
         let Some(of) = page.copy_of else { return };
-        self.canonicals.copies.insert(id, of);
-        if self.urls.get(of).state != LinkState::Fetched {
+        self.copies.insert(id, of);
+        if !is_fetched(of) {
             let left = page.links.iter().filter(|link| link.verdict == LinkDecision::Drop(SkipReason::Copy));
             let links = left.copied().collect();
             let ended = EndedTunnel { relevance: page.relevance, place: page.place, links };
-            self.canonicals.held.insert(id, (ended, page.relevant));
-            self.canonicals.claims.entry(of).or_default().push(id);
+            self.held.insert(id, (ended, page.relevant));
+            self.claims.entry(of).or_default().push(id);
         }
     }
-}
 
-/// Whether two URLs belong to one site: the same host, or hosts under one registrable domain.
-fn is_one_site(one: &CrawlUrl, other: &CrawlUrl) -> bool {
-    let (one, other) = (one.host(), other.host());
-    // A host that ends in a number or a bracket is an IP address.
-    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
-    let named = |host: &str| !host.ends_with(']') && !host.rsplit('.').next().is_some_and(is_number);
-    one == other
-        || named(one) && named(other) && psl::domain_str(one).is_some_and(|own| psl::domain_str(other) == Some(own))
+    fn refute_claims(&mut self, claimed: UrlId) {
+        for page in self.claims.remove(&claimed).into_iter().flatten() {
+            self.refute(page);
+        }
+    }
+
+    fn refute(&mut self, claimant: UrlId) {
+        self.copies.remove(&claimant);
+        if self.held.contains_key(&claimant) {
+            self.refuted.push(claimant);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -233,24 +169,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_of_one_owner_are_one_site() {
-        let url = |text: &str| CrawlUrl::parse(text).unwrap();
-        for (one, other, same) in [
-            ("http://a.cn/", "https://a.cn:81/x", true),
-            ("http://m.a.com.cn/", "http://www.a.com.cn/", true),
-            ("http://a.com.cn/", "http://b.com.cn/", false),
-            ("http://a.github.io/", "http://b.github.io/", false),
-            ("http://127.0.0.1/", "http://127.0.0.1:81/", true),
-            ("http://127.0.0.1/", "http://10.0.0.1/", false),
-            ("http://[::1]/", "http://[::2]/", false),
-        ] {
-            assert_eq!(is_one_site(&url(one), &url(other)), same, "{one} {other}");
-        }
-    }
-
-    #[test]
     fn short_texts_must_be_equal() {
-        let text = |digest, simhash, chars| Text { simhash, digest, chars };
+        let text = |digest, simhash, chars| TextDigest { simhash, digest, chars };
         assert!(text(1, 0, 500).is_near(text(2, 0xffff, 500)));
         assert!(!text(1, 0, 500).is_near(text(2, 0x1_ffff, 500)));
         assert!(!text(1, 0, 50).is_near(text(2, 0, 500)));

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::counts::{Counts, Progress};
 use super::frontier::KeptFrontier;
 use super::hosts::HostTable;
-use super::machine::{Crawl, EndedTunnel, Progress};
+use super::state::State;
+use super::tunnels::EndedTunnel;
 use super::urls::UrlRecord;
 use suidao_forum::forum::site::ForumSite;
 use suidao_page::model::{LinkState, SkipReason, UrlId};
@@ -36,40 +38,29 @@ enum Piece<'a> {
     Counts(Progress, u64, Vec<UrlId>, BTreeMap<SkipReason, u64>),
 }
 
-impl Crawl {
+impl State {
     /// The state in pieces. None for the crawl of one forum and for a refresh, which resume from their events alone.
     ///
-    /// In-flight URLs are stored as queued, as after a crash. Write pending events first ([`Crawl::finish`]).
+    /// In-flight URLs are stored as queued, as after a crash.
     pub fn pieces(&self) -> Option<impl Iterator<Item = Vec<u8>> + '_> {
         // Lists every field, so that the compiler reports a new one that a restart would lose.
         let Self {
-            conditions: _,
+            settings: _,
             strategy,
             urls,
             hosts,
             frontier,
             ended,
+            canonicals,
+            traps,
             forums,
+            sourcing,
             refreshing,
             left_due,
-            skipped,
-            progress,
-            refusals,
-            nearness,
-            watched,
-            sourcing,
-            canonicals,
-            attempts,
-            latency: _,
-            allowed: _,
-            restored: _,
-            closing: _,
-            // In-flight URLs are stored with their URL and host.
-            pages_in_flight: _,
-            robots_in_flight: _,
-            pending,
+            counts: Counts { progress, attempts, refusals, skipped },
+            stop,
         } = self;
-        if forums.is_whole() || refreshing.is_some() || !pending.is_empty() {
+        if forums.is_whole() || refreshing.is_some() {
             return None;
         }
         let mut fingerprints = skipped.iter().copied();
@@ -86,13 +77,13 @@ impl Crawl {
         let own = rest.into_iter().chain(frontier).chain(urls).chain(skipped).chain(ended);
         let own = own.map(|piece| encode(OWN, &piece));
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
-        let told = std::iter::once_with(move || encode(TOLD, &(nearness, watched, sourcing, canonicals)));
+        let told = std::iter::once_with(move || encode(TOLD, &(stop, traps, sourcing, canonicals)));
         Some(
             hosts.chain(told).chain(own).chain(strategy.snapshot().map(|piece| [&[LEARNT], piece.as_slice()].concat())),
         )
     }
 
-    /// Loads a piece into a new machine, in the order of [`Crawl::pieces`]. Returns false for an invalid piece; the
+    /// Loads a piece into a new machine, in the order of [`State::pieces`]. Returns false for an invalid piece; the
     /// machine is unusable afterwards.
     pub fn take_piece(&mut self, piece: &[u8]) -> bool {
         let Some((tag, piece)) = piece.split_first() else { return false };
@@ -103,7 +94,7 @@ impl Crawl {
                 let told = postcard::from_bytes(piece);
                 return told
                     .map(|told| {
-                        (self.nearness, self.watched, self.sourcing, self.canonicals) = told;
+                        (self.stop, self.traps, self.sourcing, self.canonicals) = told;
                     })
                     .is_ok();
             }
@@ -112,7 +103,7 @@ impl Crawl {
         }
         match postcard::from_bytes(piece) {
             Ok(Piece::Urls(known, lines)) => return self.urls.take_portion(&known, &lines),
-            Ok(Piece::Skipped(fingerprints)) => self.skipped.extend(fingerprints),
+            Ok(Piece::Skipped(fingerprints)) => self.counts.skipped.extend(fingerprints),
             Ok(Piece::Ended(ended)) => self.ended.extend(ended),
             Ok(Piece::Frontier(frontier)) => self.frontier.take_kept(*frontier),
             Ok(Piece::Forums(sites)) => {
@@ -121,7 +112,7 @@ impl Crawl {
                 }
             }
             Ok(Piece::Counts(progress, attempts, left_due, refusals)) => {
-                (self.progress, self.attempts, self.refusals) = (progress, attempts, refusals);
+                (self.counts.progress, self.counts.attempts, self.counts.refusals) = (progress, attempts, refusals);
                 self.left_due.extend(left_due);
             }
             Err(_) => return false,
@@ -135,9 +126,8 @@ impl Crawl {
         if !self.fits_together() {
             return false;
         }
-        let free = self.hosts.set_up(&self.conditions.politeness);
-        self.nearness.end();
-        self.restored = true;
+        let free = self.hosts.set_up(&self.settings.politeness);
+        self.stop.end();
         for id in self.urls.in_state(LinkState::InFlight) {
             self.set_state(id, LinkState::Queued);
             let known = self.urls.get(id);
@@ -154,11 +144,11 @@ impl Crawl {
     fn fits_together(&self) -> bool {
         let (urls, hosts) = (self.urls.len(), self.hosts.len());
         let waiting = self.frontier.waiting(urls, hosts);
-        (urls as u64, hosts as u64) == (self.progress.known, self.progress.hosts)
+        (urls as u64, hosts as u64) == (self.counts.progress.known, self.counts.progress.hosts)
             && self.hosts.are_named()
             && self.urls.hosts().all(|host| (host.0 as usize) < hosts)
             && waiting.is_some_and(|waiting| {
-                waiting + self.urls.in_state(LinkState::InFlight).len() as u64 >= self.progress.queued
+                waiting + self.urls.in_state(LinkState::InFlight).len() as u64 >= self.counts.progress.queued
             })
             && self.strategy.is_complete(urls)
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use suidao_forum::forum::analysis::{ForumAnalysis, ForumProfile};
 use suidao_forum::forum::explore::{Explorer, recognise};
 use suidao_forum::forum::site::ForumSite;
-use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, Millis, UrlId};
+use suidao_page::model::{CrawlUrl, Event, ForumMap, ForumPageView, ForumStep, LinkState, Millis, UrlId};
 
 use super::watch::{Watch, Watching};
 
@@ -92,6 +92,22 @@ impl Forums {
         }
     }
 
+    /// Starts the visits of boards that are due.
+    pub fn visit_due(&mut self, now: Millis) -> Option<ForumStep> {
+        let (site, _) = self.sites.values().next()?;
+        let begun = self.watching.as_mut()?.due(&site.boards(), site.offset(), now);
+        (!begun.is_empty()).then(|| ForumStep { due: begun.clone(), begun, ..ForumStep::default() })
+    }
+
+    /// Everything was fetched once: from now on boards are visited by schedule. Returns whether that is new.
+    pub fn complete(&mut self) -> bool {
+        !self.sites.is_empty() && self.watching.as_mut().is_some_and(Watching::complete)
+    }
+
+    pub fn next_visit(&self) -> Option<Millis> {
+        if self.sites.is_empty() { None } else { self.watching.as_ref()?.next() }
+    }
+
     pub(super) fn site(&self, url: &CrawlUrl) -> Option<&ForumSite> {
         self.sites.get(url.authority()).map(|(site, _)| site)
     }
@@ -119,4 +135,9 @@ impl Forums {
         let map = recognise(sight)?;
         Some((ForumSite::new(map.clone()).ok()?, map))
     }
+}
+
+/// Whether a URL was requested before and may be requested again.
+pub(super) fn was_requested(state: LinkState) -> bool {
+    matches!(state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Refused)
 }

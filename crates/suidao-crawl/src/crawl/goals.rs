@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use suidao_page::model::{Event, Millis, Stop};
 
-use super::machine::Progress;
+use super::counts::Progress;
 
 /// Maximum number of pages over which a harvest rate is measured: each takes one bit of memory.
 const LONGEST: u32 = 1_000_000;

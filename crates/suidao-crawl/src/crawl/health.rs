@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{Failure, FailureKind, Millis};
 
-use super::machine::CrawlLimits;
 use super::politeness::{Politeness, millis};
+use super::settings::CrawlLimits;
 
 /// A success reduces the throttle by one part in this many: 44 of them by nine tenths.
 const RELEASE: u32 = 20;

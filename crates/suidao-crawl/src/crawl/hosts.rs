@@ -379,7 +379,7 @@ mod tests {
             assert_eq!(hosts.get(host(17)).delay(&Politeness::default()), 7_000);
             let health = &hosts.get(host(17)).health;
             let robots = hosts.get(host(17)).robots(false).unwrap();
-            let terms = (&super::super::machine::CrawlLimits::default(), &Politeness::default());
+            let terms = (&super::super::settings::CrawlLimits::default(), &Politeness::default());
             let word = robots.word(&urls[17], health, terms, 0, Millis(201));
             assert_eq!(word, super::super::robots::RobotsAnswer::Ask);
             hosts.forget_robots(host(0));

@@ -1,438 +1,588 @@
-//! Entry points of the state machine. Each turns facts into events and applies them at once; [`Crawl::restore`] folds
-//! the same events. Every fetch needs a ticket, which is settled once.
+//! The machine's doors: [`Crawl::next`], [`Crawl::settle`], seeds and restarts. Each asks `decide` for events, applies
+//! them to the state, and returns them for the log; [`Crawl::restore`] applies the same events after a restart.
 
 use std::collections::BTreeMap;
-
-use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::strategy::Strategy;
-use crate::strategy::scope::CrawlScope;
-use crate::trap::Traps;
-use suidao_forum::forum::analysis::ForumAnalysis;
+use suidao_forum::forum::explore::ExploreStep;
 use suidao_page::model::{
-    Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, QueueEntry, Relevance,
-    SkipReason, Stop, UrlId, UrlOrigin, Validators,
+    Batch, Budget, CrawlUrl, Event, ForumMap, HostId, LinkState, Millis, RefreshStep, SkipReason, Stop, UrlId,
 };
 
-use super::canonical::Canonicals;
-use super::forum_state::{ForumMode, Forums};
-use super::frontier::Frontier;
-use super::goals::{StopConditions, StopTracker};
-use super::groups::GroupId;
-use super::hosts::HostTable;
-use super::politeness::Politeness;
-use super::refresh::{Refresh, Refreshing};
-use super::settle::Arrived;
-use super::sources::{Sources, Sourcing};
-use super::traps::TrapState;
-use super::urls::Urls;
-use super::watch::Watch;
-use super::{FetchOutcome, ResponseMeta};
+use super::counts::Progress;
+use super::decide::choose::{self, Gate, Ruling};
+use super::decide::{answer, forum, page, seeds, sitemaps};
+use super::draft::{Decided, Draft};
+use super::frontier::QueueHead;
+use super::outcome::{FetchOutcome, ResponseMeta};
+use super::overview::{Overview, Unreached, WaitReasons};
+use super::refresh::{ActiveRound, PlannedVisit, Refreshing, is_over, spent};
+use super::robots::OriginRobots;
+use super::run::Run;
+use super::settings::CrawlSettings;
+use super::state::State;
+use super::ticket::{FetchKind, Next, Ticket};
+use super::traps::TrapCounts;
+use crate::revisit::history::{Histories, days};
 
-/// `[limits]` of the configuration. Unset limits do not apply.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CrawlLimits {
-    /// Pages to fetch, relevant or not; the crawl fetches exactly this many.
-    pub pages: Option<u64>,
-    /// Requests of the whole crawl that were answered or may have been; the default is computed by
-    /// [`CrawlLimits::most_requests`].
-    pub requests: Option<u64>,
-    pub pages_per_host: Option<u32>,
-    /// Maximum number of links between a seed and a page.
-    pub depth: Option<u16>,
-    /// Maximum number of consecutive off-topic pages, whatever their links score: four times the paper's kdepth.
-    pub hops: u16,
-    /// Maximum number of consecutive redirects, at most 15.
-    pub redirects: u8,
-    /// Retries of a failed fetch, at most 15.
-    pub retries: u8,
-    /// A host is given up after this many consecutive failures, over at least `politeness.give_up` seconds.
-    pub host_failures: u32,
+/// Seeds per batch: 256 batches may wait for the disk.
+const PORTION: usize = 256;
+/// Due pages of an endless refresh: as many slow hosts can be waited for before others have to wait.
+const DUE: usize = 64;
+
+/// A list of seeds, and how much of it was added.
+pub struct Seeding<'a> {
+    left: std::slice::Chunks<'a, CrawlUrl>,
+    plain: seeds::PlainHosts,
+    /// Without seeds there is one batch too, which begins the run.
+    begun: bool,
 }
 
-impl Default for CrawlLimits {
-    fn default() -> Self {
-        Self {
-            pages: None,
-            requests: None,
-            pages_per_host: None,
-            depth: None,
-            hops: 48,
-            redirects: 5,
-            retries: 2,
-            host_failures: 10,
-        }
+impl<'a> Seeding<'a> {
+    pub fn of(urls: &'a [CrawlUrl]) -> Self {
+        Self { left: urls.chunks(PORTION), plain: seeds::PlainHosts::of(urls), begun: false }
     }
-}
-
-impl CrawlLimits {
-    /// Maximum number of requests for this many pages: as configured, or ten per page plus 1,000. Ordinary crawls need
-    /// one or two per page; one that needs ten is in a trap. The default ignores requests held against their hosts:
-    /// waits and retries bound those, and many links to dead hosts are not a trap.
-    pub fn most_requests(&self, pages: Option<u64>) -> Option<u64> {
-        self.requests.or(pages.map(|pages| pages.saturating_mul(10).saturating_add(1_000)))
-    }
-}
-
-/// Settings of a crawl, except for its strategy.
-#[derive(Clone, Debug)]
-pub struct CrawlSettings {
-    pub limits: CrawlLimits,
-    /// When to stop; a refresh has a budget instead.
-    pub goals: StopConditions,
-    pub politeness: Politeness,
-    pub scope: CrawlScope,
-    pub traps: Traps,
-    /// Use of sitemaps and feeds.
-    pub sources: Sources,
-    /// ISO 639-3 codes of accepted languages; empty means all. Pages in other languages are off-topic.
-    pub languages: Vec<String>,
-    /// Product token for robots.txt.
-    pub agent: String,
-    /// Seeds the random choices of the queue policy.
-    pub seed: u64,
-    /// τ_page: pages at or above it are relevant.
-    pub page_threshold: Relevance,
-    /// τ_link.
-    pub link_threshold: Relevance,
-    pub forums: ForumMode,
-    /// Repeated visits of a forum's boards, if wanted.
-    pub watch: Option<Watch>,
-    /// Revisits of fetched pages, if wanted.
-    pub refresh: Option<Refresh>,
-}
-
-impl CrawlSettings {
-    pub(super) fn most_pages(&self) -> Option<u64> {
-        self.limits.pages
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum FetchKind {
-    /// A page; checked for being a forum's if it may be one.
-    Page(UrlId),
-    /// A page that is not checked for being a forum's.
-    Plain(UrlId),
-    /// A page of a forum, with the analysis to run.
-    Forum(UrlId, ForumAnalysis),
-    /// A sitemap or a feed: which pages exist, and which have changed.
-    Hints(UrlId),
-    /// A page that cannot exist, to see how the host answers.
-    Absent(HostId),
-    /// The robots.txt of the host, for http or https.
-    Robots { host: HostId, https: bool },
-}
-
-/// Permission for one fetch. Settle it exactly once; after a crash the URL is still queued.
-#[derive(Debug)]
-pub struct Ticket {
-    pub url: CrawlUrl,
-    pub wanted: FetchKind,
-    /// Validators of the known version, for a conditional request.
-    pub validators: Option<Box<Validators>>,
-    pub(super) host: HostId,
-    pub(super) groups: [Option<GroupId>; 2],
-    /// For a robots.txt: the scheme and authority that it applies to.
-    pub(super) origin: String,
-    /// Revisits a page fetched before.
-    pub(super) again: bool,
-}
-
-#[derive(Debug)]
-pub enum Next {
-    Fetch(Ticket),
-    /// Nothing before this time or before a ticket settles; without a time, only the latter.
-    Wait(Option<Millis>),
-    Done(Stop),
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
-    pub pages: u64,
-    pub relevant: u64,
-    /// Bytes of the pages' bodies, uncompressed, revisits included.
-    pub bytes: u64,
-    /// Revisits of fetched pages.
-    pub visits: u64,
-    /// Requests that were answered or may have been: for pages, robots.txt and sitemaps, failed ones too. Those of a
-    /// refresh are not counted.
-    pub requests: u64,
-    /// Those held against their hosts: incomplete answers, 429, 5xx.
-    pub requests_held: u64,
-    /// URLs given up after failed fetches.
-    pub failed: u64,
-    /// URLs excluded on discovery or when their turn came.
-    pub refused: u64,
-    pub queued: u64,
-    pub known: u64,
-    pub hosts: u64,
-    /// Hosts with a fetched page.
-    pub hosts_visited: u64,
-    /// Hosts with a fetched relevant page.
-    pub hosts_relevant: u64,
-}
-
-impl Progress {
-    pub(super) fn answered(&self) -> u64 {
-        self.requests - self.requests_held
-    }
-}
-
-/// A page whose links were dropped at the end of its tunnel, stored in case a longer tunnel reaches it.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct EndedTunnel {
-    pub relevance: Relevance,
-    pub place: QueueEntry,
-    pub links: Vec<Link>,
 }
 
 pub struct Crawl {
-    pub(super) conditions: CrawlSettings,
-    pub(super) strategy: Box<dyn Strategy>,
-    pub(super) urls: Urls,
-    pub(super) hosts: HostTable,
-    pub(super) frontier: Frontier,
-    pub(super) ended: FxHashMap<UrlId, EndedTunnel>,
-    pub(super) forums: Forums,
-    pub(super) refreshing: Option<Refreshing>,
-    pub(super) sourcing: Sourcing,
-    pub(super) canonicals: Canonicals,
-    pub(super) left_due: FxHashSet<UrlId>,
-    /// Fingerprints of URLs excluded on discovery, so that each is logged once.
-    pub(super) skipped: FxHashSet<u64>,
-    pub(super) progress: Progress,
-    /// Excluded URLs by reason; each counts under its current state.
-    pub(super) refusals: BTreeMap<SkipReason, u64>,
-    pub(super) nearness: StopTracker,
-    pub(super) watched: TrapState,
-    /// Maximum number of requests of this run, if pages were [allowed](Crawl::allow).
-    pub(super) allowed: Option<u64>,
-    /// Page tickets settled so far.
-    pub(super) attempts: u64,
-    pub(super) pages_in_flight: u64,
-    pub(super) robots_in_flight: u64,
-    /// Latency of the fetch whose events are being applied, until it is recorded.
-    pub(super) latency: Option<u64>,
-    /// It was restored, and has handed out nothing since.
-    pub(super) restored: bool,
-    /// Nothing else is left, so unknown hosts are no longer waited for.
-    pub(super) closing: bool,
-    /// Events since the last batch.
-    pub(super) pending: Vec<Event>,
+    pub(super) state: State,
+    pub(super) run: Run,
 }
 
+/// Seeds, restarts, and what a crawl knows.
 impl Crawl {
-    pub fn new(conditions: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
-        let frontier = Frontier::new(strategy.discipline(), conditions.seed);
-        let forums = Forums::new(&conditions.forums, conditions.watch);
-        let hosts = HostTable::new(&conditions.politeness);
-        Self {
-            forums,
-            refreshing: conditions.refresh.clone().map(|wish| Refreshing::new(wish, conditions.seed)),
-            conditions,
-            strategy,
-            urls: Urls::default(),
-            hosts,
-            frontier,
-            ended: FxHashMap::default(),
-            sourcing: Sourcing::default(),
-            canonicals: Canonicals::default(),
-            left_due: FxHashSet::default(),
-            skipped: FxHashSet::default(),
-            progress: Progress::default(),
-            refusals: BTreeMap::new(),
-            nearness: StopTracker::default(),
-            watched: TrapState::default(),
-            allowed: None,
-            attempts: 0,
-            pages_in_flight: 0,
-            robots_in_flight: 0,
-            latency: None,
-            restored: false,
-            closing: false,
-            pending: Vec::new(),
-        }
+    pub fn new(settings: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
+        Self { state: State::new(settings, strategy), run: Run::default() }
     }
 
     /// Replays a batch. Call it with every batch ever returned, in order, before any other function.
     pub fn restore(&mut self, batch: &Batch) {
-        self.latency = batch.took;
         for event in &batch.events {
-            self.apply(event, batch.at);
+            self.state.apply(event, batch.at, batch.took);
         }
-        self.latency = None;
-        self.restored = true;
+        self.run.restored = true;
     }
 
     /// Allows this many more pages.
     pub fn allow(&mut self, pages: u64) {
-        let limits = &mut self.conditions.limits;
-        self.allowed = limits.most_requests(Some(pages)).map(|most| {
-            let counted = if limits.requests.is_some() { self.progress.requests } else { self.progress.answered() };
+        let progress = self.state.counts.progress;
+        let limits = &mut Arc::make_mut(&mut self.state.settings).limits;
+        self.run.allowed = limits.most_requests(Some(pages)).map(|most| {
+            let counted = if limits.requests.is_some() { progress.requests } else { progress.answered() };
             counted.saturating_add(most)
         });
-        limits.pages = Some(self.progress.pages + pages);
+        limits.pages = Some(progress.pages + pages);
+    }
+
+    /// Adds seeds in one batch. Known ones are unchanged, except those refused for a private address: that may be
+    /// allowed now.
+    pub fn seed(&mut self, seeds: &[CrawlUrl], now: Millis) -> Batch {
+        self.take_seeds(seeds, &seeds::PlainHosts::of(seeds), now)
+    }
+
+    /// As [`Crawl::seed`], with the next portion of a list, so that a list of a million is not in memory as events at
+    /// once; none when all are added.
+    pub fn seed_portion(&mut self, seeds: &mut Seeding, now: Millis) -> Option<Batch> {
+        let is_first = !std::mem::replace(&mut seeds.begun, true);
+        let portion = seeds.left.next().or(is_first.then_some(&[]))?;
+        Some(self.take_seeds(portion, &seeds.plain, now))
+    }
+
+    fn take_seeds(&mut self, seeds: &[CrawlUrl], plain: &seeds::PlainHosts, now: Millis) -> Batch {
+        self.state.stop.begin(now);
+        let mut events = Vec::new();
+        for url in seeds {
+            // One after the other: each seed sees the hosts of those before it.
+            let mut draft = Draft::new(&self.state, now);
+            let numbered = seeds::number(&mut draft, url);
+            let decided = draft.finish();
+            events.extend(self.commit(decided, now, None));
+            let Some((id, is_new)) = numbered else { continue };
+            let mut draft = Draft::new(&self.state, now);
+            seeds::queue(&mut draft, id, is_new, plain);
+            let decided = draft.finish();
+            events.extend(self.commit(decided, now, None));
+        }
+        Batch { at: now, took: None, events }
     }
 
     pub fn url(&self, id: UrlId) -> CrawlUrl {
-        self.urls.url(id)
+        self.state.urls.url(id)
     }
 
     pub fn progress(&self) -> Progress {
-        self.progress
+        self.state.counts.progress
     }
 
     /// Numbers of excluded URLs by reason. A URL accepted later is not counted.
     pub fn refusals(&self) -> &BTreeMap<SkipReason, u64> {
-        &self.refusals
+        &self.state.counts.refusals
+    }
+
+    pub fn traps(&self) -> TrapCounts {
+        self.state.traps.counts
     }
 
     /// Tickets not settled yet.
     pub fn in_flight(&self) -> u64 {
-        self.pages_in_flight + self.robots_in_flight
+        self.run.in_flight()
     }
 
-    /// The events since the last batch, for the end of a crawl.
-    pub fn finish(&mut self, now: Millis) -> Option<Batch> {
-        let events = std::mem::take(&mut self.pending);
-        (!events.is_empty()).then_some(Batch { at: now, took: None, events })
+    /// Whether a ticket is for a page fetched before.
+    pub fn comes_again(&self, ticket: &Ticket) -> bool {
+        ticket.again
     }
 
-    /// Settles a ticket with its outcome and response metadata; returns the events that this causes.
-    pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, delivery: ResponseMeta, now: Millis) -> Batch {
-        let groups = ticket.groups;
-        self.latency = delivery.latency;
-        self.closing = false;
-        let events = self.settle_ticket(ticket, outcome, delivery, now);
-        self.latency = None;
-        self.leave_groups(groups, now);
-        Batch { at: now, took: delivery.latency, events }
-    }
-
-    /// A request that counted for these groups has finished.
-    pub(super) fn leave_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
-        for group in groups.into_iter().flatten() {
-            self.hosts.groups.finish(group);
-            self.resume_group(group, now);
+    /// The map of the crawl's forum, or why there is none; none while unknown.
+    pub fn forum(&self) -> Option<Result<ForumMap, &'static str>> {
+        match self.state.forums.explored? {
+            Ok(()) => self.state.forums.sites.values().next().map(|(site, _)| Ok(site.map().clone())),
+            Err(why) => Some(Err(why)),
         }
     }
 
-    fn settle_ticket(
-        &mut self,
-        ticket: Ticket,
-        outcome: FetchOutcome,
-        delivery: ResponseMeta,
-        now: Millis,
-    ) -> Vec<Event> {
-        let mut events = std::mem::take(&mut self.pending);
-        self.hosts.get_mut(ticket.host).in_flight = false;
-        self.learn_address(&mut events, &ticket, delivery, now);
-        self.count_request(ticket.again, false, now);
-        let scheme = self.learn_scheme(&mut events, &ticket, &outcome, now);
-        // No answer under https: http is tried before anything counts against the host.
-        let asked_again = ticket.url.is_https() && matches!(outcome, FetchOutcome::Failed(_)) && scheme == Some(false);
-        let is_hints = matches!(ticket.wanted, FetchKind::Hints(_));
-        let is_plain = matches!(ticket.wanted, FetchKind::Plain(_));
-        match ticket.wanted {
-            FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Hints(id) => {
-                self.pages_in_flight -= 1;
-                if asked_again {
-                    // No event: in the log it never left the queue.
-                    self.set_state(id, LinkState::Queued);
-                    if ticket.again {
-                        self.queue_due(id);
-                    } else {
-                        self.frontier.requeue_in_flight(ticket.host, id, self.urls.get(id).place());
-                    }
-                    return events;
-                }
-                match outcome {
-                    FetchOutcome::Page { status, page, sight, validators } => {
-                        let sight = sight.filter(|_| !is_plain);
-                        let arrived = Arrived { status, page: *page, sight, validators };
-                        self.settle_page(&mut events, id, &ticket.url, arrived, now);
-                    }
-                    FetchOutcome::Hints(hints, validators) => {
-                        self.settle_hints(&mut events, id, *hints, validators, now)
-                    }
-                    FetchOutcome::Unchanged if is_hints => self.settle_same_hints(&mut events, id, now),
-                    FetchOutcome::Unchanged => self.settle_unchanged(&mut events, id, now),
-                    FetchOutcome::Redirect { to, .. } if is_hints => {
-                        self.settle_moved_source(&mut events, id, &to, now);
-                    }
-                    FetchOutcome::Redirect { to, permanent } => {
-                        self.settle_redirect(&mut events, id, &to, permanent, now)
-                    }
-                    FetchOutcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),
-                    FetchOutcome::Robots(_) => {
-                        let failure = Failure { kind: FailureKind::Broken, retry_after: None };
-                        self.settle_failure(&mut events, id, failure, now);
-                    }
-                }
-            }
-            FetchKind::Absent(host) => {
-                self.robots_in_flight -= 1;
-                if !asked_again {
-                    self.settle_absent(&mut events, host, outcome, now);
-                }
-            }
-            FetchKind::Robots { host, https } => {
-                self.robots_in_flight -= 1;
-                if !asked_again {
-                    self.settle_robots(&mut events, (host, https, ticket.origin), outcome, now);
-                }
-            }
+    /// Histories of the fetched pages, if the crawl revisits pages.
+    pub fn histories(&self) -> Option<&Histories> {
+        self.state.refreshing.as_ref().map(|refreshing| &refreshing.histories)
+    }
+
+    /// Pages that a round would revisit, best first, at most `most`.
+    pub fn plan(&self, now: Millis, most: usize) -> Vec<PlannedVisit> {
+        self.state.plan(now, most)
+    }
+
+    /// Queued URLs never fetched, best first, at most `most`.
+    pub fn waiting(&self, most: usize) -> Vec<(CrawlUrl, f32)> {
+        self.state.waiting(most)
+    }
+
+    /// When the first known page may be requested again, if any.
+    pub fn next_due(&self) -> Option<Millis> {
+        self.state.next_due()
+    }
+
+    /// Applies decided events, and those that follow from them. Returns all, in order.
+    fn commit(&mut self, decided: Decided, now: Millis, latency: Option<u64>) -> Vec<Event> {
+        let Decided { mut events, perhaps_gone, mut reached } = decided;
+        for event in &events {
+            self.state.apply(event, now, latency);
         }
-        self.release(&mut events, now);
+        if let Some((id, to)) = perhaps_gone.filter(|(id, _)| self.state.is_lost(*id, now)) {
+            let event = Event::PageGone { id, to };
+            self.state.apply(&event, now, latency);
+            events.push(event);
+        }
+        while let Some(further) = page::follow_up(&self.state, &mut reached, now) {
+            for event in &further.events {
+                self.state.apply(event, now, latency);
+            }
+            events.extend(further.events);
+            reached.extend(further.reached);
+        }
         events
     }
 
-    /// Records a new address of the host. The address of a robots.txt on another host does not count.
-    fn learn_address(&mut self, events: &mut Vec<Event>, ticket: &Ticket, delivery: ResponseMeta, now: Millis) {
-        let host = ticket.host;
-        let known = self.hosts.get(host).address.map(|(address, _)| address);
-        if let Some(address) = delivery.from.filter(|address| Some(*address) != known)
-            && self.hosts.id_of(&ticket.url) == Some(host)
-        {
-            self.tell(events, Event::HostResolved { host, address }, now);
+    fn record(&mut self, decided: Decided, now: Millis) -> Option<Batch> {
+        let events = self.commit(decided, now, None);
+        (!events.is_empty()).then_some(Batch { at: now, took: None, events })
+    }
+}
+
+/// Status, and checkpoints.
+impl Crawl {
+    /// The status with at most `most` entries per list. Linear in the number of hosts.
+    pub fn overview(&self, now: Millis, most: usize) -> Overview {
+        self.state.overview(self.in_flight(), now, most)
+    }
+
+    /// What the crawl waits for, with at most `most` entries per list. Linear in the number of hosts.
+    pub fn waits(&self, now: Millis, most: usize) -> WaitReasons {
+        self.state.waits(now, most)
+    }
+
+    /// Hosts whose last request failed, at most `most` by name. Linear in the number of hosts.
+    pub fn unreached(&self, most: usize) -> Unreached {
+        self.state.unreached(most)
+    }
+
+    /// The state in pieces. None for the crawl of one forum and for a refresh, which resume from their events alone.
+    pub fn pieces(&self) -> Option<impl Iterator<Item = Vec<u8>> + '_> {
+        self.state.pieces()
+    }
+
+    /// Loads a piece into a new machine, in the order of [`Crawl::pieces`]. Returns false for an invalid piece; the
+    /// machine is unusable afterwards.
+    pub fn take_piece(&mut self, piece: &[u8]) -> bool {
+        self.state.take_piece(piece)
+    }
+
+    /// Call after the last piece: requeues what was in flight. Returns false if the pieces do not fit together; the
+    /// machine is unusable afterwards.
+    pub fn set_up(&mut self) -> bool {
+        self.run.restored = true;
+        self.state.set_up()
+    }
+}
+
+/// Results of requests.
+impl Crawl {
+    /// Settles a ticket with its outcome and response metadata; returns the events that this causes.
+    pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, meta: ResponseMeta, now: Millis) -> Batch {
+        let (groups, again, id) = (ticket.groups, ticket.again, ticket.wanted.url_id());
+        self.run.closing = false;
+        self.is_back(&ticket, now);
+        let mut draft = Draft::new(&self.state, now);
+        let repeat = answer::host_facts(&mut draft, &ticket, &outcome, meta);
+        let decided = draft.finish();
+        let mut events = self.commit(decided, now, meta.latency);
+        if !repeat {
+            let mut draft = Draft::new(&self.state, now);
+            answer::settled(&mut draft, ticket, outcome);
+            let decided = draft.finish();
+            events.extend(self.commit(decided, now, meta.latency));
+        } else if let Some(id) = id {
+            // No event: in the log it never left the queue.
+            self.state.queue_again(id, again);
+        }
+        self.state.leave_groups(groups, now);
+        Batch { at: now, took: meta.latency, events }
+    }
+
+    /// Requeues a ticket without an outcome, because the network or the process was suspended: its URL is queued again,
+    /// and its host waits as after any request.
+    pub fn requeue_ticket(&mut self, ticket: Ticket, now: Millis) {
+        self.is_back(&ticket, now);
+        // The page that needed a robots.txt is already queued.
+        if let Some(id) = ticket.wanted.url_id() {
+            self.state.queue_again(id, ticket.again);
+        }
+        let wait = self.state.hosts.get(ticket.host).delay(&self.state.settings.politeness);
+        self.state.rest(ticket.host, now.after(wait), now);
+        self.state.leave_groups(ticket.groups, now);
+    }
+
+    /// A request is no longer in flight.
+    pub(super) fn is_back(&mut self, ticket: &Ticket, now: Millis) {
+        self.state.hosts.get_mut(ticket.host).in_flight = false;
+        self.state.count_request(ticket.again, false, now);
+        match ticket.wanted.url_id() {
+            Some(_) => self.run.pages_in_flight -= 1,
+            None => self.run.others_in_flight -= 1,
+        }
+    }
+}
+
+/// The next request.
+impl Crawl {
+    pub fn next(&mut self, now: Millis) -> Next {
+        let ends = [self.state.round_ends(), self.state.stop.ends(&self.state.settings.goals)];
+        match (self.choose(now), ends.into_iter().flatten().filter(|end| *end > now).min()) {
+            // A wait must not outlast the end of a round or run.
+            (Next::Wait(until), Some(end)) => Next::Wait(Some(until.map_or(end, |until| until.min(end)))),
+            (next, _) => next,
         }
     }
 
-    pub(super) fn number(
-        &mut self,
-        events: &mut Vec<Event>,
-        url: &CrawlUrl,
-        origin: UrlOrigin,
-        anchor: &str,
-        now: Millis,
-    ) -> UrlId {
-        if let Some(id) = self.urls.find(url) {
-            return id;
+    fn choose(&mut self, now: Millis) -> Next {
+        if std::mem::take(&mut self.run.restored) {
+            self.state.rest_all(now);
         }
-        let id = UrlId(u32::try_from(self.urls.len()).expect("fewer than 2^32 URLs: memory ends long before"));
-        let discovered = Discovered { id, url: url.clone(), origin, anchor: anchor.to_owned() };
-        self.tell(events, Event::Discovered(discovered), now);
-        id
+        self.state.wake(now);
+        match choose::gate(&self.state, &self.run, now) {
+            Gate::Open => {}
+            Gate::Wait(until) => return Next::Wait(until),
+            Gate::End(_) if self.in_flight() > 0 => return Next::Wait(None),
+            Gate::End(stop) => return self.end(stop, now),
+        }
+        if let Some(batch) = self.visit_due(now) {
+            return Next::Record(batch);
+        }
+        loop {
+            let (head, again) = match self.take(now) {
+                Taken::Head(head, again) => (head, again),
+                Taken::Record(batch) => return Next::Record(batch),
+                Taken::Nothing => match self.idle(now) {
+                    Some(next) => return next,
+                    None => continue,
+                },
+            };
+            let groups = self.state.hosts.get(head.host).groups();
+            let mut draft = Draft::new(&self.state, now);
+            let ruling = choose::rule(&mut draft, head, again, self.run.closing);
+            let decided = draft.finish();
+            match ruling {
+                Ruling::Defer(by) => self.state.defer(head, again, by, now),
+                Ruling::Lowered | Ruling::Removed => {
+                    let batch = self.record(decided, now);
+                    self.state.make_ready(head.host);
+                    if let Ruling::Removed = ruling {
+                        self.state.resume_groups(groups, now);
+                    }
+                    if let Some(batch) = batch {
+                        return Next::Record(batch);
+                    }
+                }
+                Ruling::Fetch(url) => {
+                    self.state.set_state(head.id, LinkState::InFlight);
+                    self.run.pages_in_flight += 1;
+                    let wanted = self.kind_of(head.id, &url, again, now);
+                    let validators = if again { self.state.validators(head.id) } else { None };
+                    let ticket = self.start(head.host, url, wanted, again, now);
+                    return Next::Fetch(Ticket { validators, ..ticket });
+                }
+                Ruling::Probe(url) => {
+                    self.state.requeue(head, again);
+                    self.run.others_in_flight += 1;
+                    return Next::Fetch(self.start(head.host, url, FetchKind::Absent(head.host), false, now));
+                }
+                Ruling::Robots => {
+                    self.state.requeue(head, again);
+                    self.run.others_in_flight += 1;
+                    let url = self.state.urls.url(head.id);
+                    let https = url.is_https();
+                    let robots = self.state.hosts.get(head.host).robots(https);
+                    let asked = robots.and_then(OriginRobots::redirected_to).cloned().unwrap_or_else(|| url.robots());
+                    let wanted = FetchKind::Robots { host: head.host, https };
+                    let ticket = self.start(head.host, asked, wanted, false, now);
+                    return Next::Fetch(Ticket { origin: url.origin(), ..ticket });
+                }
+            }
+        }
     }
 
-    pub(super) fn skip(
-        &mut self,
-        events: &mut Vec<Event>,
-        url: &CrawlUrl,
-        from: Option<UrlId>,
-        reason: SkipReason,
-        now: Millis,
-    ) {
-        if !self.skipped.contains(&url.fingerprint()) {
-            self.tell(events, Event::LinkRejected { url: url.clone(), from, reason }, now);
+    /// A request goes out.
+    fn start(&mut self, host: HostId, url: CrawlUrl, wanted: FetchKind, again: bool, now: Millis) -> Ticket {
+        let record = self.state.hosts.get_mut(host);
+        record.in_flight = true;
+        let groups = record.groups();
+        self.state.hosts.groups.start(groups, now);
+        self.state.count_request(again, true, now);
+        Ticket { url, wanted, validators: None, host, groups, origin: String::new(), again }
+    }
+
+    fn kind_of(&self, id: UrlId, url: &CrawlUrl, again: bool, now: Millis) -> FetchKind {
+        if self.state.is_hints(id, again) {
+            return FetchKind::Hints(id);
+        }
+        let pages = self.state.hosts.of(url).map_or(0, |host| host.pages);
+        match self.state.forums.look(url, now) {
+            Some(look) => FetchKind::Forum(id, look),
+            None if self.state.forums.may_recognise(pages) => FetchKind::Page(id),
+            None => FetchKind::Plain(id),
         }
     }
 
-    pub(super) fn tell(&mut self, events: &mut Vec<Event>, event: Event, now: Millis) {
-        self.apply(&event, now);
-        events.push(event);
+    /// The crawl ends; a round that did not reach its pages first records that they are no longer due.
+    fn end(&mut self, stop: Stop, now: Millis) -> Next {
+        if let Some(refreshing) = &mut self.state.refreshing {
+            refreshing.stopped = Some(stop);
+            if refreshing.round.is_some() {
+                let decided = Decided { events: vec![spent()], ..Decided::default() };
+                if let Some(batch) = self.record(decided, now) {
+                    return Next::Record(batch);
+                }
+            }
+        }
+        Next::Done(stop)
+    }
+
+    /// No queue has anything that may be requested now: what to return, or none to look again.
+    fn idle(&mut self, now: Millis) -> Option<Next> {
+        if self.state.resume_idle_groups(now) {
+            return None;
+        }
+        let stop = match choose::idle(&self.state, &self.run, now) {
+            Gate::Wait(until) => return Some(Next::Wait(until)),
+            Gate::End(stop) => stop,
+            Gate::Open => return None,
+        };
+        if stop == Stop::OnlyUnreachable && (self.retry_unknown(now) || self.abandon_unreachable()) {
+            return None;
+        }
+        if stop == Stop::FrontierEmpty && self.state.forums.explores() && self.state.forums.explored.is_none() {
+            return self.explore(now).map(Next::Record);
+        }
+        if self.state.open_shares() || self.state.call_deferred(now) {
+            return None;
+        }
+        if let Some(batch) = self.complete_forum(now) {
+            return Some(Next::Record(batch));
+        }
+        match self.next_visit().or_else(|| self.state.watches_until(now)) {
+            Some(at) => Some(Next::Wait(Some(at))),
+            None => Some(self.end(stop, now)),
+        }
+    }
+
+    fn retry_unknown(&mut self, now: Millis) -> bool {
+        let retries = choose::quick_retries(&self.state, now);
+        for (host, at) in &retries {
+            self.state.rest(*host, *at, now);
+        }
+        !retries.is_empty()
+    }
+
+    /// Once until the next settling: what cannot be fetched now cannot be given up now.
+    fn abandon_unreachable(&mut self) -> bool {
+        if self.run.closing {
+            return false;
+        }
+        let hosts = choose::unreachable_hosts(&self.state);
+        for host in &hosts {
+            self.state.make_ready(*host);
+        }
+        self.run.closing = !hosts.is_empty();
+        self.run.closing
+    }
+}
+
+/// Forums: exploration and visits of boards.
+impl Crawl {
+    /// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is
+    /// understood.
+    pub fn visit_boards(&mut self, now: Millis) -> Option<Batch> {
+        let mut draft = Draft::new(&self.state, now);
+        forum::visit_boards(&mut draft);
+        let decided = draft.finish();
+        self.record(decided, now)
+    }
+
+    /// Takes the next step of the exploration of a forum.
+    fn explore(&mut self, now: Millis) -> Option<Batch> {
+        let step = self.state.forums.explorer.next();
+        match &step {
+            // Recorded even if one is refused, so that it is not proposed again.
+            ExploreStep::Look(urls) => urls.iter().for_each(|url| self.state.forums.explorer.ask(url)),
+            ExploreStep::GivenUp(why) if self.state.forums.explorer.seen().is_empty() => {
+                // Nothing was learnt, so it is not logged: the next run may succeed.
+                self.state.forums.explored = Some(Err(why));
+                return None;
+            }
+            _ => {}
+        }
+        let mut draft = Draft::new(&self.state, now);
+        forum::explore(&mut draft, step);
+        let decided = draft.finish();
+        self.record(decided, now)
+    }
+
+    /// Queues the boards whose visit is due.
+    fn visit_due(&mut self, now: Millis) -> Option<Batch> {
+        let step = self.state.forums.visit_due(now)?;
+        let decided = Decided { events: vec![Event::Forum(Box::new(step))], ..Decided::default() };
+        self.record(decided, now)
+    }
+
+    /// Everything was fetched once: from now on boards are visited by schedule.
+    fn complete_forum(&mut self, now: Millis) -> Option<Batch> {
+        if !self.state.forums.complete() {
+            return None;
+        }
+        self.visit_due(now)
+    }
+
+    fn next_visit(&self) -> Option<Millis> {
+        self.state.forums.next_visit()
+    }
+}
+
+/// Where the next URL comes from.
+enum Taken {
+    /// The head of a queue, and whether it is a due page.
+    Head(QueueHead, bool),
+    /// Pages became due.
+    Record(Batch),
+    Nothing,
+}
+
+/// Refresh: rounds, due pages, shares.
+impl Crawl {
+    /// Starts a round, or resumes one that did not finish.
+    pub fn begin_refresh(&mut self, now: Millis) -> Option<Batch> {
+        let refreshing = self.state.refreshing.as_mut()?;
+        let budget = refreshing.wanted.budget;
+        refreshing.paced = now;
+        let goes_on = |round: &ActiveRound| round.budget == budget && !is_over(round, 0, now);
+        if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(goes_on) {
+            return None;
+        }
+        let ended = refreshing.round.is_some().then(spent);
+        let mut events = self.commit(Decided { events: ended.into_iter().collect(), ..Decided::default() }, now, None);
+        let step = RefreshStep { budget: Some(budget), ..RefreshStep::default() };
+        events.extend(self.read_sources(step, now));
+        if matches!(budget, Budget::PerDay(_)) {
+            self.state.fill_revisit_queue(now);
+        }
+        Some(Batch { at: now, took: None, events })
+    }
+
+    /// Makes the sitemaps and feeds of known hosts due, as part of this step.
+    fn read_sources(&mut self, step: RefreshStep, now: Millis) -> Vec<Event> {
+        let mut draft = Draft::new(&self.state, now);
+        let sources = sitemaps::of_known_hosts(&mut draft, self.state.most_sources());
+        draft.push(Event::Refresh(Box::new(RefreshStep { sources, ..step })));
+        let decided = draft.finish();
+        if let Some(refreshing) = &mut self.state.refreshing {
+            refreshing.sources_asked = Some(now);
+        }
+        self.commit(decided, now, None)
+    }
+
+    /// Takes the next URL.
+    fn take(&mut self, now: Millis) -> Taken {
+        let queued = self.state.counts.progress.queued;
+        let refreshing = self.state.refreshing.as_ref();
+        let may = |again| refreshing.is_none_or(|refreshing| refreshing.may(again, queued));
+        let (may_visit, may_discover) = (may(true), may(false));
+        if may_visit && refreshing.is_some_and(Refreshing::is_turn) {
+            match self.take_due(now) {
+                Taken::Nothing => {}
+                taken => return taken,
+            }
+        }
+        if may_discover && let Some(head) = self.state.take_new(self.state.counts.attempts + self.run.pages_in_flight) {
+            return Taken::Head(head, false);
+        }
+        if may_visit { self.take_due(now) } else { Taken::Nothing }
+    }
+
+    fn take_due(&mut self, now: Millis) -> Taken {
+        if let Some(batch) = self.plan_round(now).or_else(|| self.find_due(now)) {
+            return Taken::Record(batch);
+        }
+        self.run.made_due = false;
+        self.state.take_due().map_or(Taken::Nothing, |head| Taken::Head(head, true))
+    }
+
+    /// Chooses the pages of a round, once sitemaps and feeds are read.
+    fn plan_round(&mut self, now: Millis) -> Option<Batch> {
+        let most = self.state.wants_plan(now)?;
+        let due = self.state.plan(now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect();
+        let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
+        self.record(Decided { events: vec![event], ..Decided::default() }, now)
+    }
+
+    /// In an endless refresh, makes the next page due, and once a day the sources.
+    fn find_due(&mut self, now: Millis) -> Option<Batch> {
+        let refreshing = self.state.refreshing.as_mut()?;
+        refreshing.agenda.as_ref()?;
+        if refreshing.due.len() >= DUE || std::mem::replace(&mut self.run.made_due, true) {
+            return None;
+        }
+        let ripe = refreshing.take_ripe(now);
+        let is_day = refreshing.sources_asked.is_none_or(|asked| days(now.since(asked)) >= 1.0);
+        // Written even without sources: after a day every host is tried again.
+        let mut events = if is_day { self.read_sources(RefreshStep::default(), now) } else { Vec::new() };
+        for id in ripe {
+            self.state.reschedule(id, now);
+        }
+        let next = self.state.refreshing.as_mut().and_then(|refreshing| refreshing.agenda.as_mut()?.take(days(now.0)));
+        if let Some((page, value)) = next {
+            let due = vec![(page, value as f32)];
+            let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
+            events.extend(self.commit(Decided { events: vec![event], ..Decided::default() }, now, None));
+        }
+        (!events.is_empty()).then_some(Batch { at: now, took: None, events })
     }
 }

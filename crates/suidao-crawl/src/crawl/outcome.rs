@@ -12,8 +12,8 @@ use suidao_page::model::{
 use suidao_page::read::{Parsed, hints, score_hints};
 use suidao_page::topic::Topic;
 
-use super::machine::FetchKind;
 use super::rules;
+use super::ticket::FetchKind;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FetchOutcome {

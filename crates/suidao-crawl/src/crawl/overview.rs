@@ -6,9 +6,10 @@ use suidao_page::model::{
     CrawlUrl, Failure, FailureKind, HostId, LinkState, Millis, QueueEntry, QueueId, SkipReason, UrlId,
 };
 
+use super::counts::Progress;
 use super::frontier::EntryKey;
 use super::goals::StopConditions;
-use super::machine::{Crawl, Progress};
+use super::state::State;
 
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
@@ -86,9 +87,9 @@ fn plain(kind: &FailureKind) -> Failure {
     Failure { kind: kind.clone(), retry_after: None }
 }
 
-impl Crawl {
+impl State {
     /// The status with at most `most` entries per list. Linear in the number of hosts.
-    pub fn overview(&self, now: Millis, most: usize) -> Overview {
+    pub fn overview(&self, in_flight: u64, now: Millis, most: usize) -> Overview {
         let mut hosts = HostCounts::default();
         let mut largest: Vec<(u32, HostId)> = Vec::new();
         let mut failing: Vec<(u32, HostId)> = Vec::new();
@@ -121,12 +122,12 @@ impl Crawl {
         };
         let (largest, failing) = (view(largest), view(failing));
         let mut refusals: Vec<(SkipReason, u64)> =
-            self.refusals.iter().map(|(&reason, &count)| (reason, count)).collect();
+            self.counts.refusals.iter().map(|(&reason, &count)| (reason, count)).collect();
         refusals.sort_by_key(|&(reason, count)| (Reverse(count), reason));
         Overview {
-            progress: self.progress,
-            in_flight: self.in_flight(),
-            goals: StopConditions { pages: self.conditions.most_pages(), ..self.conditions.goals.clone() },
+            progress: self.counts.progress,
+            in_flight,
+            goals: StopConditions { pages: self.settings.limits.pages, ..self.settings.goals.clone() },
             hosts,
             largest,
             failing,

@@ -2,16 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use suidao_page::model::{CrawlUrl, Event, Failure, FailureKind, HostId, Millis, RobotsRules, SkipReason};
+use suidao_page::model::{CrawlUrl, Millis, RobotsRules};
 
 use super::health::{Health, another_try};
-use super::machine::{Crawl, CrawlLimits};
-use super::outcome::FetchOutcome;
 use super::politeness::{Politeness, millis};
 use super::rules::Robot;
-
-/// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
-const REDIRECTS: u8 = 5;
+use super::settings::CrawlLimits;
 
 /// Maximum number of sitemaps taken from one robots.txt.
 const SITEMAPS: usize = 100;
@@ -89,8 +85,13 @@ impl OriginRobots {
         self.redirect.as_ref().map(|(to, _)| to)
     }
 
-    fn followed(&self) -> u8 {
+    /// Redirects of its request so far.
+    pub fn followed(&self) -> u8 {
         self.redirect.as_ref().map_or(0, |(_, followed)| *followed)
+    }
+
+    pub fn has_rules(&self) -> bool {
+        self.rules.is_some()
     }
 
     pub fn memory(&self) -> u64 {
@@ -170,102 +171,5 @@ impl OriginRobots {
         self.failed >= limits.host_failures.max(1)
             && long
             && (span == 0 || now.since(self.last) < another_try(politeness))
-    }
-}
-
-pub(super) enum Permission {
-    Granted,
-    AskRobots,
-    Refused(SkipReason),
-}
-
-impl Crawl {
-    pub(super) fn permission(&self, id: HostId, url: &CrawlUrl, again: bool, now: Millis) -> Permission {
-        let limits = &self.conditions.limits;
-        let politeness = &self.conditions.politeness;
-        let host = self.hosts.get(id);
-        if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
-            return Permission::Refused(SkipReason::HostBudget);
-        }
-        let nowhere = self.closing && host.health.is_unreachable(limits);
-        let failing = nowhere || host.health.is_given_up(limits, politeness, now);
-        if !politeness.robots {
-            return if failing { Permission::Refused(SkipReason::HostFailing) } else { Permission::Granted };
-        }
-        let Some(robots) = host.robots(url.is_https()) else { return Permission::AskRobots };
-        match robots.word(url, &host.health, (limits, politeness), host.delay(politeness), now) {
-            RobotsAnswer::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
-            RobotsAnswer::Forbidden => Permission::Refused(SkipReason::Robots),
-            // A host whose rules were never fetched is given up for that reason.
-            RobotsAnswer::Ask if robots.rules.is_none() && nowhere => {
-                Permission::Refused(SkipReason::RobotsUnreachable)
-            }
-            RobotsAnswer::Ask if robots.rules.is_none() => Permission::AskRobots,
-            _ if failing => Permission::Refused(SkipReason::HostFailing),
-            RobotsAnswer::Ask => Permission::AskRobots,
-            RobotsAnswer::Allowed => Permission::Granted,
-        }
-    }
-
-    pub(super) fn settle_robots(
-        &mut self,
-        events: &mut Vec<Event>,
-        (host, https, origin): (HostId, bool, String),
-        outcome: FetchOutcome,
-        now: Millis,
-    ) {
-        let followed = self.hosts.get(host).robots(https).map_or(0, OriginRobots::followed);
-        let known = |rules| Event::Robots { host, origin: origin.clone(), rules, failure: None };
-        let event = match outcome {
-            FetchOutcome::Redirect { to, .. } if followed < REDIRECTS => {
-                Event::RobotsRedirected { host, origin: origin.clone(), to }
-            }
-            // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows everything.
-            FetchOutcome::Redirect { .. } => known(RobotsRules::AllowAll),
-            FetchOutcome::Robots(rules) => known(rules),
-            // Our guard refused the address, not the host: each page is then refused with that reason.
-            FetchOutcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => known(RobotsRules::AllowAll),
-            FetchOutcome::Failed(failure) => {
-                Event::Robots { host, origin, rules: RobotsRules::Unreachable, failure: Some(failure) }
-            }
-            FetchOutcome::Page { .. } | FetchOutcome::Unchanged | FetchOutcome::Hints(..) => {
-                known(RobotsRules::Unreachable)
-            }
-        };
-        self.tell(events, event, now);
-    }
-
-    pub(super) fn observe_robots(
-        &mut self,
-        (host, origin): (HostId, &str),
-        rules: &RobotsRules,
-        failure: Option<&Failure>,
-        at: Millis,
-    ) {
-        let took = self.latency.take();
-        let politeness = &self.conditions.politeness;
-        let record = self.hosts.get_mut(host);
-        if let Some(took) = took {
-            record.health.record_latency(took, false);
-        }
-        let robots = self.hosts.learn_robots(host, origin, &self.conditions.agent, rules, at);
-        let (is_known, asked) = (robots.rules.is_some(), failure.and_then(|failure| failure.retry_after));
-        let kept_out = if is_known { 0 } else { robots.backoff(politeness, asked) };
-        let failed = failure.filter(|failure| failure.is_hosts());
-        let record = self.hosts.get_mut(host);
-        let wait = match failed {
-            Some(failure) => {
-                record.health.fails(failure, politeness, at);
-                let own = is_known || record.health.is_nxdomain();
-                if own { record.health.backoff(politeness, failure) } else { kept_out }
-            }
-            None => kept_out,
-        };
-        if *rules != RobotsRules::Unreachable {
-            record.health.answers();
-        }
-        record.failing = !is_known || failed.is_some();
-        let wait = wait.max(record.delay(politeness));
-        self.rest(host, at.after(wait), at);
     }
 }

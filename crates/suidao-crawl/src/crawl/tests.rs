@@ -128,8 +128,11 @@ fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, FetchOutcome>, i
                     continue;
                 }
                 Next::Wait(_) => {}
+                Next::Record(batch) => {
+                    batches.push(batch);
+                    continue;
+                }
                 Next::Done(stop) => {
-                    batches.extend(crawl.finish(at));
                     return Run { fetched, batches, stop, at, crawl };
                 }
             }
@@ -366,7 +369,7 @@ fn robots_are_asked_first_and_obeyed() {
         2
     );
     let maps = |url| -> Vec<CrawlUrl> {
-        let host = run.crawl.hosts.of(&CrawlUrl::parse(url).unwrap());
+        let host = run.crawl.state.hosts.of(&CrawlUrl::parse(url).unwrap());
         host.into_iter().flat_map(|host| host.sitemaps()).collect()
     };
     assert_eq!(maps("http://s.cn/any"), [CrawlUrl::parse("http://x.cn/1.xml").unwrap()]);
@@ -510,6 +513,10 @@ proptest::proptest! {
                         continue;
                     }
                 }
+                Next::Record(batch) => {
+                    told.restore(&batch);
+                    continue;
+                }
                 Next::Wait(Some(until)) if out.is_empty() => {
                     at = until;
                     continue;
@@ -523,9 +530,6 @@ proptest::proptest! {
             let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
             told.restore(&live.settle(ticket, outcome, ResponseMeta::default(), at));
             settled += 1;
-        }
-        if let Some(batch) = live.finish(at) {
-            told.restore(&batch);
         }
         let mut kept = new();
         for piece in live.pieces().unwrap() {
@@ -687,6 +691,7 @@ proptest::proptest! {
             if out.len() < in_flight {
                 match crawl.next(at) {
                     Next::Fetch(ticket) => out.push_back(ticket),
+                    Next::Record(batch) => batches.push(batch),
                     Next::Wait(Some(until)) if out.is_empty() => at = at.max(until),
                     Next::Wait(_) => idle = true,
                     Next::Done(_) if out.is_empty() => break,
@@ -801,7 +806,7 @@ fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
         run.batches.iter().for_each(|batch| crawl.restore(batch));
         crawl
     };
-    let (told, stop) = restored().simulate(Millis(5_000), 1, 10);
+    let (told, stop) = simulate(&mut restored(), Millis(5_000), 1, 10);
     let urls: Vec<&str> = told.iter().map(|told| told.url.as_str()).collect();
     // The links of the pages are not known yet.
     assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
@@ -824,7 +829,7 @@ fn a_rehearsal_asks_for_robots_first_and_keeps_to_the_delay() {
     let politeness = Politeness { delay: 2.0, ..Politeness::default() };
     let seeds = ["http://s.cn/", "http://s.cn/b", "http://t.cn/"];
     let (mut crawl, _) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &seeds);
-    let (told, _) = crawl.simulate(Millis(0), 4, 9);
+    let (told, _) = simulate(&mut crawl, Millis(0), 4, 9);
     let told: Vec<(&str, bool, u64)> =
         told.iter().map(|told| (told.url.as_str(), told.turn == SimulatedStep::Robots, told.after / 1000)).collect();
     assert_eq!(

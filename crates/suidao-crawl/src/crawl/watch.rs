@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use suidao_forum::forum::schedule::{History, ScheduleMethod, ScheduleObjective, cycle, plan};
-use suidao_page::model::{Event, ForumStep, Millis, UrlId};
-
-use super::machine::Crawl;
+use suidao_page::model::{Event, Millis, UrlId};
 
 /// Default visits per board and day: the middle of the values tried in the paper.
 pub const VISITS_A_DAY: u32 = 8;
@@ -83,49 +81,32 @@ impl Watching {
         let next = all.filter(|at| *at > local + 1).min()? - i64::from(offset);
         u64::try_from(next * 1000).ok().map(Millis)
     }
-}
 
-impl Crawl {
-    /// Queues the boards that are due.
-    pub(super) fn visit_due(&mut self, now: Millis) {
-        let due = |watching: &Watching| watching.complete && watching.next.is_none_or(|next| next <= now);
-        if !self.forums.watching.as_ref().is_some_and(due) {
-            return;
+    /// Boards whose visit is due.
+    pub fn due(&mut self, boards: &[UrlId], offset: i32, now: Millis) -> Vec<UrlId> {
+        if !self.complete || self.next.is_some_and(|next| next > now) {
+            return Vec::new();
         }
-        let Some((site, _)) = self.forums.sites.values().next() else { return };
-        let (boards, offset) = (site.boards(), site.offset());
-        let Some(watching) = &mut self.forums.watching else { return };
-        watching.plan(&boards, offset, now);
-        let begun: Vec<UrlId> = boards
-            .iter()
-            .copied()
-            .filter(|board| watching.next_of(*board, offset, now).is_some_and(|next| next <= now))
-            .collect();
-        watching.visited(&begun, now);
+        self.plan(boards, offset, now);
+        let is_due = |board: &UrlId| self.next_of(*board, offset, now).is_some_and(|next| next <= now);
+        let begun: Vec<UrlId> = boards.iter().copied().filter(is_due).collect();
+        self.visited(&begun, now);
         // Tomorrow's plan is computed tomorrow.
         let midnight = (seconds(now) + i64::from(offset)).div_euclid(DAY) * DAY + DAY - i64::from(offset);
-        let next = boards.iter().filter_map(|board| watching.next_of(*board, offset, now)).min();
+        let next = boards.iter().filter_map(|board| self.next_of(*board, offset, now)).min();
         let midnight = u64::try_from(midnight * 1000).map_or(now.after(3_600_000), Millis);
-        watching.next = Some(next.map_or(midnight, |next| next.min(midnight)));
-        if begun.is_empty() {
-            return;
-        }
-        let event = Event::Forum(Box::new(ForumStep { due: begun.clone(), begun, ..ForumStep::default() }));
-        self.apply(&event, now);
-        self.pending.push(event);
+        self.next = Some(next.map_or(midnight, |next| next.min(midnight)));
+        begun
     }
 
-    /// Nothing is left to fetch: the time of the next visit, if boards are revisited.
-    pub(super) fn rest_until_visit(&mut self, now: Millis) -> Option<Millis> {
-        if self.forums.sites.is_empty() {
-            return None;
-        }
-        let watching = self.forums.watching.as_mut()?;
-        if !watching.complete {
-            watching.complete = true;
-            self.visit_due(now);
-        }
-        self.forums.watching.as_ref()?.next
+    /// Everything was fetched once. Returns whether that is new.
+    pub fn complete(&mut self) -> bool {
+        !std::mem::replace(&mut self.complete, true)
+    }
+
+    /// The next visit of any board.
+    pub fn next(&self) -> Option<Millis> {
+        self.next
     }
 }
 

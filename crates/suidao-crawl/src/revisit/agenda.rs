@@ -1,491 +1,118 @@
 //! The continuous policy: which page to visit next, for as long as requests remain.
 //!
-//! The best policy visits a page when its value reaches the price of a visit (see `worth`). The price is a moving mean
-//! of the values of recent visits, so it follows the bandwidth without a solver (Busa-Fekete et al. 2025, section 5).
-//! Pages wait in a heap by the time at which they reach the price, and the most valuable of the due pages is taken:
-//! O(log n) per decision. The times depend on the price. If it has risen they are early, which is detected when they
-//! come; if it has fallen by more than a fifth they are late and recomputed.
+//! The best policy visits a page when its value reaches the price of a visit (see `worth`), and the requests at hand
+//! determine the price: so the most valuable page is next, whatever the price. Values grow at different speeds, so all
+//! pages are compared again after one in [`ANEW`] of them has been visited: at most so many values per visit.
 //!
-//! Due pages are compared by value and not by time: a price that lags by some per cent builds a queue, in which a page
-//! worth a visit per hour would wait among those worth one per month (2 to 4 per cent of the freshness in the
-//! simulation of docs/measurements.md).
-//!
-//! If a host allows a limited number of visits per day, its pages have a heap of their own and, if the limit binds, a
-//! price above the common one (Kolobov et al., SIGIR 2019); the hosts are in one heap by their first pages.
+//! Pages are compared by value and not by due time: in a queue by time a page worth a visit per hour would wait behind
+//! those worth one per month (2 to 4 per cent of the freshness in the simulation of docs/measurements.md).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use dary_heap::OctonaryHeap;
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
 
-use super::VisitValue;
+use super::{Choice, VisitValue, plan};
 use suidao_page::model::{HostId, UrlId};
 
-/// Time and number of a page in one integer; ties in order of discovery. Eight children of a node fit in a cache line.
-type Entry = u64;
+/// All pages are compared after one in this many has been visited.
+const ANEW: usize = 1024;
 
-/// Ticks per day: 10 seconds each.
-const TICKS: f64 = 8640.0;
-
-/// Time of a page that is never worth the price.
-const NEVER: u32 = u32::MAX;
-
-/// Time of a page in `ready`, which is in no heap of waiting pages.
-const READY: u32 = NEVER - 1;
-
-/// Minimum number of pages compared by value, even if none is due.
-const COMPARED: usize = 16;
-
-/// With more pages, values are recomputed after one in this many has been taken: amortised, this many per visit.
-const ANEW: usize = 4;
-
-/// Times are recomputed when the price has fallen to this share.
-const DRIFT: f64 = 1.0 / 1.2;
-
-/// Maximum change of the logarithm of a price by one visit, divided by the number of visits in the mean.
-const OUTLIER: f64 = 7.0;
-
-/// A price is a mean over at least this many visits, and at least over one visit per `PART` pages.
-const MEMORY: f64 = 32.0;
-const PART: f64 = 16.0;
-
-/// Value and number of a page that is ready: ties in order of discovery.
-type Ready = (OrderedFloat<f64>, Reverse<UrlId>);
-
-/// A page waiting for a visit.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    worth: VisitValue,
-    last: f64,
-    host: u32,
-    /// When it is due, in ticks.
-    due: u32,
-}
-
-impl Slot {
-    fn value(&self, now: f64) -> f64 {
-        self.worth.value(now - self.last)
-    }
-}
-
-/// The pages of one host, or all pages.
-#[derive(Debug, Default)]
-struct Queue {
-    /// May hold stale entries, which disagree with the page's slot.
-    heap: OctonaryHeap<Reverse<Entry>>,
-    live: usize,
-    /// The first entry as pushed to the heap of hosts; none while the host must not be asked.
-    announced: Option<Entry>,
-    price: Price,
-    /// The highest price for which times were computed.
-    timed_at: f64,
-    /// The current span for counting visits, and the visits in it.
-    span: i64,
-    visits: u32,
-    /// Whether the host's limit binds, so that it has its own price.
-    bound: bool,
-    resting: bool,
-}
-
-/// A moving geometric mean of visit values.
-#[derive(Clone, Copy, Debug, Default)]
-struct Price {
-    value: f64,
-    /// Visits in the mean: the fewer, the more the next one counts.
-    visits: f64,
-}
-
-impl Price {
-    fn observe(&mut self, value: f64, pages: usize) {
-        let memory = (pages as f64 / PART).max(MEMORY).min(self.visits + MEMORY / 4.0);
-        self.visits += 1.0;
-        self.value *= ((value / self.value).ln().clamp(-OUTLIER, OUTLIER) / memory).exp();
-    }
-}
-
-/// Pages by the time of their next visit. Deterministic.
+/// Pages waiting for a visit. Deterministic.
 #[derive(Debug)]
 pub struct RevisitQueue {
     per_host: Option<f64>,
-    pages: FxHashMap<UrlId, Slot>,
-    /// By host; without a limit per host, all pages are in the first.
-    queues: Vec<Queue>,
-    heads: BinaryHeap<Reverse<(Entry, u32)>>,
-    /// Hosts at their limit, by the span in which they may be visited again.
-    resting: BinaryHeap<Reverse<(i64, u32)>>,
-    price: Price,
-    /// The highest price for which times were computed.
-    timed_at: f64,
-    /// Due pages and some that soon will be, by value as last computed; the most valuable is taken. May hold stale
-    /// entries: pages that are not ready, or whose host rests.
-    ready: BinaryHeap<Ready>,
-    /// Pages taken from `ready` since the values were computed.
-    taken: usize,
+    pages: FxHashMap<UrlId, Choice>,
+    /// The most valuable pages of the last comparison and those put since, with their values then. May hold stale
+    /// entries, of pages visited, removed or put again.
+    best: BinaryHeap<(OrderedFloat<f64>, Reverse<UrlId>)>,
+    put: Vec<UrlId>,
+    /// Visits until the next comparison.
+    left: usize,
+    /// The current span for counting visits, and the visits of each host in it.
+    span: i64,
+    visits: FxHashMap<HostId, usize>,
 }
 
 impl RevisitQueue {
     /// An empty queue. `per_host`: maximum visits per host and day; below one, one visit in 1/`per_host` days.
     pub fn new(per_host: Option<f64>) -> Self {
-        Self {
-            per_host,
-            pages: FxHashMap::default(),
-            queues: Vec::new(),
-            heads: BinaryHeap::new(),
-            resting: BinaryHeap::new(),
-            price: Price::default(),
-            timed_at: 0.0,
-            ready: BinaryHeap::new(),
-            taken: 0,
-        }
+        let (pages, visits) = (FxHashMap::default(), FxHashMap::default());
+        Self { per_host, pages, best: BinaryHeap::new(), put: Vec::new(), left: 0, span: 0, visits }
     }
 
     /// Adds or replaces a page, last visited on day `last`.
     pub fn put(&mut self, page: UrlId, host: HostId, worth: VisitValue, last: f64) {
-        self.remove(page);
-        let host = if self.per_host.is_some() { host.0 } else { 0 };
-        if self.queues.len() <= host as usize {
-            self.queues.resize_with(host as usize + 1, Queue::default);
-        }
-        let slot = Slot { worth, last, host, due: READY };
-        self.pages.insert(page, slot);
-        let queue = &mut self.queues[host as usize];
-        if queue.live == 0 {
-            queue.timed_at = 0.0;
-        }
-        queue.live += 1;
-        self.wait(page);
-        self.tidy(host);
-    }
-
-    /// Puts a page that is in no heap into its heap.
-    fn wait(&mut self, page: UrlId) {
-        let host = self.pages[&page].host;
-        let price = self.price_of(host);
-        let slot = self.pages.get_mut(&page).expect("it is in");
-        slot.due = due(&slot.worth, slot.last, price);
-        let entry = entry(slot.due, page);
-        self.timed_at = self.timed_at.max(self.price.value);
-        let queue = &mut self.queues[host as usize];
-        queue.timed_at = queue.timed_at.max(price);
-        queue.heap.push(Reverse(entry));
-        self.announce(host);
+        self.pages.insert(page, Choice { page, host, worth, last });
+        self.put.push(page);
     }
 
     pub fn remove(&mut self, page: UrlId) {
-        if let Some(slot) = self.pages.remove(&page) {
-            self.queues[slot.host as usize].live -= 1;
-            self.tidy(slot.host);
-        }
+        self.pages.remove(&page);
     }
 
-    /// Removes the most valuable due page whose host may be asked on day `now`, and returns it with the value of the
+    /// Removes the most valuable page whose host may be asked on day `now`, and returns it with the value of the
     /// visit; none if no visit has any value. Put it back with the result of the visit. Days must not decrease.
     pub fn take(&mut self, now: f64) -> Option<(UrlId, f64)> {
-        self.wake(now);
-        if self.price.value == 0.0 && !self.begin(now) {
-            return None;
+        let span = self.per_host.map_or(0.0, |cap| (now / (1.0 / cap.clamp(1e-9, 1.0))).floor()) as i64;
+        if span != self.span {
+            (self.span, self.left) = (span, 0);
+            self.visits.clear();
         }
-        let page = loop {
-            self.make_ready(now);
-            if let Some((_, Reverse(page))) = self.ready.pop() {
-                break Some(page);
-            }
-            // No page waits, or none is ever worth the price: a lower price may help.
-            if self.head().is_none() || !self.lower(now) {
-                break None;
-            }
-        }?;
-        self.taken += 1;
-        let Slot { host, .. } = self.pages[&page];
-        let value = self.pages[&page].value(now);
-        self.remove(page);
-        self.count(host, now);
-        self.learn(host, value);
-        self.announce(host);
+        let round_ends = self.left == 0;
+        if round_ends {
+            self.compare(now);
+        }
+        let mut next = self.pop(now);
+        if next.is_none() && !round_ends {
+            // What is left of the chosen pages is stale, or of hosts at their limit.
+            self.compare(now);
+            next = self.pop(now);
+        }
+        let (page, value) = next?;
+        self.left -= 1;
+        let host = self.pages.remove(&page)?.host;
+        if self.per_host.is_some() {
+            *self.visits.entry(host).or_default() += 1;
+        }
         Some((page, value))
     }
 
-    /// Moves the most valuable page to the top of `ready`.
-    fn make_ready(&mut self, now: f64) {
-        if self.ready.len() <= COMPARED || self.taken * ANEW >= self.ready.len() {
-            self.compare(now);
-        }
-        loop {
-            self.take_due(now);
-            // If all of them were stale, the next due pages may not have been added yet.
-            if !self.drop_outdated() || !self.ready.is_empty() {
-                break;
-            }
-        }
+    /// Maximum visits of a host per span.
+    fn limit(&self) -> Option<usize> {
+        self.per_host.map(|cap| cap.max(1.0) as usize)
     }
 
-    /// Moves due pages from the heaps to `ready`, and the next ones if they are too few.
-    fn take_due(&mut self, now: f64) {
-        let now_tick = tick(now);
-        let mut worthless = Vec::new();
-        while let Some((first, host)) = self.head() {
-            let (due, page) = parts(first);
-            if due == NEVER || (due > now_tick && self.ready.len() >= COMPARED) {
-                break;
-            }
-            self.queues[host as usize].heap.pop();
-            let price = self.price_of(host);
-            let slot = self.pages.get_mut(&page).expect("it is current");
-            let value = slot.value(now);
-            if value <= 0.0 {
-                // A page just visited has no value yet.
-                worthless.push((host, first));
-                self.announce(host);
-            } else if due <= now_tick && value < price && self::due(&slot.worth, slot.last, price) > now_tick {
-                // Its time was computed at a lower price.
-                self.wait(page);
-            } else {
-                slot.due = READY;
-                self.ready.push((OrderedFloat(value), Reverse(page)));
-                self.announce(host);
-            }
-        }
-        for (host, entry) in worthless {
-            self.queues[host as usize].heap.push(Reverse(entry));
-            self.announce(host);
-        }
+    fn is_open(&self, host: HostId) -> bool {
+        self.limit().is_none_or(|most| self.visits.get(&host).is_none_or(|visits| *visits < most))
     }
 
-    /// Drops stale entries and pages of resting hosts from the top of `ready`. Returns whether there were any.
-    fn drop_outdated(&mut self) -> bool {
-        let before = self.ready.len();
-        while let Some(&(_, Reverse(page))) = self.ready.peek() {
-            match self.pages.get(&page).filter(|slot| slot.due == READY) {
-                Some(slot) if !self.queues[slot.host as usize].resting => break,
-                Some(_) => self.wait(page),
-                None => {}
-            }
-            self.ready.pop();
-        }
-        self.ready.len() < before
-    }
-
-    /// Recomputes the values of the ready pages, which grow at different speeds. Pages below the price wait again.
+    /// Chooses the most valuable of all pages anew.
     fn compare(&mut self, now: f64) {
-        self.taken = 0;
-        let mut pages: Vec<UrlId> = std::mem::take(&mut self.ready).into_iter().map(|(_, page)| page.0).collect();
-        // A page put back and ready again is in it twice.
-        pages.sort_unstable();
-        pages.dedup();
-        let valued = |page: UrlId| {
-            let slot = self.pages.get(&page).filter(|slot| slot.due == READY)?;
-            Some((OrderedFloat(slot.value(now)), Reverse(page), slot.host))
-        };
-        let mut valued: Vec<(OrderedFloat<f64>, Reverse<UrlId>, u32)> = pages.into_iter().filter_map(valued).collect();
-        valued.sort_unstable_by_key(|&entry| Reverse(entry));
-        for (place, (value, page, host)) in valued.into_iter().enumerate() {
-            if !self.queues[host as usize].resting && (place < COMPARED || value.0 >= self.price_of(host)) {
-                self.ready.push((value, page));
-            } else {
-                self.wait(page.0);
-            }
-        }
+        self.put.clear();
+        self.left = (self.pages.len() / ANEW).max(1);
+        let open = self.pages.values().filter(|choice| self.is_open(choice.host)).copied();
+        let best = plan(open, now, self.left, self.limit());
+        self.best = best.into_iter().map(|(page, value)| (OrderedFloat(value), Reverse(page))).collect();
     }
 
-    /// The first entry of all hosts that may be asked.
-    fn head(&mut self) -> Option<(Entry, u32)> {
-        while let Some(&Reverse((first, host))) = self.heads.peek() {
-            if self.queues[host as usize].announced == Some(first) {
-                if self.is_current(host, first) {
-                    return Some((first, host));
-                }
-                self.announce(host);
-            } else {
-                self.heads.pop();
+    /// The most valuable of the chosen pages that may be visited.
+    fn pop(&mut self, now: f64) -> Option<(UrlId, f64)> {
+        for page in self.put.drain(..) {
+            let value = self.pages.get(&page).map_or(0.0, |choice| choice.worth.value(now - choice.last));
+            self.best.push((OrderedFloat(value), Reverse(page)));
+        }
+        while let Some((OrderedFloat(then), Reverse(page))) = self.best.pop() {
+            let Some(choice) = self.pages.get(&page).filter(|choice| self.is_open(choice.host)) else { continue };
+            let value = choice.worth.value(now - choice.last);
+            // Values never fall, but for the last bits: this entry is of an earlier visit.
+            if value > 0.0 && value >= then * (1.0 - 1e-9) {
+                return Some((page, value));
             }
         }
         None
     }
-
-    fn is_current(&self, host: u32, entry: Entry) -> bool {
-        let (due, page) = parts(entry);
-        self.pages.get(&page).is_some_and(|slot| slot.due == due && slot.host == host)
-    }
-
-    /// Pushes a host's first page to the heap of hosts, unless the host must not be asked.
-    fn announce(&mut self, host: u32) {
-        while let Some(&Reverse(first)) = self.queues[host as usize].heap.peek() {
-            if self.is_current(host, first) {
-                break;
-            }
-            self.queues[host as usize].heap.pop();
-        }
-        let queue = &mut self.queues[host as usize];
-        let first = queue.heap.peek().map(|first| first.0).filter(|_| !queue.resting);
-        if queue.announced != first {
-            queue.announced = first;
-            self.heads.extend(first.map(|first| Reverse((first, host))));
-        }
-    }
-
-    /// Drops stale entries once they are the majority.
-    fn tidy(&mut self, host: u32) {
-        let queue = &self.queues[host as usize];
-        if queue.heap.len() > 2 * queue.live + 64 {
-            let entries = self.current(host);
-            self.queues[host as usize].heap = entries.into_iter().map(Reverse).collect();
-            self.announce(host);
-        }
-        if self.heads.len() > 2 * self.queues.len() + 64 {
-            let queues = &self.queues;
-            self.heads.retain(|Reverse((entry, host))| queues[*host as usize].announced == Some(*entry));
-        }
-    }
-
-    /// Takes the entries of a host that are not stale.
-    fn current(&mut self, host: u32) -> Vec<Entry> {
-        let heap = std::mem::take(&mut self.queues[host as usize].heap);
-        let mut entries: Vec<Entry> = heap.into_iter().map(|entry| entry.0).collect();
-        entries.retain(|&entry| self.is_current(host, entry));
-        // A page put back with the same time is in it twice.
-        entries.sort_unstable();
-        entries.dedup();
-        entries
-    }
-
-    fn price_of(&self, host: u32) -> f64 {
-        let queue = &self.queues[host as usize];
-        if queue.bound { queue.price.value.max(self.price.value) } else { self.price.value }
-    }
-
-    /// Recomputes the times of a host's pages.
-    fn retime(&mut self, host: u32) {
-        let price = self.price_of(host);
-        let mut entries = self.current(host);
-        for entry in &mut entries {
-            let (_, page) = parts(*entry);
-            let slot = self.pages.get_mut(&page).expect("it is current");
-            slot.due = due(&slot.worth, slot.last, price);
-            *entry = self::entry(slot.due, page);
-        }
-        let queue = &mut self.queues[host as usize];
-        queue.heap = entries.into_iter().map(Reverse).collect();
-        queue.timed_at = price;
-        self.announce(host);
-    }
-
-    fn retime_all(&mut self) {
-        self.timed_at = self.price.value;
-        self.heads.clear();
-        for host in 0..u32::try_from(self.queues.len()).expect("hosts are numbered by 32 bits") {
-            self.queues[host as usize].announced = None;
-            self.retime(host);
-        }
-    }
-
-    /// The initial price: the mean value of the most valuable pages, as many as the mean covers.
-    fn begin(&mut self, now: f64) -> bool {
-        let mut values = self.values(now);
-        if values.is_empty() {
-            return false;
-        }
-        let place = values.len() / (2.0 * PART) as usize;
-        let (_, value, _) = values.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
-        // Slowly at first: the initial visits are worth more than later ones.
-        self.price = Price { value: *value, visits: f64::INFINITY };
-        self.retime_all();
-        true
-    }
-
-    /// Current positive values of the pages whose hosts may be asked.
-    fn values(&self, now: f64) -> Vec<f64> {
-        let open = self.pages.values().filter(|slot| !self.queues[slot.host as usize].resting);
-        open.map(|slot| slot.value(now)).filter(|value| *value > 0.0).collect()
-    }
-
-    /// The price is too high for every page that may be visited: lowers it.
-    fn lower(&mut self, now: f64) -> bool {
-        let best = self.values(now).into_iter().fold(0.0, f64::max);
-        if best <= 0.0 || self.price.value <= f64::MIN_POSITIVE {
-            return false;
-        }
-        self.price.value = (best / 2.0).min(self.price.value / 2.0);
-        for queue in self.queues.iter_mut().filter(|queue| !queue.resting) {
-            queue.bound = false;
-        }
-        self.retime_all();
-        true
-    }
-
-    /// Maximum visits of a host per span, and the span of a day.
-    fn limit(&self, now: f64) -> Option<(u32, i64)> {
-        let (most, days) =
-            self.per_host.map(|cap| if cap >= 1.0 { (cap as u32, 1.0) } else { (1, 1.0 / cap.max(1e-9)) })?;
-        Some((most, (now / days).floor() as i64))
-    }
-
-    /// Counts a visit of a host, which may then have to rest.
-    fn count(&mut self, host: u32, now: f64) {
-        let Some((most, span)) = self.limit(now) else { return };
-        let queue = &mut self.queues[host as usize];
-        if span > queue.span || queue.visits == 0 {
-            // A host visited less than it allows has too high a price.
-            let missed = (span - queue.span - 1).clamp(0, 8) as i32;
-            let used = (f64::from(queue.visits) + 0.5) / f64::from(most);
-            queue.price.value *= used.clamp(0.5, 1.0) * 0.5_f64.powi(missed);
-            queue.bound &= queue.price.value > self.price.value;
-            queue.span = span;
-            queue.visits = 0;
-        }
-        queue.visits += 1;
-        if queue.visits >= most {
-            if !queue.bound {
-                queue.bound = true;
-                queue.price = Price { value: self.price.value, visits: 0.0 };
-            }
-            queue.resting = true;
-            self.resting.push(Reverse((queue.span + 1, host)));
-        }
-    }
-
-    fn wake(&mut self, now: f64) {
-        let Some((_, span)) = self.limit(now) else { return };
-        while let Some(&Reverse((_, host))) = self.resting.peek().filter(|rest| rest.0.0 <= span) {
-            self.resting.pop();
-            self.queues[host as usize].resting = false;
-            self.announce(host);
-        }
-    }
-
-    /// Updates the price with the value of a visit to this host.
-    fn learn(&mut self, host: u32, value: f64) {
-        let queue = &mut self.queues[host as usize];
-        if queue.bound {
-            queue.price.observe(value, queue.live);
-        } else {
-            self.price.observe(value, self.pages.len());
-        }
-        if self.price.value < DRIFT * self.timed_at {
-            self.retime_all();
-        } else if self.price_of(host) < DRIFT * self.queues[host as usize].timed_at {
-            self.retime(host);
-        }
-    }
-}
-
-fn due(worth: &VisitValue, last: f64, price: f64) -> u32 {
-    let day = last + worth.days_until(price);
-    if day.is_finite() { tick(day) } else { NEVER }
-}
-
-/// Days before day 0 are distinct too.
-fn tick(day: f64) -> u32 {
-    (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32
-}
-
-fn entry(due: u32, page: UrlId) -> Entry {
-    (u64::from(due) << 32) | u64::from(page.0)
-}
-
-fn parts(entry: Entry) -> (u32, UrlId) {
-    ((entry >> 32) as u32, UrlId(u32::try_from(entry & u64::from(u32::MAX)).expect("masked to 32 bits")))
 }
 
 #[cfg(test)]
@@ -577,7 +204,7 @@ mod tests {
         let pages = some_pages(400);
         // One large host and some small ones.
         let hosts: Vec<u32> = (0..400).map(|page| if page % 2 == 0 { 0 } else { 1 + page as u32 % 7 }).collect();
-        for (cap, budget, days) in [(20.0, 100.0, 200.0), (5.0, 30.0, 400.0), (0.5, 100.0, 3000.0)] {
+        for (cap, budget, days) in [(20.0, 100.0, 200.0), (5.0, 30.0, 400.0), (0.5, 10.0, 3000.0)] {
             let run = run(&pages, &hosts, Some(cap), budget, 1, (days, 2.0 * days));
             let best = OptimumObjective::Even
                 .total(&pages, &capped(&pages, &hosts, &[cap; 8], budget, OptimumObjective::Even));
@@ -589,26 +216,6 @@ mod tests {
             }
             assert!(counts.values().all(|&count| count <= (cap as u32).max(1)), "{cap}");
         }
-    }
-
-    #[test]
-    fn it_follows_the_bandwidth() {
-        let pages = some_pages(200);
-        let mut agenda = RevisitQueue::new(None);
-        let mut now = 0.0;
-        let mut price = [0.0; 2];
-        (0..200).for_each(|page| agenda.put(UrlId(page), HostId(0), worth(pages[page as usize]), 0.0));
-        for (place, budget) in [(0, 20.0), (1, 200.0), (0, 20.0)] {
-            let until = now + 60.0;
-            while now < until {
-                now += 1.0 / budget;
-                let (page, _) = agenda.take(now).unwrap();
-                agenda.put(page, HostId(0), worth(pages[page.0 as usize]), now);
-            }
-            assert!(price[place] == 0.0 || (agenda.price.value / price[place]).ln().abs() < 0.3, "back where it was");
-            price[place] = agenda.price.value;
-        }
-        assert!(price[1] < price[0] / 2.0, "{price:?}: more visits are worth less each");
     }
 
     #[test]
@@ -649,7 +256,6 @@ mod tests {
             }
         }
         assert_eq!(agenda.pages.len(), 10);
-        assert!(agenda.queues[0].heap.len() < 100 && agenda.heads.len() < 100, "outdated entries are dropped");
         agenda.put(UrlId(3), HostId(0), VisitValue { doubt: 0.01, ..plain(10.0) }, 0.0);
         assert_eq!(agenda.take(1.0).unwrap().0, UrlId(3), "a signal");
         agenda.remove(UrlId(9));

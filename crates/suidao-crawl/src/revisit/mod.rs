@@ -6,7 +6,6 @@
 
 pub mod adaptive;
 pub mod agenda;
-mod crossing;
 pub mod history;
 pub mod plan;
 pub mod rate;
@@ -15,6 +14,8 @@ pub mod signal;
 pub mod tally;
 pub mod worth;
 
+#[cfg(test)]
+mod crossing;
 #[cfg(test)]
 mod optimum;
 

@@ -69,7 +69,9 @@ impl OptimumObjective {
         match self {
             Self::Freshness => ((importance * rate / price).sqrt() - rate).max(0.0),
             Self::Even => {
-                1.0 / VisitValue { importance, rate, yields: 0.0, doubt: 1.0, spared: false }.days_until(price)
+                let visit = VisitValue { importance, rate, yields: 0.0, doubt: 1.0, spared: false };
+                let short = |log: f64| visit.value(log.exp()) - price;
+                if short(20.0) < 0.0 { 0.0 } else { (-crossing(-40.0, 20.0, short).1).exp() }
             }
             // (√(Δ² + 4x) - Δ)/2 without the cancellation.
             Self::Log => 2.0 * importance / price / (1.0 + (1.0 + 4.0 * importance / (price * rate)).sqrt()),

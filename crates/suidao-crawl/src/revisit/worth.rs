@@ -19,8 +19,6 @@
 //! e^(-αt) with α the rate of unsignalled changes, for a source whose silence is evidence; here it is not, since most
 //! pages have no source.
 
-use super::crossing::crossing;
-
 /// Days of the planning horizon: a page that hardly ever changes and has just changed is worth its importance for so
 /// long, and not for ever.
 const HORIZON: f64 = 3650.0;
@@ -61,29 +59,11 @@ impl VisitValue {
     /// assert!(news.value(0.0) == 0.0 && news.value(1.0) < news.value(2.0));
     /// let signalled = VisitValue { doubt: 0.1, ..news };
     /// assert!(signalled.value(1.0) > news.value(1.0));
-    /// assert!((news.days_until(news.value(3.0)) - 3.0).abs() < 1e-9);
     /// ```
     pub fn value(&self, days: f64) -> f64 {
         let days = bounded(days, LONGEST);
         let kept = if self.spared { self.fresh(days).max(self.sparing(days)) } else { self.fresh(days) };
         kept + bounded(self.yields, MOST) * days * days / 2.0
-    }
-
-    /// Days after the last visit at which a visit has this value: the inverse of [`VisitValue::value`]. 0 if it has it
-    /// at once, infinity if never.
-    pub fn days_until(&self, value: f64) -> f64 {
-        if value.is_nan() || value <= self.value(0.0) {
-            return 0.0;
-        }
-        // The sum reaches the value no later than either part alone, and not before one part reaches half of it.
-        let late = self.days_of_parts(value);
-        let yields = bounded(self.yields, MOST);
-        let days = if yields > 0.0 && late.is_finite() {
-            crossing(self.days_of_parts(value / 2.0), late, |days| self.value(days) - value).1
-        } else {
-            late
-        };
-        if days <= LONGEST { days } else { f64::INFINITY }
     }
 
     /// μ/Δ (1 - e^(-Δt) (1 + Δt)), with the time that signals add.
@@ -97,21 +77,6 @@ impl VisitValue {
     fn sparing(&self, days: f64) -> f64 {
         let rate = self.rate();
         SPARED * bounded(self.importance, MOST) * rate * days * days / (1.0 + rate * days)
-    }
-
-    /// Days until the largest part reaches this positive value.
-    fn days_of_parts(&self, value: f64) -> f64 {
-        let (importance, rate, yields) = (bounded(self.importance, MOST), self.rate(), bounded(self.yields, MOST));
-        let mut days = (2.0 * value / yields).sqrt();
-        let share = value / importance;
-        if rate > 0.0 && share <= HORIZON {
-            days = days.min(((second_inverse(share * rate) - self.signalled()) / rate).max(0.0));
-        }
-        if rate > 0.0 && self.spared {
-            let half = share / SPARED / 2.0;
-            days = days.min(half + (half * half + 2.0 * half / rate).sqrt());
-        }
-        days
     }
 
     fn rate(&self) -> f64 {
@@ -140,25 +105,6 @@ fn second(x: f64) -> f64 {
     } else {
         -(-x).exp_m1() - x * (-x).exp()
     }
-}
-
-/// The inverse of [`second`]: infinity from 1 on. This is -1 - W₋₁((p - 1)/e), of Lambert's W.
-fn second_inverse(p: f64) -> f64 {
-    if p >= 1.0 {
-        return f64::INFINITY;
-    }
-    // x - ln(1 + x) = l
-    let l = -(-p).ln_1p();
-    let q = (2.0 * l).sqrt();
-    if q < 0.02 {
-        return q * (1.0 + q * (1.0 / 3.0 + q * (1.0 / 36.0 + q * (-1.0 / 270.0 + q / 4320.0))));
-    }
-    // A close lower bound (Chatzigeorgiou 2013); the function is convex, so Newton's steps stay above after the first.
-    let mut x = q + 2.0 / 3.0 * l;
-    for _ in 0..4 {
-        x -= (x - x.ln_1p() - l) * (1.0 + x) / x;
-    }
-    x
 }
 
 #[cfg(test)]
@@ -217,9 +163,9 @@ mod tests {
     #[test]
     fn fast_pages_are_given_up_unless_spared() {
         let fast = VisitValue { rate: 100.0, ..PLAIN };
-        assert!(fast.value(1e6) <= 0.01 && fast.days_until(0.02) == f64::INFINITY);
+        assert!(fast.value(LONGEST) <= 0.01);
         let spared = VisitValue { spared: true, ..fast };
-        assert!(spared.days_until(0.02) < 1.0 && spared.days_until(1e3) < 1.1e4);
+        assert!(spared.value(1.0) > 0.02 && spared.value(1.1e4) > 1e3);
         assert!(spared.value(0.01) >= fast.value(0.01));
     }
 
@@ -233,8 +179,8 @@ mod tests {
                         for days in odd {
                             for spared in [false, true] {
                                 let page = VisitValue { importance, rate, yields, doubt, spared };
-                                let (value, until) = (page.value(days), page.days_until(days));
-                                assert!(value >= 0.0 && until >= 0.0, "{page:?} {days}: {value}, {until}");
+                                let value = page.value(days);
+                                assert!(value >= 0.0, "{page:?} {days}: {value}");
                             }
                         }
                     }
@@ -243,7 +189,6 @@ mod tests {
         }
         assert_eq!(VisitValue { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
         assert_eq!(VisitValue { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
-        assert_eq!(VisitValue { rate: 0.0, ..PLAIN }.days_until(1e-9), f64::INFINITY);
         assert_eq!(VisitValue { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all, for good");
     }
 
@@ -255,10 +200,6 @@ mod tests {
             let value = second(x);
             assert!(value >= last, "falls at {x}");
             last = value;
-            if value < 0.999 && x > 1e-150 {
-                let back = second_inverse(value);
-                assert!((back - x).abs() < 1e-11 * x, "{x} came back as {back}");
-            }
         }
         let (series, closed) = (second(0.03 - 1e-12), second(0.03 + 1e-12));
         assert!((closed / series - 1.0).abs() < 1e-9);
@@ -279,31 +220,6 @@ mod tests {
             let (now, later) = (page.value(days), page.value(days + more));
             // The last bits of a value at its ceiling may differ.
             prop_assert!(later >= now * (1.0 - 1e-14), "{} then {}", now, later);
-        }
-
-        #[test]
-        fn the_day_of_a_value_is_the_first(page in any_worth(), power in -9.0..9.0) {
-            let value = 10_f64.powf(power);
-            let days = page.days_until(value);
-            if days.is_infinite() {
-                prop_assert!(page.value(LONGEST) <= value * (1.0 + 1e-9));
-            } else if days == 0.0 {
-                prop_assert!(page.value(0.0) >= value * (1.0 - 1e-9));
-            } else {
-                prop_assert!(page.value(days * (1.0 + 1e-6)) >= value * (1.0 - 1e-9), "later");
-                prop_assert!(page.value(days * (1.0 - 1e-6)) <= value * (1.0 + 1e-9), "earlier");
-            }
-        }
-
-        #[test]
-        fn the_day_of_the_value_of_a_day_is_that_day(page in any_worth(), power in -2.0..3.0) {
-            let days = 10_f64.powf(power);
-            let value = page.value(days);
-            // Near its ceiling the value hardly depends on the days.
-            if page.value(days * 1.01) > value * 1.0001 {
-                let back = page.days_until(value);
-                prop_assert!((back - days).abs() < 1e-6 * days, "{} came back as {}", days, back);
-            }
         }
     }
 }

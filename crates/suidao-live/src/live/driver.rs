@@ -117,24 +117,17 @@ impl<F: FnMut(News)> Driver<'_, F> {
             while open && !held && self.in_flight < self.most && !self.outage.is_away() {
                 match self.crawl.next(self.clock.now()) {
                     Next::Fetch(ticket) => self.start(ticket, &done),
+                    Next::Record(batch) => self.keep(batch, None),
                     Next::Wait(until) => {
                         wake = until;
                         break;
                     }
-                    Next::Done(stop) if self.in_flight == 0 => {
-                        if let Some(batch) = self.crawl.finish(self.clock.now()) {
-                            self.keep(batch, None);
-                        }
-                        return Some(stop);
-                    }
+                    Next::Done(stop) if self.in_flight == 0 => return Some(stop),
                     // Wait for the batches that are not on disk yet.
                     Next::Done(_) => break,
                 }
             }
             if !open && self.in_flight == 0 {
-                if let Some(batch) = self.crawl.finish(self.clock.now()) {
-                    self.keep(batch, None);
-                }
                 return None;
             }
             let wake = wake.map_or(TURN, |until| Duration::from_millis(until.since(self.clock.now())).min(TURN));

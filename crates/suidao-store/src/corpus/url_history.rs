@@ -1,4 +1,4 @@
-//! The history of one URL, from the log: its path, scores, k, and its outcome or the reason why it was skipped.
+//! The history of one URL, from the log: its path, scores, k, its outcome or the reason why it was skipped, and its visits.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::store::{Record, StoreError};
+use crate::store::{Location, Record, StoreError};
 use suidao_page::model::{
-    CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, Millis, PageProcessed, QueueEntry, SkipReason,
-    TunnelBudget, UrlId, UrlOrigin,
+    CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, Millis, PageChanges, PageProcessed, QueueEntry,
+    SkipReason, TunnelBudget, UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
 
@@ -23,15 +23,26 @@ struct Linked {
     link: Link,
 }
 
+/// A request for the URL, or a decision that replaced one.
+#[derive(Serialize)]
+struct Visit {
+    at: String,
+    status: Option<u16>,
+    what: String,
+    /// The text differs from that of the visit before.
+    changed: bool,
+    /// URLs never seen before that the page links to.
+    new_links: usize,
+    archive: Option<Location>,
+}
+
 /// Everything that the log has about one URL. Serialised for programs, displayed for people.
 #[derive(Serialize)]
 pub struct UrlHistory {
     url: CrawlUrl,
     /// Its outcome; before one, why it is queued or was skipped.
     fate: Value,
-    /// Visits after the first.
-    visits_since: u64,
-    retries: Vec<Failure>,
+    visits: Vec<Visit>,
     links: Vec<Linked>,
     path: Vec<Discovered>,
     /// The outcome for people: in brief, and with queue and k.
@@ -107,8 +118,16 @@ impl UrlHistory {
         let mut story = Self::of(url.clone());
         let mut pages = 0;
         for record in batches() {
-            let batch = record?.batch;
+            let Record { batch, archive, .. } = record?;
+            let is_new = |event: &&Event| matches!(event, Event::Discovered(found) if id.is_some_and(|id| found.origin == UrlOrigin::Link(id)));
+            let discovered = batch.events.iter().filter(is_new).count();
             for event in batch.events {
+                if let Some((status, what, changed)) = visit(&event, id) {
+                    let archive = archive.filter(|_| status.is_some());
+                    let again = matches!(&event, Event::PageFetched(page) if page.again.is_some());
+                    let new_links = if again { discovered } else { 0 };
+                    story.visits.push(Visit { at: time(batch.at), status, what, changed, new_links, archive });
+                }
                 pages += u64::from(matches!(&event, Event::PageFetched(page) if page.again.is_none()));
                 if let Event::Discovered(found) = &event {
                     if mentioned.contains(&found.id) {
@@ -140,8 +159,7 @@ impl UrlHistory {
         Self {
             url,
             fate: Value::Null,
-            visits_since: 0,
-            retries: Vec::new(),
+            visits: Vec::new(),
             links: Vec::new(),
             path: Vec::new(),
             pages: FxHashMap::default(),
@@ -166,11 +184,6 @@ impl UrlHistory {
                 if origin.split_once("://").is_some_and(|(_, host)| *host == *self.url.authority()) =>
             {
                 self.unreached = failure;
-                return;
-            }
-            Event::FetchRetried { id: of, failure } if Some(of) == id => return self.retries.push(failure),
-            Event::Unchanged { id: of, .. } if Some(of) == id => {
-                self.visits_since += 1;
                 return;
             }
             Event::PageFetched(page) if Some(page.id) == id => {
@@ -208,10 +221,8 @@ impl UrlHistory {
             }
             _ => return,
         };
-        // A fetched page stays fetched; `suidao history` lists later visits.
-        if self.fate.get("fetched").is_some() {
-            self.visits_since += 1;
-        } else {
+        // A fetched page stays fetched.
+        if self.fate.get("fetched").is_none() {
             (self.fate, self.told) = (fate, told.map(|told| format!("  {told}\n")));
         }
     }
@@ -293,12 +304,17 @@ impl fmt::Display for UrlHistory {
         if let Some(failure) = self.unreached.as_ref().filter(|_| self.is_hosts && self.fate.get("reason").is_some()) {
             writeln!(out, "  last robots.txt request to the host: {failure}")?;
         }
-        if self.visits_since > 0 {
-            let times = if self.visits_since == 1 { "once".to_owned() } else { format!("{} times", self.visits_since) };
-            writeln!(out, "  revisited {times}; see `suidao history`")?;
+        if self.visits.len() > 1 {
+            writeln!(out, "visits:")?;
         }
-        for failure in &self.retries {
-            writeln!(out, "  failed earlier and retried: {failure}")?;
+        for visit in self.visits.iter().filter(|_| self.visits.len() > 1) {
+            let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
+            write!(out, "  {}  {status}  {}", visit.at, visit.what)?;
+            if visit.new_links > 0 {
+                write!(out, ", {} new links", visit.new_links)?;
+            }
+            let place = visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
+            writeln!(out, "{place}")?;
         }
         let judged = self.judged();
         if !judged.is_empty() {
@@ -343,6 +359,41 @@ impl fmt::Display for UrlHistory {
         }
         Ok(())
     }
+}
+
+/// A visit of the URL: status, words, and whether its text had changed.
+fn visit(event: &Event, id: Option<UrlId>) -> Option<(Option<u16>, String, bool)> {
+    let of = |other: UrlId| Some(other) == id;
+    let without_answer = |what: String| (None, what, false);
+    Some(match event {
+        Event::PageFetched(page) if of(page.id) => match page.again {
+            None => (Some(page.status), format!("first fetch: {}", page.title), true),
+            Some(PageChanges { text, links }) => {
+                let what = match (text, links) {
+                    (true, true) => "text and links changed",
+                    (true, false) => "text changed",
+                    (false, true) => "links changed, text unchanged",
+                    (false, false) => "bytes changed, text and links unchanged",
+                };
+                (Some(page.status), what.to_owned(), text)
+            }
+        },
+        Event::Unchanged { id, status, since, .. } if of(*id) => {
+            let how = if *status == 304 { "not modified" } else { "identical bytes" };
+            (Some(*status), format!("{how} since {}", time(*since)), false)
+        }
+        Event::Redirected { id, permanent, .. } if of(*id) => {
+            without_answer(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
+        }
+        Event::FetchRetried { id, failure } if of(*id) => without_answer(format!("{failure}; will be retried")),
+        Event::FetchFailed { id, failure } if of(*id) => without_answer(failure.to_string()),
+        Event::UrlExcluded { id, reason } if of(*id) => without_answer(format!("skipped: {}", reason.why())),
+        Event::PageGone { id, to } if of(*id) => {
+            let why = if to.is_some() { "moved" } else { "missing for longer than refresh.grace" };
+            without_answer(format!("retired: {why}"))
+        }
+        _ => return None,
+    })
 }
 
 fn followed(link: &Link) -> Option<QueueEntry> {
@@ -395,8 +446,33 @@ fn verdict(page: &PageProcessed) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::{crawl, revisited};
     use super::*;
     use suidao_page::model::{PathState, Priority, QueueId, Relevance};
+
+    #[test]
+    fn visits_are_listed_with_what_had_changed() {
+        let root = tempfile::tempdir().unwrap();
+        let store = crawl(root.path(), &[("http://a.cn/1", "<title>球讯</title><p>足球")]);
+        let url = CrawlUrl::parse("http://a.cn/1").unwrap();
+        let told = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
+        assert!(!told.to_string().contains("visits:") && told.visits[0].what == "first fetch: 球讯", "{told}");
+        let mut settled = store.batch(0).unwrap().batch;
+        let first = settled.at;
+        for event in &mut settled.events {
+            if let Event::PageFetched(page) = event {
+                page.again = Some(PageChanges { text: true, links: false });
+            }
+        }
+        drop(store);
+        let store = revisited(root.path(), settled, first);
+        let told = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
+        let [before, after] = told.visits.as_slice() else { panic!("{told}") };
+        assert!(before.archive.is_some() && after.changed && after.archive > before.archive, "{told}");
+        let text = told.to_string();
+        assert!(text.contains("visits:\n") && text.contains("  200  text changed  [file 1 byte "), "{text}");
+        assert!(text.contains("fetched ") && text.contains(" as page 1,"), "the first fetch is the outcome: {text}");
+    }
 
     #[test]
     fn links_are_told_by_what_they_gave_and_how_many_more_there_are() {

@@ -38,8 +38,8 @@ fn an_https_seed_is_not_crawled_in_the_clear_because_its_port_refuses() {
         // The restriction to https is in the log, so a restored machine has it too.
         let mut again = Crawl::new(at_once(), Box::new(BreadthFirst));
         run.batches.iter().for_each(|batch| again.restore(batch));
-        let id = again.hosts.id_of(&CrawlUrl::parse("http://t.cn/").unwrap()).unwrap();
-        assert_eq!(again.hosts.get(id).https, run.crawl.hosts.get(id).https);
+        let id = again.state.hosts.id_of(&CrawlUrl::parse("http://t.cn/").unwrap()).unwrap();
+        assert_eq!(again.state.hosts.get(id).https, run.crawl.state.hosts.get(id).https);
         run.fetched
     };
     // Neither the seed nor a link to its host is downgraded, whichever comes first.
@@ -97,6 +97,7 @@ fn ports_of_other_services_are_refused_by_name_wherever_they_come_from() {
     let (_, batch) = seeded(open, BreadthFirst, &["http://t.cn:22/"]);
     let mut closed = Crawl::new(at_once(), Box::new(BreadthFirst));
     closed.restore(&batch);
+    assert!(matches!(closed.next(Millis(0)), Next::Record(_)));
     assert!(matches!(closed.next(Millis(0)), Next::Done(Stop::FrontierEmpty)));
     assert_eq!(closed.refusals()[&SkipReason::Port], 1);
 }
@@ -146,9 +147,9 @@ fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
 fn a_page_that_is_as_it_was_ends_a_row_of_soft_404s() {
     let web = web("http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0");
     let mut run = drive_from(at_once(), &["http://s.cn/"], &web, 1);
-    let id = |path: &str| run.crawl.urls.find(&CrawlUrl::parse(&format!("http://s.cn/{path}")).unwrap()).unwrap();
+    let id = |path: &str| run.crawl.state.urls.find(&CrawlUrl::parse(&format!("http://s.cn/{path}")).unwrap()).unwrap();
     let (page, gone) = (id(""), id("a"));
-    let missing = |crawl: &Crawl| crawl.hosts.get(crawl.urls.get(page).host()).missing;
+    let missing = |crawl: &Crawl| crawl.state.hosts.get(crawl.state.urls.get(page).host()).missing;
     let failure = Failure { kind: FailureKind::NoSuchPage, retry_after: None };
     let events = vec![Event::FetchFailed { id: gone, failure }];
     run.crawl.restore(&Batch { at: run.at, took: None, events });

@@ -84,7 +84,7 @@ fn course_of(
                 Next::Fetch(ticket) => {
                     let url = ticket.url.to_string();
                     let (outcome, took, from) = answer(&url, at);
-                    let known = crawl.hosts.of(&ticket.url).is_some_and(|host| host.address.is_some());
+                    let known = crawl.state.hosts.of(&ticket.url).is_some_and(|host| host.address.is_some());
                     let number = asked.len();
                     asked.push(Asked { out: at, back: at + took, url, known });
                     under_way
@@ -94,8 +94,8 @@ fn course_of(
                     wake = until;
                     break;
                 }
+                Next::Record(batch) => batches.push(batch),
                 Next::Done(stop) => {
-                    batches.extend(crawl.finish(Millis(at)));
                     return Course { asked, batches, stop, at, crawl };
                 }
             }
@@ -256,6 +256,7 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
                     let (outcome, ..) = answer(ticket.url.as_str(), now.0);
                     crawl.settle(ticket, outcome, ResponseMeta::default(), now);
                 }
+                Next::Record(_) => {}
                 Next::Wait(until) => now = until.unwrap(),
                 Next::Done(stop) => {
                     assert_eq!(stop, Stop::FrontierEmpty);

@@ -2,17 +2,18 @@
 
 use std::cmp::Reverse;
 
+use crate::revisit::agenda::RevisitQueue;
 use crate::revisit::history::days;
-use suidao_page::model::{Budget, Event, LinkState, Millis, RefreshStep, UrlId};
+use suidao_page::model::{Budget, Event, LinkState, Millis, RefreshStep, UrlId, Validators};
 
-use super::machine::Crawl;
-use super::politeness::millis;
-use super::refresh::{ActiveRound, Refreshing, place};
+use super::State;
+use crate::crawl::politeness::millis;
+use crate::crawl::refresh::{ActiveRound, Refreshing};
 
 /// Milliseconds; longer than any round that finishes.
 const A_DAY: u64 = 86_400_000;
 
-impl Crawl {
+impl State {
     /// Updates the refresh after the state has changed.
     pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return self.observe_left_due(event) };
@@ -56,7 +57,7 @@ impl Crawl {
         };
         let again = id.is_some_and(|id| refreshing.due.contains_key(&id));
         let before = id.and_then(|id| refreshing.histories.get(id)).map(|page| {
-            let still = (-page.rate(&refreshing.wish.settings) * days(at.since(page.last))).exp();
+            let still = (-page.rate(&refreshing.wanted.settings) * days(at.since(page.last))).exp();
             (page.signals, still)
         });
         let found = refreshing.histories.observe(event, at);
@@ -116,15 +117,15 @@ impl Crawl {
     }
 
     /// Schedules the next visit of a page by its value, or by the time when it may be requested again.
-    pub(super) fn reschedule(&mut self, id: UrlId, now: Millis) {
+    pub fn reschedule(&mut self, id: UrlId, now: Millis) {
         let host = self.urls.get(id).host();
         let Some(refreshing) = &mut self.refreshing else { return };
         if refreshing.agenda.is_none() || refreshing.due.contains_key(&id) {
             return;
         }
         let Some(page) = refreshing.histories.get(id).filter(|page| !page.retired) else { return };
-        let ripe = page.earliest_revisit(&refreshing.wish.settings);
-        let worth = page.later(&refreshing.wish.settings).map(|worth| refreshing.doubted(worth, page, host));
+        let ripe = page.earliest_revisit(&refreshing.wanted.settings);
+        let worth = page.later(&refreshing.wanted.settings).map(|worth| refreshing.doubted(worth, page, host));
         let asked = days(page.asked.0);
         if ripe > now {
             refreshing.early.push(Reverse((ripe, id)));
@@ -150,7 +151,7 @@ impl Crawl {
 
     fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return };
-        let (shortest, wish) = (refreshing.wish.settings.shortest_ms(), refreshing.wish.budget);
+        let (shortest, budget_wanted) = (refreshing.wanted.settings.shortest_ms(), refreshing.wanted.budget);
         if let Some(budget) = step.budget {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
             refreshing.round =
@@ -165,8 +166,8 @@ impl Crawl {
         if step.due.is_empty() && step.budget != Some(Budget::Spent) {
             // Resets the hosts' failures too: they may be back. Those that failed last are asked when nothing else is
             // left, and not sooner than a page would be.
-            let beyond = match wish {
-                Budget::PerDay(_) => millis(self.conditions.politeness.patience).saturating_add(1),
+            let beyond = match budget_wanted {
+                Budget::PerDay(_) => millis(self.settings.politeness.patience).saturating_add(1),
                 _ => A_DAY,
             };
             let rest = self.hosts.stand_back(shortest, beyond, at);
@@ -185,7 +186,7 @@ impl Crawl {
     }
 
     /// Makes sources due, before all pages.
-    pub(super) fn make_sources_due(&mut self, sources: &[UrlId]) {
+    fn make_sources_due(&mut self, sources: &[UrlId]) {
         let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, f32::MAX)).collect();
         self.make_pages_due(&due);
     }
@@ -203,10 +204,38 @@ impl Crawl {
         }
     }
 
-    pub(super) fn queue_due(&mut self, id: UrlId) {
-        let Some(Refreshing { due, queue, .. }) = &mut self.refreshing else { return };
-        if let Some(value) = due.get(&id) {
-            queue.push(self.urls.get(id).host(), id, place(*value));
+    fn observe_hints(
+        &mut self,
+        id: UrlId,
+        pages: &[UrlId],
+        sources: &[UrlId],
+        told: (bool, &Option<Box<Validators>>),
+        at: Millis,
+    ) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        refreshing.signals.read(id, at, Some(told));
+        refreshing.signals.add(sources, false);
+        for page in pages {
+            refreshing.histories.signal(*page);
+        }
+        let new: Vec<UrlId> =
+            sources.iter().copied().filter(|id| self.urls.get(*id).state == LinkState::Dropped).collect();
+        // Sitemaps named by a sitemap are requested in the same round.
+        self.make_sources_due(&new);
+        for page in pages {
+            self.reschedule(*page, at);
+        }
+    }
+
+    /// Fills the queue of an endless refresh.
+    pub fn fill_revisit_queue(&mut self, now: Millis) {
+        let Some(Refreshing { agenda, early, histories, wanted, .. }) = &mut self.refreshing else { return };
+        *agenda = Some(RevisitQueue::new(wanted.settings.per_host.map(f64::from)));
+        early.clear();
+        let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
+        pages.sort_unstable();
+        for id in pages {
+            self.reschedule(id, now);
         }
     }
 }

@@ -1,0 +1,212 @@
+//! What an answer leads to, other than a page: the scheme and address of its host, a redirect, a failure, the rules of a
+//! robots.txt, the answer to a probe.
+
+use super::page::{self, FetchedPage};
+use super::{ahead, sitemaps};
+use crate::crawl::draft::Draft;
+use crate::crawl::health::asks_to_wait;
+use crate::crawl::outcome::{FetchOutcome, ResponseMeta};
+use crate::crawl::robots::OriginRobots;
+use crate::crawl::settings::CrawlSettings;
+use crate::crawl::state::State;
+use crate::crawl::ticket::{FetchKind, Ticket};
+use crate::crawl::traps::title;
+use crate::trap::absent;
+use suidao_page::model::{
+    AbsentPage, CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Relevance, RobotsRules,
+    Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
+};
+
+/// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
+const ROBOTS_REDIRECTS: u8 = 5;
+
+/// What the answer says of its host: its address, if that is new, and its scheme. Returns whether the request must be
+/// repeated under http, because the host does not answer under https.
+pub fn host_facts(draft: &mut Draft, ticket: &Ticket, outcome: &FetchOutcome, meta: ResponseMeta) -> bool {
+    let host = ticket.host;
+    let known = draft.state.hosts.get(host).address.map(|(address, _)| address);
+    // The address of a robots.txt on another host does not count.
+    if let Some(address) = meta.from.filter(|address| Some(*address) != known)
+        && draft.state.hosts.id_of(&ticket.url) == Some(host)
+    {
+        draft.push(Event::HostResolved { host, address });
+    }
+    let Some(https) = new_scheme(draft.state, ticket, outcome) else { return false };
+    draft.push(Event::Scheme { host, https });
+    ticket.url.is_https() && matches!(outcome, FetchOutcome::Failed(_)) && !https
+}
+
+/// The host's scheme according to an answer, if that is new: the first that it answers, http if https cannot be
+/// connected, and the one that it redirects the same URL to.
+fn new_scheme(state: &State, ticket: &Ticket, outcome: &FetchOutcome) -> Option<bool> {
+    let known = state.hosts.get(ticket.host).https;
+    let asked = ticket.url.is_https();
+    let https = match outcome {
+        // A robots.txt may redirect to another host, whose answer does not count for this one.
+        _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
+        FetchOutcome::Redirect { to, .. } if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
+        FetchOutcome::Failed(Failure { kind, .. })
+            if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
+        {
+            let closed = matches!(kind, FailureKind::Connect | FailureKind::Refused);
+            (asked && known.is_none() && closed).then_some(false)
+        }
+        _ => known.is_none().then_some(asked),
+    };
+    https.filter(|https| state.settings.scope.one_scheme && known != Some(*https))
+}
+
+/// What the outcome of a ticket leads to.
+pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
+    let (is_plain, is_source) =
+        (matches!(ticket.wanted, FetchKind::Plain(_)), matches!(ticket.wanted, FetchKind::Hints(_)));
+    let id = match ticket.wanted {
+        FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Hints(id) => id,
+        FetchKind::Absent(host) => return probed(draft, host, outcome),
+        FetchKind::Robots { host, https } => return robots(draft, host, https, ticket.origin, outcome),
+    };
+    match outcome {
+        FetchOutcome::Page { status, page, sight, validators } => {
+            let sight = sight.filter(|_| !is_plain);
+            page::fetched(draft, id, &ticket.url, FetchedPage { status, page: *page, sight, validators });
+        }
+        FetchOutcome::Hints(hints, validators) => sitemaps::read(draft, id, *hints, validators),
+        FetchOutcome::Unchanged if is_source => sitemaps::unchanged(draft, id),
+        FetchOutcome::Unchanged => unchanged(draft, id),
+        FetchOutcome::Redirect { to, .. } if is_source => sitemaps::moved(draft, id, &to),
+        FetchOutcome::Redirect { to, permanent } => redirected(draft, id, &to, permanent),
+        FetchOutcome::Failed(failure) => failed(draft, id, failure),
+        FetchOutcome::Robots(_) => failed(draft, id, Failure { kind: FailureKind::Broken, retry_after: None }),
+    }
+}
+
+/// A 304.
+fn unchanged(draft: &mut Draft, id: UrlId) {
+    match draft.state.tracked(id).map(|known| known.whole) {
+        Some(since) => draft.push(Event::Unchanged { id, status: 304, since, validators: None }),
+        // The request was unconditional.
+        None => failed(draft, id, Failure { kind: FailureKind::Status(304), retry_after: None }),
+    }
+}
+
+fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
+    let state = draft.state;
+    let own = state.urls.url(id);
+    // A server that answers a URL without a session by one with a session gets the latter.
+    let plain = state.without_session(to).filter(|plain| *plain != own);
+    let to = draft.preferred(plain.as_ref().unwrap_or(to));
+    if state.tracked(id).is_none() && draft.find(&to).is_some_and(|to| is_circle(state, id, to)) {
+        return failed(draft, id, Failure { kind: FailureKind::RedirectLoop, retry_after: None });
+    }
+    let known = state.urls.get(id);
+    let (place, redirects) = (ahead(known.place()), known.redirects() + 1);
+    let too_many = redirects > draft.settings.limits.redirects.min(15);
+    let refusal = if too_many { Some(SkipReason::Redirects) } else { draft.settings.refuses(&to) };
+    let link = if let Some(reason) = refusal {
+        // A known URL may be fetched for another reason.
+        if draft.find(&to).is_none() {
+            draft.reject(&to, Some(id), reason);
+        }
+        None
+    } else {
+        let target = draft.id(&to, UrlOrigin::Redirect(id), "");
+        let follow = LinkDecision::Follow(place);
+        draft.may_be_queued(target).then_some(Link::bare(target, Relevance::ZERO, follow))
+    };
+    let target = draft.find(&to).filter(|_| permanent);
+    draft.push(Event::Redirected { id, link, permanent });
+    if state.tracked(id).is_some_and(|known| !known.retired) {
+        draft.perhaps_gone(id, target);
+    }
+}
+
+/// Whether a redirect leads back to where it began. A rewritten spelling may be redirected back.
+fn is_circle(state: &State, from: UrlId, to: UrlId) -> bool {
+    let next = |at: &UrlId| {
+        let redirected = state.urls.get(*at).state == LinkState::Redirected;
+        redirected.then(|| state.canonicals.moved_to(*at)).flatten()
+    };
+    let most = usize::from(state.settings.limits.redirects) + 2;
+    std::iter::successors(Some(to), next).take(most).any(|at| at == from)
+}
+
+pub fn failed(draft: &mut Draft, id: UrlId, failure: Failure) {
+    let state = draft.state;
+    let may_be_tried = state.urls.get(id).tries() < draft.settings.limits.retries.min(15);
+    if failure.is_transient() && (may_be_tried || is_hosts_fault(state, id, &failure)) {
+        return draft.push(Event::FetchRetried { id, failure });
+    }
+    let gone = matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
+    // A failing host is no evidence about a page.
+    let is_pages = !failure.is_hosts();
+    draft.push(Event::FetchFailed { id, failure });
+    if is_pages {
+        // It failed without a parameter that it was first fetched with: then that is not a session parameter.
+        let host = state.urls.get(id).host();
+        for name in state.traps.sessions.needed(host, &state.urls.url(id)) {
+            draft.push(Event::Trap(Box::new(TrapStep::NoSession { host, name })));
+        }
+    }
+    if gone && state.tracked(id).is_some() {
+        draft.perhaps_gone(id, None);
+    }
+}
+
+/// Whether the last failure of a page counts against its host: the host has failed as often in a row and a page could
+/// not cause that, or it asks to slow down, or other URLs of the host can show which of the two it is. Never if requests
+/// are not spaced, since the same page would be next at once.
+fn is_hosts_fault(state: &State, id: UrlId, failure: &Failure) -> bool {
+    let CrawlSettings { limits, politeness, .. } = &*state.settings;
+    let host = state.hosts.get(state.urls.get(id).host());
+    let others = host.queued as usize > host.parked.len();
+    let waits = politeness.backoff > 0.0 && limits.retries > 0;
+    let is_host = host.health.opens(limits) && (failure.is_down() || asks_to_wait(failure) || others);
+    failure.is_hosts() && waits && !state.is_due(id) && is_host
+}
+
+fn robots(draft: &mut Draft, host: HostId, https: bool, origin: String, outcome: FetchOutcome) {
+    let followed = draft.state.hosts.get(host).robots(https).map_or(0, OriginRobots::followed);
+    let mut failure = None;
+    let rules = match outcome {
+        FetchOutcome::Redirect { to, .. } if followed < ROBOTS_REDIRECTS => {
+            return draft.push(Event::RobotsRedirected { host, origin, to });
+        }
+        // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows everything.
+        FetchOutcome::Redirect { .. } => RobotsRules::AllowAll,
+        FetchOutcome::Robots(rules) => rules,
+        // Our guard refused the address, not the host: each page is then refused with that reason.
+        FetchOutcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => RobotsRules::AllowAll,
+        FetchOutcome::Failed(failed) => {
+            failure = Some(failed);
+            RobotsRules::Unreachable
+        }
+        FetchOutcome::Page { .. } | FetchOutcome::Unchanged | FetchOutcome::Hints(..) => RobotsRules::Unreachable,
+    };
+    draft.push(Event::Robots { host, origin, rules, failure });
+}
+
+/// The answer to a request for a page that cannot exist.
+fn probed(draft: &mut Draft, host: HostId, outcome: FetchOutcome) {
+    let state = draft.state;
+    let answer = match outcome {
+        FetchOutcome::Page { page, .. } => Some(AbsentPage::Page { sketch: page.sketch, title: title(&page.title) }),
+        FetchOutcome::Redirect { to, .. } => Some(AbsentPage::Redirect(draft.preferred(&to))),
+        // The failure counts against the host like that of a page.
+        FetchOutcome::Failed(failure) if failure.is_transient() || failure.is_hosts() => {
+            return draft.push(Event::Trap(Box::new(TrapStep::Unanswered { host, failure })));
+        }
+        _ => None,
+    };
+    let suspects = state.traps.suspicions.get(&host).map(|suspicion| suspicion.pages.as_slice()).unwrap_or_default();
+    let same = |&&(id, sketch, title): &&(UrlId, Sketch, u32)| {
+        let is_same = |answer: &AbsentPage, url: &CrawlUrl| {
+            absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url)
+        };
+        answer.as_ref().is_some_and(|answer| is_same(answer, &state.urls.url(id)))
+    };
+    let pages: Vec<UrlId> = suspects.iter().filter(same).map(|(id, ..)| *id).collect();
+    draft.push(Event::Trap(Box::new(TrapStep::Absent { host, answer, pages: pages.clone() })));
+    for id in pages {
+        draft.push(Event::PageGone { id, to: None });
+    }
+}

@@ -1,0 +1,203 @@
+//! Whether a URL at the head of the queues is fetched, and what comes first.
+
+use super::ahead;
+use crate::crawl::draft::Draft;
+use crate::crawl::frontier::QueueHead;
+use crate::crawl::groups::GroupId;
+use crate::crawl::health::Health;
+use crate::crawl::hosts::HostState;
+use crate::crawl::politeness::millis;
+use crate::crawl::refresh::is_over;
+use crate::crawl::robots::RobotsAnswer;
+use crate::crawl::run::Run;
+use crate::crawl::state::{State, differs};
+use suidao_page::model::{
+    Budget, CrawlUrl, Event, HostId, Link, LinkDecision, Millis, Relevance, SkipReason, Stop, UrlOrigin,
+};
+
+/// The wait for a host that never answered is `politeness.patience` divided by this.
+const STRANGERS: u64 = 20;
+
+/// Whether anything may be requested.
+pub enum Gate {
+    Open,
+    Wait(Option<Millis>),
+    /// The crawl ends as soon as nothing is in flight.
+    End(Stop),
+}
+
+/// What budgets and stop conditions say.
+pub fn gate(state: &State, run: &Run, now: Millis) -> Gate {
+    let progress = &state.counts.progress;
+    if let Some(refreshing) = &state.refreshing {
+        // A refresh has a budget of its own.
+        return match (refreshing.stopped, &refreshing.round) {
+            (Some(stop), _) => Gate::End(stop),
+            (None, Some(round)) if matches!(round.budget, Budget::PerDay(_)) && refreshing.paced > now => {
+                Gate::Wait(Some(refreshing.paced))
+            }
+            (None, Some(round)) if is_over(round, refreshing.in_flight[0], now) => Gate::End(Stop::BudgetSpent),
+            _ => Gate::Open,
+        };
+    }
+    let limit = state.settings.limits.pages.unwrap_or(u64::MAX);
+    if progress.pages >= limit {
+        Gate::End(Stop::PageLimit)
+    } else if progress.pages + run.pages_in_flight >= limit {
+        Gate::Wait(None)
+    } else if are_requests_used_up(state, run) {
+        Gate::End(Stop::RequestLimit)
+    } else {
+        state.stop.reached(&state.settings.goals, progress, now).map_or(Gate::Open, Gate::End)
+    }
+}
+
+/// Whether the request limit is reached. Board visits over days have only the configured limit.
+fn are_requests_used_up(state: &State, run: &Run) -> bool {
+    let limits = &state.settings.limits;
+    let most = match state.settings.watch {
+        Some(_) => run.allowed.or(limits.requests),
+        None => run.allowed.or_else(|| limits.most_requests(limits.pages)),
+    };
+    let progress = &state.counts.progress;
+    let counted = if limits.requests.is_some() { progress.requests } else { progress.answered() };
+    most.is_some_and(|most| counted + run.in_flight() >= most)
+}
+
+/// What becomes of a head.
+pub enum Ruling {
+    /// This group of its host allows no request now.
+    Defer(GroupId),
+    /// Its score has fallen: it is queued with the lower one.
+    Lowered,
+    /// It is excluded, or its rank goes to another spelling.
+    Removed,
+    /// The host's robots.txt is requested first.
+    Robots,
+    /// This page, which cannot exist, is requested first.
+    Probe(CrawlUrl),
+    Fetch(CrawlUrl),
+}
+
+/// Decides on a head; `again`: a due page. `closing`: hosts that may not exist are given up.
+pub fn rule(draft: &mut Draft, head: QueueHead, again: bool, closing: bool) -> Ruling {
+    let (state, now) = (draft.state, draft.now);
+    if let Some(by) = state.hosts.groups.busy(state.hosts.get(head.host).groups(), now) {
+        return Ruling::Defer(by);
+    }
+    let url = state.urls.url(head.id);
+    // A revisit uses the spelling of the first fetch, and is not checked for traps.
+    if !again {
+        let queued = state.urls.get(head.id).place();
+        let score = state.strategy.current_score(head.id);
+        let fallen = |score| score < queued.priority && differs(score, queued.priority);
+        if let Some(priority) = score.filter(|&score| fallen(score)) {
+            draft.push(Event::Reprioritized { id: head.id, priority });
+            return Ruling::Lowered;
+        }
+        if let Some(home) = state.in_preferred_scheme(&url).or_else(|| state.plain(&url)) {
+            let to = draft.id(&home, UrlOrigin::Redirect(head.id), "");
+            let link = Link::bare(to, Relevance::ZERO, LinkDecision::Follow(ahead(queued)));
+            let link = draft.may_be_queued(to).then_some(link);
+            draft.push(Event::SchemeRewritten { id: head.id, link });
+            return Ruling::Removed;
+        }
+        if let Some(reason) = state.refuses_now(head.id, &url) {
+            draft.push(Event::UrlExcluded { id: head.id, reason });
+            return Ruling::Removed;
+        }
+    }
+    match permission(state, head.host, &url, again, closing, now) {
+        Permission::Refused(reason) => {
+            draft.push(Event::UrlExcluded { id: head.id, reason });
+            Ruling::Removed
+        }
+        Permission::AskRobots => Ruling::Robots,
+        Permission::Granted => {
+            let may_probe =
+                |probe: &CrawlUrl| permission(state, head.host, probe, again, closing, now) == Permission::Granted;
+            state.probe(head.host, &url).filter(may_probe).map_or(Ruling::Fetch(url), Ruling::Probe)
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Permission {
+    Granted,
+    AskRobots,
+    Refused(SkipReason),
+}
+
+fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, closing: bool, now: Millis) -> Permission {
+    let (limits, politeness) = (&state.settings.limits, &state.settings.politeness);
+    let host = state.hosts.get(id);
+    if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
+        return Permission::Refused(SkipReason::HostBudget);
+    }
+    let nowhere = closing && host.health.is_unreachable(limits);
+    let failing = nowhere || host.health.is_given_up(limits, politeness, now);
+    if !politeness.robots {
+        return if failing { Permission::Refused(SkipReason::HostFailing) } else { Permission::Granted };
+    }
+    let Some(robots) = host.robots(url.is_https()) else { return Permission::AskRobots };
+    match robots.word(url, &host.health, (limits, politeness), host.delay(politeness), now) {
+        RobotsAnswer::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
+        RobotsAnswer::Forbidden => Permission::Refused(SkipReason::Robots),
+        // A host whose rules were never fetched is given up for that reason.
+        RobotsAnswer::Ask if !robots.has_rules() && nowhere => Permission::Refused(SkipReason::RobotsUnreachable),
+        RobotsAnswer::Ask if !robots.has_rules() => Permission::AskRobots,
+        _ if failing => Permission::Refused(SkipReason::HostFailing),
+        RobotsAnswer::Ask => Permission::AskRobots,
+        RobotsAnswer::Allowed => Permission::Granted,
+    }
+}
+
+/// What to do if no queue has anything that may be requested now.
+pub fn idle(state: &State, run: &Run, now: Millis) -> Gate {
+    if run.in_flight() > 0 {
+        return Gate::Wait(state.hosts.next_due());
+    }
+    if state.counts.progress.queued == 0 || state.is_round_done() {
+        return Gate::End(Stop::FrontierEmpty);
+    }
+    let worth_waiting = state.hosts.waiting().filter(|&(at, host)| {
+        let host = state.hosts.get(host);
+        host.queued > 0 && (!host.failing || at.since(now) <= patience_with(state, host))
+    });
+    match worth_waiting.map(|(at, _)| at).chain(state.hosts.groups.next_due()).min() {
+        Some(at) => Gate::Wait(Some(at)),
+        None => Gate::End(Stop::OnlyUnreachable),
+    }
+}
+
+/// How long to wait for a failing host when nothing else is left, in milliseconds.
+fn patience_with(state: &State, host: &HostState) -> u64 {
+    let patience = millis(state.settings.politeness.patience);
+    let is_stranger = host.health.is_unknown() && !state.settings.goes_on_for_days();
+    if is_stranger { patience / STRANGERS } else { patience }
+}
+
+/// Only failing hosts are left, and their waits exceed the patience: those that never answered are retried a few times
+/// in quick succession, so that the crawl ends seconds after its last page. Returns the retries that come sooner by that.
+pub fn quick_retries(state: &State, now: Millis) -> Vec<(HostId, Millis)> {
+    if state.settings.goes_on_for_days() {
+        return Vec::new();
+    }
+    let (limits, politeness) = (&state.settings.limits, &state.settings.politeness);
+    let sooner = |(id, host): (HostId, &HostState)| {
+        let at = host.health.last_call(politeness);
+        let waits = host.queued > 0 && host.failing && host.health.is_unknown() && host.ready_at > now;
+        (waits && at < host.ready_at && !host.health.is_unreachable(limits)).then_some((id, at))
+    };
+    state.hosts.all().filter_map(sooner).collect()
+}
+
+/// Only failing hosts are left: those that may not exist are given up, so that a dead link does not delay the end.
+pub fn unreachable_hosts(state: &State) -> Vec<HostId> {
+    if state.settings.goes_on_for_days() {
+        return Vec::new();
+    }
+    let is_unreachable = |health: &Health| health.is_unreachable(&state.settings.limits);
+    let hosts = state.hosts.all().filter(|(_, host)| host.queued > 0 && is_unreachable(&host.health));
+    hosts.map(|(id, _)| id).collect()
+}

@@ -1,0 +1,224 @@
+//! Forums: which links of their pages are followed, and steps that no page triggers (the next samples during
+//! exploration, the next visit of all boards).
+
+use crate::crawl::draft::Draft;
+use crate::crawl::forum_state::{ForumMode, was_requested};
+use suidao_forum::forum::explore::ExploreStep;
+use suidao_forum::forum::increment::ThreadChange;
+use suidao_forum::forum::site::{ForumPageReading, ForumSite, ListedThread};
+use suidao_page::model::{
+    CrawlUrl, Event, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Link, LinkDecision,
+    LinkState, Listed, PageKind, Relevance, UrlId, UrlOrigin,
+};
+
+pub struct Want {
+    pub to: UrlId,
+    pub url: CrawlUrl,
+    pub text: String,
+    pub role: ForumRole,
+}
+
+/// Result of reading a page of a forum.
+#[derive(Default)]
+pub struct ForumPageResult {
+    pub wants: Vec<Want>,
+    pub lists: Vec<IndexPage>,
+    /// Fetched pages that have new content.
+    pub due: Vec<UrlId>,
+}
+
+/// Reads a page as a forum's, if its host is one, and numbers the wanted links.
+pub fn read_forum(
+    draft: &mut Draft,
+    id: UrlId,
+    url: &CrawlUrl,
+    sight: &ForumPageView,
+) -> Option<(ForumPage, ForumPageResult)> {
+    let forums = &draft.state.forums;
+    let nothing = ForumPage {
+        kind: PageKind::Other,
+        roles: Vec::new(),
+        lists: Vec::new(),
+        posts: Vec::new(),
+        seen: None,
+        map: None,
+    };
+    let known = forums.site(url);
+    if forums.explores() && forums.explored.is_none() && known.is_none() {
+        let seen = Some(Box::new(sight.clone()));
+        return Some((ForumPage { seen, ..nothing }, ForumPageResult::default()));
+    }
+    let recognised = if known.is_none() { Some(forums.recognise(sight)?) } else { None };
+    let site = known.or(recognised.as_ref().map(|(site, _)| site))?;
+    let role = if known.is_some() { site.role(id, url).unwrap_or(ForumRole::Sample) } else { ForumRole::Board };
+    let reading = site.read(id, role, sight);
+    let (kind, posts) = (reading.kind, reading.posts.clone());
+    let mut result = wanted_links(draft, site, id, reading);
+    result.wants.retain(|want| want.to != id);
+    let own = recognised.is_some().then_some((id, ForumRole::Board));
+    let page = ForumPage {
+        kind,
+        roles: result.wants.iter().map(|want| (want.to, want.role)).chain(own).collect(),
+        lists: std::mem::take(&mut result.lists),
+        posts,
+        map: recognised.map(|(_, map)| Box::new(map)),
+        ..nothing
+    };
+    Some((page, result))
+}
+
+/// Numbers the links that a forum page wants followed.
+fn wanted_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ForumPageReading) -> ForumPageResult {
+    let mut result = ForumPageResult::default();
+    let mut want = |draft: &mut Draft, url: &CrawlUrl, text: &str, role: ForumRole| {
+        let url = draft.preferred(url);
+        let to = draft.id(&url, UrlOrigin::Link(id), text);
+        result.wants.push(Want { to, url, text: text.to_owned(), role });
+        to
+    };
+    for (url, name) in &reading.boards {
+        want(draft, url, name, ForumRole::Board);
+    }
+    let mut shown: Vec<(UrlId, Listed)> = Vec::new();
+    for ListedThread { url, id, title, listed } in &reading.threads {
+        let thread = id.unwrap_or_else(|| want(draft, url, title, ForumRole::Thread));
+        shown.extend(listed.map(|listed| (thread, listed)));
+    }
+    let next = match reading.kind {
+        PageKind::Index { board, page } => {
+            let verdict = site.judge(board, &shown);
+            let replied = verdict.changed.iter().filter(|(_, change)| *change == ThreadChange::Replied);
+            let last_pages = replied.map(|(thread, _)| site.last_page(*thread));
+            result.due.extend(last_pages.filter(|page| was_requested(draft.link_state(*page))));
+            result.lists.push(IndexPage { board, page, threads: shown });
+            verdict.more.then_some(ForumRole::Index { board, page: page.saturating_add(1) })
+        }
+        PageKind::Thread { thread, page } => Some(ForumRole::Continuation { thread, page: page.saturating_add(1) }),
+        _ => None,
+    };
+    if let (Some(role), Some(url)) = (next, &reading.next) {
+        let url = draft.preferred(url);
+        let to = draft.id(&url, UrlOrigin::Link(id), "");
+        // Index pages of an earlier pass, and pages fetched for another role, are fetched again.
+        let is_new_role = matches!(role, ForumRole::Index { .. }) || site.role(to, &url) != Some(role);
+        if is_new_role && was_requested(draft.link_state(to)) {
+            result.due.push(to);
+        }
+        result.wants.push(Want { to, url, text: String::new(), role });
+    }
+    result
+}
+
+/// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is understood.
+pub fn visit_boards(draft: &mut Draft) {
+    let state = draft.state;
+    let forums = &state.forums;
+    let is_busy = state.counts.progress.queued > 0;
+    if !forums.is_whole() || matches!(forums.mode, ForumMode::Discover { .. }) || is_busy {
+        return;
+    }
+    let Some((site, _)) = forums.sites.values().next() else {
+        // The entrance could not be fetched last time, so retry it.
+        let entrance = UrlId(0);
+        if state.urls.len() > 0 && state.urls.get(entrance).state != LinkState::Fetched {
+            let step = ForumStep { begun: vec![entrance], due: vec![entrance], ..ForumStep::default() };
+            draft.push(Event::Forum(Box::new(step)));
+        }
+        return;
+    };
+    let known = site.boards();
+    // The entrance links to boards opened since.
+    let start = CrawlUrl::parse(&site.map().start).ok();
+    let listed: Vec<(CrawlUrl, String)> = (site.map().boards.iter())
+        .filter(|board| !board.skip)
+        .filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, board.name.clone())))
+        .collect();
+    let mut step = ForumStep::default();
+    if let ForumMode::Follow(map) = &forums.mode {
+        // For readers of the log that lack the map file.
+        step.map = Some(map.clone());
+    }
+    if forums.watching.is_none() {
+        step = ForumStep { begun: known.clone(), due: known, ..step };
+    }
+    let boards = listed.into_iter().map(|(url, name)| (url, name, ForumRole::Board));
+    for (url, name, role) in boards.chain(start.map(|url| (url, String::new(), ForumRole::Start))) {
+        let Some((id, link)) = seeded(draft, &url, &name) else { continue };
+        if role == ForumRole::Start && step.roles.iter().any(|(known, _)| *known == id) {
+            continue;
+        }
+        match draft.link_state(id) {
+            LinkState::Dropped => {
+                step.roles.push((id, role));
+                step.links.push(link);
+            }
+            _ if role == ForumRole::Start => step.due.push(id),
+            // Already recorded, perhaps as the target of its redirect.
+            _ => {}
+        }
+    }
+    draft.push(Event::Forum(Box::new(step)));
+}
+
+/// The next step of an exploration: `taken` is what its explorer proposes.
+pub fn explore(draft: &mut Draft, taken: ExploreStep) {
+    let mut step = ForumStep::default();
+    match taken {
+        ExploreStep::Look(urls) => {
+            for url in urls {
+                let Some((to, link)) = seeded(draft, &url, "") else { continue };
+                step.roles.push((to, ForumRole::Sample));
+                step.links.push(link);
+            }
+        }
+        ExploreStep::GivenUp(why) => step.given_up = Some(why.to_owned()),
+        ExploreStep::Understood(mut map) => {
+            if let ForumMode::Explore { index_pages } = draft.state.forums.mode {
+                map.index_pages = index_pages.unwrap_or(map.index_pages);
+                begin(draft, &map, &mut step);
+            }
+            step.map = Some(map);
+        }
+    }
+    draft.push(Event::Forum(Box::new(step)));
+}
+
+/// Queues all boards of a forum just understood. Pages already seen are not fetched again.
+fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
+    let forums = &draft.state.forums;
+    let Ok(mut site) = ForumSite::new(map.clone()) else { return };
+    for board in &map.boards {
+        let Ok(url) = CrawlUrl::parse(&board.url) else { continue };
+        let Some((to, link)) = seeded(draft, &url, &board.name) else { continue };
+        site.note(to, ForumRole::Board, &url);
+        step.roles.push((to, ForumRole::Board));
+        step.links.push(link);
+    }
+    for (&id, sight) in forums.seen.iter().zip(forums.explorer.seen()) {
+        let Some(role) = site.role(id, &sight.own) else { continue };
+        let reading = site.read(id, role, sight);
+        if let PageKind::Thread { .. } = reading.kind {
+            step.read.push((id, reading.kind, reading.posts.clone()));
+        }
+        let result = wanted_links(draft, &site, id, reading);
+        step.due.extend(result.due);
+        for Want { url, role, text, .. } in result.wants {
+            let Some((to, link)) = seeded(draft, &url, &text) else { continue };
+            site.note(to, role, &url);
+            step.roles.push((to, role));
+            step.links.push(link);
+        }
+        step.lists.extend(result.lists);
+    }
+}
+
+/// Numbers a URL that was not found on a page, with the link that queues it; none if it is out of scope.
+fn seeded(draft: &mut Draft, url: &CrawlUrl, text: &str) -> Option<(UrlId, Link)> {
+    let url = draft.preferred(url);
+    if let Some(reason) = draft.settings.refuses(&url) {
+        draft.reject(&url, None, reason);
+        return None;
+    }
+    let to = draft.id(&url, UrlOrigin::Seed, text);
+    Some((to, Link::bare(to, Relevance::ONE, LinkDecision::Follow(draft.state.strategy.seed(&url)))))
+}

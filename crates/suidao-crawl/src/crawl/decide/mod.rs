@@ -1,0 +1,17 @@
+//! Decisions: pure functions from a [`Draft`](super::draft::Draft) to events. None changes the state.
+
+pub mod answer;
+pub mod canonical;
+pub mod choose;
+pub mod forum;
+pub mod links;
+pub mod page;
+pub mod seeds;
+pub mod sitemaps;
+
+use suidao_page::model::{Priority, QueueEntry};
+
+/// The same queue entry, but before all of equal rank.
+fn ahead(place: QueueEntry) -> QueueEntry {
+    QueueEntry { priority: Priority::new(place.priority.get().next_up()), ..place }
+}

@@ -1,0 +1,274 @@
+//! Sitemaps and feeds: which hosts are asked, which URLs are taken, which known pages are said to have changed.
+//!
+//! A sitemap names all pages of a site, most of them off-topic. So only hosts with relevant pages are asked, URLs are
+//! judged like links of an off-topic page, and URLs without topic terms are taken only if most of the host's pages are
+//! relevant. A rejected URL gets no number, only a line of the log.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use ordered_float::OrderedFloat;
+use rustc_hash::FxHashSet;
+
+use crate::strategy::{LinkCandidate, PageVisit};
+use suidao_page::model::{
+    CrawlUrl, Event, Hints, HostId, Link, LinkDecision, LinkScores, LinkState, QueueEntry, Region, Relevance,
+    SitemapEntry, SkipReason, UrlId, UrlOrigin, Validators,
+};
+
+use super::links::judge;
+use crate::crawl::draft::Draft;
+use crate::crawl::state::State;
+
+/// Maximum number of sources of one host, and of redirects to one.
+const SOURCES: usize = 4;
+/// Maximum number of sitemaps from one index, and of files requested from one host.
+const FILES: usize = 16;
+/// Maximum number of indexes and redirects between a file and the first one.
+const LEVELS: u8 = 2;
+/// Minimum number of pages of a host for reading its sources in a refresh.
+const PAGES: usize = 5;
+
+/// The sitemaps and feeds of a host that just had enough relevant pages. `feeds`: those named on this page.
+pub fn of_productive_host(draft: &mut Draft, visit: &PageVisit, feeds: &[CrawlUrl]) -> Option<Event> {
+    let (state, settings) = (draft.state, &draft.settings.sources);
+    let host = state.urls.get(visit.id).host();
+    let relevant = 1 + state.sourcing.relevant_pages(host);
+    let proved = visit.relevant && relevant >= settings.after && state.tracked(visit.id).is_none();
+    if !settings.is_on() || !proved || state.sourcing.asked.contains_key(&host) {
+        return None;
+    }
+    let own = state.urls.url(visit.id);
+    // The URLs of a forum are found through its pages.
+    if state.forums.sites.contains_key(own.authority()) {
+        return None;
+    }
+    let mut named: Vec<CrawlUrl> = Vec::new();
+    if settings.sitemaps {
+        named.extend(state.hosts.get(host).sitemaps());
+        if named.is_empty() {
+            named.extend(own.join("/sitemap.xml"));
+        }
+    }
+    if settings.feeds {
+        let known = state.sourcing.feeds.get(&host).map_or(feeds, Vec::as_slice);
+        named.extend(known.iter().cloned());
+    }
+    let mut links: Vec<Link> = Vec::new();
+    for url in named {
+        let url = draft.preferred(&url);
+        let refusal = refuses_source(state, host, &url);
+        let refusal = refusal.or((links.len() >= SOURCES).then_some(SkipReason::SourceLimit));
+        if let Some(reason) = refusal {
+            draft.reject(&url, Some(visit.id), reason);
+            continue;
+        }
+        let to = draft.id(&url, UrlOrigin::Named, "");
+        if draft.may_be_queued(to) && links.iter().all(|link| link.to != to) {
+            links.push(Link::bare(to, Relevance::ONE, LinkDecision::Follow(place_of_source(state, visit, url))));
+        }
+    }
+    Some(Event::SitemapsQueued { host, links })
+}
+
+/// Queue entry of a source: as deep as a link of the page that triggered it, with the rank of a seed.
+fn place_of_source(state: &State, visit: &PageVisit, url: CrawlUrl) -> QueueEntry {
+    let seed = state.strategy.seed(&url);
+    let link = candidate(url, LinkScores::default(), Relevance::ONE);
+    match state.strategy.judge(&PageVisit { links: &[link], ..*visit }).pop() {
+        Some(LinkDecision::Follow(place)) => QueueEntry { trail: place.trail, ..seed },
+        _ => seed,
+    }
+}
+
+fn refuses_source(state: &State, host: HostId, url: &CrawlUrl) -> Option<SkipReason> {
+    let foreign = || (state.hosts.id_of(url) != Some(host)).then_some(SkipReason::ForeignSource);
+    foreign().or_else(|| state.settings.refuses_file(url))
+}
+
+/// The sources to request in a refresh now, hosts with most pages first, at most `most`.
+pub fn of_known_hosts(draft: &mut Draft, most: usize) -> Vec<UrlId> {
+    let state = draft.state;
+    let Some(refreshing) = &state.refreshing else { return Vec::new() };
+    let (settings, signals) = (refreshing.settings(), &refreshing.signals);
+    let mut pages: BTreeMap<HostId, usize> = BTreeMap::new();
+    for (id, _) in refreshing.histories.iter().filter(|(_, page)| !page.retired) {
+        *pages.entry(state.urls.get(id).host()).or_default() += 1;
+    }
+    let mut hosts: Vec<(HostId, usize)> = pages.into_iter().filter(|(_, pages)| *pages >= PAGES).collect();
+    hosts.sort_by_key(|(host, pages)| (Reverse(*pages), *host));
+    let mut named = Vec::new();
+    for (host, _) in hosts {
+        let mut of_host = Vec::new();
+        if settings.sitemaps && state.settings.politeness.robots {
+            of_host.extend(state.hosts.get(host).sitemaps());
+        }
+        if settings.feeds {
+            of_host.extend(signals.feeds(host).iter().cloned());
+        }
+        of_host.retain(|url| refuses_source(state, host, url).is_none());
+        named.extend(of_host.into_iter().take(SOURCES));
+    }
+    let mut ids: Vec<UrlId> = Vec::new();
+    for url in named {
+        let url = draft.preferred(&url);
+        ids.push(draft.id(&url, UrlOrigin::Named, ""));
+    }
+    // Sitemaps named by a sitemap are already registered.
+    ids.extend(signals.sources());
+    let mut seen = FxHashSet::default();
+    ids.retain(|id| {
+        // A source that is fetched as a page, because it is linked and parses as one, is not read as a source.
+        let waits = matches!(draft.link_state(*id), LinkState::Queued | LinkState::InFlight);
+        signals.is_rested(*id, draft.now) && !waits && seen.insert(*id) && refreshing.histories.get(*id).is_none()
+    });
+    ids.truncate(most);
+    ids
+}
+
+/// A source was read: known pages that changed since their last visit, and what is taken from it.
+pub fn read(draft: &mut Draft, id: UrlId, hints: Hints, validators: Option<Box<Validators>>) {
+    let state = draft.state;
+    let host = state.urls.get(id).host();
+    let (mut useful, mut pages) = (false, Vec::new());
+    let is_listing = state.sourcing.is_source(id);
+    for hint in &hints.pages {
+        let Some(at) = hint.at else { continue };
+        let known = state.urls.find(&hint.url).or_else(|| state.urls.find(&state.in_preferred_scheme(&hint.url)?));
+        // A source counts only for its own host.
+        let Some(known) = known.filter(|known| state.urls.get(*known).host() == host) else { continue };
+        let Some(page) = state.refreshing.as_ref().and_then(|refreshing| refreshing.histories.get(known)) else {
+            continue;
+        };
+        useful = true;
+        if at > page.last && !page.retired {
+            pages.push(known);
+        }
+    }
+    pages.sort_unstable();
+    pages.dedup();
+    let mut sources = Vec::new();
+    for url in hints.sitemaps.iter().filter(|_| !is_inner(state, id) && !is_listing).take(SOURCES) {
+        let url = draft.preferred(url);
+        if refuses_source(state, host, &url).is_none() {
+            sources.push(draft.id(&url, UrlOrigin::Listed(id), ""));
+        }
+    }
+    let links = if is_listing { take(draft, id, hints, &mut sources) } else { Vec::new() };
+    // An index is useful for what it leads to.
+    useful |= !sources.is_empty();
+    draft.push(Event::SitemapRead { id, pages, sources, useful, links, validators });
+}
+
+/// A source has not changed (304).
+pub fn unchanged(draft: &mut Draft, id: UrlId) {
+    let validators = draft.state.refreshing.as_ref().and_then(|refreshing| refreshing.signals.validators(id));
+    let (pages, sources, links) = (Vec::new(), Vec::new(), Vec::new());
+    draft.push(Event::SitemapRead { id, pages, sources, useful: true, links, validators });
+}
+
+/// A source redirects: the target is requested next time.
+pub fn moved(draft: &mut Draft, id: UrlId, to: &CrawlUrl) {
+    let state = draft.state;
+    let to = draft.preferred(to);
+    let (mut sources, mut links) = (Vec::new(), Vec::new());
+    if state.sourcing.is_source(id) {
+        links.extend(further(draft, id, &to, UrlOrigin::Redirect(id), &mut sources));
+    } else if !is_inner(state, id) && refuses_source(state, state.urls.get(id).host(), &to).is_none() {
+        sources.push(draft.id(&to, UrlOrigin::Redirect(id), ""));
+    }
+    draft.push(Event::SitemapRead { id, pages: Vec::new(), sources, useful: false, links, validators: None });
+}
+
+/// Whether a source was found in another one; true in a crawl without a refresh.
+fn is_inner(state: &State, id: UrlId) -> bool {
+    state.refreshing.as_ref().is_none_or(|refreshing| refreshing.signals.is_inner(id))
+}
+
+/// What a crawl takes from a sitemap or a feed: links, and further sitemaps (also returned in `sources`).
+fn take(draft: &mut Draft, id: UrlId, hints: Hints, sources: &mut Vec<UrlId>) -> Vec<Link> {
+    let state = draft.state;
+    let mut links = Vec::new();
+    for url in hints.sitemaps {
+        links.extend(further(draft, id, &url, UrlOrigin::Listed(id), sources));
+    }
+    let host = state.urls.get(id).host();
+    let on_topic = u64::from(state.sourcing.relevant_pages(host)) * 2 >= u64::from(state.hosts.get(host).pages);
+    let mut seen = FxHashSet::default();
+    let mut named: Vec<SitemapEntry> = Vec::new();
+    for mut hint in hints.pages {
+        if let Some(plain) = state.without_session(&hint.url) {
+            hint.url = plain;
+        }
+        hint.url = draft.preferred(&hint.url);
+        let known = draft.find(&hint.url);
+        let waits = known.is_none_or(|known| draft.may_be_queued(known));
+        if !waits || known == Some(id) || !seen.insert(hint.url.fingerprint()) {
+            continue;
+        }
+        // The rules for links come before those for sources.
+        let refusal = if !hints.feed && state.hosts.id_of(&hint.url) != Some(host) {
+            Some(SkipReason::ForeignSource)
+        } else {
+            let unpromising = hint.relevance == Relevance::ZERO && !on_topic;
+            draft.refuses(&hint.url).or(unpromising.then_some(SkipReason::Unpromising))
+        };
+        match refusal {
+            None => named.push(hint),
+            Some(reason) if known.is_none() => draft.reject(&hint.url, Some(id), reason),
+            Some(_) => {}
+        }
+    }
+    // The most promising first, then the newest, then in file order.
+    named.sort_by_key(|hint| (Reverse(OrderedFloat(hint.relevance.get())), Reverse(hint.at)));
+    let taken = state.sourcing.asked.get(&host).map_or(0, |asked| asked.pages);
+    let left = draft.settings.sources.per_host.saturating_sub(taken) as usize;
+    for hint in named.split_off(left.min(named.len())) {
+        if draft.find(&hint.url).is_none() {
+            draft.reject(&hint.url, Some(id), SkipReason::SourceLimit);
+        }
+    }
+    let mut targets = Vec::with_capacity(named.len());
+    let mut candidates = Vec::with_capacity(named.len());
+    for SitemapEntry { url, anchor, evidence, relevance, .. } in named {
+        targets.push(draft.id(&url, UrlOrigin::Listed(id), &anchor));
+        candidates.push(candidate(url, evidence, relevance));
+    }
+    let visit = PageVisit {
+        id,
+        relevance: Relevance::ZERO,
+        relevant: false,
+        place: state.urls.get(id).place(),
+        layer: None,
+        link_threshold: draft.settings.link_threshold,
+        links: &candidates,
+    };
+    links.extend(judge(draft, &visit, &targets, None).links);
+    links
+}
+
+/// A further file named by this one or its redirect target.
+fn further(draft: &mut Draft, id: UrlId, url: &CrawlUrl, origin: UrlOrigin, sources: &mut Vec<UrlId>) -> Option<Link> {
+    let state = draft.state;
+    let url = draft.preferred(url);
+    let host = state.urls.get(id).host();
+    let files = state.sourcing.asked.get(&host).map_or(0, |asked| asked.files) + sources.len();
+    let level = state.sourcing.sources.get(&id).copied().unwrap_or(LEVELS);
+    let limit = (files >= FILES || level >= LEVELS).then_some(SkipReason::SourceLimit);
+    if let Some(reason) = refuses_source(state, host, &url).or(limit) {
+        if draft.find(&url).is_none() {
+            draft.reject(&url, Some(id), reason);
+        }
+        return None;
+    }
+    let to = draft.id(&url, origin, "");
+    if !draft.may_be_queued(to) || state.sourcing.is_source(to) || sources.contains(&to) {
+        return None;
+    }
+    sources.push(to);
+    Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).place())))
+}
+
+fn candidate(url: CrawlUrl, evidence: LinkScores, relevance: Relevance) -> LinkCandidate {
+    LinkCandidate { url, evidence, relevance, region: Region::Content, path: 0, role: None }
+}

@@ -1,0 +1,23 @@
+//! What belongs to one run.
+
+/// State that is not in the log: a restart begins with the default.
+#[derive(Default)]
+pub(super) struct Run {
+    /// Maximum number of requests of this run, if pages were [allowed](super::Crawl::allow).
+    pub allowed: Option<u64>,
+    pub pages_in_flight: u64,
+    /// Requests in flight for other than pages.
+    pub others_in_flight: u64,
+    /// It was restored, and has handed out nothing since.
+    pub restored: bool,
+    /// Nothing else is left, so unknown hosts are no longer waited for.
+    pub closing: bool,
+    /// A page of the endless refresh was made due, and none was taken since.
+    pub made_due: bool,
+}
+
+impl Run {
+    pub fn in_flight(&self) -> u64 {
+        self.pages_in_flight + self.others_in_flight
+    }
+}

@@ -1,0 +1,131 @@
+//! Answers and failures of hosts in the fold: how long a host rests, what its robots.txt says, which requests count.
+
+use suidao_page::model::{Event, Failure, FailureKind, HostId, LinkState, Millis, RobotsRules, TrapStep, UrlId};
+
+use super::State;
+
+impl State {
+    /// Settles the ticket of a page: the URL's state, and the host's wait.
+    pub fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, at: Millis, latency: Option<u64>) {
+        self.set_state(id, state);
+        self.counts.attempts += 1;
+        self.record_answer(self.urls.get(id).host(), state == LinkState::Fetched, failure, at, latency);
+    }
+
+    /// Records a host's answer or failure, and sets its wait. `page`: it answered with a page.
+    pub(super) fn record_answer(
+        &mut self,
+        host: HostId,
+        page: bool,
+        failure: Option<&Failure>,
+        at: Millis,
+        latency: Option<u64>,
+    ) {
+        let politeness = &self.settings.politeness;
+        let record = self.hosts.get_mut(host);
+        if let Some(latency) = latency {
+            record.health.record_latency(latency, page);
+        }
+        let failed = failure.filter(|failure| failure.is_hosts());
+        record.failing = failed.is_some();
+        let wait = match failed {
+            Some(failure) => {
+                record.health.fails(failure, politeness, at);
+                record.backoff(politeness, failure)
+            }
+            None => {
+                record.health.answers();
+                record.delay(politeness)
+            }
+        };
+        self.rest(host, at.after(wait), at);
+        if failed.is_none() {
+            self.bring_back(host);
+        }
+    }
+
+    pub(super) fn apply_robots(
+        &mut self,
+        host: HostId,
+        origin: &str,
+        rules: &RobotsRules,
+        failure: Option<&Failure>,
+        at: Millis,
+        latency: Option<u64>,
+    ) {
+        let politeness = &self.settings.politeness;
+        let record = self.hosts.get_mut(host);
+        if let Some(latency) = latency {
+            record.health.record_latency(latency, false);
+        }
+        let robots = self.hosts.learn_robots(host, origin, &self.settings.agent, rules, at);
+        let (is_known, asked) = (robots.has_rules(), failure.and_then(|failure| failure.retry_after));
+        let disallowed_for = if is_known { 0 } else { robots.backoff(politeness, asked) };
+        let failed = failure.filter(|failure| failure.is_hosts());
+        let record = self.hosts.get_mut(host);
+        let wait = match failed {
+            Some(failure) => {
+                record.health.fails(failure, politeness, at);
+                let own = is_known || record.health.is_nxdomain();
+                if own { record.health.backoff(politeness, failure) } else { disallowed_for }
+            }
+            None => disallowed_for,
+        };
+        if *rules != RobotsRules::Unreachable {
+            record.health.answers();
+        }
+        record.failing = !is_known || failed.is_some();
+        let wait = wait.max(record.delay(politeness));
+        self.rest(host, at.after(wait), at);
+    }
+
+    /// Makes a failed or excluded seed fetchable again, because the user asks for it. An unknown host is retried at
+    /// once, others keep the wait they asked for.
+    pub(super) fn retry_seed(&mut self, id: UrlId, at: Millis) {
+        let known = self.urls.get_mut(id);
+        let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
+        if !(std::mem::take(&mut known.in_another_run) && is_out) {
+            return;
+        }
+        let (host, failed) = (known.host(), known.state == LinkState::Failed);
+        known.forget_tries();
+        self.counts.progress.failed -= u64::from(failed);
+        self.set_state(id, LinkState::Dropped);
+        let record = self.hosts.get_mut(host);
+        record.failing = false;
+        record.health.reset_failures();
+        // The robots.txt may be recorded as unreachable.
+        let is_known = record.health.has_answered();
+        self.hosts.forget_robots(host);
+        if !is_known {
+            self.rest(host, at, at);
+        }
+    }
+
+    /// The result of a request of the crawl that was answered or may have been: the failure, if it was one. Requests of
+    /// a refresh count against its own budget.
+    pub(super) fn request_of<'a>(&self, event: &'a Event) -> Option<Option<&'a Failure>> {
+        let is_round = || self.refreshing.is_some() || !self.left_due.is_empty();
+        let (failure, of_refresh) = match event {
+            Event::PageFetched(page) => (None, page.again.is_some() || self.is_due(page.id)),
+            Event::Redirected { id, .. } | Event::Unchanged { id, .. } | Event::SitemapRead { id, .. } => {
+                (None, self.is_due(*id))
+            }
+            Event::FetchRetried { id, failure } | Event::FetchFailed { id, failure } => {
+                (Some(failure), self.is_due(*id))
+            }
+            Event::Robots { failure, .. } => (failure.as_ref(), is_round()),
+            Event::RobotsRedirected { .. } => (None, is_round()),
+            Event::Trap(step) => match &**step {
+                TrapStep::Absent { .. } => (None, is_round()),
+                TrapStep::Unanswered { failure, .. } => (Some(failure), is_round()),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let unasked = |failure: &Failure| {
+            failure.is_down() || matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
+        };
+        (!of_refresh && !failure.is_some_and(unasked)).then_some(failure)
+    }
+}

@@ -1,0 +1,195 @@
+//! Refresh: questions about known pages and due ones.
+
+use rustc_hash::FxHashMap;
+
+use super::State;
+use crate::crawl::frontier::{EntryKey, QueueHead};
+use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, place};
+use crate::crawl::urls::UrlRecord;
+use crate::revisit::history::{Tracked, days};
+use crate::revisit::{Choice, VisitValue, plan};
+use suidao_page::model::{Budget, CrawlUrl, LinkState, Millis, Priority, UrlId, Validators};
+
+impl State {
+    /// Maximum number of sitemaps and feeds to read: a quarter of the requests for known pages, or one per ten pages if
+    /// requests are not counted.
+    pub fn most_sources(&self) -> usize {
+        let Some(refreshing) = &self.refreshing else { return 0 };
+        match refreshing.wanted.budget {
+            Budget::Round { requests: Some(most), .. } => {
+                (most as f64 * (1.0 - refreshing.wanted.settings.discovery) / 4.0) as usize
+            }
+            _ => refreshing.histories.len() / 10 + 1,
+        }
+    }
+
+    /// Pages that a round would revisit, best first, at most `most`.
+    pub fn plan(&self, now: Millis, most: usize) -> Vec<PlannedVisit> {
+        let Some(refreshing) = &self.refreshing else { return Vec::new() };
+        let settings = &refreshing.wanted.settings;
+        let mut choices: Vec<Choice> = refreshing
+            .pages(now)
+            // A host that failed recently is not asked in this round.
+            .filter(|(page, _)| {
+                let host = self.hosts.get(self.urls.get(*page).host());
+                host.deferred_until.is_none_or(|until| until <= now)
+            })
+            .filter_map(|(page, tracked)| {
+                let worth = refreshing.doubted(tracked.worth(settings, now)?, tracked, self.urls.get(page).host());
+                Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
+            })
+            .filter(|choice| settings.is_time(choice.worth.value(days(now.0) - choice.last)))
+            .collect();
+        choices.sort_unstable_by_key(|choice| choice.page);
+        let worths: FxHashMap<UrlId, VisitValue> = choices.iter().map(|choice| (choice.page, choice.worth)).collect();
+        let per_host = settings.per_host.map(|most| most as usize);
+        let chosen = plan(choices.into_iter(), days(now.0), most, per_host);
+        chosen
+            .into_iter()
+            .filter_map(|(id, value)| {
+                Some(PlannedVisit { id, url: self.urls.url(id), value, worth: *worths.get(&id)? })
+            })
+            .collect()
+    }
+
+    /// Queued URLs never fetched, best first, at most `most`.
+    pub fn waiting(&self, most: usize) -> Vec<(CrawlUrl, f32)> {
+        let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX))
+            .map(UrlId)
+            .filter(|id| self.urls.get(*id).state == LinkState::Queued && !self.is_due(*id));
+        let mut all: Vec<(Priority, UrlId)> = queued.map(|id| (self.urls.get(id).place().priority, id)).collect();
+        all.sort_unstable_by_key(|(priority, id)| (std::cmp::Reverse(*priority), *id));
+        all.into_iter().take(most).map(|(priority, id)| (self.urls.url(id), priority.get())).collect()
+    }
+
+    pub fn is_source(&self, id: UrlId) -> bool {
+        let source =
+            |refreshing: &Refreshing| refreshing.signals.is_source(id) && refreshing.histories.get(id).is_none();
+        self.refreshing.as_ref().is_some_and(source)
+    }
+
+    /// Validators for revisiting a page or a source. A server that always answers 304 is detected by unconditional
+    /// requests, which become rarer while it proves right.
+    pub fn validators(&self, id: UrlId) -> Option<Box<Validators>> {
+        let refreshing = self.refreshing.as_ref()?;
+        let Some(page) = refreshing.histories.get(id) else { return refreshing.signals.validators(id) };
+        let checked = page.unchanged_streak >= 4 && page.unchanged_streak.is_power_of_two();
+        let believed = !checked && !refreshing.unreliable_validators.contains(&self.urls.get(id).host());
+        page.validators.clone().filter(|_| believed)
+    }
+
+    /// The history of a due page.
+    pub fn tracked(&self, id: UrlId) -> Option<&Tracked> {
+        let refreshing = self.refreshing.as_ref()?;
+        refreshing.due.get(&id).and_then(|_| refreshing.histories.get(id))
+    }
+
+    /// Whether a page has been missing for longer than the grace period.
+    pub fn is_lost(&self, id: UrlId, now: Millis) -> bool {
+        let Some(refreshing) = &self.refreshing else { return false };
+        let missing = refreshing.histories.get(id).filter(|page| !page.retired).and_then(|page| page.missing);
+        missing.is_some_and(|since| days(now.since(since)) >= refreshing.wanted.settings.grace)
+    }
+
+    /// Whether a round that fetches no new pages has nothing left to do.
+    pub fn is_round_done(&self) -> bool {
+        self.refreshing.as_ref().is_some_and(|refreshing| {
+            let planned = refreshing.round.is_some_and(|round| round.planned);
+            refreshing.wanted.settings.discovery <= 0.0 && planned && refreshing.due.is_empty()
+        })
+    }
+
+    /// When the first known page may be requested again, if any.
+    pub fn next_due(&self) -> Option<Millis> {
+        let refreshing = self.refreshing.as_ref()?;
+        let pages = refreshing.histories.iter().filter(|(_, page)| !page.retired);
+        pages.map(|(_, page)| page.earliest_revisit(refreshing.settings())).min()
+    }
+
+    /// When a round limited by time is over.
+    pub fn round_ends(&self) -> Option<Millis> {
+        let Budget::Round { seconds, .. } = self.refreshing.as_ref()?.round?.budget else { return None };
+        Some(self.refreshing.as_ref()?.round?.begun.after(seconds?.saturating_mul(1000)))
+    }
+
+    /// Whether a URL must be read as a sitemap or a feed.
+    pub fn is_hints(&self, id: UrlId, again: bool) -> bool {
+        if again { self.is_source(id) } else { self.sourcing.is_source(id) }
+    }
+
+    /// How many pages a round chooses now: none before its sitemaps and feeds are read, and after it has chosen.
+    pub fn wants_plan(&self, now: Millis) -> Option<usize> {
+        let refreshing = self.refreshing.as_ref()?;
+        let round = refreshing.round.as_ref().filter(|round| !round.planned)?;
+        let Budget::Round { requests, .. } = round.budget else { return None };
+        // Sources of failing hosts are not waited for.
+        let answers = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
+        let waits = now.since(round.begun) < PATIENCE && refreshing.due.keys().any(answers);
+        let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        (!waits && refreshing.stopped.is_none()).then_some(most)
+    }
+
+    /// Takes the best due page of a ready host.
+    pub fn take_due(&mut self) -> Option<QueueHead> {
+        let Self { urls, refreshing: Some(Refreshing { due, queue, .. }), frontier, .. } = self else { return None };
+        let is_current = |id: UrlId, key: EntryKey| {
+            let is_of = |value: &f32| key.is_of(place(*value));
+            urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(is_of)
+        };
+        let head = queue.pop(0, is_current)?;
+        frontier.rest(head.host);
+        Some(head)
+    }
+
+    pub fn take_new(&mut self, turn: u64) -> Option<QueueHead> {
+        let Self { urls, refreshing, frontier, .. } = self;
+        let is_due = |id| refreshing.as_ref().is_some_and(|refreshing: &Refreshing| refreshing.due.contains_key(&id));
+        let is_current =
+            |known: &UrlRecord, key: EntryKey| known.state == LinkState::Queued && key.is_of(known.place());
+        let head = frontier.pop(turn, |id, key| is_current(urls.get(id), key) && !is_due(id))?;
+        if let Some(refreshing) = refreshing {
+            refreshing.queue.rest(head.host);
+        }
+        Some(head)
+    }
+
+    /// One side has nothing that can be fetched. Returns whether the other side may use its share from now on.
+    pub fn open_shares(&mut self) -> bool {
+        self.refreshing.as_mut().is_some_and(|refreshing| {
+            refreshing.round.is_some() && refreshing.stopped.is_none() && !std::mem::replace(&mut refreshing.open, true)
+        })
+    }
+
+    /// Nothing else is left: asks the hosts that failed before the round. Returns whether there were any.
+    pub fn call_deferred(&mut self, now: Millis) -> bool {
+        if self.refreshing.as_ref().is_none_or(|refreshing| refreshing.stopped.is_some()) {
+            return false;
+        }
+        let called = self.hosts.call(now);
+        for host in &called {
+            self.rest(*host, now, now);
+        }
+        !called.is_empty()
+    }
+
+    /// In an endless refresh, the time of the next check if nothing can be requested now.
+    pub fn watches_until(&self, now: Millis) -> Option<Millis> {
+        let refreshing = self.refreshing.as_ref()?;
+        let Some(ActiveRound { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
+        let minute = now.after(60_000);
+        Some(refreshing.next_ripe().map_or(minute, |at| minute.min(at)).max(now.after(1)))
+    }
+
+    /// Counts a request of the round that starts (`out`) or finishes.
+    pub fn count_request(&mut self, again: bool, out: bool, now: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        for (count, counts) in refreshing.in_flight.iter_mut().zip([true, again]) {
+            *count = if out { *count + u64::from(counts) } else { count.saturating_sub(u64::from(counts)) };
+        }
+        if let (true, Some(ActiveRound { budget: Budget::PerDay(per_day), .. })) = (out, refreshing.round) {
+            // After a pause, at most one hour's requests are made up for.
+            let hour_ago = Millis(now.0.saturating_sub(3_600_000));
+            refreshing.paced = refreshing.paced.max(hour_ago).after(86_400_000 / per_day.max(1));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Forums in the fold: recognised hosts, what their pages are, and which are fetched again.
+
+use suidao_forum::forum::explore::ExploreStep;
+use suidao_page::model::{CrawlUrl, ForumPage, ForumRole, ForumStep, LinkState, Millis, PageKind, UrlId};
+
+use super::State;
+use crate::crawl::forum_state::{ForumMode, was_requested};
+
+impl State {
+    pub(super) fn move_in_forum(&mut self, from: UrlId, to: UrlId) {
+        let url = self.urls.url(from);
+        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+            site.moved(from, to);
+        }
+    }
+
+    pub(super) fn apply_forum_page(&mut self, id: UrlId, page: &ForumPage, at: Millis) {
+        if let (Some(watching), PageKind::Index { board, page: 1 }) = (&mut self.forums.watching, page.kind) {
+            watching.visited(&[board], at);
+        }
+        if let Some(sight) = &page.seen {
+            self.forums.explorer.see(sight);
+            self.forums.seen.push(id);
+        }
+        if let Some(map) = &page.map {
+            self.forums.understand(map);
+        }
+        let url = self.urls.url(id);
+        let roles: Vec<(UrlId, ForumRole, CrawlUrl)> =
+            page.roles.iter().map(|(id, role)| (*id, *role, self.urls.url(*id))).collect();
+        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+            for (id, role, url) in &roles {
+                site.note(*id, *role, url);
+            }
+            site.observe(id, page);
+        }
+    }
+
+    pub(super) fn apply_forum_step(&mut self, step: &ForumStep, at: Millis) {
+        if let Some(watching) = &mut self.forums.watching {
+            let listed: Vec<UrlId> =
+                step.lists.iter().map(|list| list.board).chain(step.begun.iter().copied()).collect();
+            watching.visited(&listed, at);
+        }
+        if let Some(map) = &step.map {
+            // A map file given by the user takes precedence.
+            if !matches!(self.forums.mode, ForumMode::Follow(_)) {
+                self.forums.understand(map);
+            }
+            self.forums.explored = Some(Ok(()));
+        }
+        if step.given_up.is_some() {
+            // The reason is a static string of the explorer, so ask it again.
+            self.forums.explored = match self.forums.explorer.next() {
+                ExploreStep::GivenUp(why) => Some(Err(why)),
+                _ => Some(Err("the structure was not recognised")),
+            };
+        }
+        for (id, role) in &step.roles {
+            let url = self.urls.url(*id);
+            if *role == ForumRole::Sample {
+                self.forums.explorer.ask(&url);
+            }
+            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+                site.note(*id, *role, &url);
+            }
+        }
+        let pages = step.read.iter().map(|(id, kind, posts)| (*id, *kind, posts.clone(), Vec::new()));
+        let lists = step.lists.iter().map(|list| {
+            (list.board, PageKind::Index { board: list.board, page: list.page }, Vec::new(), vec![list.clone()])
+        });
+        for (id, kind, posts, lists) in lists.chain(pages.collect::<Vec<_>>()) {
+            let url = self.urls.url(id);
+            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+                let page = ForumPage { kind, roles: Vec::new(), lists, posts, seen: None, map: None };
+                site.observe(id, &page);
+            }
+        }
+        // A new visit resets the host's failures: it may be back.
+        if let Some(id) = step.begun.first() {
+            let host = self.urls.get(*id).host();
+            self.hosts.get_mut(host).health.reset_failures();
+        }
+        for id in &step.due {
+            self.make_due(*id);
+        }
+        if let Some((site, _)) = step.begun.first().and_then(|id| {
+            let url = self.urls.url(*id);
+            self.forums.sites.get_mut(url.authority())
+        }) {
+            site.begin_pass(&step.begun);
+        }
+        self.admit(&step.links);
+    }
+
+    /// Queues a fetched page again.
+    fn make_due(&mut self, id: UrlId) {
+        if !was_requested(self.urls.get(id).state) {
+            return;
+        }
+        self.urls.get_mut(id).forget_tries();
+        let known = self.urls.get(id);
+        let (host, place) = (known.host(), known.place());
+        self.set_state(id, LinkState::Queued);
+        self.frontier.push(host, id, place);
+    }
+}

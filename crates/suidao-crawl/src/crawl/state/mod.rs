@@ -1,0 +1,296 @@
+//! The crawl's state as a fold of its events: [`State::apply`] is the one place where events change it, in a crawl and
+//! after a restart. What is in flight, and what ends a run, is not part of it.
+
+mod answers;
+mod due;
+mod forums;
+mod queue;
+mod revisits;
+mod traps;
+mod waits;
+
+pub(super) use queue::differs;
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use suidao_page::model::{
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, PageProcessed, QueueEntry,
+    SkipReason, UrlId,
+};
+
+use super::canonical::Canonicals;
+use super::counts::Counts;
+use super::forum_state::Forums;
+use super::frontier::Frontier;
+use super::goals::StopTracker;
+use super::hosts::HostTable;
+use super::refresh::Refreshing;
+use super::settings::CrawlSettings;
+use super::sources::Sourcing;
+use super::traps::TrapState;
+use super::tunnels::EndedTunnel;
+use super::urls::Urls;
+use crate::strategy::Strategy;
+
+pub(super) struct State {
+    /// The fold depends on them: limits of retries, politeness, trap rules.
+    pub settings: Arc<CrawlSettings>,
+    pub strategy: Box<dyn Strategy>,
+    pub urls: Urls,
+    pub hosts: HostTable,
+    pub frontier: Frontier,
+    pub ended: FxHashMap<UrlId, EndedTunnel>,
+    pub canonicals: Canonicals,
+    pub traps: TrapState,
+    pub forums: Forums,
+    pub sourcing: Sourcing,
+    pub refreshing: Option<Refreshing>,
+    /// For a crawl without a refresh: pages still due from an unfinished round.
+    pub left_due: FxHashSet<UrlId>,
+    pub counts: Counts,
+    pub stop: StopTracker,
+}
+
+impl State {
+    pub fn new(settings: CrawlSettings, strategy: Box<dyn Strategy>) -> Self {
+        Self {
+            urls: Urls::default(),
+            hosts: HostTable::new(&settings.politeness),
+            frontier: Frontier::new(strategy.discipline(), settings.seed),
+            ended: FxHashMap::default(),
+            canonicals: Canonicals::default(),
+            traps: TrapState::default(),
+            forums: Forums::new(&settings.forums, settings.watch),
+            sourcing: Sourcing::default(),
+            refreshing: settings.refresh.clone().map(|wanted| Refreshing::new(wanted, settings.seed)),
+            left_due: FxHashSet::default(),
+            counts: Counts::default(),
+            stop: StopTracker::default(),
+            strategy,
+            settings: Arc::new(settings),
+        }
+    }
+
+    /// Applies an event that happened at `at`. `latency`: of the request that caused it, in milliseconds.
+    pub fn apply(&mut self, event: &Event, at: Millis, latency: Option<u64>) {
+        // Before the links are queued, so that each is queued with its current score.
+        let mut risen = Vec::new();
+        self.strategy.observe(event, &mut risen);
+        self.apply_to_queues(event, at, latency);
+        self.stop.observe(&self.settings.goals, event);
+        let urls = &self.urls;
+        let ended = self.canonicals.observe(event, |id| urls.get(id).state == LinkState::Fetched);
+        self.ended.extend(ended);
+        if self.settings.sources.is_on() {
+            self.sourcing.observe(event, &self.urls);
+        }
+        self.forums.watch(event);
+        self.observe_refresh(event, at);
+        let mut seen = FxHashSet::default();
+        for id in risen.into_iter().filter(|&id| seen.insert(id)) {
+            self.raise(id);
+        }
+    }
+
+    fn apply_to_queues(&mut self, event: &Event, at: Millis, latency: Option<u64>) {
+        if let Some(failure) = self.request_of(event) {
+            self.counts.progress.requests += 1;
+            self.counts.progress.requests_held += u64::from(failure.is_some_and(Failure::is_hosts));
+        }
+        match event {
+            Event::Discovered(discovered) => {
+                let (host, new) = self.hosts.number(&discovered.url);
+                if new {
+                    self.make_ready(host);
+                    self.counts.progress.hosts += 1;
+                }
+                let id = self.urls.insert(&discovered.url, host);
+                debug_assert_eq!(id, discovered.id, "numbers are given without gaps");
+                self.counts.progress.known += 1;
+            }
+            Event::LinkRejected { url, reason, .. } => {
+                self.counts.skipped.insert(url.fingerprint());
+                self.counts.refuse(*reason);
+            }
+            Event::SeedJudged(link) => {
+                self.retry_seed(link.to, at);
+                self.admit(&[*link]);
+            }
+            Event::PageFetched(page) => self.apply_page(page, at, latency),
+            Event::Forum(step) => self.apply_forum_step(step, at),
+            Event::Rejudged { id, place, links } => {
+                if let Some(ended) = self.ended.get_mut(id) {
+                    ended.place = *place;
+                    if !links.iter().any(is_tunnel_end) {
+                        self.ended.remove(id);
+                    }
+                }
+                self.admit(links);
+            }
+            Event::Redirected { id, link, .. } => {
+                let redirects = self.urls.get(*id).redirects() + 1;
+                self.leave(*id, LinkState::Redirected, None, at, latency);
+                if let Some(link) = link {
+                    let target = self.urls.get_mut(link.to);
+                    target.set_redirects(redirects.max(target.redirects()));
+                    self.move_in_forum(*id, link.to);
+                    self.admit(&[*link]);
+                }
+            }
+            Event::Reprioritized { id, priority } => {
+                let known = self.urls.get_mut(*id);
+                let place = QueueEntry { priority: *priority, ..known.place() };
+                known.set_place(place);
+                self.frontier.push(known.host(), *id, place);
+            }
+            Event::SchemeRewritten { id, link } => {
+                // Not final: a redirect may lead back to this spelling.
+                self.set_state(*id, LinkState::Dropped);
+                if let Some(link) = link {
+                    self.move_in_forum(*id, link.to);
+                }
+                self.admit(link.as_slice());
+                self.bring_back_the_last(*id);
+            }
+            Event::Scheme { host, https } => {
+                let record = self.hosts.get_mut(*host);
+                record.https = Some(*https);
+                // A failed connection under https causes no other event. An answer has an event of its own, and the
+                // host of a seed was not asked yet.
+                if !https {
+                    let wait = record.delay(&self.settings.politeness);
+                    self.rest(*host, at.after(wait), at);
+                }
+            }
+            Event::Unchanged { id, .. } => {
+                self.counts.progress.visits += 1;
+                self.leave(*id, LinkState::Fetched, None, at, latency);
+                self.urls.get_mut(*id).forget_tries();
+                self.hosts.get_mut(self.urls.get(*id).host()).missing = 0;
+            }
+            Event::SitemapRead { id, links, .. } => {
+                self.leave(*id, LinkState::Fetched, None, at, latency);
+                self.urls.get_mut(*id).forget_tries();
+                self.admit(links);
+            }
+            Event::SitemapsQueued { links, .. } => self.admit(links),
+            Event::PageGone { id, .. } => {
+                // A later link may restore it.
+                self.set_state(*id, LinkState::Dropped);
+                self.urls.get_mut(*id).was_page = true;
+            }
+            // `observe_refresh` handles it.
+            Event::Refresh(_) => {}
+            Event::Trap(step) => self.apply_trap(step, at, latency),
+            Event::FetchRetried { id, failure } => {
+                self.urls.get_mut(*id).count_try();
+                self.leave(*id, LinkState::Queued, Some(failure), at, latency);
+                // A due page is queued by `observe_refresh`.
+                if !self.is_due(*id) {
+                    self.wait_for_next_try(*id);
+                }
+            }
+            Event::FetchFailed { id, failure } => self.apply_failure(*id, failure, at, latency),
+            Event::UrlExcluded { id, reason } => {
+                self.set_state(*id, LinkState::Refused);
+                if !self.is_due(*id) {
+                    self.counts.refuse(*reason);
+                    if reason.is_hosts() {
+                        let known = self.urls.get_mut(*id);
+                        (known.in_another_run, known.dropped) = (true, Some(*reason));
+                    }
+                }
+                self.bring_back(self.urls.get(*id).host());
+            }
+            Event::Robots { host, origin, rules, failure } => {
+                self.apply_robots(*host, origin, rules, failure.as_ref(), at, latency);
+            }
+            Event::RobotsRedirected { host, origin, to } => {
+                let record = self.hosts.get_mut(*host);
+                record.robots_mut(origin.starts_with("https:")).redirected(to);
+                record.failing = false;
+                if let Some(latency) = latency {
+                    record.health.record_latency(latency, false);
+                }
+                let wait = record.delay(&self.settings.politeness);
+                self.rest(*host, at.after(wait), at);
+            }
+            Event::HostResolved { host, address } => self.hosts.answers_from(*host, *address),
+        }
+    }
+
+    fn apply_page(&mut self, page: &PageProcessed, at: Millis, latency: Option<u64>) {
+        self.leave(page.id, LinkState::Fetched, None, at, latency);
+        self.urls.get_mut(page.id).forget_tries();
+        let host = self.hosts.get_mut(self.urls.get(page.id).host());
+        host.missing = 0;
+        let progress = &mut self.counts.progress;
+        progress.bytes += u64::from(page.bytes);
+        if page.again.is_some() || std::mem::take(&mut self.urls.get_mut(page.id).was_page) {
+            progress.visits += 1;
+            self.admit(&page.links);
+            return;
+        }
+        host.pages += 1;
+        progress.pages += 1;
+        progress.hosts_visited += u64::from(host.pages == 1);
+        if page.is_relevant_document() {
+            progress.relevant += 1;
+            progress.hosts_relevant += u64::from(!host.relevant);
+            host.relevant = true;
+        }
+        if page.links.iter().any(is_tunnel_end) {
+            let links = page.links.clone();
+            self.ended.insert(page.id, EndedTunnel { relevance: page.relevance, place: page.place, links });
+        }
+        self.observe_traps(page);
+        if let Some(forum) = &page.forum {
+            self.apply_forum_page(page.id, forum, at);
+        }
+        self.admit(&page.links);
+    }
+
+    fn apply_failure(&mut self, id: UrlId, failure: &Failure, at: Millis, latency: Option<u64>) {
+        self.leave(id, LinkState::Failed, Some(failure), at, latency);
+        // A URL that was never requested may be allowed in a later run.
+        let unasked = matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port | FailureKind::NoSuchHost);
+        self.urls.get_mut(id).in_another_run = unasked || failure.is_transient();
+        if failure.kind == FailureKind::NoSuchPage {
+            self.traps.count_soft_404();
+            let host = self.hosts.get_mut(self.urls.get(id).host());
+            host.missing = host.missing.saturating_add(1);
+        }
+        self.counts.progress.failed += u64::from(!self.is_due(id));
+        self.bring_back_the_last(id);
+    }
+
+    /// Whether a URL is queued or in flight because its page is due.
+    pub fn is_due(&self, id: UrlId) -> bool {
+        self.refreshing.as_ref().map_or(self.left_due.contains(&id), |refreshing| refreshing.due.contains_key(&id))
+    }
+
+    /// `url` under the scheme that its host answers, if that is the other one.
+    pub fn in_preferred_scheme(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let https = self.settings.scope.one_scheme.then(|| self.hosts.of(url)).flatten()?.https?;
+        if url.is_https() == https { None } else { url.under(https) }
+    }
+
+    /// Whether a URL of this host has the scheme that the host does not answer. As [`State::in_preferred_scheme`],
+    /// without looking up the host by name.
+    pub fn is_other_scheme(&self, host: HostId, url: &CrawlUrl) -> bool {
+        let https = self.hosts.get(host).https;
+        self.settings.scope.one_scheme && https.is_some_and(|https| https != url.is_https())
+    }
+
+    /// Finds a URL under the scheme that its host answers.
+    pub fn find_preferred(&self, url: &CrawlUrl) -> Option<UrlId> {
+        let home = self.in_preferred_scheme(url);
+        self.urls.find(home.as_ref().unwrap_or(url))
+    }
+}
+
+fn is_tunnel_end(link: &Link) -> bool {
+    link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)
+}

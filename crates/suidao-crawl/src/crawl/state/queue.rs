@@ -1,0 +1,185 @@
+//! The queues in the fold: which URLs are queued with which rank, and which hosts are ready.
+
+use suidao_page::model::{HostId, Link, LinkDecision, LinkState, Millis, Priority, QueueEntry, UrlId};
+
+use super::State;
+use crate::crawl::frontier::QueueHead;
+use crate::crawl::refresh::{Refreshing, place};
+
+impl State {
+    /// Queues links, or improves the rank of queued ones.
+    pub fn admit(&mut self, links: &[Link]) {
+        let mut pushes: Vec<(HostId, UrlId, QueueEntry)> = Vec::with_capacity(links.len());
+        for link in links {
+            let state = self.urls.get(link.to).state;
+            match (link.verdict, state) {
+                (LinkDecision::Drop(reason), LinkState::Dropped) => {
+                    let known = self.urls.get_mut(link.to);
+                    if known.dropped.is_none() {
+                        known.dropped = Some(reason);
+                        self.counts.refuse(reason);
+                    }
+                }
+                (LinkDecision::Follow(place), LinkState::Dropped) => {
+                    let priority = self.strategy.current_score(link.to).unwrap_or(place.priority);
+                    let place = QueueEntry { priority, ..place };
+                    let known = self.urls.get_mut(link.to);
+                    let dropped = known.dropped.take();
+                    known.set_place(place);
+                    pushes.push((known.host(), link.to, place));
+                    if let Some(reason) = dropped {
+                        self.counts.accept(reason);
+                    }
+                    self.set_state(link.to, LinkState::Queued);
+                }
+                // An in-flight URL takes the better rank when it settles, or waits with it if it fails.
+                (LinkDecision::Follow(place), LinkState::Queued | LinkState::InFlight) => {
+                    let old = self.urls.get(link.to).place();
+                    let mut merged = self.strategy.merge(old, place);
+                    if let Some(priority) = self.strategy.current_score(link.to) {
+                        merged.priority = priority.max(old.priority);
+                    }
+                    let known = self.urls.get_mut(link.to);
+                    known.set_place(merged);
+                    if state == LinkState::Queued && (merged.lane, merged.priority) != (old.lane, old.priority) {
+                        pushes.push((known.host(), link.to, merged));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (host, id, place) in &pushes {
+            self.hosts.offer(*host, place.priority, *id);
+        }
+        self.frontier.push_all(pushes);
+    }
+
+    /// The strategy's score of a URL has risen. An in-flight URL that fails waits with the new rank, as after a
+    /// restart.
+    pub(super) fn raise(&mut self, id: UrlId) {
+        let known = self.urls.get(id);
+        let (state, host, place) = (known.state, known.host(), known.place());
+        if let Some(priority) = self.strategy.current_score(id).filter(|score| differs(*score, place.priority))
+            && priority > place.priority
+            && matches!(state, LinkState::Queued | LinkState::InFlight)
+        {
+            let place = QueueEntry { priority, ..place };
+            self.urls.get_mut(id).set_place(place);
+            if state == LinkState::Queued {
+                self.frontier.push(host, id, place);
+            }
+        }
+    }
+
+    pub fn set_state(&mut self, id: UrlId, state: LinkState) {
+        let known = self.urls.get_mut(id);
+        let old = std::mem::replace(&mut known.state, state);
+        let host = self.hosts.get_mut(known.host());
+        if old == LinkState::Queued {
+            host.queued -= 1;
+            self.counts.progress.queued -= 1;
+        }
+        if state == LinkState::Queued {
+            host.queued += 1;
+            self.counts.progress.queued += 1;
+        }
+    }
+
+    /// The host may not be asked before `until`.
+    pub fn rest(&mut self, host: HostId, until: Millis, now: Millis) {
+        self.rest_queues(host);
+        if until <= now {
+            self.hosts.get_mut(host).ready_at = until;
+            self.make_ready(host);
+        } else {
+            self.hosts.wait_until(host, until);
+        }
+    }
+
+    /// Marks the host as not ready in all queues.
+    pub fn rest_queues(&mut self, host: HostId) {
+        self.frontier.rest(host);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.queue.rest(host);
+        }
+    }
+
+    pub fn make_ready(&mut self, host: HostId) {
+        self.frontier.make_ready(host);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.queue.make_ready(host);
+        }
+    }
+
+    /// Queues a URL that was in flight and has no result: as if it had never left.
+    pub fn queue_again(&mut self, id: UrlId, again: bool) {
+        self.set_state(id, LinkState::Queued);
+        if again {
+            self.queue_due(id);
+        } else {
+            let known = self.urls.get(id);
+            let (host, place) = (known.host(), known.place());
+            self.frontier.requeue_in_flight(host, id, place);
+        }
+    }
+
+    /// Queues again, in its old position, a head that was taken and not fetched.
+    pub fn requeue(&mut self, head: QueueHead, again: bool) {
+        match &mut self.refreshing {
+            Some(refreshing) if again => refreshing.queue.requeue(head),
+            _ => self.frontier.requeue(head),
+        }
+    }
+
+    pub(super) fn queue_due(&mut self, id: UrlId) {
+        let Some(Refreshing { due, queue, .. }) = &mut self.refreshing else { return };
+        if let Some(value) = due.get(&id) {
+            queue.push(self.urls.get(id).host(), id, place(*value));
+        }
+    }
+
+    /// Current score of a queued URL, as a due page (`again`) or as a new one.
+    pub fn score(&self, id: UrlId, again: bool) -> Priority {
+        let due = self.refreshing.as_ref().filter(|_| again).and_then(|refreshing| refreshing.due.get(&id));
+        due.map_or_else(|| self.urls.get(id).place().priority, |value| Priority::new(*value))
+    }
+
+    /// A failed page waits for its next try. It is parked if it has used up its tries and other URLs can show whether
+    /// its host is down.
+    pub(super) fn wait_for_next_try(&mut self, id: UrlId) {
+        let known = self.urls.get(id);
+        let (host, place) = (known.host(), known.place());
+        let used_up = known.tries() > self.settings.limits.retries.min(15);
+        let record = self.hosts.get_mut(host);
+        if !used_up {
+            return self.frontier.push(host, id, place);
+        }
+        record.parked.push(id);
+        if record.parked.len() >= record.queued as usize {
+            self.bring_back(host);
+        }
+    }
+
+    /// A URL left the queue of its host: if only parked URLs remain, they are queued again.
+    pub(super) fn bring_back_the_last(&mut self, id: UrlId) {
+        let host = self.urls.get(id).host();
+        let record = self.hosts.get(host);
+        if !record.parked.is_empty() && record.parked.len() >= record.queued as usize {
+            self.bring_back(host);
+        }
+    }
+
+    /// Queues a host's parked URLs again: it answers, only they remain, or it is given up.
+    pub(super) fn bring_back(&mut self, host: HostId) {
+        for id in std::mem::take(&mut self.hosts.get_mut(host).parked) {
+            if self.urls.get(id).state == LinkState::Queued {
+                self.frontier.push(host, id, self.urls.get(id).place());
+            }
+        }
+    }
+}
+
+/// Whether a score differs so much from the queued rank that the URL must be queued again.
+pub fn differs(score: Priority, rank: Priority) -> bool {
+    (score.get() - rank.get()).abs() > 0.01
+}

@@ -1,0 +1,284 @@
+//! Trap rules: what they say of a URL and of a page, and the fold of what fetched pages teach.
+
+use suidao_page::model::{
+    CrawlUrl, HostId, LinkState, Millis, Outlink, Page, PageProcessed, Region, Sketch, SkipReason, TrapSignals,
+    TrapStep, UrlId,
+};
+
+use super::State;
+use crate::crawl::traps::{PROBES, SUSPECTS, Suspicion, TELLING, TrapState, title};
+use crate::strategy::PageVisit;
+use crate::trap::runs::SeriesPage;
+use crate::trap::series::UrlSeries;
+use crate::trap::session::without;
+use crate::trap::{Traps, absent};
+
+/// Result of the trap rules for a page, before its links are judged.
+pub struct TrapCheck {
+    series: Option<UrlSeries>,
+    pub signs: TrapSignals,
+    /// Its links are not followed.
+    pub repeats: bool,
+}
+
+impl State {
+    /// Why a URL is excluded when its turn comes.
+    pub fn refuses_now(&self, id: UrlId, url: &CrawlUrl) -> Option<SkipReason> {
+        // It was queued while the port was allowed.
+        if let Some(reason) = self.settings.scope.refuses_port(url) {
+            return Some(reason);
+        }
+        // Seeds are always fetched.
+        if self.urls.get(id).place().trail.depth == 0 {
+            return None;
+        }
+        let most = self.settings.traps.missing;
+        if most > 0 && self.hosts.get(self.urls.get(id).host()).missing >= u32::from(most) {
+            return Some(SkipReason::MissingPages);
+        }
+        self.refuses_learnt(url, false)
+    }
+
+    /// Why the rules that learn exclude a URL; `new`: nothing is known of it yet.
+    pub fn refuses_learnt(&self, url: &CrawlUrl, new: bool) -> Option<SkipReason> {
+        if self.traps.runs.has_ended(url) {
+            return Some(SkipReason::Series);
+        }
+        self.is_mirrored(url, new).then_some(SkipReason::Mirror)
+    }
+
+    /// Whether a mirror has the URL's page or, for a new URL, will have it.
+    fn is_mirrored(&self, url: &CrawlUrl, new: bool) -> bool {
+        if self.traps.mirrors.is_empty() {
+            return false;
+        }
+        let Some(host) = self.hosts.id_of(url) else { return false };
+        self.traps.mirrors.of(host).iter().any(|mirror| match self.on_host(url, *mirror) {
+            Some(twin) => match self.urls.get(twin).state {
+                LinkState::Fetched | LinkState::InFlight => true,
+                LinkState::Queued => new,
+                _ => false,
+            },
+            None => false,
+        })
+    }
+
+    /// The URL with this path on another host, if known.
+    fn on_host(&self, url: &CrawlUrl, host: HostId) -> Option<UrlId> {
+        let name = self.traps.names.get(&host)?;
+        self.find_preferred(&url.on(name)?)
+    }
+
+    /// The URL without session parameters; none if it has none.
+    pub fn without_session(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        url.query()?;
+        let given = &self.settings.traps.session_parameters;
+        let plain = if given.is_empty() {
+            None
+        } else {
+            without(url, |name| given.iter().any(|given| given.eq_ignore_ascii_case(name)))
+        };
+        let rest = plain.as_ref().unwrap_or(url);
+        let learnt = self.hosts.id_of(rest).and_then(|host| self.traps.sessions.without(host, rest));
+        learnt.or(plain)
+    }
+
+    /// The URL without session parameters, to be requested instead; none if the host redirects that, because then it
+    /// requires a session.
+    pub fn plain(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let leads_on = |plain: &CrawlUrl| {
+            let known = self.find_preferred(plain);
+            known.is_some_and(|known| self.urls.get(known).state == LinkState::Redirected)
+        };
+        self.without_session(url).filter(|plain| !leads_on(plain))
+    }
+
+    /// Removes session parameters from a page's links.
+    pub fn drop_sessions(&self, outlinks: &mut [Outlink]) {
+        if self.traps.sessions.is_empty() && self.settings.traps.session_parameters.is_empty() {
+            return;
+        }
+        for outlink in outlinks {
+            if let Some(plain) = self.without_session(&outlink.url) {
+                outlink.url = plain;
+            }
+        }
+    }
+
+    /// Whether an answer equals the host's answer for a page that cannot exist.
+    pub fn is_no_page(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> bool {
+        let suspicion = self.traps.suspicions.get(&self.urls.get(id).host());
+        let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
+        let (sketch, title) = (page.sketch, title(&page.title));
+        let is_suspicious =
+            || page.missing || self.traps.twins.find(sketch, title).is_some_and(|twin| twin.page != id.0);
+        answer.is_some_and(|answer| {
+            absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url) && is_suspicious()
+        })
+    }
+
+    /// Checks a newly fetched page before its links are judged.
+    pub fn look_for_traps(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> TrapCheck {
+        let traps = &self.settings.traps;
+        let title = title(&page.title);
+        let leader = self.traps.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
+        let depth = self.urls.get(id).place().trail.depth;
+        // Lists may look alike and still lead on: the series rule ends them. The same text under another title may lead
+        // elsewhere, since a tag page may show a whole post. A home page links to the whole host; whether that is a
+        // mirror shows on its pages.
+        let is_home = url.path() == "/" && url.query().is_none();
+        let tells = page.sketch.chars >= TELLING && !page.listing && depth > 0 && !is_home;
+        let repeats = traps.near_duplicates && tells && leader.is_some_and(|leader| leader.title == title);
+        let twin = leader.map(|leader| UrlId(leader.page));
+        TrapCheck {
+            series: UrlSeries::of(url),
+            signs: TrapSignals { twin, missing: page.missing, barren: false },
+            repeats,
+        }
+    }
+
+    /// Whether a page adds nothing new to its series, given its links.
+    pub fn is_barren(
+        &self,
+        looked: &TrapCheck,
+        (sketch, listing): (Sketch, bool),
+        visit: &PageVisit,
+        targets: &[UrlId],
+    ) -> bool {
+        let Some(series) = &looked.series else { return false };
+        let any = visit.links.iter().any(|link| link.region != Region::Navigation);
+        let leads = visit.links.iter().zip(targets).filter(|(link, _)| {
+            let is_content = link.region != Region::Navigation || !any;
+            is_content && UrlSeries::of(&link.url).is_none_or(|other| !series.is_relative(&other))
+        });
+        let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();
+        self.traps.runs.is_barren(series, &SeriesPage { leads: &leads, sketch, listing, relevant: visit.relevant })
+    }
+
+    /// The URL of a page that cannot exist, if this host should be probed for soft 404s.
+    pub fn probe(&self, host: HostId, url: &CrawlUrl) -> Option<CrawlUrl> {
+        if !self.settings.traps.soft_404 || !self.traps.wants_probe(host) {
+            return None;
+        }
+        absent::probe(url, self.settings.seed)
+    }
+
+    /// Folds a newly fetched page.
+    pub(super) fn observe_traps(&mut self, page: &PageProcessed) {
+        let Traps { series: most, sessions, soft_404, mirrors, near_duplicates, .. } = self.settings.traps;
+        let compares = near_duplicates || soft_404 || mirrors > 0;
+        if page.forum.is_some() {
+            return;
+        }
+        let (id, sketch, title) = (page.id, page.sketch, title(&page.title));
+        let (host, url) = (self.urls.get(id).host(), self.urls.url(id));
+        let TrapState { twins, runs, suspicions, due, counts, .. } = &mut self.traps;
+        match page.signs.twin {
+            Some(_) => counts.near_duplicates += 1,
+            None if compares => twins.add(id.0, sketch, title),
+            None => {}
+        }
+        if let Some(series) = UrlSeries::of(&url).filter(|_| most > 0) {
+            let links = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
+            if runs.observe(&series, page.signs.barren, sketch, links) >= most {
+                due.push(TrapStep::Barren { id });
+            }
+        }
+        if soft_404 {
+            let repeats = page.signs.twin.is_some_and(|twin| self.urls.get(twin).host() == host);
+            if (repeats || page.signs.missing) && sketch.chars > 0 {
+                let suspicion = suspicions.entry(host).or_default();
+                suspicion.says_so |= page.signs.missing;
+                if !suspicion.asked && suspicion.pages.len() < SUSPECTS {
+                    suspicion.pages.push((id, sketch, title));
+                }
+            }
+        }
+        if sessions {
+            for name in self.traps.sessions.observe(host, &url, sketch, page.signs.missing) {
+                self.traps.due.push(TrapStep::Session { host, name });
+            }
+            for name in self.traps.sessions.check(host, &url, sketch) {
+                self.traps.due.push(TrapStep::NoSession { host, name });
+            }
+        }
+        if mirrors > 0 && sketch.chars >= TELLING {
+            self.observe_mirrors(host, &url, page.signs.twin);
+        }
+    }
+
+    fn observe_mirrors(&mut self, host: HostId, url: &CrawlUrl, twin: Option<UrlId>) {
+        let enough = self.settings.traps.mirrors;
+        let mut compared: Vec<(HostId, Box<str>, bool)> = Vec::new();
+        if let Some(twin) = twin {
+            let (other, there) = (self.urls.get(twin).host(), self.urls.url(twin));
+            if other != host && (there.path(), there.query()) == (url.path(), url.query()) {
+                compared.push((other, there.authority().into(), true));
+            }
+        }
+        for &partner in self.traps.mirrors.partners(host) {
+            // A page that duplicates one on a third host may duplicate one on this host too.
+            let differs = twin.is_none()
+                && self.on_host(url, partner).is_some_and(|there| self.urls.get(there).state == LinkState::Fetched);
+            if differs && let Some(name) = self.traps.names.get(&partner) {
+                compared.push((partner, name.clone(), false));
+            }
+        }
+        for (other, name, equal) in compared {
+            self.traps.names.insert(other, name.clone());
+            self.traps.names.insert(host, url.authority().into());
+            if self.traps.mirrors.observe(host, other, equal, enough) {
+                let (host, of) = (url.authority().to_owned(), name.into_string());
+                self.traps.due.push(TrapStep::Mirror { host, of });
+            }
+        }
+    }
+
+    /// Folds a logged conclusion.
+    pub(super) fn apply_trap(&mut self, step: &TrapStep, at: Millis, latency: Option<u64>) {
+        self.traps.due.retain(|due| due != step);
+        match step {
+            TrapStep::Absent { host, answer, pages } => {
+                let suspicion = self.traps.suspicions.entry(*host).or_default();
+                *suspicion = Suspicion { asked: true, answer: answer.clone(), ..Suspicion::default() };
+                self.traps.counts.probes += 1;
+                self.traps.counts.soft_404 += pages.len() as u64;
+                self.record_answer(*host, false, None, at, latency);
+            }
+            TrapStep::Unanswered { host, failure } => {
+                let suspicion = self.traps.suspicions.entry(*host).or_default();
+                suspicion.unanswered += 1;
+                if suspicion.unanswered >= PROBES {
+                    *suspicion = Suspicion { asked: true, ..Suspicion::default() };
+                    self.traps.counts.probes += 1;
+                }
+                self.record_answer(*host, false, Some(failure), at, latency);
+            }
+            TrapStep::Session { host, name } => {
+                self.traps.sessions.learn(*host, name);
+                self.traps.counts.session_parameters += 1;
+            }
+            TrapStep::NoSession { host, name } => {
+                self.traps.sessions.unlearn(*host, name);
+                self.traps.counts.session_parameters = self.traps.counts.session_parameters.saturating_sub(1);
+            }
+            TrapStep::Mirror { host, of } => {
+                let number = |name: &str| {
+                    CrawlUrl::parse(&format!("http://{name}/")).ok().and_then(|url| self.hosts.id_of(&url))
+                };
+                if let (Some(one), Some(other)) = (number(host), number(of)) {
+                    self.traps.mirrors.learn(one, other);
+                    self.traps.names.insert(one, host.as_str().into());
+                    self.traps.names.insert(other, of.as_str().into());
+                }
+                self.traps.counts.mirrors = self.traps.mirrors.len() as u64;
+            }
+            TrapStep::Barren { id } => {
+                if let Some(series) = UrlSeries::of(&self.urls.url(*id)) {
+                    self.traps.runs.end(&series);
+                }
+                self.traps.counts.ended = self.traps.runs.ended() as u64;
+            }
+        }
+    }
+}

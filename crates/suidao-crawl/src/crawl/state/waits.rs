@@ -1,0 +1,71 @@
+//! Which hosts may be asked now: their own waits, and the limits of domains and addresses. Follows the clock and what is
+//! in flight, not the events.
+
+use super::State;
+use crate::crawl::frontier::QueueHead;
+use crate::crawl::groups::GroupId;
+use crate::crawl::hosts::DeferredHost;
+use suidao_page::model::Millis;
+
+impl State {
+    /// After a restart, every host with queued URLs waits as if just asked.
+    pub fn rest_all(&mut self, now: Millis) {
+        for host in self.hosts.rest_all(&self.settings.politeness, now) {
+            self.rest_queues(host);
+        }
+    }
+
+    /// Hosts and groups whose wait is over compete again.
+    pub fn wake(&mut self, now: Millis) {
+        while let Some(host) = self.hosts.due(now) {
+            self.make_ready(host);
+        }
+        while let Some(group) = self.hosts.groups.due(now) {
+            self.resume_group(group, now);
+        }
+    }
+
+    /// The group of the host is busy: requeues the URL and defers the host.
+    pub fn defer(&mut self, head: QueueHead, again: bool, by: GroupId, now: Millis) {
+        let priority = self.score(head.id, again);
+        self.requeue(head, again);
+        self.rest_queues(head.host);
+        let groups = self.hosts.get(head.host).groups();
+        self.hosts.defer(head.host, DeferredHost { by, priority, head: head.id }, now);
+        // The other group may have resumed it in vain.
+        self.resume_groups(groups.map(|group| group.filter(|group| *group != by)), now);
+    }
+
+    /// A group has room: its best deferred host competes with the others again.
+    pub fn resume_group(&mut self, group: GroupId, now: Millis) -> bool {
+        let host = self.hosts.resume(group, now);
+        if let Some(host) = host {
+            self.make_ready(host);
+        }
+        host.is_some()
+    }
+
+    /// A resumed host was not asked: resumes the next one.
+    pub fn resume_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
+        for group in groups.into_iter().flatten() {
+            self.resume_group(group, now);
+        }
+    }
+
+    /// Nothing can be fetched from the resumed hosts. Returns whether other hosts were resumed.
+    pub fn resume_idle_groups(&mut self, now: Millis) -> bool {
+        let mut others = false;
+        for group in self.hosts.groups.take_loose() {
+            others |= self.resume_group(group, now);
+        }
+        others
+    }
+
+    /// A request that counted for these groups has finished.
+    pub fn leave_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
+        for group in groups.into_iter().flatten() {
+            self.hosts.groups.finish(group);
+            self.resume_group(group, now);
+        }
+    }
+}

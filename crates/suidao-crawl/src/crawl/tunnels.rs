@@ -1,0 +1,13 @@
+//! Pages at the end of their tunnel.
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{Link, QueueEntry, Relevance};
+
+/// A page whose links were dropped at the end of its tunnel, stored in case a longer tunnel reaches it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct EndedTunnel {
+    pub relevance: Relevance,
+    pub place: QueueEntry,
+    pub links: Vec<Link>,
+}
