@@ -142,10 +142,10 @@ def directory():
     ]
     for x, head in [(110, "written by"), (420, "in the crawl directory"), (763, "read by")]:
         p.text(x, 24, head, "middle head")
-    p.box(crawl, (16, 40, 188, 194), "topic", crawl)
+    p.box(crawl, (16, 40, 188, 194), "topic", "crawl", "refresh, forum")
     for at, (writer, name, what, *readers) in enumerate(rows):
         y = 40 + 70 * at
-        p.box(name, (250, y, 350, 54), "box", name, what)
+        p.box(name, (242, y, 366, 54), "box", name, what)
         p.box(at, (644, y, 240, 54), "tool", *readers)
         if writer:
             p.box(writer, (16, y, 188, 54), "topic", writer)

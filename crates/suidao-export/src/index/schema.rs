@@ -35,7 +35,7 @@ fields! {
     site: add_text_field(STRING);
     title: add_text_field(text());
     body: add_text_field(text());
-    /// ISO 639-3.
+    /// BCP 47 tag.
     language: add_text_field(STRING | STORED | FAST);
     /// The day, at midnight UTC.
     published: add_date_field(date());
