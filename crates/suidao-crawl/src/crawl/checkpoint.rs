@@ -135,7 +135,7 @@ impl State {
             self.frontier.requeue_in_flight(host, id, place);
         }
         for host in free {
-            self.make_ready(host);
+            self.frontier.make_ready(host);
         }
         true
     }

@@ -15,6 +15,10 @@ use serde::{Deserialize, Serialize};
 use suidao_page::draw::Draw;
 use suidao_page::model::{HostId, Priority, QueueEntry, QueueId, QueuePolicy, UrlId};
 
+/// The queue of pages that are due again, beside those of the strategy: the value of a visit and the score of a link have
+/// no common scale.
+pub(super) const DUE: QueueId = QueueId(u8::MAX);
+
 /// Entries inspected per URL returned, since some are stale.
 const LOOKS: usize = 64;
 
@@ -100,6 +104,13 @@ pub struct EntryKey {
     rank: Option<u32>,
 }
 
+impl QueueHead {
+    /// Whether it is a page that is due again.
+    pub fn is_due(&self) -> bool {
+        self.lane == DUE
+    }
+}
+
 impl EntryKey {
     /// Whether the entry is current for a URL queued at `place`.
     pub fn is_of(self, place: QueueEntry) -> bool {
@@ -107,12 +118,17 @@ impl EntryKey {
     }
 }
 
+/// Best entries of hosts, and the hosts.
+type Heads = BinaryHeap<(Entry, Reverse<u32>)>;
+
 pub struct Frontier {
     discipline: QueuePolicy,
     seed: u64,
     hosts: Vec<HostQueues>,
-    /// Heads of the hosts per queue; may hold stale ones.
-    heads: Vec<BinaryHeap<(Entry, Reverse<u32>)>>,
+    /// Heads of the hosts per queue of the strategy; may hold stale ones.
+    heads: Vec<Heads>,
+    /// Those of due pages.
+    due: Heads,
     /// Pushes to stacks so far: the rank on a stack.
     stacked: u32,
 }
@@ -132,7 +148,7 @@ pub(super) struct KeptFrontier {
 impl Frontier {
     /// An empty frontier; `seed` seeds the random choices of the policy.
     pub fn new(discipline: QueuePolicy, seed: u64) -> Self {
-        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0 }
+        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), due: Heads::new(), stacked: 0 }
     }
 
     /// The whole frontier in parts of some thousand hosts; the first part has everything else.
@@ -145,7 +161,8 @@ impl Frontier {
     }
 
     fn keep_of(&self, hosts: &[HostQueues], is_first: bool) -> KeptFrontier {
-        let Self { discipline: _, seed: _, hosts: _, heads, stacked } = self;
+        // A crawl with due pages has no checkpoints.
+        let Self { discipline: _, seed: _, hosts: _, heads, due: _, stacked } = self;
         let heads = if is_first { heads.as_slice() } else { &[] };
         let queue = |(lane, queue): &(u8, Queue)| (*lane, queue.heap.as_slice().to_vec(), queue.announced());
         KeptFrontier {
@@ -246,10 +263,12 @@ impl Frontier {
 
     fn announce(&mut self, lane: QueueId, entry: Entry, host: HostId) {
         let at = usize::from(lane.0);
-        if at >= self.heads.len() {
-            self.heads.resize_with(at + 1, BinaryHeap::new);
+        if lane != DUE && at >= self.heads.len() {
+            self.heads.resize_with(at + 1, Heads::new);
         }
-        self.heads[at].push((entry, Reverse(host.0)));
+        if let Some(heads) = self.heads_of(lane) {
+            heads.push((entry, Reverse(host.0)));
+        }
     }
 
     /// Marks the host as not ready.
@@ -314,9 +333,18 @@ impl Frontier {
         })
     }
 
+    /// As [`Frontier::pop`], of the due pages.
+    pub fn pop_due(&mut self, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
+        self.pop_lane(DUE, &waits)
+    }
+
+    fn heads_of(&mut self, lane: QueueId) -> Option<&mut Heads> {
+        if lane == DUE { Some(&mut self.due) } else { self.heads.get_mut(usize::from(lane.0)) }
+    }
+
     fn pop_lane(&mut self, lane: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let (entry, host) = self.head(lane, waits)?;
-        self.heads[usize::from(lane.0)].pop();
+        self.heads_of(lane)?.pop();
         let queues = self.host(host);
         queues.ready = false;
         let queue = queues.lane(lane);
@@ -325,11 +353,12 @@ impl Frontier {
         Some(QueueHead { host, id: id_of(entry), lane, entry })
     }
 
-    /// The best `most` URLs of each queue, best first, whether or not their hosts are ready. Changes nothing.
+    /// The best `most` URLs of each queue of the strategy, best first, whether or not their hosts are ready. Changes
+    /// nothing.
     pub fn heads(&self, most: usize, waits: impl Fn(UrlId, EntryKey) -> bool) -> Vec<(QueueId, Vec<UrlId>)> {
         let mut lanes: BTreeMap<u8, Vec<&[Entry]>> = BTreeMap::new();
         for (lane, queue) in self.hosts.iter().flat_map(|host| &host.lanes) {
-            if !queue.heap.is_empty() {
+            if !queue.heap.is_empty() && *lane != DUE.0 {
                 lanes.entry(*lane).or_default().push(queue.heap.as_slice());
             }
         }
@@ -370,13 +399,13 @@ impl Frontier {
     fn head(&mut self, lane: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<(Entry, HostId)> {
         let stack = self.is_stack(lane);
         loop {
-            let &(announced, Reverse(host)) = self.heads.get(usize::from(lane.0))?.peek()?;
+            let &(announced, Reverse(host)) = self.heads_of(lane)?.peek()?;
             let host = HostId(host);
             let queues = self.host(host);
             let ready = queues.ready;
             let queue = queues.lane(lane);
             if queue.announced() != Some(announced) {
-                self.heads[usize::from(lane.0)].pop();
+                self.heads_of(lane)?.pop();
                 continue;
             }
             let stale = |entry: Entry| {
@@ -394,7 +423,7 @@ impl Frontier {
             // it.
             queue.announce(head.filter(|_| ready));
             let again = queue.announced();
-            self.heads[usize::from(lane.0)].pop();
+            self.heads_of(lane)?.pop();
             if let Some(head) = again {
                 self.announce(lane, head, host);
             }

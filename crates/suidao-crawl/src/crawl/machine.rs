@@ -301,8 +301,8 @@ impl Crawl {
         // Events of URLs that are not fetched: one batch, however many there are.
         let mut events = Vec::new();
         loop {
-            let (head, again) = match self.take(now) {
-                Taken::Head(head, again) => (head, again),
+            let head = match self.take(now) {
+                Taken::Head(head) => head,
                 Taken::Record(batch) => {
                     events.extend(batch.events);
                     return Next::Record(Batch { events, ..batch });
@@ -315,24 +315,25 @@ impl Crawl {
             };
             let groups = self.state.hosts.get(head.host).groups();
             let mut draft = Draft::new(&self.state, now);
-            let ruling = choose::rule(&mut draft, head, again, self.run.closing);
+            let ruling = choose::rule(&mut draft, head, self.run.closing);
             let decided = draft.finish();
             match ruling {
-                Ruling::Defer(by) => self.state.defer(head, again, by, now),
+                Ruling::Defer(by) => self.state.defer(head, by, now),
                 Ruling::Lowered | Ruling::Removed => {
                     events.extend(self.commit(decided, now, None));
-                    self.state.make_ready(head.host);
+                    self.state.frontier.make_ready(head.host);
                     if let Ruling::Removed = ruling {
                         self.state.resume_groups(groups, now);
                     }
                 }
                 // It is chosen again by the next call.
                 _ if !events.is_empty() => {
-                    self.state.requeue(head, again);
-                    self.state.make_ready(head.host);
+                    self.state.frontier.requeue(head);
+                    self.state.frontier.make_ready(head.host);
                     return Next::Record(Batch { at: now, took: None, events });
                 }
                 Ruling::Fetch(url) => {
+                    let again = head.is_due();
                     self.state.set_state(head.id, LinkState::InFlight);
                     self.run.pages_in_flight += 1;
                     let wanted = self.kind_of(head.id, &url, again, now);
@@ -341,12 +342,12 @@ impl Crawl {
                     return Next::Fetch(Ticket { validators, ..ticket });
                 }
                 Ruling::Probe(url) => {
-                    self.state.requeue(head, again);
+                    self.state.frontier.requeue(head);
                     self.run.others_in_flight += 1;
                     return Next::Fetch(self.start(head.host, url, FetchKind::Absent(head.host), false, now));
                 }
                 Ruling::Robots => {
-                    self.state.requeue(head, again);
+                    self.state.frontier.requeue(head);
                     self.run.others_in_flight += 1;
                     let url = self.state.urls.url(head.id);
                     let https = url.is_https();
@@ -439,7 +440,7 @@ impl Crawl {
         }
         let hosts = choose::unreachable_hosts(&self.state);
         for host in &hosts {
-            self.state.make_ready(*host);
+            self.state.frontier.make_ready(*host);
         }
         self.run.closing = !hosts.is_empty();
         self.run.closing
@@ -498,8 +499,7 @@ impl Crawl {
 
 /// Where the next URL comes from.
 enum Taken {
-    /// The head of a queue, and whether it is a due page.
-    Head(QueueHead, bool),
+    Head(QueueHead),
     /// Pages became due.
     Record(Batch),
     Nothing,
@@ -551,7 +551,7 @@ impl Crawl {
             }
         }
         if may_discover && let Some(head) = self.state.take_new(self.state.counts.attempts + self.run.pages_in_flight) {
-            return Taken::Head(head, false);
+            return Taken::Head(head);
         }
         if may_visit { self.take_due(now) } else { Taken::Nothing }
     }
@@ -561,7 +561,7 @@ impl Crawl {
             return Taken::Record(batch);
         }
         self.run.made_due = false;
-        self.state.take_due().map_or(Taken::Nothing, |head| Taken::Head(head, true))
+        self.state.take_due().map_or(Taken::Nothing, Taken::Head)
     }
 
     /// Chooses the pages of a round, once sitemaps and feeds are read.

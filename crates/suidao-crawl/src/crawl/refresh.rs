@@ -12,11 +12,11 @@ use crate::revisit::agenda::RevisitQueue;
 use crate::revisit::history::{Histories, Tracked, days};
 use crate::revisit::settings::RefreshSettings;
 use suidao_page::model::{
-    Budget, CrawlUrl, Event, HostId, Millis, PathState, Priority, QueueEntry, QueueId, QueuePolicy, RefreshStep,
-    Relevance, Stop, TunnelBudget, UrlId,
+    Budget, CrawlUrl, Event, HostId, Millis, PathState, Priority, QueueEntry, RefreshStep, Relevance, Stop,
+    TunnelBudget, UrlId,
 };
 
-use super::frontier::Frontier;
+use super::frontier::DUE;
 use super::signals::Signals;
 
 /// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
@@ -45,7 +45,6 @@ pub(super) struct Refreshing {
     pub(super) round: Option<ActiveRound>,
     /// Due pages, with the value of a visit.
     pub(super) due: FxHashMap<UrlId, f32>,
-    pub(super) queue: Frontier,
     /// Requests in flight, and those of them for due pages.
     pub(super) in_flight: [u64; 2],
     /// Hosts that answered 304 for a changed page.
@@ -78,13 +77,12 @@ pub(super) struct ActiveRound {
 }
 
 impl Refreshing {
-    pub fn new(wanted: Refresh, seed: u64) -> Self {
+    pub fn new(wanted: Refresh) -> Self {
         Self {
             histories: Histories::new(&wanted.settings),
             signals: Signals::default(),
             round: None,
             due: FxHashMap::default(),
-            queue: Frontier::new(QueuePolicy::BestFirst, seed),
             in_flight: [0; 2],
             unreliable_validators: FxHashSet::default(),
             sources_asked: None,
@@ -168,7 +166,7 @@ pub(super) fn spent() -> Event {
 /// Queue entry of a due page.
 pub(super) fn place(value: f32) -> QueueEntry {
     let trail = PathState { depth: 0, hops: 0, k: TunnelBudget::Unbounded, inherited: Relevance::ZERO };
-    QueueEntry { lane: QueueId::MAIN, priority: Priority::new(value), trail }
+    QueueEntry { lane: DUE, priority: Priority::new(value), trail }
 }
 
 pub(super) fn is_over(round: &ActiveRound, in_flight: u64, now: Millis) -> bool {

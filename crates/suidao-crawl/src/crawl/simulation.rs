@@ -98,7 +98,7 @@ fn answer_with_nothing(crawl: &mut Crawl, ticket: Ticket, now: Millis) {
         FetchKind::Robots { host, .. } => {
             if crawl.state.hosts.get_mut(host).renew_robots(ticket.url.is_https(), now) {
                 crawl.is_back(&ticket, now);
-                crawl.state.make_ready(host);
+                crawl.state.frontier.make_ready(host);
                 return crawl.state.leave_groups(ticket.groups, now);
             }
             FetchOutcome::Robots(RobotsRules::AllowAll)

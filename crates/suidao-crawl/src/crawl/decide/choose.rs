@@ -79,9 +79,9 @@ pub enum Ruling {
     Fetch(CrawlUrl),
 }
 
-/// Decides on a head; `again`: a due page. `closing`: hosts that may not exist are given up.
-pub fn rule(draft: &mut Draft, head: QueueHead, again: bool, closing: bool) -> Ruling {
-    let (state, now) = (draft.state, draft.now);
+/// Decides on a head. `closing`: hosts that may not exist are given up.
+pub fn rule(draft: &mut Draft, head: QueueHead, closing: bool) -> Ruling {
+    let (state, now, again) = (draft.state, draft.now, head.is_due());
     if let Some(by) = state.hosts.groups.busy(state.hosts.get(head.host).groups(), now) {
         return Ruling::Defer(by);
     }

@@ -131,14 +131,12 @@ impl State {
 
     /// Takes the best due page of a ready host.
     pub fn take_due(&mut self) -> Option<QueueHead> {
-        let Self { urls, refreshing: Some(Refreshing { due, queue, .. }), frontier, .. } = self else { return None };
+        let Self { urls, refreshing: Some(Refreshing { due, .. }), frontier, .. } = self else { return None };
         let is_current = |id: UrlId, key: EntryKey| {
             let is_of = |value: &f32| key.is_of(place(*value));
             urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(is_of)
         };
-        let head = queue.pop(0, is_current)?;
-        frontier.rest(head.host);
-        Some(head)
+        frontier.pop_due(is_current)
     }
 
     pub fn take_new(&mut self, turn: u64) -> Option<QueueHead> {
@@ -146,11 +144,7 @@ impl State {
         let is_due = |id| refreshing.as_ref().is_some_and(|refreshing: &Refreshing| refreshing.due.contains_key(&id));
         let is_current =
             |known: &UrlRecord, key: EntryKey| known.state == LinkState::Queued && key.is_of(known.place());
-        let head = frontier.pop(turn, |id, key| is_current(urls.get(id), key) && !is_due(id))?;
-        if let Some(refreshing) = refreshing {
-            refreshing.queue.rest(head.host);
-        }
-        Some(head)
+        frontier.pop(turn, |id, key| is_current(urls.get(id), key) && !is_due(id))
     }
 
     /// One side has nothing that can be fetched. Returns whether the other side may use its share from now on.

@@ -64,7 +64,7 @@ impl State {
             traps: TrapState::default(),
             forums: Forums::new(&settings.forums, settings.watch),
             sourcing: Sourcing::default(),
-            refreshing: settings.refresh.clone().map(|wanted| Refreshing::new(wanted, settings.seed)),
+            refreshing: settings.refresh.clone().map(|wanted| Refreshing::new(wanted)),
             left_due: FxHashSet::default(),
             counts: Counts::default(),
             stop: StopTracker::default(),
@@ -103,7 +103,7 @@ impl State {
             Event::Discovered(discovered) => {
                 let (host, new) = self.hosts.number(&discovered.url);
                 if new {
-                    self.make_ready(host);
+                    self.frontier.make_ready(host);
                     self.counts.progress.hosts += 1;
                 }
                 let id = self.urls.insert(&discovered.url, host);

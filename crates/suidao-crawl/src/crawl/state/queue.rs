@@ -87,27 +87,12 @@ impl State {
 
     /// The host may not be asked before `until`.
     pub fn rest(&mut self, host: HostId, until: Millis, now: Millis) {
-        self.rest_queues(host);
+        self.frontier.rest(host);
         if until <= now {
             self.hosts.get_mut(host).ready_at = until;
-            self.make_ready(host);
+            self.frontier.make_ready(host);
         } else {
             self.hosts.wait_until(host, until);
-        }
-    }
-
-    /// Marks the host as not ready in all queues.
-    pub fn rest_queues(&mut self, host: HostId) {
-        self.frontier.rest(host);
-        if let Some(refreshing) = &mut self.refreshing {
-            refreshing.queue.rest(host);
-        }
-    }
-
-    pub fn make_ready(&mut self, host: HostId) {
-        self.frontier.make_ready(host);
-        if let Some(refreshing) = &mut self.refreshing {
-            refreshing.queue.make_ready(host);
         }
     }
 
@@ -123,25 +108,18 @@ impl State {
         }
     }
 
-    /// Queues again, in its old position, a head that was taken and not fetched.
-    pub fn requeue(&mut self, head: QueueHead, again: bool) {
-        match &mut self.refreshing {
-            Some(refreshing) if again => refreshing.queue.requeue(head),
-            _ => self.frontier.requeue(head),
-        }
-    }
-
     pub(super) fn queue_due(&mut self, id: UrlId) {
-        let Some(Refreshing { due, queue, .. }) = &mut self.refreshing else { return };
+        let Some(Refreshing { due, .. }) = &self.refreshing else { return };
         if let Some(value) = due.get(&id) {
-            queue.push(self.urls.get(id).host(), id, place(*value));
+            self.frontier.push(self.urls.get(id).host(), id, place(*value));
         }
     }
 
-    /// Current score of a queued URL, as a due page (`again`) or as a new one.
-    pub fn score(&self, id: UrlId, again: bool) -> Priority {
-        let due = self.refreshing.as_ref().filter(|_| again).and_then(|refreshing| refreshing.due.get(&id));
-        due.map_or_else(|| self.urls.get(id).place().priority, |value| Priority::new(*value))
+    /// Current score of a head: of a due page, the value of a visit.
+    pub fn score(&self, head: QueueHead) -> Priority {
+        let due =
+            self.refreshing.as_ref().filter(|_| head.is_due()).and_then(|refreshing| refreshing.due.get(&head.id));
+        due.map_or_else(|| self.urls.get(head.id).place().priority, |value| Priority::new(*value))
     }
 
     /// A failed page waits for its next try. It is parked if it has used up its tries and other URLs can show whether

@@ -11,14 +11,14 @@ impl State {
     /// After a restart, every host with queued URLs waits as if just asked.
     pub fn rest_all(&mut self, now: Millis) {
         for host in self.hosts.rest_all(&self.settings.politeness, now) {
-            self.rest_queues(host);
+            self.frontier.rest(host);
         }
     }
 
     /// Hosts and groups whose wait is over compete again.
     pub fn wake(&mut self, now: Millis) {
         while let Some(host) = self.hosts.due(now) {
-            self.make_ready(host);
+            self.frontier.make_ready(host);
         }
         while let Some(group) = self.hosts.groups.due(now) {
             self.resume_group(group, now);
@@ -26,10 +26,10 @@ impl State {
     }
 
     /// The group of the host is busy: requeues the URL and defers the host.
-    pub fn defer(&mut self, head: QueueHead, again: bool, by: GroupId, now: Millis) {
-        let priority = self.score(head.id, again);
-        self.requeue(head, again);
-        self.rest_queues(head.host);
+    pub fn defer(&mut self, head: QueueHead, by: GroupId, now: Millis) {
+        let priority = self.score(head);
+        self.frontier.requeue(head);
+        self.frontier.rest(head.host);
         let groups = self.hosts.get(head.host).groups();
         self.hosts.defer(head.host, DeferredHost { by, priority, head: head.id }, now);
         // The other group may have resumed it in vain.
@@ -40,7 +40,7 @@ impl State {
     pub fn resume_group(&mut self, group: GroupId, now: Millis) -> bool {
         let host = self.hosts.resume(group, now);
         if let Some(host) = host {
-            self.make_ready(host);
+            self.frontier.make_ready(host);
         }
         host.is_some()
     }
