@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::read::{self, Parsed};
 use suidao::replay::Web;
-use suidao::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Topic, Weighting, learn};
+use suidao::topic::{Background, LearnOptions, Lexicon, Sample, Topic, Weighting, learn};
 use suidao::world::{SyntheticWeb, WebSpec};
 
 const PAGES: usize = 300;
@@ -88,8 +88,6 @@ fn topic(kind: Pages) -> Topic {
         sources: Vec::new(),
         weighting: Weighting::Lift,
         terms: 100,
-        tf: TermFrequency::default(),
-        only_index_pages: false,
     };
     Topic::new(learn(&samples, &background, &options).expect("samples of the topic").lexicon)
 }

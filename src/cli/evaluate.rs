@@ -13,6 +13,7 @@ use suidao::index::{Index, Request};
 use suidao::recorded::LabelledUrls;
 use suidao::store::directory::{WriteError, write_whole};
 use suidao::store::{CrawlDirectory, Store};
+use suidao::text::entries;
 
 use super::index::current;
 use super::inputs::topic;
@@ -187,9 +188,7 @@ fn queries(path: &Path) -> Result<Vec<String>> {
     let name = path.display();
     let text = fs::read_to_string(path)
         .with_context(|| format!("cannot read the queries {name}; give a text file with one query per line"))?;
-    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    let queries: Vec<String> =
-        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect();
+    let queries: Vec<String> = entries(&text).map(|(_, line)| line.to_owned()).collect();
     if queries.is_empty() {
         bail!("{name} contains no query; write one per line");
     }

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use suidao::model::CrawlUrl;
 use suidao::store::own;
 use suidao::strategy::{StrategyName, StrategySettings};
+use suidao::text::entries;
 use suidao::topic::{ContextGraphModel, Lexicon, Topic};
 
 /// Most invalid lines reported.
@@ -33,12 +34,12 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the {what} {name}; give a text file with one URL per line"))?;
     let (mut urls, mut wrong) = (Vec::new(), Vec::new());
-    for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        let Some(word) = line.split_whitespace().next().filter(|word| !word.starts_with('#')) else { continue };
+    for (number, line) in entries(&text) {
+        let word = line.split_whitespace().next().unwrap_or(line);
         match (CrawlUrl::parse(word), bare(word)) {
             (Ok(url), _) => urls.push(url),
             (_, Some(both)) => urls.extend(both),
-            (Err(error), None) => wrong.push(format!("line {}: {word} is not a URL to crawl: {error}", at + 1)),
+            (Err(error), None) => wrong.push(format!("line {number}: {word} is not a URL to crawl: {error}")),
         }
     }
     if !wrong.is_empty() {

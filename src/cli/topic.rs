@@ -13,9 +13,10 @@ use suidao::live::{self, Job};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Responses};
+use suidao::text::entries;
 use suidao::topic::{
-    Background, LearnOptions, Lexicon, Sample, TermFrequency, ThresholdPoint, Topic, TopicEvaluation, Weighting,
-    evaluate, learn, learn_from_keywords,
+    Background, LearnOptions, Lexicon, Sample, ThresholdPoint, Topic, TopicEvaluation, Weighting, evaluate, learn,
+    learn_from_keywords,
 };
 use suidao::visible;
 
@@ -74,12 +75,6 @@ struct BuildArgs {
     /// Number of terms to keep
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Limits")]
     terms: u32,
-    /// Term frequency of eq. (2): square root of the count, the count, or 1 + ln of the count
-    #[arg(long, default_value = "root", value_parser = one_of::<TermFrequency>())]
-    tf: TermFrequency,
-    /// Learn only from index and default pages
-    #[arg(long)]
-    index_pages: bool,
 }
 
 /// How `--urls` fetches.
@@ -151,8 +146,6 @@ fn build(args: &BuildArgs, voice: Verbosity) -> Result<()> {
         sources: Vec::new(),
         weighting: args.weighting,
         terms: args.terms as usize,
-        tf: args.tf,
-        only_index_pages: args.index_pages,
     };
     let source = &args.source;
     let given = [&source.pages, &source.warc, &source.urls, &source.keywords];
@@ -293,15 +286,7 @@ fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
     };
     let media = if extension(file) == "txt" { "text/plain" } else { "text/html" };
     let headers = vec![("content-type".to_owned(), media.to_owned())];
-    let read = Sample::from_fetched(&Fetched {
-        url,
-        status: 200,
-        headers,
-        body: body.into(),
-        wire: None,
-        asked: None,
-        rendered: None,
-    });
+    let read = Sample::from_fetched(&Fetched::new(url, 200, headers, body));
     Ok(Sample { source, url: known, host, document: read.document })
 }
 
@@ -356,17 +341,11 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<
     samples_from_warc(&files)
 }
 
-/// Lines that are neither empty nor comments, with their numbers.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let lines = text.trim_start_matches('\u{feff}').lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
-    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-}
-
 fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the keywords {name}; give a text file with one keyword per line"))?;
-    lines(&text)
+    entries(&text)
         .map(|(at, line)| match line.split_once('\t') {
             None => Ok((line.to_owned(), None)),
             Some((word, weight)) => match weight.trim().parse::<f64>() {
@@ -380,7 +359,7 @@ fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
 fn labels(path: &Path) -> Result<HashMap<String, bool>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the labels {name}"))?;
-    lines(&text)
+    entries(&text)
         .map(|(at, line)| {
             // Text after the label is ignored: `suidao label` writes score and stratum there.
             let mut fields = line.split('\t');

@@ -36,8 +36,12 @@ fn compare(dir: &Path, args: &[&str]) -> Command {
 #[test]
 fn the_same_comparison_gives_the_same_bytes() {
     let dir = stage();
-    let one = run(compare(dir.path(), &["plan.toml", "-o", "out", "--jobs", "1"])).expect(0);
-    let two = run(compare(dir.path(), &["plan.toml", "-o", "again/out", "--jobs", "3"])).expect(0);
+    let on_threads = |threads: &str, output: &str| {
+        let mut command = compare(dir.path(), &["plan.toml", "-o", output]);
+        command.env("RAYON_NUM_THREADS", threads);
+        run(command).expect(0)
+    };
+    let (one, two) = (on_threads("1", "out"), on_threads("3", "again/out"));
     assert_eq!(one.out, two.out);
     let read = |path: &str| FILES.map(|file| fs::read(dir.path().join(path).join(file)).unwrap());
     assert!(read("out") == read("again/out"), "files differ");

@@ -94,15 +94,8 @@ fn saved(file: &str, url: Option<&str>) -> Result<Fetched> {
     let body = Bytes::from(read(path)?);
     let plain = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("txt"));
     let media = if plain { "text/plain" } else { "text/html" };
-    Ok(Fetched {
-        url: parse(url.unwrap_or("http://localhost/"))?,
-        status: 200,
-        headers: vec![("content-type".to_owned(), media.to_owned())],
-        body,
-        wire: None,
-        asked: None,
-        rendered: None,
-    })
+    let headers = vec![("content-type".to_owned(), media.to_owned())];
+    Ok(Fetched::new(parse(url.unwrap_or("http://localhost/"))?, 200, headers, body))
 }
 
 /// Fetches one page as a crawl does; the inner error is the reason of a failure.

@@ -60,9 +60,6 @@ pub struct CompareArgs {
     /// Requests in flight at the same time, each to a different host [default: 1]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     in_flight: Option<usize>,
-    /// Runs at the same time [default: number of cores]
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    jobs: Option<usize>,
     /// Override one configuration key of every run, for example strategy.dth.kdepth=6; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
     sets: Vec<String>,
@@ -80,7 +77,7 @@ pub fn run(args: &CompareArgs, voice: Verbosity) -> Result<Exit> {
     }
     let races = runs::TrialRunner::prepare(&plan, &base)?;
     let marks = plan.marks();
-    let (runs, tasks) = races.run(&config, &strategies, &marks, args.jobs, voice)?;
+    let (runs, tasks) = races.run(&config, &strategies, &marks, voice)?;
     let comparison = Comparison::new(&marks, runs);
     let facts = ComparisonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -165,7 +162,7 @@ impl CompareArgs {
         Ok(config)
     }
 
-    /// The command without what does not affect its result: output, jobs, cache.
+    /// The command without what does not affect its result, such as the output.
     fn command(&self) -> String {
         let mut words = vec!["suidao".to_owned(), "compare".to_owned()];
         words.extend(self.targets.iter().cloned());

@@ -83,7 +83,6 @@ impl<'a> TrialRunner<'a> {
         config: &Config,
         strategies: &[(String, Contestant)],
         marks: &[usize],
-        jobs: Option<usize>,
         voice: Verbosity,
     ) -> Result<(Vec<StrategyRun>, Vec<TaskFacts>)> {
         let pages = marks.last().copied().unwrap_or(0);
@@ -98,10 +97,7 @@ impl<'a> TrialRunner<'a> {
             let runs: Vec<StrategyRun> = strategies.par_iter().map(run).collect();
             Ok((runs, case.facts(config, &ready)))
         };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
-        let pool = pool.context("cannot start threads; use a smaller --jobs")?;
-        let done: Result<Vec<(Vec<StrategyRun>, TaskFacts)>> =
-            pool.install(|| self.cases.par_iter().map(of_case).collect());
+        let done: Result<Vec<(Vec<StrategyRun>, TaskFacts)>> = self.cases.par_iter().map(of_case).collect();
         screen.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
         let (mut runs, mut tasks) = (Vec::new(), Vec::<TaskFacts>::new());
         for (case, (of_case, facts)) in self.cases.iter().zip(done?) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::forum::map;
-use suidao::forum::schedule::{Horizon, Importance, ScheduleMethod};
+use suidao::forum::schedule::{Horizon, ScheduleMethod};
 use suidao::html::count;
 use suidao::model::ForumMap;
 use suidao::report::{Timetable, TimetableOptions, clock, timetable};
@@ -30,9 +30,6 @@ pub struct ScheduleArgs {
     /// What follows the last visit of a day
     #[arg(long, value_parser = one_of::<Horizon>(), default_value_t = Horizon::Periodic)]
     pub horizon: Horizon,
-    /// Weight of a post
-    #[arg(long, value_parser = one_of::<Importance>(), default_value_t = Importance::Equal)]
-    pub importance: Importance,
     /// File to draw posts and visits in: an HTML page, or an image if it ends in .svg
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -44,12 +41,7 @@ pub struct ScheduleArgs {
 pub fn run(args: &ScheduleArgs, voice: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
-    let wish = TimetableOptions {
-        method: args.method,
-        per_day: args.per_day,
-        horizon: args.horizon,
-        importance: args.importance,
-    };
+    let wish = TimetableOptions { method: args.method, per_day: args.per_day, horizon: args.horizon };
     let Some(plan) = timetable(&store, understood(&directory)?, wish)? else {
         bail!("{}: contains no forum board; crawl a forum into it with `suidao forum crawl`", args.directory.display());
     };

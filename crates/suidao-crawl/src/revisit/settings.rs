@@ -1,6 +1,7 @@
 //! `[refresh]` of the configuration.
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 #[derive(
     Clone,
@@ -11,10 +12,10 @@ use serde::{Deserialize, Serialize};
     Eq,
     Serialize,
     Deserialize,
-    strum::Display,
-    strum::EnumMessage,
-    strum::IntoStaticStr,
-    strum::VariantArray,
+    Display,
+    EnumMessage,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]

@@ -22,7 +22,7 @@ mod url_weight;
 
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
-use strum::VariantArray as _;
+use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 pub use best_first::{BestFirst, Focus};
 pub use boards::Boards;
@@ -155,10 +155,10 @@ fn merge_trails(old: PathState, new: PathState, inherited: Relevance) -> PathSta
     Eq,
     Serialize,
     Deserialize,
-    strum::Display,
-    strum::EnumMessage,
-    strum::IntoStaticStr,
-    strum::VariantArray,
+    Display,
+    EnumMessage,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 use suidao_page::model::{CrawlUrl, Relevance};
+use suidao_page::text::entries;
 use suidao_store::store::{StoreError, own};
 
 /// Whether each page is relevant, by its last label.
@@ -62,10 +63,7 @@ impl LabelFile {
     /// Parses labels; skips empty lines and `#` comments.
     fn parse(path: &Path, text: &str) -> Result<Labels, LabelError> {
         let mut labels = Labels::default();
-        for (line, told) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
-            if told.trim().is_empty() || told.starts_with('#') {
-                continue;
-            }
+        for (line, told) in entries(text) {
             let wrong = |what: String| LabelError::Line { path: path.to_owned(), line, what };
             let mut fields = told.split('\t').map(str::trim);
             let url = fields.next().unwrap_or_default();

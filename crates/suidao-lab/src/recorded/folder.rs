@@ -153,20 +153,11 @@ fn whole(url: &CrawlUrl, status: u16, file: &Path) -> io::Result<Fetched> {
 }
 
 fn moved(url: &CrawlUrl, to: &str) -> Fetched {
-    Fetched {
-        url: url.clone(),
-        status: 301,
-        headers: vec![("location".to_owned(), to.to_owned())],
-        body: Bytes::new(),
-        wire: None,
-        asked: None,
-        rendered: None,
-    }
+    Fetched::new(url.clone(), 301, vec![("location".to_owned(), to.to_owned())], Bytes::new())
 }
 
 fn answer(url: &CrawlUrl, status: u16, media: &str, body: Vec<u8>) -> Fetched {
-    let headers = vec![("content-type".to_owned(), media.to_owned())];
-    Fetched { url: url.clone(), status, headers, body: body.into(), wire: None, asked: None, rendered: None }
+    Fetched::new(url.clone(), status, vec![("content-type".to_owned(), media.to_owned())], body)
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use super::RecordedError;
 use crate::world::SyntheticWeb;
 use suidao_page::model::{CrawlUrl, Fetched};
-use suidao_page::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
+use suidao_page::topic::{Background, LearnOptions, Lexicon, Sample, Weighting, learn as learn_lexicon};
 
 const SAMPLES: usize = 60;
 const BACKGROUND: usize = 240;
@@ -22,8 +22,6 @@ pub fn learn(world: &SyntheticWeb) -> Result<Lexicon, RecordedError> {
         sources: vec!["the generated web".to_owned()],
         weighting: Weighting::Lift,
         terms: 100,
-        tf: TermFrequency::default(),
-        only_index_pages: false,
     };
     Ok(learn_lexicon(&samples, &background, &options)?.lexicon)
 }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::RecordedError;
 use suidao_page::model::CrawlUrl;
+use suidao_page::text::entries;
 
 /// Relevant pages, and excluded hosts. Pages are compared by [`LabelledUrls::key`], which unifies common spellings of
 /// one page.
@@ -96,13 +97,11 @@ impl LabelledUrls {
 /// comments.
 fn words(path: &Path) -> Result<Vec<(usize, String, String)>, RecordedError> {
     let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
-    let words = (1..).zip(text.trim_start_matches('\u{feff}').lines()).filter_map(|(number, line)| {
-        let mut fields = line.split('\t').map(str::trim);
-        let word = fields.next().unwrap_or_default();
-        let remark = fields.next().unwrap_or_default();
-        (!word.is_empty() && !word.starts_with('#')).then(|| (number, word.to_owned(), remark.to_owned()))
-    });
-    Ok(words.collect())
+    let fields = |(number, line): (usize, &str)| {
+        let (word, remarks) = line.split_once('\t').unwrap_or((line, ""));
+        (number, word.trim().to_owned(), remarks.split('\t').next().unwrap_or_default().trim().to_owned())
+    };
+    Ok(entries(&text).map(fields).collect())
 }
 
 #[cfg(test)]

@@ -115,8 +115,7 @@ impl Web for Warc {
 }
 
 fn answer(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
-    let headers = vec![("content-type".to_owned(), media.to_owned())];
-    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
+    Fetched::new(url.clone(), status, vec![("content-type".to_owned(), media.to_owned())], body)
 }
 
 /// The WARC files in a directory by name, including one being written (`.open`).

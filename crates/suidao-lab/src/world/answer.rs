@@ -24,7 +24,7 @@ pub(super) fn answer(url: &CrawlUrl, status: u16, media: &str, more: &[(&str, St
     ];
     headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     headers.push(("content-length".to_owned(), body.len().to_string()));
-    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
+    Fetched::new(url.clone(), status, headers, body)
 }
 
 pub(super) fn failure(kind: FailureKind) -> Failure {

@@ -33,8 +33,12 @@ pub struct Fetched {
 impl Fetched {
     /// A page of HTML in UTF-8 with status 200.
     pub fn html(url: CrawlUrl, body: impl Into<Bytes>) -> Self {
-        let headers = vec![("content-type".to_owned(), Self::RENDERED.to_owned())];
-        Self { url, status: 200, headers, body: body.into(), wire: None, asked: None, rendered: None }
+        Self::new(url, 200, vec![("content-type".to_owned(), Self::RENDERED.to_owned())], body)
+    }
+
+    /// An answer to an unconditional request, decoded; names of headers in lower case.
+    pub fn new(url: CrawlUrl, status: u16, headers: Vec<(String, String)>, body: impl Into<Bytes>) -> Self {
+        Self { url, status, headers, body: body.into(), wire: None, asked: None, rendered: None }
     }
 
     /// The answer to read: a rendered page replaces body and media type.

@@ -11,7 +11,7 @@ use toml::Value;
 
 use crate::toml_error::line_and_message;
 
-use super::{Background, DocumentFrequencies, Lexicon, Provenance, TermFrequency, Threshold, Weights};
+use super::{Background, DocumentFrequencies, Lexicon, Provenance, Threshold, Weights};
 
 /// Version of the format to read and write.
 pub const FORMAT: i64 = 1;
@@ -49,8 +49,8 @@ struct File {
     made: Provenance,
     #[serde(default)]
     threshold: Thresholds,
-    #[serde(default)]
-    weights: WeightsAndTf,
+    #[serde(default, deserialize_with = "weights")]
+    weights: Weights,
     terms: Terms,
     #[serde(default)]
     near: Terms,
@@ -80,48 +80,6 @@ struct Thresholds {
 #[serde(default, deny_unknown_fields)]
 struct Url {
     tokens: Vec<String>,
-}
-
-/// `[weights]` with the tf of eq. (2).
-#[derive(Default, Deserialize)]
-#[serde(try_from = "Shares")]
-struct WeightsAndTf(Weights, TermFrequency);
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Shares {
-    anchor: Option<Share>,
-    context: Option<Share>,
-    url: Option<Share>,
-    near: Option<Share>,
-    tags: Option<Share>,
-    tf: TermFrequency,
-}
-
-/// A number from 0 to 1.
-#[derive(Deserialize)]
-struct Share(#[serde(deserialize_with = "share")] f64);
-
-impl TryFrom<Shares> for WeightsAndTf {
-    type Error = String;
-
-    fn try_from(Shares { anchor, context, url, near, tags, tf }: Shares) -> Result<Self, String> {
-        let default = Weights::default();
-        let or = |share: Option<Share>, default| share.map_or(default, |Share(share)| share);
-        let weights = Weights {
-            anchor: or(anchor, default.anchor),
-            context: or(context, default.context),
-            url: or(url, default.url),
-            near: or(near, default.near),
-            tags: or(tags, default.tags),
-        };
-        let sum = weights.anchor + weights.context + weights.url;
-        if (sum - 1.0).abs() < 1e-3 {
-            Ok(Self(weights, tf))
-        } else {
-            Err(format!("weights.anchor + context + url must be 1, not {sum}"))
-        }
-    }
 }
 
 #[derive(Default, Deserialize)]
@@ -198,6 +156,13 @@ pub(super) fn expected<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64
     share(input).map(Some)
 }
 
+fn weights<'de, D: Deserializer<'de>>(input: D) -> Result<Weights, D::Error> {
+    let weights = Weights::deserialize(input)?;
+    let sum = weights.anchor + weights.context + weights.url;
+    let wrong = || D::Error::custom(format!("weights.anchor + context + url must be 1, not {sum}"));
+    if (sum - 1.0).abs() < 1e-3 { Ok(weights) } else { Err(wrong()) }
+}
+
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, LexiconError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let (line, message) = line_and_message(text, &error);
@@ -230,8 +195,7 @@ impl Lexicon {
             made,
             page: threshold.page.unwrap_or(default.page),
             link: threshold.link.unwrap_or(default.link),
-            tf: weights.1,
-            weights: weights.0,
+            weights,
             background: background.unwrap_or_else(known),
             terms,
             near: near.0,
@@ -275,7 +239,7 @@ impl Lexicon {
             }
             writeln!(out)?;
         }
-        let Weights { anchor, context, url, near, tags } = self.weights;
+        let Weights { anchor, context, url, near, tags, tf } = self.weights;
         writeln!(out, "# Eq. (3): anchor + context + url = 1. near: what nearness to [near] is worth beside [terms].")?;
         writeln!(out, "# tags: what Sim of a page's own tags adds to that of its text, eq. (1).")?;
         writeln!(
@@ -283,7 +247,7 @@ impl Lexicon {
             "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
-        writeln!(out, "tf = {}\n", quoted(self.tf.into()))?;
+        writeln!(out, "tf = {}\n", quoted(tf.into()))?;
         for (name, what, terms) in [
             ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
             ("near", "Terms of pages that lead to the topic without being of it.", &self.near),
@@ -328,6 +292,7 @@ impl Lexicon {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TermFrequency;
     use super::*;
 
     fn sample() -> Lexicon {
@@ -407,7 +372,7 @@ mod tests {
         assert_eq!(Lexicon::parse(&lexicon.to_toml()).unwrap(), lexicon);
         let part = "name = 'x'\n[threshold.page]\nvalue = 0.2\n[weights]\ntf = 'log'\n[terms]\na = 1\n[url]\n";
         let part = Lexicon::parse(part).unwrap();
-        assert_eq!((part.page.value, part.tf, part.weights), (0.2, TermFrequency::Log, Weights::default()));
+        assert_eq!((part.page.value, part.weights), (0.2, Weights { tf: TermFrequency::Log, ..Weights::default() }));
         assert_eq!((part.page.chosen.as_str(), part.link.value, part.url.len()), ("by hand", default.link.value, 0));
     }
 

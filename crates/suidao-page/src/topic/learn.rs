@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::sample::rejections;
 use super::thresholds::{self, ChosenThresholds};
 use super::url;
-use super::{Background, Lexicon, Provenance, Rejection, Sample, TermFrequency, Weights};
+use super::{Background, Lexicon, Provenance, Rejection, Sample, Weights};
 use crate::model::{CrawlUrl, Region};
 use crate::text::is_term;
 use crate::text::textrank::{is_candidate, textrank};
@@ -55,10 +55,6 @@ pub struct LearnOptions {
     pub weighting: Weighting,
     /// M, the number of terms; half as many near terms.
     pub terms: usize,
-    /// tf of eq. (2).
-    pub tf: TermFrequency,
-    /// Learn only from index and default pages, the paper's candidates.
-    pub only_index_pages: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -118,7 +114,7 @@ impl Ranked {
 /// # Errors
 /// [`LearnError`] if there is no usable page or no term.
 pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions) -> Result<Learnt, LearnError> {
-    let verdicts = rejections(samples, options.only_index_pages);
+    let verdicts = rejections(samples);
     let mut rejected: Vec<(Rejection, usize)> = Vec::new();
     let mut reasons: Vec<Rejection> = verdicts.iter().copied().flatten().collect();
     reasons.sort_unstable();
@@ -188,7 +184,6 @@ pub fn learn_from_keywords(
     }
     terms.retain(|(_, weight)| *weight > 0.0);
     let mut lexicon = Lexicon::from_terms(&options.name, &[]);
-    lexicon.tf = options.tf;
     lexicon.background = background.kept(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
     lexicon.made = Provenance {
@@ -219,7 +214,6 @@ fn part_lexicon(
     let urls = part.iter().filter_map(|&index| fit[index].url.as_ref());
     let elsewhere = background.samples().iter().filter_map(|sample| sample.url.as_ref());
     let mut lexicon = Lexicon::from_terms(&options.name, &[]);
-    lexicon.tf = options.tf;
     lexicon.weights = Weights::default();
     lexicon.url = url::propose(urls, elsewhere, &terms);
     lexicon.background = background.kept(terms.iter().map(|(term, _)| term.as_str()));
@@ -356,8 +350,6 @@ mod tests {
             sources: vec!["pages".to_owned()],
             weighting: Weighting::Lift,
             terms: 100,
-            tf: TermFrequency::Raw,
-            only_index_pages: false,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
-use strum::{EnumMessage, IntoStaticStr, VariantArray};
+use strum::IntoStaticStr;
 
 use super::file::{self, BackgroundCounts};
 
@@ -58,28 +58,36 @@ impl Threshold {
 }
 
 /// Weights of eq. (3), w1 + w2 + w3 = 1, and of additions to eq. (1).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Weights {
     /// w1, of R_Anchor.
+    #[serde(deserialize_with = "file::share")]
     pub anchor: f64,
     /// w2, of R_Context.
+    #[serde(deserialize_with = "file::share")]
     pub context: f64,
     /// w3, of R_Url.
+    #[serde(deserialize_with = "file::share")]
     pub url: f64,
     /// b: weight of similarity with the near terms, relative to the topic's.
+    #[serde(deserialize_with = "file::share")]
     pub near: f64,
     /// Weight of Sim of the page's own tags, added to that of its text; 0 is eq. (1) of the paper.
+    #[serde(deserialize_with = "file::share")]
     pub tags: f64,
+    /// tf of eq. (2).
+    pub tf: TermFrequency,
 }
 
 impl Default for Weights {
     fn default() -> Self {
-        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5, tags: 1.0 }
+        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5, tags: 1.0, tf: TermFrequency::Root }
     }
 }
 
 /// The tf of eq. (2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, EnumMessage, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum TermFrequency {
@@ -129,10 +137,8 @@ pub struct Lexicon {
     pub page: Threshold,
     /// Minimum relevance of a promising link.
     pub link: Threshold,
-    /// Weights of eq. (3) and of the tags.
+    /// Weights of eq. (3) and of the tags, and the tf of eq. (2).
     pub weights: Weights,
-    /// tf of eq. (2).
-    pub tf: TermFrequency,
     /// Terms of the topic with weights > 0, highest first.
     pub terms: Vec<(String, f64)>,
     /// Terms of upstream pages, likewise; may be empty.
@@ -153,7 +159,6 @@ impl Lexicon {
             page: Threshold::unmeasured(0.09, "the default"),
             link: Threshold::unmeasured(0.15, "the default"),
             weights: Weights::default(),
-            tf: TermFrequency::default(),
             terms: terms.iter().map(|&(term, weight)| (term.to_owned(), weight)).collect(),
             near: Vec::new(),
             url: Vec::new(),

@@ -75,8 +75,6 @@ pub enum Rejection {
     Empty,
     /// URL longer than [`LONGEST_URL`].
     UrlTooLong,
-    /// Neither an index nor a default page, although only those were requested.
-    NoIndexPage,
     /// No link from another sample, although the samples are linked with each other.
     NotLinked,
     /// All anchors to it are longer than [`LONGEST_ANCHOR`].
@@ -91,7 +89,6 @@ impl Rejection {
         match self {
             Self::Empty => "no text besides boilerplate",
             Self::UrlTooLong => "URL longer than 256 bytes",
-            Self::NoIndexPage => "neither index page nor default page",
             Self::NotLinked => "no other sample links to it",
             Self::AnchorTooLong => "all anchors to it have over 30 characters",
             Self::Paging => "all anchors to it are pagination, such as 下一页 or 更多",
@@ -108,7 +105,7 @@ pub const LONGEST_ANCHOR: usize = 30;
 const LINKED_SHARE: f64 = 0.9;
 
 /// The reason against each sample; `None` for usable ones.
-pub(super) fn rejections(samples: &[Sample], only_index_pages: bool) -> Vec<Option<Rejection>> {
+pub(super) fn rejections(samples: &[Sample]) -> Vec<Option<Rejection>> {
     let mut anchors: FxHashMap<&CrawlUrl, Vec<String>> = FxHashMap::default();
     for sample in samples {
         for link in sample.document.links.iter().filter(|link| Some(&link.url) != sample.url.as_ref()) {
@@ -126,11 +123,6 @@ pub(super) fn rejections(samples: &[Sample], only_index_pages: bool) -> Vec<Opti
         let url = sample.url.as_ref()?;
         if url.as_str().len() > LONGEST_URL {
             return Some(Rejection::UrlTooLong);
-        }
-        let address = url.as_str().to_ascii_lowercase();
-        let is_index = address.contains("index") || address.contains("default") || url.path() == "/";
-        if only_index_pages && !is_index {
-            return Some(Rejection::NoIndexPage);
         }
         match leading_to(sample) {
             None => with_links.then_some(Rejection::NotLinked),
@@ -181,12 +173,11 @@ mod tests {
             sample(&long, ""),
         ];
         assert_eq!(
-            rejections(&samples, false),
+            rejections(&samples),
             [None, None, Some(Rejection::Paging), Some(Rejection::AnchorTooLong), None, Some(Rejection::UrlTooLong),]
         );
-        assert_eq!(rejections(&samples[..2], true), [None, Some(Rejection::NoIndexPage)]);
-        assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")], false), [None, None]);
-        assert_eq!(rejections(&[Sample::from_text("a.txt", "", " \n")], false), [Some(Rejection::Empty)]);
+        assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")]), [None, None]);
+        assert_eq!(rejections(&[Sample::from_text("a.txt", "", " \n")]), [Some(Rejection::Empty)]);
     }
 
     #[test]
@@ -196,7 +187,7 @@ mod tests {
             (1..10).map(|number| sample(&format!("http://a.cn/{number}"), "<a href=/>首页</a>")).collect();
         samples.push(sample("http://a.cn/", &format!("<p>{links}</p>")));
         samples.push(sample("http://a.cn/alone", "<a href=/alone>自己</a>"));
-        let told = rejections(&samples, false);
+        let told = rejections(&samples);
         assert!(told[..10].iter().all(Option::is_none));
         assert_eq!(told[10], Some(Rejection::NotLinked));
     }

@@ -274,7 +274,9 @@ mod tests {
         // 足球 twice, 篮球 once, 电影 once; 的 is a stop word; every IDF is the same.
         let text: &[&str] = &["足球的足球，篮球的电影"];
         let score = |tf| {
-            let topic = Topic::new(Lexicon { tf, ..topic().lexicon });
+            let mut lexicon = topic().lexicon;
+            lexicon.weights.tf = tf;
+            let topic = Topic::new(lexicon);
             f64::from(topic.score(&document(&[(text, Region::Content)])).relevance.get())
         };
         let raw = (2.0 * 0.8 + 0.6) / (length * 6.0_f64.sqrt());

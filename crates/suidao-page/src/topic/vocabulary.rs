@@ -53,7 +53,7 @@ impl Vocabulary {
         let idf = |df: Option<u32>| background.idf(df.map_or(background.other, f64::from));
         let unknown = |df: u32| VocabularyWord { idf: idf(Some(df)), topic: 0.0, near: 0.0, term: 0 };
         let mut vocabulary = Self {
-            tf: lexicon.tf,
+            tf: lexicon.weights.tf,
             words: FxHashMap::default(),
             other: idf(None),
             phrases: vec![Words::default()],

@@ -19,14 +19,12 @@ pub struct TimetableOptions {
     /// Visits a day, all boards together; by default eight for each.
     pub per_day: Option<u32>,
     pub horizon: Horizon,
-    pub importance: Importance,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Timetable {
     pub method: ScheduleMethod,
     pub horizon: Horizon,
-    pub importance: Importance,
     /// Visits a day, all boards together.
     pub per_day: u32,
     /// Days until the plan repeats.
@@ -85,7 +83,7 @@ pub fn timetable(
     let statistics: Vec<_> = means.iter().map(|(_, statistics)| *statistics).collect();
     let per_day = wish.per_day.unwrap_or(VISITS_A_DAY.saturating_mul(statistics.len() as u32));
     let days = cycle(statistics.len(), per_day);
-    let plan = Planner::new(&statistics, wish.horizon).plan(per_day, wish.method, wish.importance);
+    let plan = Planner::new(&statistics, wish.horizon).plan(per_day, wish.method, Importance::Equal);
     let boards = means.iter().zip(plan).map(|((board, statistics), instants)| {
         let url = urls.get(board).cloned().unwrap_or_default();
         let name = names.get(&*url).filter(|name| !name.is_empty()).map_or(url.clone(), |name| (*name).to_owned());
@@ -107,7 +105,6 @@ pub fn timetable(
     Ok(Some(Timetable {
         method: wish.method,
         horizon: wish.horizon,
-        importance: wish.importance,
         per_day,
         days,
         offset: format!("{sign}{hours:02}:{minutes:02}"),
@@ -204,12 +201,8 @@ mod tests {
     };
     use suidao_store::store::{CrawlDirectory, Meta, Record};
 
-    const WISH: TimetableOptions = TimetableOptions {
-        method: ScheduleMethod::Sqrt,
-        per_day: None,
-        horizon: Horizon::Periodic,
-        importance: Importance::Equal,
-    };
+    const WISH: TimetableOptions =
+        TimetableOptions { method: ScheduleMethod::Sqrt, per_day: None, horizon: Horizon::Periodic };
     const DAY: i64 = 86_400;
 
     /// A crawl of two boards, one of them busy at nine in the morning, with one thread that gets this many replies a day.

@@ -19,6 +19,7 @@ mod statistics;
 mod tests;
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 pub use delay::mean_delay;
 pub use history::History;
@@ -29,19 +30,7 @@ pub use statistics::Statistics;
 pub const THETA: f64 = 0.5;
 
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    strum::Display,
-    strum::EnumMessage,
-    strum::IntoStaticStr,
-    strum::VariantArray,
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, EnumMessage, IntoStaticStr, VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -70,14 +59,12 @@ impl ScheduleMethod {
     Default,
     PartialEq,
     Eq,
-    PartialOrd,
-    Ord,
     Serialize,
     Deserialize,
-    strum::Display,
-    strum::EnumMessage,
-    strum::IntoStaticStr,
-    strum::VariantArray,
+    Display,
+    EnumMessage,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -90,24 +77,7 @@ pub enum Horizon {
 }
 
 /// Importance of a board in the total delay: W_i of eq. (4).
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    strum::Display,
-    strum::EnumMessage,
-    strum::IntoStaticStr,
-    strum::VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Importance {
     /// Every post counts the same, W_i = 1
     #[default]

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
@@ -61,15 +60,7 @@ impl Forum {
         }
         headers.extend(said.location.map(|to| ("location".to_owned(), to)));
         headers.push(("content-length".to_owned(), body.len().to_string()));
-        Fetched {
-            url: url.clone(),
-            status: said.status,
-            headers,
-            body: Bytes::from(body),
-            wire: None,
-            asked: None,
-            rendered: None,
-        }
+        Fetched::new(url.clone(), said.status, headers, body)
     }
 }
 

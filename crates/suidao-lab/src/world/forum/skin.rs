@@ -5,25 +5,14 @@ use std::sync::LazyLock;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Deserialize;
-use strum::VariantArray as _;
+use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 use super::route::ForumPageKind;
 use super::spec::PastLastPage;
 
 /// How a forum writes its pages and URLs: as software in use does, structure and wording.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum::Display,
-    strum::EnumMessage,
-    strum::IntoStaticStr,
-    strum::VariantArray,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumMessage, IntoStaticStr, VariantArray,
 )]
 #[strum(serialize_all = "kebab-case")]
 pub enum Skin {
