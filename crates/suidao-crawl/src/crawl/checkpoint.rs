@@ -77,10 +77,10 @@ impl State {
         let own = rest.into_iter().chain(frontier).chain(urls).chain(skipped).chain(ended);
         let own = own.map(|piece| encode(OWN, &piece));
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
+        let learnt = strategy.learning().into_iter().flat_map(|learning| learning.snapshot());
+        let learnt = learnt.map(|piece| [&[LEARNT], piece.as_slice()].concat());
         let told = std::iter::once_with(move || encode(TOLD, &(stop, traps, sourcing, canonicals)));
-        Some(
-            hosts.chain(told).chain(own).chain(strategy.snapshot().map(|piece| [&[LEARNT], piece.as_slice()].concat())),
-        )
+        Some(hosts.chain(told).chain(own).chain(learnt))
     }
 
     /// Loads a piece into a new machine, in the order of [`State::pieces`]. Returns false for an invalid piece; the
@@ -88,7 +88,7 @@ impl State {
     pub fn take_piece(&mut self, piece: &[u8]) -> bool {
         let Some((tag, piece)) = piece.split_first() else { return false };
         match *tag {
-            LEARNT => return self.strategy.restore(piece),
+            LEARNT => return self.strategy.learning_mut().is_some_and(|learning| learning.restore(piece)),
             HOSTS => return postcard::from_bytes(piece).map(|hosts: HostTable| self.hosts = hosts).is_ok(),
             TOLD => {
                 let told = postcard::from_bytes(piece);
@@ -150,7 +150,7 @@ impl State {
             && waiting.is_some_and(|waiting| {
                 waiting + self.urls.in_state(LinkState::InFlight).len() as u64 >= self.counts.progress.queued
             })
-            && self.strategy.is_complete(urls)
+            && self.strategy.learning().is_none_or(|learning| learning.is_complete(urls))
     }
 }
 

@@ -69,12 +69,8 @@ impl Strategy for Dth {
         }
         let k = visit.place.trail.k;
         let tunnel = |link: &super::LinkCandidate| {
-            let left = match k {
-                TunnelBudget::Left(0) => return LinkDecision::Drop(SkipReason::TunnelEnd),
-                // Links are not tested at the start of a tunnel.
-                TunnelBudget::Unbounded => self.kdepth - 1,
-                TunnelBudget::Left(left) if link.relevance >= visit.link_threshold => left,
-                TunnelBudget::Left(left) => left - 1,
+            let Some(left) = k.count_down(self.kdepth, link.relevance >= visit.link_threshold) else {
+                return LinkDecision::Drop(SkipReason::TunnelEnd);
             };
             let (lane, priority) = match self.reading {
                 DthVariant::Queue => (QueueId::MAIN, 0.0),
@@ -82,7 +78,7 @@ impl Strategy for Dth {
                 // On the stack, the links of one page are ordered by R.
                 DthVariant::Preempt | DthVariant::Interleave => (QueueId::TUNNEL, link.relevance.get()),
             };
-            let trail = visit.trail(TunnelBudget::Left(left));
+            let trail = visit.trail(left);
             LinkDecision::Follow(QueueEntry { lane, priority: Priority::new(priority), trail })
         };
         visit.links.iter().map(tunnel).collect()

@@ -99,36 +99,13 @@ pub trait Strategy: Send + Sync {
         QueueEntry { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
     }
 
-    /// Whether it learns from [`observe`](Strategy::observe)d events: then every link of a page is logged with its
-    /// scores, not only those that change the state.
-    fn learns(&self) -> bool {
-        false
-    }
-
-    /// Learns from an event. Memory must be a fold of the events, so that a restart restores it. Adds URLs whose score
-    /// may have risen to `risen`; links of the page just settled may be omitted.
-    fn observe(&mut self, _event: &Event, _risen: &mut Vec<UrlId>) {}
-
-    /// The current score of a queued URL, if it changes while queued: called when the URL is queued, has risen, or
-    /// reaches the head.
-    fn current_score(&self, _id: UrlId) -> Option<Priority> {
+    /// Itself, if it learns.
+    fn learning(&self) -> Option<&dyn Learning> {
         None
     }
 
-    /// What it has learnt, in pieces for [`restore`](Strategy::restore), in this order; empty for strategies without
-    /// memory. Saves a restart from folding all events.
-    fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
-        Box::new(std::iter::empty())
-    }
-
-    /// Restores a piece from the same strategy; false if it is invalid.
-    fn restore(&mut self, _piece: &[u8]) -> bool {
-        false
-    }
-
-    /// Whether the restored pieces are complete for `urls` URLs.
-    fn is_complete(&self, _urls: usize) -> bool {
-        true
+    fn learning_mut(&mut self) -> Option<&mut dyn Learning> {
+        None
     }
 
     /// How the frontier serves the queues.
@@ -139,6 +116,27 @@ pub trait Strategy: Send + Sync {
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail: PathState::SEED }
     }
+}
+
+/// What a strategy has learnt from the events: its memory is a fold of them, so that a restart restores it. For such a
+/// strategy every link of a page is logged with its scores, not only those that change the state.
+pub trait Learning {
+    /// Learns from an event. Adds URLs whose score may have risen to `risen`; links of the page just settled may be
+    /// omitted.
+    fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>);
+
+    /// The current score of a queued URL: asked for when the URL is queued, has risen, or reaches the head.
+    fn current_score(&self, id: UrlId) -> Priority;
+
+    /// What it has learnt, in pieces for [`restore`](Learning::restore), in this order. Saves a restart from folding all
+    /// events.
+    fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_>;
+
+    /// Restores a piece from the same strategy; false if it is invalid.
+    fn restore(&mut self, piece: &[u8]) -> bool;
+
+    /// Whether the restored pieces are complete for `urls` URLs.
+    fn is_complete(&self, urls: usize) -> bool;
 }
 
 /// The longest tunnel and the shortest path of two ways to a URL.

@@ -36,10 +36,12 @@ impl Default for SharkSearch {
 }
 
 impl SharkSearch {
-    fn near(&self, link: &LinkCandidate) -> f32 {
+    /// The potential of a link that inherits this score.
+    pub(super) fn potential(&self, inherited: Relevance, link: &LinkCandidate) -> f32 {
         let anchor = link.evidence.anchor.get();
         let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
-        self.beta * anchor + (1.0 - self.beta) * context
+        let near = self.beta * anchor + (1.0 - self.beta) * context;
+        self.gamma * inherited.get() + (1.0 - self.gamma) * near
     }
 }
 
@@ -49,8 +51,8 @@ impl Strategy for SharkSearch {
         let inherited = Relevance::new(self.delta * handed_on.get());
         let trail = PathState { inherited, ..visit.trail(TunnelBudget::Unbounded) };
         let place = |link: &LinkCandidate| {
-            let potential = self.gamma * inherited.get() + (1.0 - self.gamma) * self.near(link);
-            QueueEntry { lane: QueueId::MAIN, priority: Priority::new(potential), trail }
+            let priority = Priority::new(self.potential(inherited, link));
+            QueueEntry { lane: QueueId::MAIN, priority, trail }
         };
         visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
     }

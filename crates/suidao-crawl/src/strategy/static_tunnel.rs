@@ -29,11 +29,12 @@ impl Default for StaticTunnel {
 
 impl Strategy for StaticTunnel {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let (priority, k) = match visit.place.trail.k {
-            _ if visit.relevant => (visit.relevance.get(), TunnelBudget::Unbounded),
-            TunnelBudget::Unbounded => (0.0, TunnelBudget::Left(self.k.saturating_sub(1))),
-            TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
-            TunnelBudget::Left(left) => (0.0, TunnelBudget::Left(left - 1)),
+        let (priority, k) = if visit.relevant {
+            (visit.relevance.get(), TunnelBudget::Unbounded)
+        } else if let Some(k) = visit.place.trail.k.count_down(self.k, false) {
+            (0.0, k)
+        } else {
+            return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()];
         };
         let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(priority), trail: visit.trail(k) };
         vec![LinkDecision::Follow(place); visit.links.len()]

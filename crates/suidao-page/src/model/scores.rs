@@ -56,6 +56,18 @@ pub enum TunnelBudget {
     Unbounded,
 }
 
+impl TunnelBudget {
+    /// The budget of a link of an off-topic page, for tunnels that cross `depth` pages; none at the end of a tunnel.
+    /// `is_free`: the link is promising, so it costs nothing; links are not tested at the start of a tunnel.
+    pub fn count_down(self, depth: u8, is_free: bool) -> Option<Self> {
+        match self {
+            Self::Unbounded => Some(Self::Left(depth.saturating_sub(1))),
+            Self::Left(0) => None,
+            Self::Left(left) => Some(Self::Left(left - u8::from(!is_free))),
+        }
+    }
+}
+
 /// What a link inherits from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathState {

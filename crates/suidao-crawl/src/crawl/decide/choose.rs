@@ -89,7 +89,7 @@ pub fn rule(draft: &mut Draft, head: QueueHead, closing: bool) -> Ruling {
     // A revisit uses the spelling of the first fetch, and is not checked for traps.
     if !again {
         let queued = state.urls.get(head.id).place();
-        let score = state.strategy.current_score(head.id);
+        let score = state.current_score(head.id);
         let fallen = |score| score < queued.priority && differs(score, queued.priority);
         if let Some(priority) = score.filter(|&score| fallen(score)) {
             draft.push(Event::Reprioritized { id: head.id, priority });

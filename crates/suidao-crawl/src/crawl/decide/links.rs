@@ -100,6 +100,7 @@ pub struct JudgedLinks {
 /// of the links.
 pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Option<SkipReason>) -> JudgedLinks {
     let strategy = &draft.state.strategy;
+    let learns = strategy.learning().is_some();
     let mut judged = JudgedLinks::default();
     let decisions = strategy.judge(visit);
     let page = (left_out == Some(SkipReason::NearDuplicate)).then(|| draft.state.urls.url(visit.id));
@@ -127,11 +128,11 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
                 judged.links.push(link)
             }
             (LinkState::Dropped, LinkDecision::Drop(_)) if draft.dropped(to).is_none() => judged.links.push(link),
-            (LinkState::Fetched, LinkDecision::Follow(place)) if !strategy.learns() => {
+            (LinkState::Fetched, LinkDecision::Follow(place)) if !learns => {
                 judged.known.push(to);
                 judged.reached.push((to, place));
             }
-            _ if strategy.learns() => judged.links.push(link),
+            _ if learns => judged.links.push(link),
             _ => judged.known.push(to),
         }
     }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use suidao_page::model::{
-    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, PageProcessed, QueueEntry,
-    SkipReason, UrlId,
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, PageProcessed, Priority,
+    QueueEntry, SkipReason, UrlId,
 };
 
 use super::canonical::Canonicals;
@@ -77,7 +77,9 @@ impl State {
     pub fn apply(&mut self, event: &Event, at: Millis, latency: Option<u64>) {
         // Before the links are queued, so that each is queued with its current score.
         let mut risen = Vec::new();
-        self.strategy.observe(event, &mut risen);
+        if let Some(learning) = self.strategy.learning_mut() {
+            learning.observe(event, &mut risen);
+        }
         self.apply_to_queues(event, at, latency);
         self.stop.observe(&self.settings.goals, event);
         let urls = &self.urls;
@@ -269,6 +271,11 @@ impl State {
     /// Whether a URL is queued or in flight because its page is due.
     pub fn is_due(&self, id: UrlId) -> bool {
         self.refreshing.as_ref().map_or(self.left_due.contains(&id), |refreshing| refreshing.due.contains_key(&id))
+    }
+
+    /// The strategy's score of a queued URL, if it learns: the only place that asks for it.
+    pub fn current_score(&self, id: UrlId) -> Option<Priority> {
+        self.strategy.learning().map(|learning| learning.current_score(id))
     }
 
     /// `url` under the scheme that its host answers, if that is the other one.

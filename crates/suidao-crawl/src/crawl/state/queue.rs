@@ -21,7 +21,7 @@ impl State {
                     }
                 }
                 (LinkDecision::Follow(place), LinkState::Dropped) => {
-                    let priority = self.strategy.current_score(link.to).unwrap_or(place.priority);
+                    let priority = self.current_score(link.to).unwrap_or(place.priority);
                     let place = QueueEntry { priority, ..place };
                     let known = self.urls.get_mut(link.to);
                     let dropped = known.dropped.take();
@@ -36,7 +36,7 @@ impl State {
                 (LinkDecision::Follow(place), LinkState::Queued | LinkState::InFlight) => {
                     let old = self.urls.get(link.to).place();
                     let mut merged = self.strategy.merge(old, place);
-                    if let Some(priority) = self.strategy.current_score(link.to) {
+                    if let Some(priority) = self.current_score(link.to) {
                         merged.priority = priority.max(old.priority);
                     }
                     let known = self.urls.get_mut(link.to);
@@ -59,7 +59,7 @@ impl State {
     pub(super) fn raise(&mut self, id: UrlId) {
         let known = self.urls.get(id);
         let (state, host, place) = (known.state, known.host(), known.place());
-        if let Some(priority) = self.strategy.current_score(id).filter(|score| differs(*score, place.priority))
+        if let Some(priority) = self.current_score(id).filter(|score| differs(*score, place.priority))
             && priority > place.priority
             && matches!(state, LinkState::Queued | LinkState::InFlight)
         {

@@ -25,16 +25,13 @@ use suidao_page::model::{
     CrawlUrl, Event, LinkDecision, PathState, Priority, QueueEntry, QueueId, Relevance, TunnelBudget, UrlId,
 };
 
-use super::{LinkCandidate, PageVisit, Strategy, merge_trails};
+use super::{Learning, LinkCandidate, PageVisit, SharkSearch, Strategy, merge_trails};
 use learner::Learner;
 
 /// Length of a tunnel whose links all score low; recorded only.
 const K: u8 = 12;
-/// γ: weight of the inherited score against the link's neighbourhood.
-const GAMMA: f32 = 0.5;
-const BETA: f32 = 0.8;
-/// Share of a page's score that its links inherit.
-const DELTA: f32 = 0.5;
+/// The start score of a link.
+const SHARK: SharkSearch = SharkSearch { delta: 0.5, beta: 0.8, gamma: 0.5 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -73,17 +70,11 @@ impl Strategy for TunnelSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let handed_on = if visit.relevant { visit.relevance.get() } else { visit.place.trail.inherited.get() };
         let hub = self.settings.inherit * self.learner.hub_value(visit.id);
-        let inherited = Relevance::new((DELTA * handed_on).max(hub));
+        let inherited = Relevance::new((SHARK.delta * handed_on).max(hub));
         let place = |link: &LinkCandidate| {
-            let anchor = link.evidence.anchor.get();
-            let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
-            let score = GAMMA * inherited.get() + (1.0 - GAMMA) * (BETA * anchor + (1.0 - BETA) * context);
-            let k = match visit.place.trail.k {
-                _ if visit.relevant => TunnelBudget::Unbounded,
-                TunnelBudget::Unbounded => TunnelBudget::Left(K - 1),
-                TunnelBudget::Left(left) if link.relevance >= visit.link_threshold => TunnelBudget::Left(left),
-                TunnelBudget::Left(left) => TunnelBudget::Left(left.saturating_sub(1)),
-            };
+            let score = SHARK.potential(inherited, link);
+            let left = visit.place.trail.k.count_down(K, link.relevance >= visit.link_threshold);
+            let k = if visit.relevant { TunnelBudget::Unbounded } else { left.unwrap_or(TunnelBudget::Left(0)) };
             let trail = PathState { inherited, ..visit.trail(k) };
             // The prior s; the learner reads it from the event and computes the score from it.
             QueueEntry { lane: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), trail }
@@ -102,16 +93,22 @@ impl Strategy for TunnelSearch {
         QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
     }
 
-    fn learns(&self) -> bool {
-        true
+    fn learning(&self) -> Option<&dyn Learning> {
+        Some(self)
     }
 
+    fn learning_mut(&mut self) -> Option<&mut dyn Learning> {
+        Some(self)
+    }
+}
+
+impl Learning for TunnelSearch {
     fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
         self.learner.observe(event, risen);
     }
 
-    fn current_score(&self, id: UrlId) -> Option<Priority> {
-        Some(Priority::new(self.learner.worth(id)))
+    fn current_score(&self, id: UrlId) -> Priority {
+        Priority::new(self.learner.worth(id))
     }
 
     fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {

@@ -118,7 +118,7 @@ impl Told {
 
     fn worth(&mut self, url: &str) -> f32 {
         let id = self.id(url, "");
-        self.strategy.current_score(id).unwrap().get()
+        self.strategy.current_score(id).get()
     }
 }
 
