@@ -14,7 +14,7 @@ use suidao::model::{Budget, Millis, Stop, number, span};
 use suidao::revisit::history::{Tracked, days};
 use suidao::revisit::settings::{RefreshSettings, RevisitPolicy};
 use suidao::revisit::tally::RoundTally;
-use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
+use suidao::store::{CrawlDirectory, Meta, Store, date, moment, refreshes};
 use suidao::topic::Topic;
 
 use super::conditions::ConditionsArgs;
@@ -262,7 +262,7 @@ fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
              (refresh.policy). The first is due in {}, at {} UTC. Use --set refresh.shortest=0 to revisit at once.",
             span(settings.shortest * 86_400.0),
             span(at.since(now) as f64 / 1000.0),
-            date(at).get(..19).unwrap_or_default().replace('T', " "),
+            moment(at),
         ),
         Some(_) => "No page was due: no visit has a crawl value above 0 yet. See `suidao refresh --plan`.".to_owned(),
     }

@@ -17,7 +17,7 @@ use super::super::{Exit, Verbosity};
 
 /// Print or draw the visit schedule of each board, computed from its posts of the last 28 days.
 #[derive(Args)]
-#[command(after_help = "Example: suidao forum schedule bbs --per-day 100 -o boards.html")]
+#[command(after_help = "Example: suidao forum schedule bbs --per-day 100 -o boards.svg")]
 pub struct ScheduleArgs {
     /// Crawl directory of `suidao forum crawl`
     pub directory: PathBuf,
@@ -30,7 +30,7 @@ pub struct ScheduleArgs {
     /// What follows the last visit of a day
     #[arg(long, value_parser = one_of::<Horizon>(), default_value_t = Horizon::Periodic)]
     pub horizon: Horizon,
-    /// File to draw posts and visits in: an HTML page, or an image if it ends in .svg
+    /// SVG image to draw posts and visits in
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print the schedule as JSON
@@ -46,8 +46,7 @@ pub fn run(args: &ScheduleArgs, voice: Verbosity) -> Result<Exit> {
         bail!("{}: contains no forum board; crawl a forum into it with `suidao forum crawl`", args.directory.display());
     };
     if let Some(output) = &args.output {
-        let svg = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-        let text = if svg { plan.svg() } else { plan.page() };
+        let text = plan.svg();
         if output == Path::new("-") {
             outln!("{}", text.trim_end());
             return Ok(Exit::Done);

@@ -9,60 +9,14 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, FloatType, Int32Typ
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::TypePtr;
+use parquet::schema::types::{Type, TypePtr};
 
 use suidao_page::model::{CrawlUrl, Region, TermMatch};
 use suidao_store::corpus::document::{ForumPost, OutLink};
 use suidao_store::corpus::{CorpusDocument, DocumentFields};
 
-/// The declaration of each field of a document.
-const FIELDS: [(&str, &str); DocumentFields::ALL.len()] = [
-    ("id", "REQUIRED BYTE_ARRAY id (STRING);"),
-    ("url", "REQUIRED BYTE_ARRAY url (STRING);"),
-    ("host", "REQUIRED BYTE_ARRAY host (STRING);"),
-    ("title", "REQUIRED BYTE_ARRAY title (STRING);"),
-    ("text", "REQUIRED BYTE_ARRAY text (STRING);"),
-    ("chars", "REQUIRED INT64 chars;"),
-    ("language", "OPTIONAL BYTE_ARRAY language (STRING);"),
-    ("author", "OPTIONAL BYTE_ARRAY author (STRING);"),
-    ("published", "OPTIONAL INT32 published (DATE);"),
-    ("fetched", "REQUIRED INT64 fetched (TIMESTAMP(MILLIS,true));"),
-    ("first_seen", "REQUIRED INT64 first_seen (TIMESTAMP(MILLIS,true));"),
-    ("last_seen", "REQUIRED INT64 last_seen (TIMESTAMP(MILLIS,true));"),
-    ("last_changed", "REQUIRED INT64 last_changed (TIMESTAMP(MILLIS,true));"),
-    ("versions", "REQUIRED INT64 versions;"),
-    ("status", "REQUIRED INT32 status;"),
-    ("relevance", "REQUIRED FLOAT relevance;"),
-    ("relevant", "REQUIRED BOOLEAN relevant;"),
-    (
-        "terms",
-        "REQUIRED group terms (LIST) { REPEATED group list { REQUIRED group element { REQUIRED BYTE_ARRAY term (STRING); REQUIRED INT64 count; } } }",
-    ),
-    ("anchor", "REQUIRED BYTE_ARRAY anchor (STRING);"),
-    ("scores", "REQUIRED group scores { REQUIRED FLOAT priority; REQUIRED INT32 lane; }"),
-    ("k", "OPTIONAL INT32 k;"),
-    ("hops", "REQUIRED INT32 hops;"),
-    ("depth", "REQUIRED INT32 depth;"),
-    ("found_on", "OPTIONAL BYTE_ARRAY found_on (STRING);"),
-    ("digest", "REQUIRED BYTE_ARRAY digest (STRING);"),
-    ("simhash", "REQUIRED BYTE_ARRAY simhash (STRING);"),
-    ("duplicate_of", "OPTIONAL BYTE_ARRAY duplicate_of (STRING);"),
-    ("canonical", "OPTIONAL BYTE_ARRAY canonical (STRING);"),
-    ("listing", "REQUIRED BOOLEAN listing;"),
-    ("noindex", "REQUIRED BOOLEAN noindex;"),
-    (
-        "links",
-        "REQUIRED group links (LIST) { REPEATED group list { REQUIRED group element { REQUIRED BYTE_ARRAY url (STRING); REQUIRED BYTE_ARRAY anchor (STRING); REQUIRED BYTE_ARRAY region (STRING); REQUIRED BOOLEAN nofollow; } } }",
-    ),
-    (
-        "posts",
-        "REQUIRED group posts (LIST) { REPEATED group list { REQUIRED group element { OPTIONAL BYTE_ARRAY author (STRING); OPTIONAL INT64 posted (TIMESTAMP(MILLIS,true)); OPTIONAL INT64 floor; REQUIRED BYTE_ARRAY text (STRING); } } }",
-    ),
-    (
-        "warc",
-        "REQUIRED group warc { REQUIRED BYTE_ARRAY file (STRING); REQUIRED INT64 offset; REQUIRED INT64 length; }",
-    ),
-];
+/// The declarations of all fields of a document, in the order of [`DocumentFields::ALL`].
+const DOCUMENT: &str = include_str!("document.parquet.schema");
 
 /// Approximate bytes of a document in columns.
 pub fn size(document: &CorpusDocument) -> usize {
@@ -71,10 +25,11 @@ pub fn size(document: &CorpusDocument) -> usize {
     1024 + document.text.len() + links + posts
 }
 
-/// The schema of a choice of fields. Fails for a field without a column.
+/// The schema of a choice of fields.
 pub fn schema(fields: &DocumentFields) -> Result<TypePtr, ParquetError> {
-    let declared = fields.names().map(|name| FIELDS.iter().find(|field| field.0 == name).map_or("", |field| field.1));
-    message(&declared.collect::<String>())
+    let whole = parse_message_type(DOCUMENT)?;
+    let chosen = whole.get_fields().iter().filter(|field| fields.holds(field.name())).cloned().collect();
+    Ok(Arc::new(Type::group_type_builder(whole.name()).with_fields(chosen).build()?))
 }
 
 /// Parses the declarations of a schema.

@@ -28,17 +28,8 @@ pub struct AtMark {
 impl AtMark {
     /// M / N; `None` without hits.
     pub fn precision(&self) -> Option<f64> {
-        ratio(self.relevant_hits, self.hits)
+        (self.hits > 0).then(|| self.relevant_hits as f64 / self.hits as f64)
     }
-
-    /// M / R: recall of the queries; `None` without relevant pages.
-    pub fn found(&self) -> Option<f64> {
-        ratio(self.relevant_hits, self.relevant)
-    }
-}
-
-fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// Counts after each of `marks` pages, ascending; a cutoff after the end counts as the end.
@@ -70,7 +61,7 @@ mod tests {
         let at = at_marks(&pages, &[0, 1, 2, 4, 9]);
         let counts: Vec<_> = at.iter().map(|at| (at.pages, at.hits, at.relevant_hits, at.relevant)).collect();
         assert_eq!(counts, [(0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 1, 1), (4, 3, 2, 3), (5, 3, 2, 3)]);
-        assert_eq!((at[0].precision(), at[0].found()), (None, None));
-        assert_eq!((at[3].precision(), at[3].found()), (Some(2.0 / 3.0), Some(2.0 / 3.0)));
+        assert_eq!(at[0].precision(), None);
+        assert_eq!(at[3].precision(), Some(2.0 / 3.0));
     }
 }

@@ -4,4 +4,3 @@
 pub mod forum;
 pub mod freshness;
 pub mod plans;
-pub mod table7;

@@ -22,7 +22,7 @@ pub enum PathShape {
 /// The default is `worlds/default.toml`; [`WebSpec::demo`] is the demo's web. Probabilities and shares are 0 to 1; a
 /// range `[a, b]` includes both ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct WebSpec {
     /// Another seed gives another web of the same kind.
     pub seed: u64,
@@ -117,57 +117,12 @@ pub struct WebSpec {
     pub robots_hosts: f64,
 }
 
+/// Every key with its default, a line each.
+const DEFAULT: &str = include_str!("../../../../worlds/default.toml");
+
 impl Default for WebSpec {
     fn default() -> Self {
-        Self {
-            seed: 1,
-            pages: 6_000,
-            hosts: 40,
-            host_skew: 3,
-            topical_hosts: 0.3,
-            islands: 10,
-            seed_islands: 1,
-            island_pages: [60, 180],
-            island_skew: 0.0,
-            island_hosts: [1, 3],
-            island_tags: [1, 1],
-            gap: [1, 12],
-            gap_mean: 5.0,
-            shape: PathShape::Tree,
-            bridges: 2,
-            rewired: 0.1,
-            bridge_heads: 4,
-            anchor_quality: 0.6,
-            title_quality: 1.0,
-            context_quality: 0.6,
-            url_quality: 0.5,
-            misleading: 0.02,
-            noise: 0.1,
-            near_topics: 0.0,
-            template_regularity: 0.0,
-            related_links: [4, 8],
-            off_topic_links: [6, 14],
-            repeated_links: 0.0,
-            hub_share: 0.3,
-            footer_links: 2,
-            dangling: 0.03,
-            redirects: 0.03,
-            duplicates: 0.03,
-            blog_hosts: 0.0,
-            tags: [20, 60],
-            categories: 0,
-            tag_cloud: 20,
-            recent_posts: 5,
-            neighbour_kin: 0.0,
-            dated_hosts: 0.0,
-            marked_dates: 0.0,
-            friend_hosts: 0.0,
-            friends: [6, 12],
-            calendar_hosts: 0.15,
-            session_hosts: 0.15,
-            gbk_hosts: 0.2,
-            robots_hosts: 0.6,
-        }
+        toml::from_str(DEFAULT).expect("worlds/default.toml has every key")
     }
 }
 
@@ -198,7 +153,7 @@ impl WebSpec {
     /// # Panics
     /// Never: the file is compiled in, and a test reads it.
     pub fn demo() -> Self {
-        toml::from_str(include_str!("../../../../worlds/demo.toml")).expect("worlds/demo.toml is a spec")
+        Self::parse(include_str!("../../../../worlds/demo.toml")).expect("worlds/demo.toml is a spec")
     }
 
     /// Reads a TOML file; missing fields have their default.
@@ -207,12 +162,20 @@ impl WebSpec {
     /// [`SpecError`] names the line or the field that is out of range; the caller names the file.
     pub fn load(path: &Path) -> Result<Self, SpecError> {
         let text = std::fs::read_to_string(path).map_err(|source| SpecError::Read(source.to_string()))?;
-        let spec: Self = toml::from_str(&text).map_err(|error| {
+        let spec = Self::parse(&text).map_err(|error| {
             let (line, reason) = line_and_message(&text, &error);
             SpecError::Shape { line, reason }
         })?;
         spec.check()?;
         Ok(spec)
+    }
+
+    /// The defaults of missing keys follow the text, so that errors keep their lines.
+    fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        let given: toml::Table = toml::from_str(text)?;
+        let missing = |line: &&str| line.split_once(" = ").is_some_and(|(key, _)| !given.contains_key(key));
+        let defaults: Vec<&str> = DEFAULT.lines().filter(missing).collect();
+        toml::from_str(&format!("{text}\n{}", defaults.join("\n")))
     }
 
     pub(super) fn check(&self) -> Result<(), SpecError> {

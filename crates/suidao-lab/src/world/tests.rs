@@ -86,6 +86,7 @@ fn a_file_that_is_no_spec_is_told_with_its_line() {
     };
     assert!(load("pages = 7000\nhsots = 3").contains("line 2"));
     assert!(load("\n\npages = 'many'").contains("line 3"));
+    assert!(load("pagse = 3").contains("pagse"));
     assert!(load("shape = 'round'").contains("small-world"));
     assert!(load("rewired = 2").contains("rewired must be"));
     assert!(load("islands = 3\nseed_islands = 4").contains("seed_islands"));

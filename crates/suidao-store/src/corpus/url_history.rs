@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::store::{Location, Record, StoreError};
+use crate::store::{Location, Record, StoreError, moment};
 use suidao_page::model::{
-    CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, Millis, PageChanges, PageProcessed, QueueEntry,
-    SkipReason, TunnelBudget, UrlId, UrlOrigin,
+    CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, PageChanges, PageProcessed, QueueEntry, SkipReason,
+    TunnelBudget, UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
 
@@ -126,7 +126,7 @@ impl UrlHistory {
                     let archive = archive.filter(|_| status.is_some());
                     let again = matches!(&event, Event::PageFetched(page) if page.again.is_some());
                     let new_links = if again { discovered } else { 0 };
-                    story.visits.push(Visit { at: time(batch.at), status, what, changed, new_links, archive });
+                    story.visits.push(Visit { at: moment(batch.at), status, what, changed, new_links, archive });
                 }
                 pages += u64::from(matches!(&event, Event::PageFetched(page) if page.again.is_none()));
                 if let Event::Discovered(found) = &event {
@@ -142,7 +142,7 @@ impl UrlHistory {
                     let detailed = format!("{brief}, {}", k_in_words(page.place));
                     story.pages.insert(page.id, [brief, detailed]);
                 }
-                story.take(event, &time(batch.at), id, pages);
+                story.take(event, &moment(batch.at), id, pages);
             }
         }
         if story.fate.is_null() {
@@ -380,7 +380,7 @@ fn visit(event: &Event, id: Option<UrlId>) -> Option<(Option<u16>, String, bool)
         },
         Event::Unchanged { id, status, since, .. } if of(*id) => {
             let how = if *status == 304 { "not modified" } else { "identical bytes" };
-            (Some(*status), format!("{how} since {}", time(*since)), false)
+            (Some(*status), format!("{how} since {}", moment(*since)), false)
         }
         Event::Redirected { id, permanent, .. } if of(*id) => {
             without_answer(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
@@ -428,11 +428,6 @@ fn place_in_words(place: QueueEntry, detailed: bool) -> String {
         place.trail.hops,
         place.trail.depth,
     )
-}
-
-fn time(at: Millis) -> String {
-    let timestamp = i64::try_from(at.0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    timestamp.map_or_else(|| at.0.to_string(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 fn verdict(page: &PageProcessed) -> &'static str {

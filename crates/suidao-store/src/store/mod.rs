@@ -33,7 +33,7 @@ pub use kept::WarcEntry;
 pub use log::{LogReader, Meta, Record, Store};
 pub use part::PartDirectory;
 pub use responses::Responses;
-pub use warc::{date, info as warcinfo};
+pub use warc::{date, info as warcinfo, moment};
 pub use writer::{Notice, Work, Writer, WriterStopped};
 
 /// An error of a crawl directory. Every message names the file or directory and what to do.

@@ -127,6 +127,11 @@ pub fn date(at: Millis) -> String {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX).to_string()
 }
 
+/// For people, in UTC: `2026-11-22 06:40:12`.
+pub fn moment(at: Millis) -> String {
+    date(at).get(..19).unwrap_or_default().replace('T', " ")
+}
+
 /// The archived head of an answer: status line and header fields, without the transfer encoding. `content-length` is the
 /// size of the payload, `stored`; without that it is unchanged.
 pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8> {

@@ -47,6 +47,15 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// A number of bytes, short.
+pub fn bytes(number: u64) -> String {
+    match number {
+        ..1_000_000 => format!("{} kB", thousands(number.div_ceil(1000))),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
+        _ => format!("{:.2} GB", number as f64 / 1e9),
+    }
+}
+
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -1,9 +1,7 @@
 //! Bars of a distribution over small integers: tunnel lengths.
 
-use std::fmt::Write;
-
 use super::scale::Scale;
-use super::{LineStyle, n, svg, word};
+use super::{LineStyle, levels, rect, svg, word};
 
 /// Longer ones share the last bar.
 const LONGEST: usize = 13;
@@ -14,32 +12,14 @@ pub fn bars(name: &str, style: LineStyle, counts: &[u32], largest: f64, note: &s
     // Ends at the highest bar: with the next round share half of the plot was mostly empty.
     let y = Scale::new(bottom, top, largest, 2.0, true, false);
     let mut out = word(0.0, 13.0, "panel", name) + &word(0.0, 28.0, "axis", note);
-    for (value, text) in y.ticks() {
-        let at = y.at(value);
-        let _ = write!(
-            out,
-            "<line class=\"grid\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
-            n(left),
-            n(at),
-            n(right),
-            n(at)
-        );
-        out += &word(left - 6.0, at + 4.0, "tick end", &text);
-    }
+    out += &levels(&y, left, right);
     let pitch = (right - left) / LONGEST as f64;
     for (at, share) in shares(counts).iter().enumerate() {
         let x = left + pitch * at as f64;
         let height = bottom - y.at(*share);
         if height > 0.0 {
-            let _ = write!(
-                out,
-                "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                style.class(),
-                n(x + 1.0),
-                n(bottom - height),
-                n(pitch - 2.0),
-                n(height)
-            );
+            let class = format!("bar {}", style.class());
+            out += &rect(&class, (x + 1.0, bottom - height), (pitch - 2.0, height));
         }
         if at % 2 == 0 {
             let text = if at + 1 == LONGEST { format!("{LONGEST}+") } else { (at + 1).to_string() };

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Interval, LineStyle, n, svg, width, word};
+use super::{Interval, LineStyle, levels, n, svg, width, word};
 
 /// The horizontal axis.
 #[derive(Clone, Copy)]
@@ -62,7 +62,7 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
     let right = 320.0;
     let x = Scale::between(left, right, along.first as f64, last as f64, 4.0);
     let y = Scale::new(bottom, top, largest(lines), 5.0, share, true);
-    let mut out = grid(&x, &y, "tick");
+    let mut out = grid(&x, &y);
     out += &word(0.0, 12.0, "axis", title);
     out += &word(right, bottom + 34.0, "axis end", along.words);
 
@@ -83,19 +83,13 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
     for ((line, end, above), label) in ends.iter().zip(spread(&wanted, top - 6.0, bottom)) {
         let (class, dash) = (line.class(), line.style.dash());
         let (key, name) = (right + 14.0, right + 42.0);
-        let (x1, y1, y2) = (n(end.0), n(end.1), n(label));
         // A run that ended early is far from its label: the leader follows the edge.
         let early = if line.points.last().is_some_and(|(pages, _)| *pages < last) { " early" } else { "" };
+        out += &super::line(&format!("leader{early} {class}"), *end, (key, label));
+        let (x1, x2, y) = (n(key), n(key + 24.0), n(label));
         let _ = write!(
             out,
-            "<line class=\"leader{early} {class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{}\" y2=\"{y2}\"/>",
-            n(key)
-        );
-        let _ = write!(
-            out,
-            "<line class=\"line {class}\" stroke-dasharray=\"{dash}\" x1=\"{}\" y1=\"{y2}\" x2=\"{}\" y2=\"{y2}\"/>",
-            n(key),
-            n(key + 24.0)
+            "<line class=\"line {class}\" stroke-dasharray=\"{dash}\" x1=\"{x1}\" y1=\"{y}\" x2=\"{x2}\" y2=\"{y}\"/>"
         );
         let text = if *above { format!("{} ↑", line.name) } else { line.name.to_owned() };
         out += &word(name, label + 4.0, if line.ahead { "name ahead" } else { "name" }, &text);
@@ -125,7 +119,7 @@ pub fn panels(
             let ended = if *pages < last { ", ended" } else { "" };
             inside += &word(0.0, 28.0, "axis", &format!("{}{range}{ended}", show(end.median)));
         }
-        inside += &grid(&x, &y, "tick");
+        inside += &grid(&x, &y);
         inside += &match at {
             0 => format!("<g id=\"{id}\" class=\"ghost\">{ghosts}</g>"),
             _ => format!("<use href=\"#{id}\"/>"),
@@ -137,19 +131,12 @@ pub fn panels(
     out + "</div>\n"
 }
 
-fn grid(x: &Scale, y: &Scale, class: &str) -> String {
-    let mut out = String::new();
-    for (value, text) in y.ticks() {
-        let at = y.at(value);
-        let (from, to, at_) = (n(x.from), n(x.to), n(at));
-        let _ = write!(out, "<line class=\"grid\" x1=\"{from}\" y1=\"{at_}\" x2=\"{to}\" y2=\"{at_}\"/>");
-        out += &word(x.from - 6.0, at + 4.0, &format!("{class} end"), &text);
-    }
+fn grid(x: &Scale, y: &Scale) -> String {
+    let mut out = levels(y, x.from, x.to);
     for (value, text) in x.ticks() {
         let at = x.at(value);
-        let (at_, from, to) = (n(at), n(y.from), n(y.from + 4.0));
-        let _ = write!(out, "<line class=\"grid\" x1=\"{at_}\" y1=\"{from}\" x2=\"{at_}\" y2=\"{to}\"/>");
-        out += &word(at, y.from + 17.0, &format!("{class} middle"), &text);
+        out += &super::line("grid", (at, y.from), (at, y.from + 4.0));
+        out += &word(at, y.from + 17.0, "tick middle", &text);
     }
     out
 }

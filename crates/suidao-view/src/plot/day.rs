@@ -1,9 +1,7 @@
 //! A day of a board: posts of each hour as bars, visits as marks below them.
 
-use std::fmt::Write;
-
 use super::scale::Scale;
-use super::{LineStyle, n, svg, word};
+use super::{LineStyle, levels, line, rect, svg, word};
 
 /// A small plot. `slots`: shares of the hours; `largest`: the share at the upper end; `instants`: hours, 0 to 24; `note`
 /// is below the name.
@@ -12,28 +10,15 @@ pub fn day(name: &str, note: &str, slots: &[f64; 24], largest: f64, instants: &[
     let y = Scale::new(bottom, top, largest, 2.0, true, false);
     let x = Scale::between(left, right, 0.0, 24.0, 4.0);
     let mut out = word(0.0, 13.0, "panel", name) + &word(0.0, 28.0, "axis", note);
-    for (value, text) in y.ticks() {
-        let (at, from, to) = (n(y.at(value)), n(left), n(right));
-        let _ = write!(out, "<line class=\"grid\" x1=\"{from}\" y1=\"{at}\" x2=\"{to}\" y2=\"{at}\"/>");
-        out += &word(left - 6.0, y.at(value) + 4.0, "tick end", &text);
-    }
+    out += &levels(&y, left, right);
     let pitch = (right - left) / 24.0;
     for (hour, share) in slots.iter().enumerate().filter(|(_, share)| **share > 0.0) {
         let (x, y) = (left + pitch * hour as f64 + 0.5, y.at(*share));
-        let _ = write!(
-            out,
-            "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-            LineStyle::Nth(0).class(),
-            n(x),
-            n(y),
-            n(pitch - 1.0),
-            n(bottom - y)
-        );
+        out += &rect(&format!("bar {}", LineStyle::Nth(0).class()), (x, y), (pitch - 1.0, bottom - y));
     }
     for instant in instants {
-        let (at, from, to) = (n(x.at(*instant)), n(bottom + 2.0), n(bottom + 12.0));
-        let class = LineStyle::Nth(1).class();
-        let _ = write!(out, "<line class=\"line {class}\" x1=\"{at}\" y1=\"{from}\" x2=\"{at}\" y2=\"{to}\"/>");
+        let (at, class) = (x.at(*instant), format!("line {}", LineStyle::Nth(1).class()));
+        out += &line(&class, (at, bottom + 2.0), (at, bottom + 12.0));
     }
     for hour in [0.0, 6.0, 12.0, 18.0, 24.0] {
         out += &word(x.at(hour), bottom + 27.0, "tick middle", &format!("{hour}"));

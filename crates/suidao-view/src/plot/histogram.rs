@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{escape, n, svg, width, word};
+use super::{escape, levels, rect, svg, width, word};
 
 pub struct Bar<'a> {
     pub name: &'a str,
@@ -21,14 +21,10 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> S
     for (class, name) in part.map(|part| [("c0", part), ("rest", "others")]).into_iter().flatten() {
         let at = end - width(name);
         out += &word(at, 12.0, "axis", name);
-        let _ = write!(out, "<rect class=\"bar {class}\" x=\"{}\" y=\"3\" width=\"10\" height=\"10\"/>", n(at - 15.0));
+        out += &rect(&format!("bar {class}"), (at - 15.0, 3.0), (10.0, 10.0));
         end = at - 30.0;
     }
-    for (value, text) in y.ticks() {
-        let at = n(y.at(value));
-        let _ = write!(out, "<line class=\"grid\" x1=\"{}\" y1=\"{at}\" x2=\"{}\" y2=\"{at}\"/>", n(left), n(right));
-        out += &word(left - 6.0, y.at(value) + 4.0, "tick end", &text);
-    }
+    out += &levels(&y, left, right);
     let pitch = (right - left) / bars.len().max(1) as f64;
     let widest = bars.iter().map(|bar| width(bar.name)).fold(0.0, f64::max);
     // Every n-th name, so that they do not overlap.
@@ -43,14 +39,7 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> S
             // A bar of one page among thousands stays visible.
             let height = (bottom - y.at(value as f64)).max(if value > 0 { 1.0 } else { 0.0 });
             if height > 0.0 {
-                let _ = write!(
-                    out,
-                    "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                    n(x + gap),
-                    n(bottom - height),
-                    n((pitch - 2.0 * gap).max(0.5)),
-                    n(height)
-                );
+                out += &rect(class, (x + gap, bottom - height), ((pitch - 2.0 * gap).max(0.5), height));
             }
         }
         out += "</g>";

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Interval, LineStyle, n, svg, width, word};
+use super::{Interval, LineStyle, line, n, svg, width, word};
 
 pub struct IntervalRow<'a> {
     pub name: &'a str,
@@ -31,8 +31,7 @@ pub fn intervals(rows: &[IntervalRow], title: &str, share: bool) -> String {
     let mut out = word(0.0, 12.0, "axis", title);
     for (value, text) in x.ticks() {
         let at = x.at(value);
-        let (at_, from, to) = (n(at), n(top), n(bottom));
-        let _ = write!(out, "<line class=\"grid\" x1=\"{at_}\" y1=\"{from}\" x2=\"{at_}\" y2=\"{to}\"/>");
+        out += &line("grid", (at, top), (at, bottom));
         out += &word(at, bottom + 15.0, "tick middle", &text);
     }
     for (number, row) in rows.iter().enumerate() {
@@ -40,8 +39,7 @@ pub fn intervals(rows: &[IntervalRow], title: &str, share: bool) -> String {
         let class = row.style.class();
         out += &word(left - 8.0, y + 4.0, if row.ahead { "name end ahead" } else { "name end" }, row.name);
         if let Some((low, high)) = row.at.range {
-            let (x1, x2, y) = (n(x.at(low)), n(x.at(high)), n(y));
-            let _ = write!(out, "<line class=\"whisker {class}\" x1=\"{x1}\" y1=\"{y}\" x2=\"{x2}\" y2=\"{y}\"/>");
+            out += &line(&format!("whisker {class}"), (x.at(low), y), (x.at(high), y));
         }
         let _ =
             write!(out, "<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"4\"/>", n(x.at(row.at.median)), n(y));

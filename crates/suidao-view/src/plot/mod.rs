@@ -17,6 +17,7 @@ pub use histogram::{Bar, histogram};
 pub use intervals::{IntervalRow, intervals};
 
 use crate::html::{COLOURS as FRAME, escape};
+use scale::Scale;
 
 /// The style of plots, in addition to the base style.
 pub const STYLE: &str = include_str!("plot.css");
@@ -67,6 +68,27 @@ fn n(value: f64) -> String {
     let tenths = (value * 10.0).round() / 10.0;
     // -0 becomes 0.
     format!("{}", if tenths == 0.0 { 0.0 } else { tenths })
+}
+
+/// A line between two points.
+fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> String {
+    let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(n);
+    format!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>")
+}
+
+/// A rectangle by its upper left corner and its size.
+fn rect(class: &str, corner: (f64, f64), size: (f64, f64)) -> String {
+    let [x, y, width, height] = [corner.0, corner.1, size.0, size.1].map(n);
+    format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>")
+}
+
+/// A horizontal line at each tick, with its value.
+fn levels(y: &Scale, left: f64, right: f64) -> String {
+    let level = |(value, text): (f64, String)| {
+        let at = y.at(value);
+        line("grid", (left, at), (right, at)) + &word(left - 6.0, at + 4.0, "tick end", &text)
+    };
+    y.ticks().into_iter().map(level).collect()
 }
 
 /// An image of this size with `title` as its text alternative.

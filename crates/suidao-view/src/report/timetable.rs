@@ -1,11 +1,10 @@
-//! When to visit the boards of a forum: their activity from the log, a plan, and a page with both.
+//! When to visit the boards of a forum: their activity from the log, a plan, and a drawing of both.
 
 use std::collections::BTreeMap;
 
-use minijinja::{Value, context};
 use serde::Serialize;
 
-use crate::html::{self, count, fill, html};
+use crate::html::count;
 use crate::plot;
 use suidao_crawl::crawl::VISITS_A_DAY;
 use suidao_forum::forum::map::offset;
@@ -171,26 +170,6 @@ impl Timetable {
     pub fn svg(&self) -> String {
         plot::sheet(&self.plots(), 2, "Posts per hour and visits of the boards")
     }
-
-    pub fn page(&self) -> String {
-        let board = |board: &BoardPlan| {
-            context! {
-                name => &*board.name,
-                numbers => [board.weight, board.new, board.replied].map(|number| format!("{number:.1}")),
-                visits => board.instants.len(),
-                delay => board.mean_delay.map(|delay| format!("{delay:.2}")),
-                at => board.instants.iter().map(|instant| clock(*instant)).collect::<Value>(),
-            }
-        };
-        let context = context! {
-            visits => self.per_day,
-            method => self.method.to_string(),
-            offset => &*self.offset,
-            plots => html(self.plots().concat()),
-            boards => self.boards.iter().map(board).collect::<Value>(),
-        };
-        html::page("suidao: visit schedule", "en", &[plot::STYLE], &fill(include_str!("timetable.html"), context))
-    }
 }
 
 #[cfg(test)]
@@ -254,13 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn it_is_drawn_as_a_page_and_as_an_image() {
+    fn it_is_drawn() {
         let temp = tempfile::tempdir().unwrap();
         let plan = timetable(&crawl(temp.path(), Some(map())), None, WISH).unwrap().unwrap();
-        let html = scraper::Html::parse_document(&plan.page());
-        assert!(html.errors.is_empty(), "{:?}", html.errors);
-        assert!(plan.page().contains("&lt;站务&gt;") && plan.page().contains("9:"));
         let svg = plan.svg();
+        assert!(svg.contains("&lt;站务&gt;"), "{svg}");
         assert_eq!((svg.matches("<svg").count(), svg.matches("class=\"line").count()), (1, 16), "{svg}");
     }
 

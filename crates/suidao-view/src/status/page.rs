@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Value, context};
 
-use crate::html::{self, count, fill, html, per_cent, thousands};
+use crate::html::{self, bytes, count, fill, html, per_cent, thousands};
 use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
 use suidao_page::model::{CrawlUrl, Millis, QueueEntry, TunnelBudget, span};
-use suidao_store::store::date;
 use suidao_store::store::harvest::HarvestLine;
+use suidao_store::store::{date, moment};
 
 use super::metrics::reason_name;
 
@@ -78,8 +78,8 @@ fn seen(tally: &RunCounts, glance: &StatusSnapshot) -> Value {
             format!("{} waiting (politeness), {} ready", thousands(hosts.resting), thousands(hosts.ready)),
         ),
         ("failed", thousands(progress.failed), format!("{} skipped", thousands(progress.refused))),
-        ("page data", size(progress.bytes), format!("{} revisits", thousands(progress.visits))),
-        ("memory", resident_memory().map_or_else(|| "–".to_owned(), size), "of the process".to_owned()),
+        ("page data", bytes(progress.bytes), format!("{} revisits", thousands(progress.visits))),
+        ("memory", resident_memory().map_or_else(|| "–".to_owned(), bytes), "of the process".to_owned()),
     ];
     let host = |host: &HostView| {
         let wait = host.ready_at > glance.at;
@@ -152,20 +152,6 @@ fn failed(tally: &RunCounts) -> Value {
     let kinds: BTreeSet<&String> = tally.failed.keys().chain(tally.retried.keys()).collect();
     let number = |of: &BTreeMap<String, u64>, kind| of.get(kind).copied().unwrap_or_default();
     kinds.into_iter().map(|kind| (kind.as_str(), number(&tally.failed, kind), number(&tally.retried, kind))).collect()
-}
-
-fn size(bytes: u64) -> String {
-    let bytes = bytes as f64;
-    match bytes {
-        _ if bytes >= 1e9 => format!("{:.2} GB", bytes / 1e9),
-        _ if bytes >= 1e6 => format!("{:.1} MB", bytes / 1e6),
-        _ => format!("{:.1} kB", bytes / 1e3),
-    }
-}
-
-/// `2026-11-22 06:40:12`.
-fn moment(at: Millis) -> String {
-    date(at).get(..19).map(|text| text.replace('T', " ")).unwrap_or_default()
 }
 
 /// `06:40:12`.

@@ -1,6 +1,8 @@
 //! Times in sitemaps and feeds.
 
 use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::Offset;
 
 use crate::model::{Day, Millis};
 
@@ -10,7 +12,7 @@ const MAIL: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 /// Parses a time from 1970 on. A year, month or day means its start; without a zone UTC is assumed.
 pub(in crate::read) fn read(text: &str) -> Option<Millis> {
     let text = text.trim();
-    let millis = w3c(text.as_bytes()).or_else(|| MAIL.parse_timestamp(text).ok().map(|time| time.as_millisecond()))?;
+    let millis = w3c(text).or_else(|| MAIL.parse_timestamp(text).ok().map(|time| time.as_millisecond()))?;
     u64::try_from(millis).ok().map(Millis)
 }
 
@@ -18,81 +20,23 @@ pub(super) fn year(year: i16) -> Millis {
     Day::of(year, 1, 1).unwrap_or_default().start()
 }
 
-/// `2021`, `2021-03`, `2021-03-05`, `2021-03-05T10:00+08:00`, `2021-03-05T10:00:00.5Z`; also with a blank for the `T`
-/// and with `+0800`. Milliseconds since the epoch.
-fn w3c(text: &[u8]) -> Option<i64> {
-    let mut rest = text;
-    let year = number(&mut rest, 4).filter(|year| *year >= 1000)?;
-    let (mut month, mut day, mut seconds, mut millis, mut zone) = (1, 1, 0, 0, 0);
-    if skip(&mut rest, b"-") {
-        month = number(&mut rest, 2)?;
-        if skip(&mut rest, b"-") {
-            day = number(&mut rest, 2)?;
-            if skip(&mut rest, b"Tt ") {
-                (seconds, millis) = clock(&mut rest)?;
-                skip(&mut rest, b" ");
-                zone = offset(&mut rest)?;
-            }
-        }
-    }
-    if !rest.is_empty() {
-        return None;
-    }
-    let day = Day::of(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?)?;
-    Some((i64::from(day.0) * 86_400 + seconds - zone) * 1000 + millis)
-}
-
-/// Second of the day, and milliseconds.
-fn clock(rest: &mut &[u8]) -> Option<(i64, i64)> {
-    let hour = number(rest, 2)?;
-    if !skip(rest, b":") {
-        return None;
-    }
-    let minute = number(rest, 2)?;
-    let (mut second, mut millis) = (0, 0);
-    if skip(rest, b":") {
-        second = number(rest, 2)?;
-        if skip(rest, b".,") {
-            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let places = rest[..digits].iter().chain(b"000").take(3);
-            millis = places.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
-            *rest = &rest[digits..];
-        }
-    }
-    // A leap second counts as the next second.
-    (hour <= 24 && minute < 60 && second <= 60).then_some((hour * 3600 + minute * 60 + second, millis))
-}
-
-/// Seconds east of UTC.
-fn offset(rest: &mut &[u8]) -> Option<i64> {
-    if rest.is_empty() || skip(rest, b"Zz") {
-        return Some(0);
-    }
-    let east = if skip(rest, b"+") { 1 } else { -1 };
-    if east < 0 && !skip(rest, b"-") {
-        return None;
-    }
-    let hours = number(rest, 2)?;
-    skip(rest, b":");
-    let minutes = if rest.is_empty() { 0 } else { number(rest, 2)? };
-    (hours < 24 && minutes < 60).then_some(east * (hours * 3600 + minutes * 60))
-}
-
-/// A number of at most `digits` digits.
-fn number(rest: &mut &[u8], digits: usize) -> Option<i64> {
-    let length = rest.iter().take(digits).take_while(|byte| byte.is_ascii_digit()).count();
-    let (own, behind) = rest.split_at(length);
-    *rest = behind;
-    (length > 0).then(|| own.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
-}
-
-/// Skips one of these bytes, if it is next.
-fn skip(rest: &mut &[u8], any: &[u8]) -> bool {
-    let found = rest.first().is_some_and(|byte| any.contains(byte));
-    if found {
-        *rest = &rest[1..];
-    }
-    found
+/// A year, a month, or a date that may have a time and an offset, also with single digits and after blanks, as in
+/// `2021-3-5 20:00:00 +0800`. Milliseconds since the epoch.
+fn w3c(text: &str) -> Option<i64> {
+    let is_single = |part: &str| part.trim_end_matches(['-', ':', ' ']).len() == 1;
+    let parts =
+        text.split_inclusive(['-', ':', ' ']).map(|part| if is_single(part) { "0" } else { "" }.to_owned() + part);
+    let padded = parts.collect::<String>().replace(" +", "+").replace(" -", "-");
+    let missing = match padded.len() {
+        4 => "-01-01",
+        7 => "-01",
+        _ => "",
+    };
+    let whole = padded + missing;
+    let pieces = Pieces::parse(&whole).ok()?;
+    let offset = pieces.to_numeric_offset().unwrap_or(Offset::UTC);
+    let local = pieces.date().to_datetime(pieces.time().unwrap_or_default());
+    Some(offset.to_timestamp(local).ok()?.as_millisecond())
 }
 
 #[cfg(test)]
@@ -107,7 +51,9 @@ mod tests {
             ("2021", 1_609_459_200_000),
             ("2021-03", 1_614_556_800_000),
             ("2021-03-05", 1_614_902_400_000),
+            ("20210305", 1_614_902_400_000),
             ("2021-03-05T12:00Z", noon),
+            ("2021-03-05T12Z", noon),
             ("2021-03-05T12:00:00Z", noon),
             ("2021-03-05t12:00:00.25z", noon + 250),
             ("2021-03-05T12:00:00.123456789Z", noon + 123),
@@ -135,14 +81,12 @@ mod tests {
             "2021-13-01",
             "2021-02-30",
             "2021-03-05T",
-            "2021-03-05T12Z",
             "1969-12-31",
             "2021-03-05T12:61Z",
             "2021-03-05T12:00:00+",
             "2021-03-05T12:00:00 CST",
             "２０２１",
             "昨天",
-            "20210305",
             "+021-03-05",
             "Fri, 05 Mär 2021 12:00:00 GMT",
         ] {

@@ -19,7 +19,7 @@ pub fn page(facts: &ReportFacts) -> String {
         stopped => stopped(facts),
         begun => minute(&facts.crawl.begun),
         characters => scaled(facts.counts.chars),
-        archived => bytes(facts.counts.archived),
+        archived => html::bytes(facts.counts.archived),
         quarters => quarters(&facts.harvest.points),
         crossed => (0..).zip(&facts.tunnels.by_hops).map(|(hops, pages): (u64, &u64)| pages * hops).sum::<u64>(),
         plots => context! {
@@ -112,14 +112,6 @@ fn scaled(number: u64) -> String {
         ..100_000 => thousands(number),
         100_000..10_000_000 => format!("{:.2} M", number as f64 / 1e6),
         _ => format!("{} M", thousands(number / 1_000_000)),
-    }
-}
-
-fn bytes(number: u64) -> String {
-    match number {
-        ..1_000_000 => format!("{} kB", thousands(number.div_ceil(1000))),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
-        _ => format!("{:.2} GB", number as f64 / 1e9),
     }
 }
 
