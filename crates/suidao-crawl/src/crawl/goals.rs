@@ -177,6 +177,11 @@ impl StopTracker {
         self.begun = None;
     }
 
+    #[cfg(test)]
+    pub fn recent(&self) -> (Vec<bool>, u32) {
+        (self.last.iter().copied().collect(), self.relevant)
+    }
+
     pub fn begin(&mut self, now: Millis) {
         self.begun.get_or_insert(now);
     }

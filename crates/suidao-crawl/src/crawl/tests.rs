@@ -4,6 +4,8 @@
 mod bounds;
 #[cfg(test)]
 mod manners;
+#[cfg(test)]
+mod restore;
 
 use std::collections::BTreeMap;
 
