@@ -344,7 +344,7 @@ impl Crawl {
                 Ruling::Probe(url) => {
                     self.state.frontier.requeue(head);
                     self.run.others_in_flight += 1;
-                    return Next::Fetch(self.start(head.host, url, FetchKind::Absent(head.host), false, now));
+                    return Next::Fetch(self.start(head.host, url, FetchKind::Soft404Probe(head.host), false, now));
                 }
                 Ruling::Robots => {
                     self.state.frontier.requeue(head);
@@ -373,7 +373,7 @@ impl Crawl {
 
     fn kind_of(&self, id: UrlId, url: &CrawlUrl, again: bool, now: Millis) -> FetchKind {
         if self.state.is_hints(id, again) {
-            return FetchKind::Hints(id);
+            return FetchKind::Sitemap(id);
         }
         let pages = self.state.hosts.of(url).map_or(0, |host| host.pages);
         match self.state.forums.look(url, now) {

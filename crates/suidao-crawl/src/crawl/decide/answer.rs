@@ -59,10 +59,10 @@ fn new_scheme(state: &State, ticket: &Ticket, outcome: &FetchOutcome) -> Option<
 /// What the outcome of a ticket leads to.
 pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
     let (is_plain, is_source) =
-        (matches!(ticket.wanted, FetchKind::Plain(_)), matches!(ticket.wanted, FetchKind::Hints(_)));
+        (matches!(ticket.wanted, FetchKind::Plain(_)), matches!(ticket.wanted, FetchKind::Sitemap(_)));
     let id = match ticket.wanted {
-        FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Hints(id) => id,
-        FetchKind::Absent(host) => return probed(draft, host, outcome),
+        FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Sitemap(id) => id,
+        FetchKind::Soft404Probe(host) => return probed(draft, host, outcome),
         FetchKind::Robots { host, https } => return robots(draft, host, https, ticket.origin, outcome),
     };
     match outcome {
