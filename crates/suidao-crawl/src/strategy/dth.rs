@@ -61,13 +61,13 @@ impl Strategy for Dth {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         if visit.relevant {
             let place = QueueEntry {
-                lane: QueueId::MAIN,
+                queue: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
-                trail: visit.trail(TunnelBudget::Unbounded),
+                path: visit.trail(TunnelBudget::Unbounded),
             };
             return vec![LinkDecision::Follow(place); visit.links.len()];
         }
-        let k = visit.place.trail.k;
+        let k = visit.place.path.k;
         let tunnel = |link: &super::LinkCandidate| {
             let left = match k {
                 TunnelBudget::Left(0) => return LinkDecision::Drop(SkipReason::TunnelEnd),
@@ -83,19 +83,20 @@ impl Strategy for Dth {
                 DthVariant::Preempt | DthVariant::Interleave => (QueueId::TUNNEL, link.relevance.get()),
             };
             let trail = visit.trail(TunnelBudget::Left(left));
-            LinkDecision::Follow(QueueEntry { lane, priority: Priority::new(priority), trail })
+            LinkDecision::Follow(QueueEntry { queue: lane, priority: Priority::new(priority), path: trail })
         };
         visit.links.iter().map(tunnel).collect()
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         // The main queue precedes the stack, whatever the priorities: they have different meanings.
-        let better = if (new.lane.0, std::cmp::Reverse(new.priority)) < (old.lane.0, std::cmp::Reverse(old.priority)) {
+        let better = if (new.queue.0, std::cmp::Reverse(new.priority)) < (old.queue.0, std::cmp::Reverse(old.priority))
+        {
             new
         } else {
             old
         };
-        QueueEntry { trail: super::merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+        QueueEntry { path: super::merge_trails(old.path, new.path, better.path.inherited), ..better }
     }
 
     fn discipline(&self) -> QueuePolicy {
@@ -147,7 +148,7 @@ mod tests {
     fn hops_count_the_off_topic_pages_of_the_tunnel() {
         let links = links(&[0.5]);
         let hops = |relevance| match Dth::default().judge(&visit(relevance, Left(5), &links))[0] {
-            LinkDecision::Follow(place) => (place.trail.depth, place.trail.hops),
+            LinkDecision::Follow(place) => (place.path.depth, place.path.hops),
             LinkDecision::Drop(_) => panic!("dropped"),
         };
         assert_eq!(hops(0.1), (4, 3));
@@ -157,11 +158,11 @@ mod tests {
     #[test]
     fn the_queue_outranks_the_stack() {
         let place = |lane, priority| QueueEntry {
-            lane,
+            queue: lane,
             priority: Priority::new(priority),
-            trail: visit(0.0, Left(3), &[]).place.trail,
+            path: visit(0.0, Left(3), &[]).place.path,
         };
         let merged = Dth::default().merge(place(QueueId::TUNNEL, 0.9), place(QueueId::MAIN, 0.5));
-        assert_eq!((merged.lane, merged.priority.get()), (QueueId::MAIN, 0.5));
+        assert_eq!((merged.queue, merged.priority.get()), (QueueId::MAIN, 0.5));
     }
 }

@@ -29,13 +29,13 @@ impl Default for StaticTunnel {
 
 impl Strategy for StaticTunnel {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let (priority, k) = match visit.place.trail.k {
+        let (priority, k) = match visit.place.path.k {
             _ if visit.relevant => (visit.relevance.get(), TunnelBudget::Unbounded),
             TunnelBudget::Unbounded => (0.0, TunnelBudget::Left(self.k.saturating_sub(1))),
             TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
             TunnelBudget::Left(left) => (0.0, TunnelBudget::Left(left - 1)),
         };
-        let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(priority), trail: visit.trail(k) };
+        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: visit.trail(k) };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }
 }

@@ -71,14 +71,14 @@ impl TunnelSearch {
 
 impl Strategy for TunnelSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.relevant { visit.relevance.get() } else { visit.place.trail.inherited.get() };
+        let handed_on = if visit.relevant { visit.relevance.get() } else { visit.place.path.inherited.get() };
         let hub = self.settings.inherit * self.learner.hub_value(visit.id);
         let inherited = Relevance::new((DELTA * handed_on).max(hub));
         let place = |link: &LinkCandidate| {
             let anchor = link.evidence.anchor.get();
             let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
             let score = GAMMA * inherited.get() + (1.0 - GAMMA) * (BETA * anchor + (1.0 - BETA) * context);
-            let k = match visit.place.trail.k {
+            let k = match visit.place.path.k {
                 _ if visit.relevant => TunnelBudget::Unbounded,
                 TunnelBudget::Unbounded => TunnelBudget::Left(K - 1),
                 TunnelBudget::Left(left) if link.relevance >= visit.link_threshold => TunnelBudget::Left(left),
@@ -86,20 +86,20 @@ impl Strategy for TunnelSearch {
             };
             let trail = PathState { inherited, ..visit.trail(k) };
             // The prior s; the learner reads it from the event and computes the score from it.
-            QueueEntry { lane: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), trail }
+            QueueEntry { queue: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), path: trail }
         };
         visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        let inherited = old.trail.inherited.max(new.trail.inherited);
-        QueueEntry { trail: merge_trails(old.trail, new.trail, inherited), ..old }
+        let inherited = old.path.inherited.max(new.path.inherited);
+        QueueEntry { path: merge_trails(old.path, new.path, inherited), ..old }
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         // The links of an off-topic seed inherit as from a page at the threshold.
         let trail = PathState { inherited: self.learner.threshold(), ..PathState::SEED };
-        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: trail }
     }
 
     fn learns(&self) -> bool {
