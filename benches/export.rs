@@ -162,7 +162,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     let origin = if id.0 == 0 { UrlOrigin::Seed } else { UrlOrigin::Link(UrlId(id.0 / 2)) };
     let anchor = if id.0 == 0 { String::new() } else { "体育新闻 更多".to_owned() };
     let found = Discovered { id, url: fetched.url.clone(), origin, anchor };
-    let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.5), trail: PathState::SEED };
+    let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: PathState::SEED };
     let relevant = page.relevance > Relevance::new(0.1);
     let settled = PageProcessed {
         // Each page links to some that were fetched before it.
@@ -171,7 +171,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     };
     let events = vec![Event::Discovered(found), Event::PageFetched(Box::new(settled))];
     Work {
-        batch: Batch { at: start.after(u64::from(id.0) * 10), took: None, events },
+        batch: Batch { at: start.after(u64::from(id.0) * 10), latency: None, events },
         answer: Some(WarcEntry::Whole(fetched)),
     }
 }

@@ -39,7 +39,7 @@ fn main() {
 fn place(at: u64) -> QueueEntry {
     #[allow(clippy::cast_precision_loss)]
     let priority = (Draw::at(at).bits() % 1_000_003) as f32 / 1_000_003.0;
-    QueueEntry { lane: QueueId::MAIN, priority: Priority::new(priority), trail: PathState::SEED }
+    QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: PathState::SEED }
 }
 
 /// Nanoseconds of a push and a pop at this queue length.

@@ -42,14 +42,14 @@ fn url(number: u32) -> CrawlUrl {
 
 fn batch(page: u32) -> Batch {
     let new = 1 + page * LINKS..1 + (page + 1) * LINKS;
-    let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.5), trail: PathState::SEED };
+    let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: PathState::SEED };
     let link = |to: u32| Link {
         to: UrlId(to),
         region: Region::Content,
-        path: to % 16,
-        evidence: LinkScores::default(),
+        dom_path: to % 16,
+        scores: LinkScores::default(),
         relevance: Relevance::new(0.2),
-        verdict: LinkDecision::Follow(place),
+        decision: LinkDecision::Follow(place),
     };
     let found = |id: u32, origin| {
         Event::Discovered(Discovered { id: UrlId(id), url: url(id), origin, anchor: "体育新闻 更多".to_owned() })
@@ -63,7 +63,7 @@ fn batch(page: u32) -> Batch {
     events.push(Event::PageFetched(Box::new(PageProcessed {
         id: UrlId(page),
         status: 200,
-        place,
+        queued_as: place,
         relevance: Relevance::new(0.3),
         relevant: true,
         title: "一场比赛".to_owned(),
@@ -85,12 +85,12 @@ fn batch(page: u32) -> Batch {
         known: Vec::new(),
         forum: None,
         validators: None,
-        again: None,
-        outlinks: 0,
+        changes: None,
+        outlinks_digest: 0,
         feeds: Vec::new(),
-        signs: suidao::model::TrapSignals::default(),
+        trap_signals: suidao::model::TrapSignals::default(),
     })));
-    Batch { at: Millis(u64::from(page)), took: None, events }
+    Batch { at: Millis(u64::from(page)), latency: None, events }
 }
 
 fn open(directory: &CrawlDirectory) -> (Store, WarcArchive) {

@@ -315,7 +315,7 @@ fn sitemaps_and_feeds() {
     let topic = topic();
     let read = |body: &[u8]| {
         let answer = fetched("sitemap.xml", "text/xml", body);
-        drop(outcome(&FetchKind::Hints(UrlId(0)), Ok(&answer), None, &topic, "suidao"));
+        drop(outcome(&FetchKind::Sitemap(UrlId(0)), Ok(&answer), None, &topic, "suidao"));
     };
     for head in ["<urlset>", "<rss><channel>", "<feed>", ""] {
         for piece in XML {

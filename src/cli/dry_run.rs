@@ -148,10 +148,10 @@ fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detail
 }
 
 fn in_words(place: QueueEntry, detailed: bool) -> String {
-    let queue = match place.trail.k {
+    let queue = match place.path.k {
         _ if !detailed => String::new(),
-        TunnelBudget::Unbounded => format!("queue {}, k ∞, ", place.lane.0),
-        TunnelBudget::Left(left) => format!("queue {}, k {left}, ", place.lane.0),
+        TunnelBudget::Unbounded => format!("queue {}, k ∞, ", place.queue.0),
+        TunnelBudget::Left(left) => format!("queue {}, k {left}, ", place.queue.0),
     };
-    format!("score {:.3}, {queue}depth {}", place.priority.get(), place.trail.depth)
+    format!("score {:.3}, {queue}depth {}", place.priority.get(), place.path.depth)
 }

@@ -51,7 +51,7 @@ fn fates(dir: &Path) -> Fates {
                 let slot = if page.relevant { &mut fates.relevant } else { &mut fates.off_topic };
                 *slot = url(page.id, &urls);
                 for link in &page.links {
-                    match link.verdict {
+                    match link.decision {
                         LinkDecision::Follow(_) => drop(followed.insert(link.to)),
                         LinkDecision::Drop(_) => dropped.push(link.to),
                     }

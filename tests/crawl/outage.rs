@@ -352,7 +352,7 @@ fn a_clock_that_was_set_back_neither_stops_nor_delays() {
     let mut store = Store::open(&CrawlDirectory::new(&out)).unwrap();
     store
         .append(&[Record {
-            batch: Batch { at: future, took: None, events: Vec::new() },
+            batch: Batch { at: future, latency: None, events: Vec::new() },
             archive: None,
             revisit: false,
         }])

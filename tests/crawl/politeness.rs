@@ -186,5 +186,5 @@ fn hosts_of_this_machine_are_asked_side_by_side_and_their_addresses_are_on_recor
     let told =
         told.iter().filter(|event| matches!(event, Event::HostResolved { address, .. } if *address == from)).count();
     assert_eq!(told, 1);
-    assert!(records.iter().filter(|record| record.archive.is_some()).all(|record| record.batch.took.is_some()));
+    assert!(records.iter().filter(|record| record.archive.is_some()).all(|record| record.batch.latency.is_some()));
 }

@@ -187,10 +187,10 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
                 continue;
             };
             match event {
-                Event::PageFetched(page) if page.again.unwrap().text || page.again.unwrap().links => {
+                Event::PageFetched(page) if page.changes.unwrap().text || page.changes.unwrap().links => {
                     changed += 1;
                     // A page's lists of other pages change with those.
-                    assert!(new > old || !page.again.unwrap().text || url.path() == "/" || liar, "{url}");
+                    assert!(new > old || !page.changes.unwrap().text || url.path() == "/" || liar, "{url}");
                 }
                 Event::Unchanged { .. } | Event::PageFetched(_) if new > old => {
                     // The server reports no change, and the crawl cannot know better at once.
@@ -340,7 +340,7 @@ fn a_host_that_was_down_is_asked_again_in_the_next_round() {
     let failure = Failure { kind: FailureKind::Timeout, retry_after: None };
     let events = down.iter().take(4).map(|id| Event::FetchFailed { id: *id, failure: failure.clone() }).collect();
     let at = run.millis();
-    run.log.push(Batch { at, took: None, events });
+    run.log.push(Batch { at, latency: None, events });
     let before = run.visits().values().map(Vec::len).sum::<usize>();
     run.round(3.0, 10_000);
     let urls_of = |run: &Run| {
@@ -386,7 +386,7 @@ fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
     let down = |url: &CrawlUrl| url.authority().starts_with("bare");
     let dead = (0u32..).map(UrlId).zip(&urls).find(|(_, url)| down(url)).unwrap().0;
     let failure = Failure { kind: FailureKind::Refused, retry_after: None };
-    run.log.push(Batch { at: run.millis(), took: None, events: vec![Event::FetchRetried { id: dead, failure }] });
+    run.log.push(Batch { at: run.millis(), latency: None, events: vec![Event::FetchRetried { id: dead, failure }] });
     run.down = "bare";
     let few = run.round(3.0, 30);
     assert!(few.visits > 0 && few.unanswered == 0, "{few:?}");

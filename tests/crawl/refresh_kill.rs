@@ -159,7 +159,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
             let Event::PageFetched(page) = event else { continue };
             let fetched = reader.read_at(record.answer().unwrap()).unwrap();
             assert_eq!(fetched.status, page.status);
-            *versions.entry(page.id.0).or_default() += u64::from(page.again.is_none_or(|found| found.text));
+            *versions.entry(page.id.0).or_default() += u64::from(page.changes.is_none_or(|found| found.text));
         }
     }
     let lines = export(&dir, &root.path().join("pages.jsonl"));

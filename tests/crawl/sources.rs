@@ -406,7 +406,7 @@ fn the_links_of_a_copy_are_left_to_its_address_as_long_as_that_holds_the_same() 
             let left = page.links.iter().filter(|link| Some(link.to) != page.copy_of);
             assert!(left.clone().count() > 0, "{strategy} {path}: its links are on record");
             for link in left {
-                assert_eq!(link.verdict, LinkDecision::Drop(SkipReason::Copy), "{strategy} {path}");
+                assert_eq!(link.decision, LinkDecision::Drop(SkipReason::Copy), "{strategy} {path}");
             }
         }
         for path in ["other?v=1", "home1", "two", "m2"] {
@@ -576,7 +576,8 @@ fn skipped_is_complete(dir: &Path) {
             Event::SeedJudged(link) => vec![*link],
             _ => Vec::new(),
         };
-        waiting.extend(links.iter().filter(|link| matches!(link.verdict, LinkDecision::Follow(_))).map(|link| link.to));
+        waiting
+            .extend(links.iter().filter(|link| matches!(link.decision, LinkDecision::Follow(_))).map(|link| link.to));
         match event {
             Event::Discovered(found) => urls.push(found.url.to_string()),
             Event::PageFetched(page) => drop(fetched.insert(page.id)),

@@ -578,7 +578,7 @@ fn a_host_of_soft_404s_is_left_and_its_neighbours_are_not() {
         ("a.test", _) => missing(),
         _ => None,
     });
-    let requests = |run: &Run| run.batches.iter().filter(|batch| batch.took.is_some()).count();
+    let requests = |run: &Run| run.batches.iter().filter(|batch| batch.latency.is_some()).count();
     let run = crawl_of(&web, &["http://a.test/"], 40, &[]);
     assert!(requests(&run) < 800, "{}", requests(&run));
     let of_a = run.pages.iter().filter(|url| url.contains("a.test")).count();

@@ -95,7 +95,7 @@ impl Watched {
         for batch in &self.told {
             for event in &batch.events {
                 if let Event::Forum(step) = event {
-                    for board in &step.begun {
+                    for board in &step.restarted {
                         let local = i64::try_from(batch.at.0 / 1000).unwrap() + 8 * 3600;
                         *visits.entry((*board, local.div_euclid(DAY))).or_default() += 1;
                     }

@@ -55,7 +55,7 @@ pub fn run(args: &DiscoverArgs, voice: Verbosity) -> Result<Exit> {
         if let News::Batch(batch, _) = news {
             for event in &batch.events {
                 if let Event::PageFetched(settled) = event {
-                    seen.extend(settled.forum.as_ref().and_then(|page| page.seen.as_deref().cloned()));
+                    seen.extend(settled.forum.as_ref().and_then(|page| page.view.as_deref().cloned()));
                 }
             }
         }

@@ -35,7 +35,7 @@ pub fn run(args: &WatchArgs, voice: Verbosity) -> Result<Exit> {
         let News::Batch(batch, _) = news else { return };
         for event in &batch.events {
             let Event::Forum(step) = event else { continue };
-            if step.begun.is_empty() || voice.quiet {
+            if step.restarted.is_empty() || voice.quiet {
                 continue;
             }
             // The results of the previous visits are now complete.
@@ -45,7 +45,7 @@ pub fn run(args: &WatchArgs, voice: Verbosity) -> Result<Exit> {
                 now.threads - last.threads,
                 now.continuations - last.continuations,
                 now.index_pages - last.index_pages,
-                count(step.begun.len(), "board", "boards")
+                count(step.restarted.len(), "board", "boards")
             );
             last = now.clone();
         }

@@ -113,10 +113,10 @@ impl Canonicals {
                 }
                 None => self.refute_claims(*id),
             },
-            Event::Rejudged { id, links, place } => {
+            Event::Rejudged { id, links, entry: place } => {
                 let (page, _) = self.held.remove(id)?;
                 self.refuted.retain(|refuted| refuted != id);
-                if links.iter().any(|link| link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)) {
+                if links.iter().any(|link| link.decision == LinkDecision::Drop(SkipReason::TunnelEnd)) {
                     return Some((*id, EndedTunnel { place: *place, links: links.clone(), ..page }));
                 }
             }
@@ -142,9 +142,9 @@ impl Canonicals {
         let Some(of) = page.copy_of else { return };
         self.copies.insert(id, of);
         if !is_fetched(of) {
-            let left = page.links.iter().filter(|link| link.verdict == LinkDecision::Drop(SkipReason::Copy));
+            let left = page.links.iter().filter(|link| link.decision == LinkDecision::Drop(SkipReason::Copy));
             let links = left.copied().collect();
-            let ended = EndedTunnel { relevance: page.relevance, place: page.place, links };
+            let ended = EndedTunnel { relevance: page.relevance, place: page.queued_as, links };
             self.held.insert(id, (ended, page.relevant));
             self.claims.entry(of).or_default().push(id);
         }

@@ -96,7 +96,7 @@ impl Forums {
     pub fn visit_due(&mut self, now: Millis) -> Option<ForumStep> {
         let (site, _) = self.sites.values().next()?;
         let begun = self.watching.as_mut()?.due(&site.boards(), site.offset(), now);
-        (!begun.is_empty()).then(|| ForumStep { due: begun.clone(), begun, ..ForumStep::default() })
+        (!begun.is_empty()).then(|| ForumStep { due: begun.clone(), restarted: begun, ..ForumStep::default() })
     }
 
     /// Everything was fetched once: from now on boards are visited by schedule. Returns whether that is new.
@@ -139,5 +139,5 @@ impl Forums {
 
 /// Whether a URL was requested before and may be requested again.
 pub(super) fn was_requested(state: LinkState) -> bool {
-    matches!(state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Refused)
+    matches!(state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Excluded)
 }

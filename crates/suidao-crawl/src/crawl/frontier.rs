@@ -114,7 +114,7 @@ impl QueueHead {
 impl EntryKey {
     /// Whether the entry is current for a URL queued at `place`.
     pub fn is_of(self, place: QueueEntry) -> bool {
-        self.lane == place.lane && self.rank.is_none_or(|own| own == rank(place.priority))
+        self.lane == place.queue && self.rank.is_none_or(|own| own == rank(place.priority))
     }
 }
 
@@ -205,7 +205,7 @@ impl Frontier {
     /// Queues the links of one page. A stack returns the last push first, so the best links are pushed last.
     pub fn push_all(&mut self, mut links: Vec<(HostId, UrlId, QueueEntry)>) {
         links.retain(|&(host, id, place)| {
-            let stacked = self.is_stack(place.lane);
+            let stacked = self.is_stack(place.queue);
             if !stacked {
                 self.push(host, id, place);
             }
@@ -219,11 +219,11 @@ impl Frontier {
 
     pub fn push(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
         let entry = self.entry(id, place);
-        self.insert(host, place.lane, entry);
+        self.insert(host, place.queue, entry);
     }
 
     fn entry(&mut self, id: UrlId, place: QueueEntry) -> Entry {
-        if self.is_stack(place.lane) {
+        if self.is_stack(place.queue) {
             self.stacked += 1;
             entry(self.stacked, id)
         } else {
@@ -234,7 +234,7 @@ impl Frontier {
     /// Queues again, at `place`, a URL that was taken and not fetched.
     pub fn requeue_in_flight(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
         let entry = self.entry(id, place);
-        self.insert(host, place.lane, entry);
+        self.insert(host, place.queue, entry);
     }
 
     /// Queues again, in its old position, a head that was taken and not fetched.

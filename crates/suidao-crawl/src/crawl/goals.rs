@@ -189,7 +189,7 @@ impl StopTracker {
     pub fn observe(&mut self, goals: &StopConditions, event: &Event) {
         let (Some(asked), Event::PageFetched(page)) = (&goals.harvest, event) else { return };
         // A page fetched again is not new for the topic.
-        if page.again.is_some() {
+        if page.changes.is_some() {
             return;
         }
         let relevant = page.is_relevant_document();

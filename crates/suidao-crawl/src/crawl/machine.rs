@@ -59,7 +59,7 @@ impl Crawl {
     /// Replays a batch. Call it with every batch ever returned, in order, before any other function.
     pub fn restore(&mut self, batch: &Batch) {
         for event in &batch.events {
-            self.state.apply(event, batch.at, batch.took);
+            self.state.apply(event, batch.at, batch.latency);
         }
         self.run.restored = true;
     }
@@ -104,7 +104,7 @@ impl Crawl {
             let decided = draft.finish();
             events.extend(self.commit(decided, now, None));
         }
-        Batch { at: now, took: None, events }
+        Batch { at: now, latency: None, events }
     }
 
     pub fn url(&self, id: UrlId) -> CrawlUrl {
@@ -185,7 +185,7 @@ impl Crawl {
 
     fn record(&mut self, decided: Decided, now: Millis) -> Option<Batch> {
         let events = self.commit(decided, now, None);
-        (!events.is_empty()).then_some(Batch { at: now, took: None, events })
+        (!events.is_empty()).then_some(Batch { at: now, latency: None, events })
     }
 }
 
@@ -246,7 +246,7 @@ impl Crawl {
             self.state.queue_again(id, again);
         }
         self.state.leave_groups(groups, now);
-        Batch { at: now, took: meta.latency, events }
+        Batch { at: now, latency: meta.latency, events }
     }
 
     /// Requeues a ticket without an outcome, because the network or the process was suspended: its URL is queued again,
@@ -307,7 +307,7 @@ impl Crawl {
                     events.extend(batch.events);
                     return Next::Record(Batch { events, ..batch });
                 }
-                Taken::Nothing if !events.is_empty() => return Next::Record(Batch { at: now, took: None, events }),
+                Taken::Nothing if !events.is_empty() => return Next::Record(Batch { at: now, latency: None, events }),
                 Taken::Nothing => match self.idle(now) {
                     Some(next) => return next,
                     None => continue,
@@ -330,7 +330,7 @@ impl Crawl {
                 _ if !events.is_empty() => {
                     self.state.frontier.requeue(head);
                     self.state.frontier.make_ready(head.host);
-                    return Next::Record(Batch { at: now, took: None, events });
+                    return Next::Record(Batch { at: now, latency: None, events });
                 }
                 Ruling::Fetch(url) => {
                     let again = head.is_due();
@@ -344,7 +344,7 @@ impl Crawl {
                 Ruling::Probe(url) => {
                     self.state.frontier.requeue(head);
                     self.run.others_in_flight += 1;
-                    return Next::Fetch(self.start(head.host, url, FetchKind::Absent(head.host), false, now));
+                    return Next::Fetch(self.start(head.host, url, FetchKind::Soft404Probe(head.host), false, now));
                 }
                 Ruling::Robots => {
                     self.state.frontier.requeue(head);
@@ -373,7 +373,7 @@ impl Crawl {
 
     fn kind_of(&self, id: UrlId, url: &CrawlUrl, again: bool, now: Millis) -> FetchKind {
         if self.state.is_hints(id, again) {
-            return FetchKind::Hints(id);
+            return FetchKind::Sitemap(id);
         }
         let pages = self.state.hosts.of(url).map_or(0, |host| host.pages);
         match self.state.forums.look(url, now) {
@@ -523,7 +523,7 @@ impl Crawl {
         if matches!(budget, Budget::PerDay(_)) {
             self.state.fill_revisit_queue(now);
         }
-        Some(Batch { at: now, took: None, events })
+        Some(Batch { at: now, latency: None, events })
     }
 
     /// Makes the sitemaps and feeds of known hosts due, as part of this step.
@@ -592,6 +592,6 @@ impl Crawl {
             let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
             events.extend(self.commit(Decided { events: vec![event], ..Decided::default() }, now, None));
         }
-        (!events.is_empty()).then_some(Batch { at: now, took: None, events })
+        (!events.is_empty()).then_some(Batch { at: now, latency: None, events })
     }
 }

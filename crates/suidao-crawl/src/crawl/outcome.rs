@@ -64,12 +64,12 @@ pub fn outcome(
                 let bytes = &fetched.body[..fetched.body.len().min(rules::MOST_BYTES)];
                 FetchOutcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
-            FetchKind::Hints(_) => {
+            FetchKind::Sitemap(_) => {
                 let mut hints = hints(fetched);
                 score_hints(&mut hints, topic);
                 FetchOutcome::Hints(Box::new(hints), fetched.validators())
             }
-            FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Absent(_) => {
+            FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_) => {
                 match fetched.media_type().as_str() {
                     "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
                         let parsed = suidao_page::read::parse_as(fetched, robot);

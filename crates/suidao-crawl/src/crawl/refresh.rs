@@ -166,7 +166,7 @@ pub(super) fn spent() -> Event {
 /// Queue entry of a due page.
 pub(super) fn place(value: f32) -> QueueEntry {
     let trail = PathState { depth: 0, hops: 0, k: TunnelBudget::Unbounded, inherited: Relevance::ZERO };
-    QueueEntry { lane: DUE, priority: Priority::new(value), trail }
+    QueueEntry { queue: DUE, priority: Priority::new(value), path: trail }
 }
 
 pub(super) fn is_over(round: &ActiveRound, in_flight: u64, now: Millis) -> bool {

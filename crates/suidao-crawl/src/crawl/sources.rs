@@ -61,7 +61,7 @@ impl Sourcing {
 
     pub fn observe(&mut self, event: &Event, urls: &Urls) {
         match event {
-            Event::PageFetched(page) if page.again.is_none() => {
+            Event::PageFetched(page) if page.changes.is_none() => {
                 let host = urls.get(page.id).host();
                 if page.relevant {
                     *self.relevant.entry(host).or_default() += 1;

@@ -197,7 +197,7 @@ fn the_tunnel_ends_when_k_is_used_up() {
     assert_eq!(run.fetched, ["s.cn/", "s.cn/1", "s.cn/3", "s.cn/2", "s.cn/5"]);
     let dropped = run.batches.iter().flat_map(|batch| &batch.events).filter_map(|event| match event {
         Event::PageFetched(page) => {
-            Some(page.links.iter().filter(|link| link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)))
+            Some(page.links.iter().filter(|link| link.decision == LinkDecision::Drop(SkipReason::TunnelEnd)))
         }
         _ => None,
     });
@@ -296,7 +296,7 @@ fn redirects_are_tickets_of_their_own_and_pass_k_through() {
         .iter()
         .flat_map(|batch| &batch.events)
         .filter_map(|event| match event {
-            Event::PageFetched(page) => Some((page.place.trail.depth, page.place.trail.k)),
+            Event::PageFetched(page) => Some((page.queued_as.path.depth, page.queued_as.path.k)),
             _ => None,
         })
         .collect();
@@ -547,10 +547,10 @@ proptest::proptest! {
                 (0..if number == odd { times } else { 1 }).all(|_| mixed.take_piece(piece))
             });
             if taken && mixed.set_up() {
-                drive(mixed, Batch { at, took: None, events: Vec::new() }, &web, 1);
+                drive(mixed, Batch { at, latency: None, events: Vec::new() }, &web, 1);
             }
         }
-        let rest = |crawl: Crawl| drive(crawl, Batch { at, took: None, events: Vec::new() }, &web, 1);
+        let rest = |crawl: Crawl| drive(crawl, Batch { at, latency: None, events: Vec::new() }, &web, 1);
         let (kept, told) = (rest(kept), rest(told));
         proptest::prop_assert_eq!(kept.fetched, told.fetched);
         proptest::prop_assert_eq!(kept.batches, told.batches);
@@ -813,7 +813,7 @@ fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
     // The links of the pages are not known yet.
     assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
     assert_eq!(stop, Some(Stop::FrontierEmpty));
-    assert!(matches!(told[0].turn, SimulatedStep::Page(_, place) if place.trail.depth == 2), "{:?}", told[0]);
+    assert!(matches!(told[0].turn, SimulatedStep::Page(_, place) if place.path.depth == 2), "{:?}", told[0]);
     let mut crawl = restored();
     let overview = crawl.overview(Millis(5_000), 5);
     let heads: Vec<&str> = overview.lanes.iter().flat_map(|lane| &lane.heads).map(|(url, _)| url.as_str()).collect();

@@ -14,9 +14,9 @@ pub enum FetchKind {
     /// A page of a forum, with the analysis to run.
     Forum(UrlId, ForumAnalysis),
     /// A sitemap or a feed: which pages exist, and which have changed.
-    Hints(UrlId),
+    Sitemap(UrlId),
     /// A page that cannot exist, to see how the host answers.
-    Absent(HostId),
+    Soft404Probe(HostId),
     /// The robots.txt of the host, for http or https.
     Robots { host: HostId, https: bool },
 }
@@ -25,8 +25,8 @@ impl FetchKind {
     /// The URL that the frontier gave out; none for what is fetched because of it.
     pub fn url_id(&self) -> Option<UrlId> {
         match self {
-            Self::Page(id) | Self::Plain(id) | Self::Forum(id, _) | Self::Hints(id) => Some(*id),
-            Self::Absent(_) | Self::Robots { .. } => None,
+            Self::Page(id) | Self::Plain(id) | Self::Forum(id, _) | Self::Sitemap(id) => Some(*id),
+            Self::Soft404Probe(_) | Self::Robots { .. } => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::trap::mirror::Mirrors;
 use crate::trap::runs::SeriesTracker;
 use crate::trap::session::Sessions;
-use suidao_page::model::{AbsentPage, HostId, Sketch, TrapStep, UrlId};
+use suidao_page::model::{HostId, MissingPageAnswer, Sketch, TrapStep, UrlId};
 use suidao_page::text::near_duplicates::NearDuplicateIndex;
 
 /// Duplicate pages of a host before it is probed for soft 404s.
@@ -40,7 +40,7 @@ pub(super) struct Suspicion {
     pub says_so: bool,
     pub unanswered: u8,
     pub asked: bool,
-    pub answer: Option<AbsentPage>,
+    pub answer: Option<MissingPageAnswer>,
 }
 
 /// State of the trap rules. A fold of the events.

@@ -41,19 +41,19 @@ impl UrlRecord {
     pub fn place(&self) -> QueueEntry {
         let k = if self.k == UNBOUNDED { TunnelBudget::Unbounded } else { TunnelBudget::Left(self.k) };
         QueueEntry {
-            lane: QueueId(self.lane),
+            queue: QueueId(self.lane),
             priority: Priority::new(self.priority),
-            trail: PathState { depth: self.depth, hops: self.hops, k, inherited: Relevance::new(self.inherited) },
+            path: PathState { depth: self.depth, hops: self.hops, k, inherited: Relevance::new(self.inherited) },
         }
     }
 
     pub fn set_place(&mut self, place: QueueEntry) {
-        self.lane = place.lane.0;
+        self.lane = place.queue.0;
         self.priority = place.priority.get();
-        self.depth = place.trail.depth;
-        self.hops = place.trail.hops;
-        self.inherited = place.trail.inherited.get();
-        self.k = match place.trail.k {
+        self.depth = place.path.depth;
+        self.hops = place.path.hops;
+        self.inherited = place.path.inherited.get();
+        self.k = match place.path.k {
             TunnelBudget::Unbounded => UNBOUNDED,
             TunnelBudget::Left(left) => left.min(UNBOUNDED - 1),
         };

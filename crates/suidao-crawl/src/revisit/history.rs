@@ -105,7 +105,7 @@ impl Tracked {
             validators: page.validators.clone(),
             body: page.digest,
             text: page.sketch.digest,
-            outlinks: page.outlinks,
+            outlinks: page.outlinks_digest,
             ..Self::first(f64::from(page.relevance.get()), page.relevant, page.listing, settings)
         }
     }
@@ -134,7 +134,7 @@ impl Tracked {
     }
 
     fn settled(&mut self, page: &PageProcessed, new_links: u32, at: Millis) -> PageChanges {
-        let compared = self.compare(page.sketch.digest, page.outlinks);
+        let compared = self.compare(page.sketch.digest, page.outlinks_digest);
         let found = PageChanges { links: compared.links || new_links > 0, ..compared };
         self.new_links += new_links;
         self.listing = page.listing;
@@ -142,7 +142,7 @@ impl Tracked {
         self.relevance = f64::from(page.relevance.get());
         self.relevant = page.relevant;
         self.validators.clone_from(&page.validators);
-        (self.text, self.outlinks, self.body, self.whole) = (page.sketch.digest, page.outlinks, page.digest, at);
+        (self.text, self.outlinks, self.body, self.whole) = (page.sketch.digest, page.outlinks_digest, page.digest, at);
         found
     }
 

@@ -91,7 +91,7 @@ impl Rounds {
                 round.requests += 1;
                 let new_links = if self.found.0 == Some(page.id) { self.found.1 } else { 0 };
                 self.found = (None, 0);
-                match page.again {
+                match page.changes {
                     None => {
                         round.pages += 1;
                         round.relevant += u64::from(page.is_relevant_document());

@@ -41,9 +41,9 @@ impl Strategy for BestFirst {
             LinkDecision::Drop(SkipReason::OffTopicPage)
         } else {
             LinkDecision::Follow(QueueEntry {
-                lane: QueueId::MAIN,
+                queue: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
-                trail: visit.trail(TunnelBudget::Unbounded),
+                path: visit.trail(TunnelBudget::Unbounded),
             })
         };
         vec![verdict; visit.links.len()]

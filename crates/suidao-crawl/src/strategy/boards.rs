@@ -24,9 +24,9 @@ impl Strategy for Boards {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let verdict = |role: Option<ForumRole>| match role {
             Some(role) => LinkDecision::Follow(QueueEntry {
-                lane: QueueId::MAIN,
+                queue: QueueId::MAIN,
                 priority: Priority::new(rank(role)),
-                trail: visit.trail(TunnelBudget::Unbounded),
+                path: visit.trail(TunnelBudget::Unbounded),
             }),
             None => LinkDecision::Drop(SkipReason::ForumFunction),
         };
@@ -34,7 +34,7 @@ impl Strategy for Boards {
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
-        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(rank(ForumRole::Board)), trail: PathState::SEED }
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(rank(ForumRole::Board)), path: PathState::SEED }
     }
 }
 

@@ -11,9 +11,9 @@ impl Strategy for BreadthFirst {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         // One rank for all: ties are broken by order of discovery.
         let place = QueueEntry {
-            lane: QueueId::MAIN,
+            queue: QueueId::MAIN,
             priority: Priority::new(1.0),
-            trail: visit.trail(TunnelBudget::Unbounded),
+            path: visit.trail(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }

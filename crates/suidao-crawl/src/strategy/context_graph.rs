@@ -23,17 +23,17 @@ pub struct ContextGraph {
 impl Strategy for ContextGraph {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let place = QueueEntry {
-            lane: QueueId(visit.layer.unwrap_or(OTHER)),
+            queue: QueueId(visit.layer.unwrap_or(OTHER)),
             priority: Priority::new(visit.relevance.get()),
-            trail: visit.trail(TunnelBudget::Unbounded),
+            path: visit.trail(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        let rank = |place: &QueueEntry| (std::cmp::Reverse(place.lane), place.priority);
+        let rank = |place: &QueueEntry| (std::cmp::Reverse(place.queue), place.priority);
         let better = if rank(&new) > rank(&old) { new } else { old };
-        QueueEntry { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+        QueueEntry { path: merge_trails(old.path, new.path, better.path.inherited), ..better }
     }
 
     fn discipline(&self) -> QueuePolicy {
@@ -41,7 +41,7 @@ impl Strategy for ContextGraph {
     }
 
     fn seed(&self, _url: &suidao_page::model::CrawlUrl) -> QueueEntry {
-        QueueEntry { lane: QueueId(0), priority: Priority::new(1.0), trail: PathState::SEED }
+        QueueEntry { queue: QueueId(0), priority: Priority::new(1.0), path: PathState::SEED }
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn found_again_nearer_to_the_topic_a_url_moves_up() {
         let (far, near) = (judge(Some(3)), judge(Some(1)));
-        let merge = |old, new| ContextGraph::default().merge(old, new).lane;
+        let merge = |old, new| ContextGraph::default().merge(old, new).queue;
         assert_eq!((merge(far, near), merge(near, far)), (QueueId(1), QueueId(1)));
     }
 }

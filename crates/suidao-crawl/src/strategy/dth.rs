@@ -61,37 +61,38 @@ impl Strategy for Dth {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         if visit.relevant {
             let place = QueueEntry {
-                lane: QueueId::MAIN,
+                queue: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
-                trail: visit.trail(TunnelBudget::Unbounded),
+                path: visit.trail(TunnelBudget::Unbounded),
             };
             return vec![LinkDecision::Follow(place); visit.links.len()];
         }
-        let k = visit.place.trail.k;
+        let k = visit.place.path.k;
         let tunnel = |link: &super::LinkCandidate| {
             let Some(left) = k.count_down(self.kdepth, link.relevance >= visit.link_threshold) else {
                 return LinkDecision::Drop(SkipReason::TunnelEnd);
             };
-            let (lane, priority) = match self.reading {
+            let (queue, priority) = match self.reading {
                 DthVariant::Queue => (QueueId::MAIN, 0.0),
                 DthVariant::LinkScored => (QueueId::MAIN, link.relevance.get()),
                 // On the stack, the links of one page are ordered by R.
                 DthVariant::Preempt | DthVariant::Interleave => (QueueId::TUNNEL, link.relevance.get()),
             };
-            let trail = visit.trail(left);
-            LinkDecision::Follow(QueueEntry { lane, priority: Priority::new(priority), trail })
+            let path = visit.trail(left);
+            LinkDecision::Follow(QueueEntry { queue, priority: Priority::new(priority), path })
         };
         visit.links.iter().map(tunnel).collect()
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         // The main queue precedes the stack, whatever the priorities: they have different meanings.
-        let better = if (new.lane.0, std::cmp::Reverse(new.priority)) < (old.lane.0, std::cmp::Reverse(old.priority)) {
+        let better = if (new.queue.0, std::cmp::Reverse(new.priority)) < (old.queue.0, std::cmp::Reverse(old.priority))
+        {
             new
         } else {
             old
         };
-        QueueEntry { trail: super::merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+        QueueEntry { path: super::merge_trails(old.path, new.path, better.path.inherited), ..better }
     }
 
     fn discipline(&self) -> QueuePolicy {
@@ -143,7 +144,7 @@ mod tests {
     fn hops_count_the_off_topic_pages_of_the_tunnel() {
         let links = links(&[0.5]);
         let hops = |relevance| match Dth::default().judge(&visit(relevance, Left(5), &links))[0] {
-            LinkDecision::Follow(place) => (place.trail.depth, place.trail.hops),
+            LinkDecision::Follow(place) => (place.path.depth, place.path.hops),
             LinkDecision::Drop(_) => panic!("dropped"),
         };
         assert_eq!(hops(0.1), (4, 3));
@@ -153,11 +154,11 @@ mod tests {
     #[test]
     fn the_queue_outranks_the_stack() {
         let place = |lane, priority| QueueEntry {
-            lane,
+            queue: lane,
             priority: Priority::new(priority),
-            trail: visit(0.0, Left(3), &[]).place.trail,
+            path: visit(0.0, Left(3), &[]).place.path,
         };
         let merged = Dth::default().merge(place(QueueId::TUNNEL, 0.9), place(QueueId::MAIN, 0.5));
-        assert_eq!((merged.lane, merged.priority.get()), (QueueId::MAIN, 0.5));
+        assert_eq!((merged.queue, merged.priority.get()), (QueueId::MAIN, 0.5));
     }
 }

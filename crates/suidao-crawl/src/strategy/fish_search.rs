@@ -36,7 +36,7 @@ impl Default for FishSearch {
 
 impl Strategy for FishSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let depth = match visit.place.trail.k {
+        let depth = match visit.place.path.k {
             _ if visit.relevant => self.depth,
             TunnelBudget::Unbounded => self.depth.saturating_sub(1),
             TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
@@ -45,16 +45,16 @@ impl Strategy for FishSearch {
         let (score, first) =
             if visit.relevant { (1.0, (ALPHA * self.width as f32) as usize) } else { (0.5, self.width as usize) };
         let place = |at: usize| QueueEntry {
-            lane: QueueId::MAIN,
+            queue: QueueId::MAIN,
             priority: Priority::new(if at < first { score } else { 0.0 }),
-            trail: visit.trail(TunnelBudget::Left(depth)),
+            path: visit.trail(TunnelBudget::Left(depth)),
         };
         (0..visit.links.len()).map(|at| LinkDecision::Follow(place(at))).collect()
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         let trail = PathState { k: TunnelBudget::Left(self.depth), ..PathState::SEED };
-        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: trail }
     }
 }
 
@@ -86,6 +86,6 @@ mod tests {
     #[test]
     fn a_seed_starts_with_the_whole_depth() {
         let seed = FishSearch::default().seed(&CrawlUrl::parse("http://h.cn/").unwrap());
-        assert_eq!((seed.priority.get(), seed.trail.k), (1.0, Left(3)));
+        assert_eq!((seed.priority.get(), seed.path.k), (1.0, Left(3)));
     }
 }

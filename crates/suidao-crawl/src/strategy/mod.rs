@@ -79,7 +79,7 @@ impl PageVisit<'_> {
     /// The path state of every link of this page: one link deeper, and the number of off-topic pages since the last
     /// relevant one.
     pub fn trail(&self, k: TunnelBudget) -> PathState {
-        let trail = self.place.trail;
+        let trail = self.place.path;
         PathState {
             depth: trail.depth.saturating_add(1),
             hops: if self.relevant { 0 } else { trail.hops.saturating_add(1) },
@@ -96,7 +96,7 @@ pub trait Strategy: Send + Sync {
     /// The queue entry of a queued URL found again; by default the better rank, the longer tunnel, the shorter path.
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         let better = if new.priority > old.priority { new } else { old };
-        QueueEntry { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+        QueueEntry { path: merge_trails(old.path, new.path, better.path.inherited), ..better }
     }
 
     /// Itself, if it learns.
@@ -114,7 +114,7 @@ pub trait Strategy: Send + Sync {
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
-        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail: PathState::SEED }
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: PathState::SEED }
     }
 }
 
@@ -298,9 +298,9 @@ pub mod tests {
             relevance: Relevance::new(relevance),
             relevant: relevance >= 0.5,
             place: QueueEntry {
-                lane: QueueId::MAIN,
+                queue: QueueId::MAIN,
                 priority: Priority::new(0.4),
-                trail: PathState { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
+                path: PathState { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
             },
             layer: None,
             link_threshold: Relevance::new(0.15),
@@ -311,7 +311,7 @@ pub mod tests {
     /// Queue, priority and k of each decision; `None` for drops.
     pub fn places(verdicts: &[LinkDecision]) -> Vec<Option<(u8, f32, TunnelBudget)>> {
         let place = |verdict: &LinkDecision| match verdict {
-            LinkDecision::Follow(place) => Some((place.lane.0, place.priority.get(), place.trail.k)),
+            LinkDecision::Follow(place) => Some((place.queue.0, place.priority.get(), place.path.k)),
             LinkDecision::Drop(_) => None,
         };
         verdicts.iter().map(place).collect()
@@ -320,13 +320,13 @@ pub mod tests {
     #[test]
     fn a_url_found_again_keeps_the_best_of_both_ways() {
         let place = |priority, hops, k| QueueEntry {
-            lane: QueueId::MAIN,
+            queue: QueueId::MAIN,
             priority: Priority::new(priority),
-            trail: PathState { depth: hops + 1, hops, k, inherited: Relevance::new(priority) },
+            path: PathState { depth: hops + 1, hops, k, inherited: Relevance::new(priority) },
         };
         let merged = BreadthFirst.merge(place(0.2, 5, TunnelBudget::Left(9)), place(0.7, 6, TunnelBudget::Left(3)));
-        assert_eq!((merged.priority.get(), merged.trail.hops, merged.trail.k), (0.7, 5, TunnelBudget::Left(9)));
-        assert!((merged.trail.inherited.get() - 0.7).abs() < 1e-6);
+        assert_eq!((merged.priority.get(), merged.path.hops, merged.path.k), (0.7, 5, TunnelBudget::Left(9)));
+        assert!((merged.path.inherited.get() - 0.7).abs() < 1e-6);
     }
 
     #[test]

@@ -16,18 +16,18 @@ impl Strategy for Opic {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let share = visit.place.priority.get() / visit.links.len().max(1) as f32;
         let place = QueueEntry {
-            lane: QueueId::MAIN,
+            queue: QueueId::MAIN,
             priority: Priority::new(share),
-            trail: visit.trail(TunnelBudget::Unbounded),
+            path: visit.trail(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         QueueEntry {
-            lane: old.lane,
+            queue: old.queue,
             priority: Priority::new(old.priority.get() + new.priority.get()),
-            trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)),
+            path: merge_trails(old.path, new.path, old.path.inherited.max(new.path.inherited)),
         }
     }
 }

@@ -35,9 +35,9 @@ impl Strategy for PageRank {
         }
         let share = self.damping * visit.place.priority.get() / out.max(1) as f32;
         let place = QueueEntry {
-            lane: QueueId::MAIN,
+            queue: QueueId::MAIN,
             priority: Priority::new(1.0 - self.damping + share),
-            trail: visit.trail(TunnelBudget::Unbounded),
+            path: visit.trail(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); out]
     }
@@ -46,9 +46,9 @@ impl Strategy for PageRank {
         // The new entry includes the initial value again; only its share is added.
         let share = new.priority.get() - (1.0 - self.damping);
         QueueEntry {
-            lane: old.lane,
+            queue: old.queue,
             priority: Priority::new(old.priority.get() + share),
-            trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)),
+            path: merge_trails(old.path, new.path, old.path.inherited.max(new.path.inherited)),
         }
     }
 }

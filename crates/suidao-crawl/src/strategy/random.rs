@@ -29,7 +29,7 @@ impl Random {
     fn place(&self, url: &CrawlUrl, now: f32, trail: PathState) -> QueueEntry {
         let bits = xxh3_64_with_seed(url.as_str().as_bytes(), self.seed);
         let uniform = ((bits >> 40) as f32 + 0.5) / (1u32 << 24) as f32;
-        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(-(now - uniform.ln())), trail }
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(-(now - uniform.ln())), path: trail }
     }
 }
 
@@ -41,7 +41,7 @@ impl Strategy for Random {
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        QueueEntry { trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)), ..old }
+        QueueEntry { path: merge_trails(old.path, new.path, old.path.inherited.max(new.path.inherited)), ..old }
     }
 
     fn seed(&self, url: &CrawlUrl) -> QueueEntry {

@@ -47,19 +47,19 @@ impl SharkSearch {
 
 impl Strategy for SharkSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.relevant { visit.relevance } else { visit.place.trail.inherited };
+        let handed_on = if visit.relevant { visit.relevance } else { visit.place.path.inherited };
         let inherited = Relevance::new(self.delta * handed_on.get());
-        let trail = PathState { inherited, ..visit.trail(TunnelBudget::Unbounded) };
+        let path = PathState { inherited, ..visit.trail(TunnelBudget::Unbounded) };
         let place = |link: &LinkCandidate| {
             let priority = Priority::new(self.potential(inherited, link));
-            QueueEntry { lane: QueueId::MAIN, priority, trail }
+            QueueEntry { queue: QueueId::MAIN, priority, path }
         };
         visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
-        let trail = PathState { inherited: Relevance::ZERO, ..PathState::SEED };
-        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
+        let path = PathState { inherited: Relevance::ZERO, ..PathState::SEED };
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path }
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
         links[0].evidence.anchor = Relevance::new(anchor);
         links[0].evidence.context = Relevance::new(context);
         match SharkSearch::default().judge(&visit(relevance, TunnelBudget::Unbounded, &links))[0] {
-            LinkDecision::Follow(place) => (place.priority.get(), place.trail.inherited.get()),
+            LinkDecision::Follow(place) => (place.priority.get(), place.path.inherited.get()),
             LinkDecision::Drop(_) => panic!("dropped"),
         }
     }

@@ -31,12 +31,12 @@ impl Strategy for StaticTunnel {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let (priority, k) = if visit.relevant {
             (visit.relevance.get(), TunnelBudget::Unbounded)
-        } else if let Some(k) = visit.place.trail.k.count_down(self.k, false) {
+        } else if let Some(k) = visit.place.path.k.count_down(self.k, false) {
             (0.0, k)
         } else {
             return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()];
         };
-        let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(priority), trail: visit.trail(k) };
+        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: visit.trail(k) };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }
 }

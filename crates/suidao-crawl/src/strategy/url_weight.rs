@@ -43,7 +43,7 @@ pub fn url_weight(url: &CrawlUrl) -> u8 {
 
 impl UrlWeight {
     fn place(url: &CrawlUrl, trail: PathState) -> QueueEntry {
-        QueueEntry { lane: QueueId(url_weight(url)), priority: Priority::new(0.0), trail }
+        QueueEntry { queue: QueueId(url_weight(url)), priority: Priority::new(0.0), path: trail }
     }
 }
 

@@ -49,7 +49,7 @@ impl Oracle {
         let other = || url.under(!url.is_https()).and_then(|url| self.ranks.get(&url.fingerprint()));
         let &rank = self.ranks.get(&url.fingerprint()).or_else(other)?;
         #[allow(clippy::cast_precision_loss)] // exact up to 2^24, which no comparison reaches
-        Some(QueueEntry { lane: QueueId::MAIN, priority: Priority::new(-(rank as f32)), trail })
+        Some(QueueEntry { queue: QueueId::MAIN, priority: Priority::new(-(rank as f32)), path: trail })
     }
 }
 
@@ -63,7 +63,7 @@ impl Strategy for Oracle {
     }
 
     fn seed(&self, url: &CrawlUrl) -> QueueEntry {
-        let last = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(f32::MIN), trail: PathState::SEED };
+        let last = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(f32::MIN), path: PathState::SEED };
         self.place(url, PathState::SEED).unwrap_or(last)
     }
 }

@@ -168,7 +168,7 @@ pub(super) mod tests {
         Event::PageFetched(Box::new(PageProcessed {
             id: UrlId(id),
             status,
-            place: QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail: PathState::SEED },
+            queued_as: QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: PathState::SEED },
             relevance: Relevance::new(if relevant { 0.5 } else { 0.1 }),
             relevant,
             title: String::new(),
@@ -190,10 +190,10 @@ pub(super) mod tests {
             known: vec![],
             forum: None,
             validators: None,
-            again: None,
-            outlinks: 0,
+            changes: None,
+            outlinks_digest: 0,
             feeds: Vec::new(),
-            signs: suidao_page::model::TrapSignals::default(),
+            trap_signals: suidao_page::model::TrapSignals::default(),
         }))
     }
 
@@ -221,7 +221,7 @@ pub(super) mod tests {
             (url.host() != "out.cn" && page.status == 200).then_some(KnownTruth { hit, island: hit.then_some(7) })
         };
         let mut recorder = Recorder::new(ask);
-        recorder.fold(&Batch { at: Millis(0), took: None, events });
+        recorder.fold(&Batch { at: Millis(0), latency: None, events });
         assert_eq!(recorder.pages(), 4);
         let of =
             RunMeta { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
@@ -239,7 +239,7 @@ pub(super) mod tests {
         let mut events: Vec<Event> =
             ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), UrlOrigin::Seed)).collect();
         events.extend(ids.map(|id| settled(id, 200, true)));
-        recorder.fold(&Batch { at: Millis(0), took: None, events });
+        recorder.fold(&Batch { at: Millis(0), latency: None, events });
         let run = by_hand("t", 1, "s", "");
         let of = RunMeta { task: run.task, web: run.web, seed: 1, strategy: run.strategy, targets: 5, islands: None };
         assert_eq!(recorder.finish(of, Stop::PageLimit, 3).steps.len(), 3);

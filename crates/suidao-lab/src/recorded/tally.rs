@@ -155,7 +155,7 @@ mod tests {
         let settled = PageProcessed {
             id: UrlId(id),
             status,
-            place: QueueEntry { lane: QueueId::default(), priority: Priority::default(), trail: PathState::SEED },
+            queued_as: QueueEntry { queue: QueueId::default(), priority: Priority::default(), path: PathState::SEED },
             relevance: Relevance::ONE,
             relevant: true,
             title: String::new(),
@@ -177,14 +177,14 @@ mod tests {
             known: vec![],
             forum: None,
             validators: None,
-            again: None,
-            outlinks: 0,
+            changes: None,
+            outlinks_digest: 0,
             feeds: Vec::new(),
-            signs: suidao_page::model::TrapSignals::default(),
+            trap_signals: suidao_page::model::TrapSignals::default(),
         };
         Batch {
             at: Millis(0),
-            took: None,
+            latency: None,
             events: vec![Event::Discovered(found), Event::PageFetched(Box::new(settled))],
         }
     }

@@ -124,7 +124,7 @@ async fn read(
     let keep = matches!(
         (&ticket.wanted, &outcome),
         (
-            FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Absent(_),
+            FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_),
             FetchOutcome::Page { .. } | FetchOutcome::Redirect { .. } | FetchOutcome::Unchanged
         )
     );

@@ -180,7 +180,7 @@ impl CrawlMonitor {
                         title: settled.title.chars().take(120).collect(),
                         relevance: settled.relevance.get(),
                         relevant: settled.is_relevant_document(),
-                        place: settled.place,
+                        place: settled.queued_as,
                     });
                 }
                 Event::FetchFailed { failure, .. } => {
@@ -250,7 +250,7 @@ mod tests {
             let url = CrawlUrl::parse(&format!("http://a.cn/{n}")).unwrap();
             let failure = Failure { kind: FailureKind::Status(404), retry_after: None };
             let events = vec![Event::FetchFailed { id: suidao_page::model::UrlId(n), failure }];
-            view.settled(&url, &Batch { at: Millis(u64::from(n)), took: None, events });
+            view.settled(&url, &Batch { at: Millis(u64::from(n)), latency: None, events });
         }
         let tally = view.tally();
         assert_eq!((tally.failures.len(), view.received()), (RECENT, 10_000));

@@ -46,7 +46,7 @@ impl Event {
 impl Link {
     /// A link that is not on any page: a seed, the target of a redirect.
     pub fn bare(to: UrlId, relevance: Relevance, verdict: LinkDecision) -> Self {
-        Self { to, region: Region::Content, path: 0, evidence: LinkScores::default(), relevance, verdict }
+        Self { to, region: Region::Content, dom_path: 0, scores: LinkScores::default(), relevance, decision: verdict }
     }
 }
 
@@ -98,11 +98,11 @@ pub struct Link {
     pub to: UrlId,
     pub region: Region,
     /// Hash of the tag names and classes from the root to the link.
-    pub path: u32,
-    pub evidence: LinkScores,
+    pub dom_path: u32,
+    pub scores: LinkScores,
     pub relevance: Relevance,
     /// The strategy's decision, after scope and caps.
-    pub verdict: LinkDecision,
+    pub decision: LinkDecision,
 }
 
 /// Progress of a URL.
@@ -120,7 +120,7 @@ pub enum LinkState {
     /// Gave up after failed attempts.
     Failed,
     /// Excluded after it was queued (robots, budgets).
-    Refused,
+    Excluded,
 }
 
 /// A page was fetched, read and scored.
@@ -131,7 +131,7 @@ pub struct PageProcessed {
     /// Length of the decoded body.
     pub bytes: u32,
     /// The queue entry it was taken from.
-    pub place: QueueEntry,
+    pub queued_as: QueueEntry,
     /// Page relevance, eq. (1).
     pub relevance: Relevance,
     /// `relevance` is at or above the page threshold; also true of listings.
@@ -167,15 +167,15 @@ pub struct PageProcessed {
     /// The page's part in a forum, if its host is one.
     pub forum: Option<Box<ForumPage>>,
     /// What has changed, if this is a revisit.
-    pub again: Option<PageChanges>,
+    pub changes: Option<PageChanges>,
     /// Digest of the set of links: of the main content, or of all links if the page is a listing.
-    pub outlinks: u64,
+    pub outlinks_digest: u64,
     /// Feeds that it names, if it is the first page of its host.
     pub feeds: Vec<CrawlUrl>,
     /// `ETag` and `Last-Modified` of this version.
     pub validators: Option<Box<Validators>>,
     /// Signs of a crawler trap.
-    pub signs: TrapSignals,
+    pub trap_signals: TrapSignals,
 }
 
 /// Whether a page is a document: it has a text of its own and is not a listing.
@@ -202,7 +202,7 @@ impl PageProcessed {
             id,
             status,
             bytes: page.bytes,
-            place,
+            queued_as: place,
             relevance: page.relevance,
             relevant,
             title: page.title,
@@ -222,11 +222,11 @@ impl PageProcessed {
             links: Vec::new(),
             known: Vec::new(),
             forum: None,
-            again: None,
-            outlinks: 0,
+            changes: None,
+            outlinks_digest: 0,
             feeds: Vec::new(),
             validators: None,
-            signs: TrapSignals::default(),
+            trap_signals: TrapSignals::default(),
         }
     }
 }
@@ -250,7 +250,7 @@ pub enum Event {
     Rejudged {
         id: UrlId,
         /// What it inherits from the new path.
-        place: QueueEntry,
+        entry: QueueEntry,
         /// Its links to URLs not fetched yet.
         links: Vec<Link>,
     },
@@ -382,7 +382,7 @@ impl Event {
 pub struct Batch {
     pub at: Millis,
     /// Duration of the fetch in milliseconds; `None` without a fetch.
-    pub took: Option<u64>,
+    pub latency: Option<u64>,
     pub events: Vec<Event>,
 }
 

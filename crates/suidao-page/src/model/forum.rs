@@ -201,7 +201,7 @@ pub struct ForumPage {
     /// Times of its posts.
     pub posts: Vec<ApproxTime>,
     /// The page itself, until the forum is analyzed.
-    pub seen: Option<Box<ForumPageView>>,
+    pub view: Option<Box<ForumPageView>>,
     /// The new map of the forum, if it changed.
     pub map: Option<Box<ForumMap>>,
 }
@@ -215,13 +215,13 @@ pub struct ForumStep {
     /// The result of the analysis.
     pub map: Option<Box<ForumMap>>,
     /// Why the analysis failed.
-    pub given_up: Option<String>,
+    pub analysis_failure: Option<String>,
     /// Lists on pages fetched before the analysis.
     pub lists: Vec<IndexPage>,
     /// Threads among those pages, with the times of their posts.
     pub read: Vec<(UrlId, PageKind, Vec<ApproxTime>)>,
     /// Boards whose lists are read from the start.
-    pub begun: Vec<UrlId>,
+    pub restarted: Vec<UrlId>,
     /// Fetched pages that are queued again.
     pub due: Vec<UrlId>,
 }

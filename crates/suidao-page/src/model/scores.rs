@@ -99,9 +99,9 @@ pub struct LinkScores {
 /// Queue, priority and path state of a URL in the frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueEntry {
-    pub lane: QueueId,
+    pub queue: QueueId,
     pub priority: Priority,
-    pub trail: PathState,
+    pub path: PathState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,21 +7,21 @@ use super::{CrawlUrl, Failure, HostId, Sketch, UrlId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrapSignals {
     /// The earlier page that this one duplicates or nearly duplicates.
-    pub twin: Option<UrlId>,
+    pub duplicate_of: Option<UrlId>,
     /// A soft 404: its text reports a missing page, but its status is good.
-    pub missing: bool,
+    pub soft_404: bool,
     /// No new content in the series of its URL.
-    pub barren: bool,
+    pub no_new_content: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrapStep {
     /// A URL that cannot exist was fetched.
-    Absent {
+    Soft404Probe {
         host: HostId,
         /// The answer; `None` if it reports a missing page or is not a page.
-        answer: Option<AbsentPage>,
+        answer: Option<MissingPageAnswer>,
         /// Fetched pages that equal the answer and so are soft 404s.
         pages: Vec<UrlId>,
     },
@@ -38,7 +38,7 @@ pub enum TrapStep {
         /// The other host.
         of: String,
     },
-    Barren {
+    NoNewContent {
         id: UrlId,
     },
     /// A URL that cannot exist was fetched without an answer, or with one to try again later.
@@ -57,7 +57,7 @@ pub enum TrapStep {
 
 /// A host's answer for a page that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum AbsentPage {
+pub enum MissingPageAnswer {
     Page {
         /// Sketch of its main text; `title` is a hash.
         sketch: Sketch,

@@ -62,7 +62,7 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
         }
         let trail =
             PathState { depth: u16::from(place > 0), hops: 0, k: TunnelBudget::Left(4), inherited: Relevance::ZERO };
-        let waited = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.25), trail };
+        let waited = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.25), path: trail };
         let relevant = page.relevance.get() >= 0.1;
         let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();
         let forum = kind.map(|kind| ForumPage {
@@ -70,14 +70,14 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
             kind,
             roles: Vec::new(),
             lists: Vec::new(),
-            seen: None,
+            view: None,
             map: None,
         });
         let settled =
             PageProcessed { forum: forum.map(Box::new), ..PageProcessed::of(id, 200, waited, relevant, page) };
         events.push(Event::PageFetched(Box::new(settled)));
         writer
-            .submit(Work { batch: Batch { at, took: None, events }, answer: Some(WarcEntry::Whole(fetched)) })
+            .submit(Work { batch: Batch { at, latency: None, events }, answer: Some(WarcEntry::Whole(fetched)) })
             .unwrap();
     }
     writer.finish().unwrap()
@@ -92,7 +92,7 @@ pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
     let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };
     let answer = Some(WarcEntry::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
     let events = settled.events.into_iter().filter(|event| matches!(event, Event::PageFetched(_))).collect();
-    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), took: None, events }, answer }).unwrap();
+    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), latency: None, events }, answer }).unwrap();
     writer.finish().unwrap()
 }
 

@@ -102,7 +102,7 @@ impl SelectedDocument<'_> {
         let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
         let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
         let text = if parts.text { text } else { String::new() };
-        let PageProcessed { place, .. } = *self.page;
+        let PageProcessed { queued_as: place, .. } = *self.page;
         let named = |place: u32| self.catalogue.entries.get(place as usize).and_then(|entry| self.names.url(entry.id));
         Ok(CorpusDocument {
             id: id(&url),
@@ -126,13 +126,13 @@ impl SelectedDocument<'_> {
             relevant: self.entry.is_relevant(),
             terms: self.page.terms.clone(),
             anchor: self.names.anchor(self.page.id).to_owned(),
-            scores: QueueScores { priority: place.priority.get(), lane: place.lane.0 },
-            k: match place.trail.k {
+            scores: QueueScores { priority: place.priority.get(), lane: place.queue.0 },
+            k: match place.path.k {
                 TunnelBudget::Left(k) => Some(k),
                 TunnelBudget::Unbounded => None,
             },
-            hops: place.trail.hops,
-            depth: place.trail.depth,
+            hops: place.path.hops,
+            depth: place.path.depth,
             found_on: self.names.found_on(self.page.id).and_then(|from| self.names.url(from)).cloned(),
             digest: self.page.digest,
             simhash: format!("{:016x}", self.page.sketch.simhash),

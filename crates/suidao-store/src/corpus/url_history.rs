@@ -124,11 +124,11 @@ impl UrlHistory {
             for event in batch.events {
                 if let Some((status, what, changed)) = visit(&event, id) {
                     let archive = archive.filter(|_| status.is_some());
-                    let again = matches!(&event, Event::PageFetched(page) if page.again.is_some());
+                    let again = matches!(&event, Event::PageFetched(page) if page.changes.is_some());
                     let new_links = if again { discovered } else { 0 };
                     story.visits.push(Visit { at: moment(batch.at), status, what, changed, new_links, archive });
                 }
-                pages += u64::from(matches!(&event, Event::PageFetched(page) if page.again.is_none()));
+                pages += u64::from(matches!(&event, Event::PageFetched(page) if page.changes.is_none()));
                 if let Event::Discovered(found) = &event {
                     if mentioned.contains(&found.id) {
                         story.names.insert(found.id, found.url.clone());
@@ -139,7 +139,7 @@ impl UrlHistory {
                     && path.contains(&page.id)
                 {
                     let brief = format!("  {:.3} {}", page.relevance.get(), verdict(page));
-                    let detailed = format!("{brief}, {}", k_in_words(page.place));
+                    let detailed = format!("{brief}, {}", k_in_words(page.queued_as));
                     story.pages.insert(page.id, [brief, detailed]);
                 }
                 story.take(event, &moment(batch.at), id, pages);
@@ -259,9 +259,9 @@ impl UrlHistory {
             return format!("skipped: {}", reason.why());
         }
         let places = self.links.iter().filter_map(|linked| followed(&linked.link));
-        match (places.max_by_key(|place| (std::cmp::Reverse(place.lane), place.priority)), self.links.last()) {
+        match (places.max_by_key(|place| (std::cmp::Reverse(place.queue), place.priority)), self.links.last()) {
             (Some(place), _) => format!("queued: {}", place_in_words(place, detailed)),
-            (None, Some(Linked { link: Link { verdict: LinkDecision::Drop(reason), .. }, .. })) => {
+            (None, Some(Linked { link: Link { decision: LinkDecision::Drop(reason), .. }, .. })) => {
                 format!("not queued: {}", reason.why())
             }
             (None, _) => "known, but no link to it was scored".to_owned(),
@@ -292,7 +292,7 @@ impl UrlHistory {
             (Some(claimed), None) => tell(format!("canonical URL {claimed}: ignored as implausible")),
             _ => {}
         }
-        tell(format!("queued with {}", place_in_words(page.place, detailed)));
+        tell(format!("queued with {}", place_in_words(page.queued_as, detailed)));
         told.join("\n  ")
     }
 }
@@ -321,8 +321,8 @@ impl fmt::Display for UrlHistory {
             writeln!(out, "scored links to it, best first: {}", judged.len())?;
         }
         for Linked { on, link } in judged.iter().take(MOST_LINKS) {
-            let [anchor, context, url] = [link.evidence.anchor, link.evidence.context, link.evidence.url];
-            let verdict = match link.verdict {
+            let [anchor, context, url] = [link.scores.anchor, link.scores.context, link.scores.url];
+            let verdict = match link.decision {
                 LinkDecision::Follow(place) => place_in_words(place, detailed),
                 LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
             };
@@ -366,7 +366,7 @@ fn visit(event: &Event, id: Option<UrlId>) -> Option<(Option<u16>, String, bool)
     let of = |other: UrlId| Some(other) == id;
     let without_answer = |what: String| (None, what, false);
     Some(match event {
-        Event::PageFetched(page) if of(page.id) => match page.again {
+        Event::PageFetched(page) if of(page.id) => match page.changes {
             None => (Some(page.status), format!("first fetch: {}", page.title), true),
             Some(PageChanges { text, links }) => {
                 let what = match (text, links) {
@@ -397,7 +397,7 @@ fn visit(event: &Event, id: Option<UrlId>) -> Option<(Option<u16>, String, bool)
 }
 
 fn followed(link: &Link) -> Option<QueueEntry> {
-    match link.verdict {
+    match link.decision {
         LinkDecision::Follow(place) => Some(place),
         LinkDecision::Drop(_) => None,
     }
@@ -413,20 +413,20 @@ fn parent(origin: UrlOrigin) -> Option<UrlId> {
 }
 
 fn k_in_words(place: QueueEntry) -> String {
-    match place.trail.k {
+    match place.path.k {
         TunnelBudget::Unbounded => "k ∞".to_owned(),
         TunnelBudget::Left(left) => format!("k {left}"),
     }
 }
 
 fn place_in_words(place: QueueEntry, detailed: bool) -> String {
-    let queue = if detailed { format!("queue {}, {}, ", place.lane.0, k_in_words(place)) } else { String::new() };
-    let pages = if place.trail.hops == 1 { "page" } else { "pages" };
+    let queue = if detailed { format!("queue {}, {}, ", place.queue.0, k_in_words(place)) } else { String::new() };
+    let pages = if place.path.hops == 1 { "page" } else { "pages" };
     format!(
         "priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
         place.priority.get(),
-        place.trail.hops,
-        place.trail.depth,
+        place.path.hops,
+        place.path.depth,
     )
 }
 
@@ -456,7 +456,7 @@ mod tests {
         let first = settled.at;
         for event in &mut settled.events {
             if let Event::PageFetched(page) = event {
-                page.again = Some(PageChanges { text: true, links: false });
+                page.changes = Some(PageChanges { text: true, links: false });
             }
         }
         drop(store);
@@ -473,9 +473,9 @@ mod tests {
     fn links_are_told_by_what_they_gave_and_how_many_more_there_are() {
         let follow = |priority| {
             LinkDecision::Follow(QueueEntry {
-                lane: QueueId(0),
+                queue: QueueId(0),
                 priority: Priority::new(priority),
-                trail: PathState::SEED,
+                path: PathState::SEED,
             })
         };
         let link = |n: u32, relevance, verdict| Linked {

@@ -106,7 +106,7 @@ impl Visits {
     pub fn settled(&mut self, page: &PageProcessed, batch: u64, from: u64) -> VisitChange {
         let forum = page.forum.as_ref();
         let kind = match forum.map_or(PageKind::Other, |forum| forum.kind) {
-            PageKind::Other if forum.and_then(|forum| forum.seen.as_ref()).is_some_and(|seen| seen.login) => {
+            PageKind::Other if forum.and_then(|forum| forum.view.as_ref()).is_some_and(|seen| seen.login) => {
                 PageKind::Login
             }
             kind => kind,

@@ -51,13 +51,13 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
     let follow = |to: u32| Link {
         to: UrlId(to),
         region: Region::Content,
-        path: 7,
-        evidence: LinkScores { anchor: Relevance::new(0.3), ..LinkScores::default() },
+        dom_path: 7,
+        scores: LinkScores { anchor: Relevance::new(0.3), ..LinkScores::default() },
         relevance: Relevance::new(0.15),
-        verdict: LinkDecision::Follow(QueueEntry {
-            lane: QueueId(0),
+        decision: LinkDecision::Follow(QueueEntry {
+            queue: QueueId(0),
             priority: Priority::new(0.5),
-            trail: PathState::SEED,
+            path: PathState::SEED,
         }),
     };
     let mut events = Vec::new();
@@ -69,10 +69,10 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
     events.push(Event::PageFetched(Box::new(PageProcessed {
         id: UrlId(n),
         status: 200,
-        place: QueueEntry {
-            lane: QueueId(1),
+        queued_as: QueueEntry {
+            queue: QueueId(1),
             priority: Priority::new(0.25),
-            trail: PathState { depth: 3, hops: 2, k: TunnelBudget::Left(4), inherited: Relevance::ZERO },
+            path: PathState { depth: 3, hops: 2, k: TunnelBudget::Left(4), inherited: Relevance::ZERO },
         },
         relevance: Relevance::new(0.5),
         relevant: n.is_multiple_of(2),
@@ -95,12 +95,12 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         known: vec![UrlId(0)],
         forum: None,
         validators: None,
-        again: None,
-        outlinks: 0,
+        changes: None,
+        outlinks_digest: 0,
         feeds: Vec::new(),
-        signs: suidao_page::model::TrapSignals::default(),
+        trap_signals: suidao_page::model::TrapSignals::default(),
     })));
-    Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), took: None, events }
+    Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), latency: None, events }
 }
 
 fn discovered(id: u32, origin: UrlOrigin) -> Event {

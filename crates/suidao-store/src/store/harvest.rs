@@ -58,11 +58,11 @@ impl HarvestCurve {
                     self.host_of.push(host);
                 }
                 // Another visit of a page does not count.
-                Event::PageFetched(page) if page.again.is_none() => {
+                Event::PageFetched(page) if page.changes.is_none() => {
                     self.pages += 1;
                     self.relevant += u64::from(page.is_relevant_document());
                     self.since.pages += 1;
-                    if let TunnelBudget::Left(k) = page.place.trail.k {
+                    if let TunnelBudget::Left(k) = page.queued_as.path.k {
                         self.since.bounded += 1;
                         self.since.k += u64::from(k);
                     }

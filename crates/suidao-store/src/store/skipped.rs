@@ -63,7 +63,7 @@ impl Standings {
 
     fn judge(&mut self, link: &Link) {
         let Some(now) = self.of.get_mut(link.to.0 as usize) else { return };
-        match (link.verdict, *now) {
+        match (link.decision, *now) {
             (_, Standing::Refused(_) | Standing::Failed | Standing::Done) => {}
             (LinkDecision::Follow(_), _) => *now = Standing::Waiting,
             (LinkDecision::Drop(_), Standing::Waiting) => {}
@@ -221,7 +221,7 @@ mod tests {
                     page.links.retain(|link| drops.iter().all(|(to, _)| link.to.0 != *to));
                     page.links.extend(drops.iter().map(|&(to, reason)| Link {
                         to: UrlId(to),
-                        verdict: LinkDecision::Drop(reason),
+                        decision: LinkDecision::Drop(reason),
                         ..link
                     }));
                 }
@@ -235,7 +235,7 @@ mod tests {
             dropping(1, &[(3, SkipReason::NoFollow)]),
             Batch {
                 at: Millis(1),
-                took: None,
+                latency: None,
                 events: vec![
                     skipped(900),
                     Event::UrlExcluded { id: UrlId(4), reason: SkipReason::Robots },

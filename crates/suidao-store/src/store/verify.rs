@@ -144,7 +144,7 @@ impl Walk<'_> {
     }
 
     fn take(&mut self, record: &Record) {
-        let is_page = |event: &&Event| matches!(event, Event::PageFetched(page) if page.again.is_none());
+        let is_page = |event: &&Event| matches!(event, Event::PageFetched(page) if page.changes.is_none());
         self.checked.pages += record.batch.events.iter().filter(is_page).count() as u64;
         self.checked.batches += 1;
     }

@@ -206,7 +206,7 @@ mod tests {
         let mut events: Vec<Event> = (0..3).map(discovered).collect();
         events.push(Event::Forum(Box::new(step)));
         let at = Millis(14_020 * DAY as u64 * 1_000);
-        store.append(&[Record { batch: Batch { at, took: None, events }, archive: None, revisit: false }]).unwrap();
+        store.append(&[Record { batch: Batch { at, latency: None, events }, archive: None, revisit: false }]).unwrap();
         store
     }
 

@@ -130,11 +130,11 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
 }
 
 fn queued(url: &CrawlUrl, place: QueueEntry) -> Value {
-    let k = match place.trail.k {
+    let k = match place.path.k {
         TunnelBudget::Unbounded => "∞".to_owned(),
         TunnelBudget::Left(left) => left.to_string(),
     };
-    context! { url => url.as_str(), score => place.priority.get(), k, depth => place.trail.depth }
+    context! { url => url.as_str(), score => place.priority.get(), k, depth => place.path.depth }
 }
 
 fn recent(page: &RecentPage) -> Value {
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_pages_say_stays_text_and_nothing_comes_from_elsewhere() {
         let url = CrawlUrl::parse("http://a.cn/'\"<script>alert(1)</script>?a=1&b=2").unwrap();
-        let place = QueueEntry { lane: QueueId(0), priority: Priority::new(0.5), trail: PathState::SEED };
+        let place = QueueEntry { queue: QueueId(0), priority: Priority::new(0.5), path: PathState::SEED };
         let mut tally = RunCounts::default();
         tally.ready = Some((Millis(0), true));
         tally.pages.push_front(RecentPage {

@@ -13,8 +13,8 @@ use crate::crawl::ticket::{FetchKind, Ticket};
 use crate::crawl::traps::title;
 use crate::trap::absent;
 use suidao_page::model::{
-    AbsentPage, CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Relevance, RobotsRules,
-    Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageAnswer, Relevance,
+    RobotsRules, Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
 };
 
 /// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
@@ -59,10 +59,10 @@ fn new_scheme(state: &State, ticket: &Ticket, outcome: &FetchOutcome) -> Option<
 /// What the outcome of a ticket leads to.
 pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
     let (is_plain, is_source) =
-        (matches!(ticket.wanted, FetchKind::Plain(_)), matches!(ticket.wanted, FetchKind::Hints(_)));
+        (matches!(ticket.wanted, FetchKind::Plain(_)), matches!(ticket.wanted, FetchKind::Sitemap(_)));
     let id = match ticket.wanted {
-        FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Hints(id) => id,
-        FetchKind::Absent(host) => return probed(draft, host, outcome),
+        FetchKind::Page(id) | FetchKind::Plain(id) | FetchKind::Forum(id, _) | FetchKind::Sitemap(id) => id,
+        FetchKind::Soft404Probe(host) => return probed(draft, host, outcome),
         FetchKind::Robots { host, https } => return robots(draft, host, https, ticket.origin, outcome),
     };
     match outcome {
@@ -189,8 +189,10 @@ fn robots(draft: &mut Draft, host: HostId, https: bool, origin: String, outcome:
 fn probed(draft: &mut Draft, host: HostId, outcome: FetchOutcome) {
     let state = draft.state;
     let answer = match outcome {
-        FetchOutcome::Page { page, .. } => Some(AbsentPage::Page { sketch: page.sketch, title: title(&page.title) }),
-        FetchOutcome::Redirect { to, .. } => Some(AbsentPage::Redirect(draft.preferred(&to))),
+        FetchOutcome::Page { page, .. } => {
+            Some(MissingPageAnswer::Page { sketch: page.sketch, title: title(&page.title) })
+        }
+        FetchOutcome::Redirect { to, .. } => Some(MissingPageAnswer::Redirect(draft.preferred(&to))),
         // The failure counts against the host like that of a page.
         FetchOutcome::Failed(failure) if failure.is_transient() || failure.is_hosts() => {
             return draft.push(Event::Trap(Box::new(TrapStep::Unanswered { host, failure })));
@@ -199,13 +201,13 @@ fn probed(draft: &mut Draft, host: HostId, outcome: FetchOutcome) {
     };
     let suspects = state.traps.suspicions.get(&host).map(|suspicion| suspicion.pages.as_slice()).unwrap_or_default();
     let same = |&&(id, sketch, title): &&(UrlId, Sketch, u32)| {
-        let is_same = |answer: &AbsentPage, url: &CrawlUrl| {
+        let is_same = |answer: &MissingPageAnswer, url: &CrawlUrl| {
             absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url)
         };
         answer.as_ref().is_some_and(|answer| is_same(answer, &state.urls.url(id)))
     };
     let pages: Vec<UrlId> = suspects.iter().filter(same).map(|(id, ..)| *id).collect();
-    draft.push(Event::Trap(Box::new(TrapStep::Absent { host, answer, pages: pages.clone() })));
+    draft.push(Event::Trap(Box::new(TrapStep::Soft404Probe { host, answer, pages: pages.clone() })));
     for id in pages {
         draft.push(Event::PageGone { id, to: None });
     }

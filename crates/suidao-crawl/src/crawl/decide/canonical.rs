@@ -30,7 +30,7 @@ pub fn claimed_address(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page
             return state.canonicals.text(known).is_some_and(|text| text.is_near(own)).then_some(known);
         }
         LinkState::Dropped | LinkState::Queued | LinkState::InFlight => {}
-        LinkState::Redirected | LinkState::Failed | LinkState::Refused => return None,
+        LinkState::Redirected | LinkState::Failed | LinkState::Excluded => return None,
     }
     // Pages with different texts may claim it.
     let differs = state.canonicals.claimed_text(known).is_some_and(|first| !first.is_near(own));

@@ -40,13 +40,13 @@ pub fn read_forum(
         roles: Vec::new(),
         lists: Vec::new(),
         posts: Vec::new(),
-        seen: None,
+        view: None,
         map: None,
     };
     let known = forums.site(url);
     if forums.explores() && forums.explored.is_none() && known.is_none() {
         let seen = Some(Box::new(sight.clone()));
-        return Some((ForumPage { seen, ..nothing }, ForumPageResult::default()));
+        return Some((ForumPage { view: seen, ..nothing }, ForumPageResult::default()));
     }
     let recognised = if known.is_none() { Some(forums.recognise(sight)?) } else { None };
     let site = known.or(recognised.as_ref().map(|(site, _)| site))?;
@@ -121,7 +121,7 @@ pub fn visit_boards(draft: &mut Draft) {
         // The entrance could not be fetched last time, so retry it.
         let entrance = UrlId(0);
         if state.urls.len() > 0 && state.urls.get(entrance).state != LinkState::Fetched {
-            let step = ForumStep { begun: vec![entrance], due: vec![entrance], ..ForumStep::default() };
+            let step = ForumStep { restarted: vec![entrance], due: vec![entrance], ..ForumStep::default() };
             draft.push(Event::Forum(Box::new(step)));
         }
         return;
@@ -139,7 +139,7 @@ pub fn visit_boards(draft: &mut Draft) {
         step.map = Some(map.clone());
     }
     if forums.watching.is_none() {
-        step = ForumStep { begun: known.clone(), due: known, ..step };
+        step = ForumStep { restarted: known.clone(), due: known, ..step };
     }
     let boards = listed.into_iter().map(|(url, name)| (url, name, ForumRole::Board));
     for (url, name, role) in boards.chain(start.map(|url| (url, String::new(), ForumRole::Start))) {
@@ -171,7 +171,7 @@ pub fn explore(draft: &mut Draft, taken: ExploreStep) {
                 step.links.push(link);
             }
         }
-        ExploreStep::GivenUp(why) => step.given_up = Some(why.to_owned()),
+        ExploreStep::GivenUp(why) => step.analysis_failure = Some(why.to_owned()),
         ExploreStep::Understood(mut map) => {
             if let ForumMode::Explore { index_pages } = draft.state.forums.mode {
                 map.index_pages = index_pages.unwrap_or(map.index_pages);

@@ -113,7 +113,7 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
             None => limit(draft, decision),
         };
         let &LinkCandidate { evidence, relevance, region, path, .. } = candidate;
-        let link = Link { to, region, path, evidence, relevance, verdict };
+        let link = Link { to, region, dom_path: path, scores: evidence, relevance, decision: verdict };
         match (draft.link_state(to), verdict) {
             (LinkState::Queued | LinkState::InFlight, LinkDecision::Follow(place))
                 if draft.place(to).is_some_and(|old| strategy.merge(old, place) != old) =>
@@ -142,10 +142,10 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
 fn limit(draft: &Draft, decision: LinkDecision) -> LinkDecision {
     let limits = &draft.settings.limits;
     match decision {
-        LinkDecision::Follow(place) if limits.depth.is_some_and(|most| place.trail.depth > most) => {
+        LinkDecision::Follow(place) if limits.depth.is_some_and(|most| place.path.depth > most) => {
             LinkDecision::Drop(SkipReason::Depth)
         }
-        LinkDecision::Follow(place) if place.trail.hops > limits.hops => LinkDecision::Drop(SkipReason::Hops),
+        LinkDecision::Follow(place) if place.path.hops > limits.hops => LinkDecision::Drop(SkipReason::Hops),
         decision => decision,
     }
 }
@@ -153,7 +153,7 @@ fn limit(draft: &Draft, decision: LinkDecision) -> LinkDecision {
 /// Judges the logged links of a page as if it had been fetched from this queue entry.
 pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool, place: QueueEntry) -> JudgedLinks {
     let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
-    let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| LinkCandidate {
+    let candidate = |&Link { to, region, dom_path: path, scores: evidence, relevance, .. }: &Link| LinkCandidate {
         url: draft.state.urls.url(to),
         evidence,
         relevance,

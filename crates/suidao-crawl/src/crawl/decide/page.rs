@@ -69,7 +69,7 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     let mut judged = judge(draft, &visit, &targets, left_out);
     let signs = checked.map_or_else(TrapSignals::default, |checked| {
         let barren = state.is_barren(&checked, (page.sketch, page.listing), &visit, &targets);
-        TrapSignals { barren, ..checked.signs }
+        TrapSignals { no_new_content: barren, ..checked.signs }
     });
     judged.links.extend(claim.and_then(|claim| canonical::lead_to(draft, claim, &page, place)));
     let sitemaps = sitemaps::of_productive_host(draft, &visit, &feeds);
@@ -82,10 +82,10 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
         known: judged.known,
         forum: forum.map(Box::new),
         validators,
-        again,
-        outlinks,
+        changes: again,
+        outlinks_digest: outlinks,
         feeds,
-        signs,
+        trap_signals: signs,
         copy_of: claim,
         foreign,
         ..PageProcessed::of(id, status, place, relevant, page)
@@ -105,9 +105,9 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
 pub fn follow_up(state: &State, reached: &mut Vec<(UrlId, QueueEntry)>, now: Millis) -> Option<Decided> {
     let mut draft = Draft::new(state, now);
     while let Some((id, place)) = reached.pop() {
-        let Some(ended) = state.ended.get(&id).filter(|ended| place.trail.k > ended.place.trail.k) else { continue };
+        let Some(ended) = state.ended.get(&id).filter(|ended| place.path.k > ended.place.path.k) else { continue };
         let judged = judge_again(&draft, id, ended, false, place);
-        draft.push(Event::Rejudged { id, place, links: judged.links });
+        draft.push(Event::Rejudged { id, entry: place, links: judged.links });
         draft.reach(judged.reached);
         return Some(draft.finish());
     }
@@ -117,7 +117,7 @@ pub fn follow_up(state: &State, reached: &mut Vec<(UrlId, QueueEntry)>, now: Mil
     }
     let (id, page, relevant) = state.canonicals.refuted()?;
     let judged = judge_again(&draft, id, page, relevant, page.place);
-    draft.push(Event::Rejudged { id, place: page.place, links: judged.links });
+    draft.push(Event::Rejudged { id, entry: page.place, links: judged.links });
     draft.reach(judged.reached);
     Some(draft.finish())
 }

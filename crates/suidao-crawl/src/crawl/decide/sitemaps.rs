@@ -76,7 +76,7 @@ fn place_of_source(state: &State, visit: &PageVisit, url: CrawlUrl) -> QueueEntr
     let seed = state.strategy.seed(&url);
     let link = candidate(url, LinkScores::default(), Relevance::ONE);
     match state.strategy.judge(&PageVisit { links: &[link], ..*visit }).pop() {
-        Some(LinkDecision::Follow(place)) => QueueEntry { trail: place.trail, ..seed },
+        Some(LinkDecision::Follow(place)) => QueueEntry { path: place.path, ..seed },
         _ => seed,
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use suidao_page::model::PathState;
 
 fn place(lane: u8, priority: f32) -> QueueEntry {
-    QueueEntry { lane: QueueId(lane), priority: Priority::new(priority), trail: PathState::SEED }
+    QueueEntry { queue: QueueId(lane), priority: Priority::new(priority), path: PathState::SEED }
 }
 
 /// Takes everything; each host becomes ready again at once.

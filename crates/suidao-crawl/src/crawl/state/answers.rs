@@ -83,7 +83,7 @@ impl State {
     /// once, others keep the wait they asked for.
     pub(super) fn retry_seed(&mut self, id: UrlId, at: Millis) {
         let known = self.urls.get_mut(id);
-        let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
+        let is_out = matches!(known.state, LinkState::Failed | LinkState::Excluded);
         if !(std::mem::take(&mut known.in_another_run) && is_out) {
             return;
         }
@@ -107,7 +107,7 @@ impl State {
     pub(super) fn request_of<'a>(&self, event: &'a Event) -> Option<Option<&'a Failure>> {
         let is_round = || self.refreshing.is_some() || !self.left_due.is_empty();
         let (failure, of_refresh) = match event {
-            Event::PageFetched(page) => (None, page.again.is_some() || self.is_due(page.id)),
+            Event::PageFetched(page) => (None, page.changes.is_some() || self.is_due(page.id)),
             Event::Redirected { id, .. } | Event::Unchanged { id, .. } | Event::SitemapRead { id, .. } => {
                 (None, self.is_due(*id))
             }
@@ -117,7 +117,7 @@ impl State {
             Event::Robots { failure, .. } => (failure.as_ref(), is_round()),
             Event::RobotsRedirected { .. } => (None, is_round()),
             Event::Trap(step) => match &**step {
-                TrapStep::Absent { .. } => (None, is_round()),
+                TrapStep::Soft404Probe { .. } => (None, is_round()),
                 TrapStep::Unanswered { failure, .. } => (Some(failure), is_round()),
                 _ => return None,
             },

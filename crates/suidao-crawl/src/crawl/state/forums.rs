@@ -18,7 +18,7 @@ impl State {
         if let (Some(watching), PageKind::Index { board, page: 1 }) = (&mut self.forums.watching, page.kind) {
             watching.visited(&[board], at);
         }
-        if let Some(sight) = &page.seen {
+        if let Some(sight) = &page.view {
             self.forums.explorer.see(sight);
             self.forums.seen.push(id);
         }
@@ -39,7 +39,7 @@ impl State {
     pub(super) fn apply_forum_step(&mut self, step: &ForumStep, at: Millis) {
         if let Some(watching) = &mut self.forums.watching {
             let listed: Vec<UrlId> =
-                step.lists.iter().map(|list| list.board).chain(step.begun.iter().copied()).collect();
+                step.lists.iter().map(|list| list.board).chain(step.restarted.iter().copied()).collect();
             watching.visited(&listed, at);
         }
         if let Some(map) = &step.map {
@@ -49,7 +49,7 @@ impl State {
             }
             self.forums.explored = Some(Ok(()));
         }
-        if step.given_up.is_some() {
+        if step.analysis_failure.is_some() {
             // The reason is a static string of the explorer, so ask it again.
             self.forums.explored = match self.forums.explorer.next() {
                 ExploreStep::GivenUp(why) => Some(Err(why)),
@@ -72,23 +72,23 @@ impl State {
         for (id, kind, posts, lists) in lists.chain(pages.collect::<Vec<_>>()) {
             let url = self.urls.url(id);
             if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
-                let page = ForumPage { kind, roles: Vec::new(), lists, posts, seen: None, map: None };
+                let page = ForumPage { kind, roles: Vec::new(), lists, posts, view: None, map: None };
                 site.observe(id, &page);
             }
         }
         // A new visit resets the host's failures: it may be back.
-        if let Some(id) = step.begun.first() {
+        if let Some(id) = step.restarted.first() {
             let host = self.urls.get(*id).host();
             self.hosts.get_mut(host).health.reset_failures();
         }
         for id in &step.due {
             self.make_due(*id);
         }
-        if let Some((site, _)) = step.begun.first().and_then(|id| {
+        if let Some((site, _)) = step.restarted.first().and_then(|id| {
             let url = self.urls.url(*id);
             self.forums.sites.get_mut(url.authority())
         }) {
-            site.begin_pass(&step.begun);
+            site.begin_pass(&step.restarted);
         }
         self.admit(&step.links);
     }

@@ -122,7 +122,7 @@ impl State {
             }
             Event::PageFetched(page) => self.apply_page(page, at, latency),
             Event::Forum(step) => self.apply_forum_step(step, at),
-            Event::Rejudged { id, place, links } => {
+            Event::Rejudged { id, entry: place, links } => {
                 if let Some(ended) = self.ended.get_mut(id) {
                     ended.place = *place;
                     if !links.iter().any(is_tunnel_end) {
@@ -196,7 +196,7 @@ impl State {
             }
             Event::FetchFailed { id, failure } => self.apply_failure(*id, failure, at, latency),
             Event::UrlExcluded { id, reason } => {
-                self.set_state(*id, LinkState::Refused);
+                self.set_state(*id, LinkState::Excluded);
                 if !self.is_due(*id) {
                     self.counts.refuse(*reason);
                     if reason.is_hosts() {
@@ -230,7 +230,7 @@ impl State {
         host.missing = 0;
         let progress = &mut self.counts.progress;
         progress.bytes += u64::from(page.bytes);
-        if page.again.is_some() || std::mem::take(&mut self.urls.get_mut(page.id).was_page) {
+        if page.changes.is_some() || std::mem::take(&mut self.urls.get_mut(page.id).was_page) {
             progress.visits += 1;
             self.admit(&page.links);
             return;
@@ -245,7 +245,7 @@ impl State {
         }
         if page.links.iter().any(is_tunnel_end) {
             let links = page.links.clone();
-            self.ended.insert(page.id, EndedTunnel { relevance: page.relevance, place: page.place, links });
+            self.ended.insert(page.id, EndedTunnel { relevance: page.relevance, place: page.queued_as, links });
         }
         self.observe_traps(page);
         if let Some(forum) = &page.forum {
@@ -299,5 +299,5 @@ impl State {
 }
 
 fn is_tunnel_end(link: &Link) -> bool {
-    link.verdict == LinkDecision::Drop(SkipReason::TunnelEnd)
+    link.decision == LinkDecision::Drop(SkipReason::TunnelEnd)
 }

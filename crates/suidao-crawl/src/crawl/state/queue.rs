@@ -12,7 +12,7 @@ impl State {
         let mut pushes: Vec<(HostId, UrlId, QueueEntry)> = Vec::with_capacity(links.len());
         for link in links {
             let state = self.urls.get(link.to).state;
-            match (link.verdict, state) {
+            match (link.decision, state) {
                 (LinkDecision::Drop(reason), LinkState::Dropped) => {
                     let known = self.urls.get_mut(link.to);
                     if known.dropped.is_none() {
@@ -41,7 +41,7 @@ impl State {
                     }
                     let known = self.urls.get_mut(link.to);
                     known.set_place(merged);
-                    if state == LinkState::Queued && (merged.lane, merged.priority) != (old.lane, old.priority) {
+                    if state == LinkState::Queued && (merged.queue, merged.priority) != (old.queue, old.priority) {
                         pushes.push((known.host(), link.to, merged));
                     }
                 }

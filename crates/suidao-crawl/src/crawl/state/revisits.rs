@@ -24,7 +24,8 @@ impl State {
                 refreshing.signals.name_feeds(host, &page.feeds);
                 let known = refreshing.histories.get(page.id);
                 let marks = known.and_then(|known| known.validators.as_ref());
-                if page.again.is_some_and(|found| found.text) && marks.is_some() && marks == page.validators.as_ref() {
+                if page.changes.is_some_and(|found| found.text) && marks.is_some() && marks == page.validators.as_ref()
+                {
                     refreshing.unreliable_validators.insert(host);
                 }
                 (Some(page.id), false)
@@ -144,7 +145,7 @@ impl State {
         self.reschedule(id, at);
         // A page that could not be fetched remains a page.
         let state = self.urls.get(id).state;
-        if was_due && matches!(state, LinkState::Failed | LinkState::Refused | LinkState::Redirected) {
+        if was_due && matches!(state, LinkState::Failed | LinkState::Excluded | LinkState::Redirected) {
             self.set_state(id, LinkState::Fetched);
         }
     }

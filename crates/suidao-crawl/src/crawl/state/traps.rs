@@ -29,7 +29,7 @@ impl State {
             return Some(reason);
         }
         // Seeds are always fetched.
-        if self.urls.get(id).place().trail.depth == 0 {
+        if self.urls.get(id).place().path.depth == 0 {
             return None;
         }
         let most = self.settings.traps.missing;
@@ -122,7 +122,7 @@ impl State {
         let traps = &self.settings.traps;
         let title = title(&page.title);
         let leader = self.traps.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
-        let depth = self.urls.get(id).place().trail.depth;
+        let depth = self.urls.get(id).place().path.depth;
         // Lists may look alike and still lead on: the series rule ends them. The same text under another title may lead
         // elsewhere, since a tag page may show a whole post. A home page links to the whole host; whether that is a
         // mirror shows on its pages.
@@ -132,7 +132,7 @@ impl State {
         let twin = leader.map(|leader| UrlId(leader.page));
         TrapCheck {
             series: UrlSeries::of(url),
-            signs: TrapSignals { twin, missing: page.missing, barren: false },
+            signs: TrapSignals { duplicate_of: twin, soft_404: page.missing, no_new_content: false },
             repeats,
         }
     }
@@ -173,29 +173,29 @@ impl State {
         let (id, sketch, title) = (page.id, page.sketch, title(&page.title));
         let (host, url) = (self.urls.get(id).host(), self.urls.url(id));
         let TrapState { twins, runs, suspicions, due, counts, .. } = &mut self.traps;
-        match page.signs.twin {
+        match page.trap_signals.duplicate_of {
             Some(_) => counts.near_duplicates += 1,
             None if compares => twins.add(id.0, sketch, title),
             None => {}
         }
         if let Some(series) = UrlSeries::of(&url).filter(|_| most > 0) {
             let links = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
-            if runs.observe(&series, page.signs.barren, sketch, links) >= most {
-                due.push(TrapStep::Barren { id });
+            if runs.observe(&series, page.trap_signals.no_new_content, sketch, links) >= most {
+                due.push(TrapStep::NoNewContent { id });
             }
         }
         if soft_404 {
-            let repeats = page.signs.twin.is_some_and(|twin| self.urls.get(twin).host() == host);
-            if (repeats || page.signs.missing) && sketch.chars > 0 {
+            let repeats = page.trap_signals.duplicate_of.is_some_and(|twin| self.urls.get(twin).host() == host);
+            if (repeats || page.trap_signals.soft_404) && sketch.chars > 0 {
                 let suspicion = suspicions.entry(host).or_default();
-                suspicion.says_so |= page.signs.missing;
+                suspicion.says_so |= page.trap_signals.soft_404;
                 if !suspicion.asked && suspicion.pages.len() < SUSPECTS {
                     suspicion.pages.push((id, sketch, title));
                 }
             }
         }
         if sessions {
-            for name in self.traps.sessions.observe(host, &url, sketch, page.signs.missing) {
+            for name in self.traps.sessions.observe(host, &url, sketch, page.trap_signals.soft_404) {
                 self.traps.due.push(TrapStep::Session { host, name });
             }
             for name in self.traps.sessions.check(host, &url, sketch) {
@@ -203,7 +203,7 @@ impl State {
             }
         }
         if mirrors > 0 && sketch.chars >= TELLING {
-            self.observe_mirrors(host, &url, page.signs.twin);
+            self.observe_mirrors(host, &url, page.trap_signals.duplicate_of);
         }
     }
 
@@ -238,7 +238,7 @@ impl State {
     pub(super) fn apply_trap(&mut self, step: &TrapStep, at: Millis, latency: Option<u64>) {
         self.traps.due.retain(|due| due != step);
         match step {
-            TrapStep::Absent { host, answer, pages } => {
+            TrapStep::Soft404Probe { host, answer, pages } => {
                 let suspicion = self.traps.suspicions.entry(*host).or_default();
                 *suspicion = Suspicion { asked: true, answer: answer.clone(), ..Suspicion::default() };
                 self.traps.counts.probes += 1;
@@ -273,7 +273,7 @@ impl State {
                 }
                 self.traps.counts.mirrors = self.traps.mirrors.len() as u64;
             }
-            TrapStep::Barren { id } => {
+            TrapStep::NoNewContent { id } => {
                 if let Some(series) = UrlSeries::of(&self.urls.url(*id)) {
                     self.traps.runs.end(&series);
                 }

@@ -152,10 +152,10 @@ fn a_page_that_is_as_it_was_ends_a_row_of_soft_404s() {
     let missing = |crawl: &Crawl| crawl.state.hosts.get(crawl.state.urls.get(page).host()).missing;
     let failure = Failure { kind: FailureKind::NoSuchPage, retry_after: None };
     let events = vec![Event::FetchFailed { id: gone, failure }];
-    run.crawl.restore(&Batch { at: run.at, took: None, events });
+    run.crawl.restore(&Batch { at: run.at, latency: None, events });
     assert_eq!(missing(&run.crawl), 1);
     let events = vec![Event::Unchanged { id: page, status: 304, since: Millis(0), validators: None }];
-    run.crawl.restore(&Batch { at: run.at, took: None, events });
+    run.crawl.restore(&Batch { at: run.at, latency: None, events });
     assert_eq!(missing(&run.crawl), 0);
 }
 

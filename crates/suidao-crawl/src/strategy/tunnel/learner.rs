@@ -162,7 +162,7 @@ impl Learner {
     fn follow(&mut self, from: UrlId, links: &[Link], listing: bool) {
         let &Known { kind, family, template, .. } = self.get(from);
         for link in links {
-            let LinkDecision::Follow(place) = link.verdict else { continue };
+            let LinkDecision::Follow(place) = link.decision else { continue };
             let target = self.get_mut(link.to);
             if !target.gone {
                 target.prior = target.prior.max(place.priority.get());
@@ -262,11 +262,11 @@ impl Learner {
         page.gone = true;
         let &mut Known { kind, seed, family, template, .. } = page;
         let host = page.host();
-        self.hosts[host].pages += u32::from(settled.again.is_none());
+        self.hosts[host].pages += u32::from(settled.changes.is_none());
         self.hosts[host].met = true;
         let listing = kind.is_listing() || settled.listing;
         // The value of a copy goes to its canonical address.
-        let counts = settled.again.is_none() && settled.copy_of.is_none();
+        let counts = settled.changes.is_none() && settled.copy_of.is_none();
         let worth = if counts { self.worth_of(settled) } else { 0.0 };
         // Seeds are chosen by the user, and revisits are already known, so neither tests an expectation. A revisit only
         // teaches the current links.
@@ -280,7 +280,7 @@ impl Learner {
         }
         let mut opened = 0;
         for link in &settled.links {
-            let LinkDecision::Follow(place) = link.verdict else { continue };
+            let LinkDecision::Follow(place) = link.decision else { continue };
             let target = &self.known[link.to.0 as usize];
             let (gone, elsewhere) = (target.gone, target.host() != host);
             let (kind_of_target, its_family) = (target.kind, target.family);
@@ -300,7 +300,7 @@ impl Learner {
             self.promise(link, kind, family);
             self.join(link, listing, family, template);
         }
-        if settled.again.is_some() {
+        if settled.changes.is_some() {
             return;
         }
         self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
@@ -354,7 +354,7 @@ impl Learner {
         let family = target.family;
         let promise = match target.kind {
             UrlKind::Document | UrlKind::Friends => return,
-            UrlKind::Tag => (link.evidence.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
+            UrlKind::Tag => (link.scores.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
             UrlKind::Paging if from != UrlKind::Home && from_family == family => self.family(family).promise(),
             UrlKind::Paging | UrlKind::Home => 0.1,
             UrlKind::TagIndex => 0.2,
@@ -366,7 +366,7 @@ impl Learner {
 
     /// Adds the target of a link to its block: of a listing with its later pages, or of the documents of a template.
     fn join(&mut self, link: &Link, listing: bool, family: FamilyKey, template: u32) {
-        let path = self.places.of(link.path, Yield::default);
+        let path = self.places.of(link.dom_path, Yield::default);
         let family = listing.then(|| self.families.of(family, ListingSeries::default));
         let new = || BlockYield {
             path,

@@ -68,29 +68,29 @@ impl TunnelSearch {
 
 impl Strategy for TunnelSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.relevant { visit.relevance.get() } else { visit.place.trail.inherited.get() };
+        let handed_on = if visit.relevant { visit.relevance.get() } else { visit.place.path.inherited.get() };
         let hub = self.settings.inherit * self.learner.hub_value(visit.id);
         let inherited = Relevance::new((SHARK.delta * handed_on).max(hub));
         let place = |link: &LinkCandidate| {
             let score = SHARK.potential(inherited, link);
-            let left = visit.place.trail.k.count_down(K, link.relevance >= visit.link_threshold);
+            let left = visit.place.path.k.count_down(K, link.relevance >= visit.link_threshold);
             let k = if visit.relevant { TunnelBudget::Unbounded } else { left.unwrap_or(TunnelBudget::Left(0)) };
             let trail = PathState { inherited, ..visit.trail(k) };
             // The prior s; the learner reads it from the event and computes the score from it.
-            QueueEntry { lane: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), trail }
+            QueueEntry { queue: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), path: trail }
         };
         visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        let inherited = old.trail.inherited.max(new.trail.inherited);
-        QueueEntry { trail: merge_trails(old.trail, new.trail, inherited), ..old }
+        let inherited = old.path.inherited.max(new.path.inherited);
+        QueueEntry { path: merge_trails(old.path, new.path, inherited), ..old }
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         // The links of an off-topic seed inherit as from a page at the threshold.
         let trail = PathState { inherited: self.learner.threshold(), ..PathState::SEED };
-        QueueEntry { lane: QueueId::MAIN, priority: Priority::new(1.0), trail }
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: trail }
     }
 
     fn learning(&self) -> Option<&dyn Learning> {

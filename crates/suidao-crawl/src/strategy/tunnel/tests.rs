@@ -60,7 +60,7 @@ impl Told {
             })
             .collect();
         let trail = PathState { depth: 2, inherited: Relevance::new(0.05), ..PathState::SEED };
-        let place = QueueEntry { lane: QueueId::MAIN, priority: Priority::new(0.5), trail };
+        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: trail };
         let relevant = relevance >= 0.1;
         let visit = PageVisit {
             id,
@@ -75,17 +75,17 @@ impl Told {
         let link = |((&to, candidate), verdict): ((&UrlId, &LinkCandidate), LinkDecision)| Link {
             to,
             region: candidate.region,
-            path: candidate.path,
-            evidence: candidate.evidence,
+            dom_path: candidate.path,
+            scores: candidate.evidence,
             relevance: candidate.relevance,
-            verdict,
+            decision: verdict,
         };
         let links = ids.iter().zip(&candidates).zip(verdicts).map(link).collect();
         self.bodies += 1;
         let settled = PageProcessed {
             id,
             status: 200,
-            place,
+            queued_as: place,
             relevance: Relevance::new(relevance),
             relevant,
             title: String::new(),
@@ -107,10 +107,10 @@ impl Told {
             known: Vec::new(),
             forum: None,
             validators: None,
-            again: None,
-            outlinks: 0,
+            changes: None,
+            outlinks_digest: 0,
             feeds: Vec::new(),
-            signs: suidao_page::model::TrapSignals::default(),
+            trap_signals: suidao_page::model::TrapSignals::default(),
         };
         let risen = self.tell(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()

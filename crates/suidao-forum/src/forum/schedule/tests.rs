@@ -176,7 +176,7 @@ fn a_page_fetched_again_counts_only_what_is_new_on_it() {
         let kind = PageKind::Thread { thread, page: number };
         let step =
             ForumStep { lists: vec![list.clone()], read: vec![(page, kind, posts(hours))], ..ForumStep::default() };
-        Batch { at: Millis(0), took: None, events: vec![Event::Forum(Box::new(step))] }
+        Batch { at: Millis(0), latency: None, events: vec![Event::Forum(Box::new(step))] }
     };
     let mut history = History::new(0);
     step(next, 2, &[11]).events.iter().for_each(|event| history.observe(event));
