@@ -89,6 +89,7 @@ fn batch(page: u32) -> Batch {
         outlinks_digest: 0,
         feeds: Vec::new(),
         trap_signals: suidao::model::TrapSignals::default(),
+        layer: None,
     })));
     Batch { at: Millis(u64::from(page)), latency: None, events }
 }

@@ -144,7 +144,7 @@ impl Canonicals {
         if !is_fetched(of) {
             let left = page.links.iter().filter(|link| link.decision == LinkDecision::Drop(SkipReason::Copy));
             let links = left.copied().collect();
-            let ended = EndedTunnel { relevance: page.relevance, place: page.queued_as, links };
+            let ended = EndedTunnel { relevance: page.relevance, place: page.queued_as, links, layer: page.layer };
             self.held.insert(id, (ended, page.relevant));
             self.claims.entry(of).or_default().push(id);
         }

@@ -456,6 +456,76 @@ fn tangle() -> BTreeMap<String, FetchOutcome> {
     web(&(0..60).map(line).collect::<Vec<_>>().join("\n"))
 }
 
+/// The web, with a claim of another address on one of its pages.
+fn with_claim(text: &str, page: &str, claimed: &str) -> BTreeMap<String, FetchOutcome> {
+    let mut web = web(text);
+    let Some(FetchOutcome::Page { page, .. }) = web.get_mut(page) else { panic!("no page {page}") };
+    page.canonical = Some(CrawlUrl::parse(claimed).unwrap());
+    web
+}
+
+#[test]
+fn the_links_of_a_page_are_judged_if_its_canonical_address_proves_to_be_another_page_under_https() {
+    // The claimed address is queued before its host is known to answer under https, where it was fetched with another
+    // text.
+    let web = with_claim(
+        "http://s.cn/a 0.8 -> http://s.cn/c 0.5
+        https://m.s.cn/b 0.8
+        http://s.cn/c 0.8",
+        "http://s.cn/a",
+        "http://m.s.cn/b",
+    );
+    let mut conditions = conditions();
+    conditions.scope.downgrade_seeds = true;
+    let (crawl, batch) = seeded(conditions, BreadthFirst, &["http://s.cn/a", "https://m.s.cn/b"]);
+    let run = drive(crawl, batch, &web, 2);
+    assert!(run.fetched.contains(&"s.cn/c".to_owned()), "{:?}", run.fetched);
+}
+
+#[test]
+fn links_that_are_judged_again_stay_in_the_layer_of_their_page() {
+    let mut web = with_claim(
+        "http://s.cn/ 0.1 -> http://s.cn/a 0.5
+        http://s.cn/a 0.8 -> http://s.cn/c 0.5
+        http://s.cn/b 404!
+        http://s.cn/c 0.8",
+        "http://s.cn/a",
+        "http://s.cn/b",
+    );
+    let Some(FetchOutcome::Page { page, .. }) = web.get_mut("http://s.cn/a") else { panic!() };
+    page.layer = Some(1);
+    let (crawl, batch) = seeded(conditions(), crate::strategy::ContextGraph::default(), &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    let queued: Vec<QueueId> = (run.batches.iter().flat_map(|batch| &batch.events))
+        .filter_map(|event| match event {
+            Event::Rejudged { links, .. } => Some(links.iter().filter_map(|link| match link.decision {
+                LinkDecision::Follow(place) => Some(place.queue),
+                LinkDecision::Drop(_) => None,
+            })),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(queued, [QueueId(1)]);
+}
+
+#[test]
+fn what_is_decided_between_two_answers_has_the_time_of_the_decision() {
+    let mut conditions = conditions();
+    conditions.limits.pages_per_host = Some(1);
+    let (mut crawl, _) = seeded(conditions, BreadthFirst, &["http://s.cn/", "http://s.cn/a", "http://t.cn/"]);
+    let Next::Fetch(first) = crawl.next(Millis(0)) else { panic!() };
+    let web = web("http://s.cn/ 0.8");
+    crawl.settle(first, web["http://s.cn/"].clone(), ResponseMeta::default(), Millis(10));
+    let mut times = Vec::new();
+    for at in [50, 60] {
+        if let Next::Record(batch) = crawl.next(Millis(at)) {
+            times.push((at, batch.at, batch.events.len()));
+        }
+    }
+    assert_eq!(times, [(50, Millis(50), 1)]);
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
     #[test]

@@ -10,4 +10,6 @@ pub(super) struct EndedTunnel {
     pub relevance: Relevance,
     pub place: QueueEntry,
     pub links: Vec<Link>,
+    /// See `PageProcessed::layer`.
+    pub layer: Option<u8>,
 }

@@ -194,6 +194,7 @@ pub(super) mod tests {
             outlinks_digest: 0,
             feeds: Vec::new(),
             trap_signals: suidao_page::model::TrapSignals::default(),
+            layer: None,
         }))
     }
 

@@ -181,6 +181,7 @@ mod tests {
             outlinks_digest: 0,
             feeds: Vec::new(),
             trap_signals: suidao_page::model::TrapSignals::default(),
+            layer: None,
         };
         Batch {
             at: Millis(0),

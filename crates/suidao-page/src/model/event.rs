@@ -176,6 +176,8 @@ pub struct PageProcessed {
     pub validators: Option<Box<Validators>>,
     /// Signs of a crawler trap.
     pub trap_signals: TrapSignals,
+    /// Estimated distance from the topic in links, if the topic has layers and the page is in one.
+    pub layer: Option<u8>,
 }
 
 /// Whether a page is a document: it has a text of its own and is not a listing.
@@ -227,6 +229,7 @@ impl PageProcessed {
             feeds: Vec::new(),
             validators: None,
             trap_signals: TrapSignals::default(),
+            layer: page.layer,
         }
     }
 }

@@ -99,6 +99,7 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         outlinks_digest: 0,
         feeds: Vec::new(),
         trap_signals: suidao_page::model::TrapSignals::default(),
+        layer: None,
     })));
     Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), latency: None, events }
 }

@@ -23,7 +23,7 @@ use super::{StoreError, own};
 use suidao_page::model::{Batch, Millis};
 
 /// Format of directory and log that this program writes, and the only one that it reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Values unpacked at a time, in parallel, when the log is read.
 const READ_AHEAD: usize = 1024;

@@ -167,8 +167,7 @@ pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool,
         relevance: page.relevance,
         relevant,
         place,
-        // No strategy that ends tunnels uses it.
-        layer: None,
+        layer: page.layer,
         link_threshold: draft.settings.link_threshold,
         links: &candidates,
     };

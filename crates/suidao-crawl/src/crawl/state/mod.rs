@@ -245,7 +245,10 @@ impl State {
         }
         if page.links.iter().any(is_tunnel_end) {
             let links = page.links.clone();
-            self.ended.insert(page.id, EndedTunnel { relevance: page.relevance, place: page.queued_as, links });
+            self.ended.insert(
+                page.id,
+                EndedTunnel { relevance: page.relevance, place: page.queued_as, links, layer: page.layer },
+            );
         }
         self.observe_traps(page);
         if let Some(forum) = &page.forum {

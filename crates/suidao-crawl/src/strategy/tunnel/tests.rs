@@ -111,6 +111,7 @@ impl Told {
             outlinks_digest: 0,
             feeds: Vec::new(),
             trap_signals: suidao_page::model::TrapSignals::default(),
+            layer: None,
         };
         let risen = self.tell(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
