@@ -273,7 +273,7 @@ fn checks_show_what_suidao_makes_of_things() {
     assert_eq!(said(&["check", "url", given, "http://b.test?"]), "http://a.test/b.pdf\nhttp://b.test/\n");
     let url: Value = serde_json::from_str(&said(&["check", "url", "--json", given])).unwrap();
     assert_eq!(url["url"], "http://a.test/b.pdf");
-    assert_eq!(url["refused"], "extension");
+    assert_eq!(url["skip_reason"], "extension");
     assert_eq!(url["robots"], "http://a.test/robots.txt");
     assert_eq!((&url["in_scope"], url["weight"].is_number()), (&Value::Bool(false), true));
 
