@@ -75,7 +75,7 @@ fn page(number: u64, known: u64) -> Page {
             Draw::at(number * LINKS + at).bits() % known.max(1)
         }),
         anchor: "足球比赛新闻".to_owned(),
-        evidence: LinkScores::default(),
+        scores: LinkScores::default(),
         #[allow(clippy::cast_precision_loss)]
         relevance: Relevance::new((Draw::at(number + at).bits() % 100) as f32 / 100.0),
         region: Region::Content,

@@ -175,14 +175,14 @@ fn summary(job: &Job, report: &CrawlReport) -> Value {
         "harvest_rate": harvest(report),
         "failed": progress.failed,
         "failures": report.failures,
-        "unreached": {
-            "hosts": report.unreached.all,
+        "unreachable_hosts": {
+            "count": report.unreached.all,
             "first": report.unreached.hosts.iter().map(|(host, why)| json!({
-                "host": host, "kind": why.kind.name(), "why": why.to_string(),
+                "host": host, "kind": why.kind.name(), "reason": why.to_string(),
             })).collect::<Vec<_>>(),
         },
-        "refused": progress.refused,
-        "refusals": report.refusals,
+        "skipped": progress.refused,
+        "skip_reasons": report.refusals,
         "traps": report.traps,
         "queued": progress.queued,
         "known": progress.known,

@@ -72,7 +72,7 @@ pub fn show(
     if wish.json {
         for seed in seeds {
             let refusal = refused(seed);
-            outln!("{}", json!({ "seed": seed, "refused": refusal, "why": refusal.map(SkipReason::why) }));
+            outln!("{}", json!({ "seed": seed, "skip_reason": refusal, "why": refusal.map(SkipReason::why) }));
         }
         for (rank, request) in requests.iter().enumerate() {
             outln!("{}", number::plain(told(rank + 1, request, &from, false).1));
@@ -81,7 +81,7 @@ pub fn show(
             "{}",
             number::plain(json!({ "summary": {
             "topic": topic.lexicon().name, "strategy": config.strategy.label(), "resumes": resumed,
-            "pages": progress.pages, "queued": progress.queued, "known": progress.known, "ends": stop,
+            "pages": progress.pages, "queued": progress.queued, "known": progress.known, "stop": stop,
             "config": config.shown(),
         } }))
         );
@@ -130,17 +130,17 @@ fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detail
     let Rehearsed { after, url, turn } = request;
     let (said, mut value) = match turn {
         SimulatedStep::Absent => {
-            (format!("{url}  (to see how the host answers for a missing page)"), json!({ "absent": url }))
+            (format!("{url}  (to see how the host answers for a missing page)"), json!({ "soft_404_probe": url }))
         }
         SimulatedStep::Robots => (format!("{url}  (needed before any page of the host)"), json!({ "robots": url })),
         SimulatedStep::Page(id, place) => {
             let found = from(*id);
             let said = format!("{url}  ({}; {found})", in_words(*place, detailed));
-            (said, json!({ "page": url, "place": place, "found": found }))
+            (said, json!({ "page": url, "queued_as": place, "origin": found }))
         }
         SimulatedStep::Refused(_, reason) => {
             let why = reason.why();
-            (format!("skipped {url}: {why}"), json!({ "refused": url, "reason": reason, "why": why }))
+            (format!("skipped {url}: {why}"), json!({ "skipped": url, "reason": reason, "why": why }))
         }
     };
     (value["rank"], value["after_ms"]) = (json!(rank), json!(after));

@@ -288,7 +288,7 @@ fn in_words(job: &Job, report: &CrawlReport, round: &RoundTally) -> String {
         0 => String::new(),
         some => format!(" ({} without a response, counted only for due pages)", thousands(some)),
     };
-    let unchanged = round.same + round.not_modified + round.rewritten;
+    let unchanged = round.identical + round.not_modified + round.bytes_changed;
     format!(
         "{why}\n{}{unanswered} in {:.0} s: {} to known pages, {} new pages ({} relevant).\n\
          Revisited pages: {} changed, {} with changed links only, {} unchanged ({} by a 304), {} missing, {} retired.\n\
@@ -298,8 +298,8 @@ fn in_words(job: &Job, report: &CrawlReport, round: &RoundTally) -> String {
         count(round.visits as usize, "visit", "visits"),
         thousands(round.pages),
         thousands(round.relevant),
-        thousands(round.changed),
-        thousands(round.relinked),
+        thousands(round.text_changed),
+        thousands(round.links_changed),
         thousands(unchanged),
         thousands(round.not_modified),
         thousands(round.missing),

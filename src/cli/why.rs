@@ -24,19 +24,19 @@ pub struct WhyArgs {
     pub json: bool,
 }
 
-pub fn run(args: &WhyArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
     let url = CrawlUrl::parse(&args.url)
         .with_context(|| format!("{} is not a URL; write it as http://host/path", args.url))?;
     let store = Store::open(&CrawlDirectory::new(&args.directory))?;
-    let story = UrlHistory::read(|| store.batches(), &url)?;
-    let Some(story) = story else {
+    let history = UrlHistory::read(|| store.batches(), &url)?;
+    let Some(history) = history else {
         bail!("{url} is unknown to the crawl in {}: no fetched page links to it", args.directory.display());
     };
     if args.json {
-        outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&story)?))?);
+        outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&history)?))?);
     } else {
         // `#` adds the queues and k.
-        let text = if voice.verbose > 0 { format!("{story:#}") } else { story.to_string() };
+        let text = if verbosity.verbose > 0 { format!("{history:#}") } else { history.to_string() };
         outln!("{}", text.trim_end());
     }
     Ok(Exit::Done)

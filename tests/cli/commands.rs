@@ -105,14 +105,14 @@ fn why_tells_every_fate() {
     assert!(told.contains("(seed)") && !told.contains(", k "), "{told}");
     let detailed = said(&["why", "-v", text(&stage.path("dth")), dth.relevant.as_ref().unwrap().as_str()]);
     assert!(detailed.contains(", k ") && detailed.contains("queue "), "{detailed}");
-    assert_eq!(json["fate"]["settled"]["relevant"], true);
-    assert!(!json["fate"]["settled"]["terms"].as_array().unwrap().is_empty());
+    assert_eq!(json["outcome"]["page"]["relevant"], true);
+    assert!(!json["outcome"]["page"]["terms"].as_array().unwrap().is_empty());
     assert!(why("dth", &dth.off_topic).0.contains(": off topic"));
     assert!(why("dth", &dth.redirected).0.contains("redirected "));
     assert!(why("dth", &dth.failed).0.contains("the server answered with status 404"));
     let (told, json) = why("dth", &dth.robots);
     assert!(told.contains("skipped ") && told.contains("disallowed by robots.txt"), "{told}");
-    assert_eq!(json["fate"]["reason"], "robots");
+    assert_eq!(json["outcome"]["reason"], "robots");
     assert!(why("dth", &dth.skipped).0.contains("out of scope"));
     assert!(why("dth", &dth.queued).0.contains("queued: "));
     assert!(why("hard", &hard.dropped).0.contains("not queued: found only on off-topic pages"));
@@ -273,7 +273,7 @@ fn checks_show_what_suidao_makes_of_things() {
     assert_eq!(said(&["check", "url", given, "http://b.test?"]), "http://a.test/b.pdf\nhttp://b.test/\n");
     let url: Value = serde_json::from_str(&said(&["check", "url", "--json", given])).unwrap();
     assert_eq!(url["url"], "http://a.test/b.pdf");
-    assert_eq!(url["refused"], "extension");
+    assert_eq!(url["skip_reason"], "extension");
     assert_eq!(url["robots"], "http://a.test/robots.txt");
     assert_eq!((&url["in_scope"], url["weight"].is_number()), (&Value::Bool(false), true));
 

@@ -124,15 +124,17 @@ fn a_dry_run_tells_what_the_crawl_then_does() {
     let requests: Vec<&Value> = first.iter().filter(|line| line.get("rank").is_some()).collect();
     assert_eq!(requests.len(), 5);
     assert!(requests[0]["robots"].as_str().unwrap().ends_with("/robots.txt"), "{}", requests[0]);
-    assert!(requests.iter().any(|line| line["found"] == "seed"), "{requests:?}");
+    assert!(requests.iter().any(|line| line["origin"] == "seed"), "{requests:?}");
     run(stage.crawl("crawl", &with(&["--max-pages", "60"]))).expect(0);
 
     let (before, log) = (beside_the_log(&stage.path("crawl")), events(&stage.path("crawl")));
     let then = told(&["--dry-run=8", "--json"]);
     assert!(beside_the_log(&stage.path("crawl")) == before, "nothing is written");
     assert_eq!(events(&stage.path("crawl")), log);
-    let from =
-        then.iter().find_map(|line| line["found"].as_str().and_then(|from| from.strip_prefix("linked from "))).unwrap();
+    let from = then
+        .iter()
+        .find_map(|line| line["origin"].as_str().and_then(|from| from.strip_prefix("linked from ")))
+        .unwrap();
     assert!(from.starts_with("http://"), "{from}");
     let expected: Vec<&str> = then.iter().filter_map(|line| line["page"].as_str()).collect();
     assert!(expected.len() > 3, "{then:?}");
@@ -280,7 +282,7 @@ fn metrics(watched: &Watched) {
         "suidao_fetch_duration_seconds_bucket{le=\"+Inf\"}",
         "suidao_read_duration_seconds_sum",
         "suidao_hosts{state=\"resting\"}",
-        "suidao_robots_total{outcome=\"had\"}",
+        "suidao_robots_total{outcome=\"fetched\"}",
         "suidao_unwritten_batches",
         "process_resident_memory_bytes",
     ] {

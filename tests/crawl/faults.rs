@@ -92,14 +92,14 @@ impl Told {
             match at.and_then(|id| self.last.get(&id)) {
                 Some(Event::PageFetched(page)) => break format!("fetched ({})", page.status),
                 Some(Event::FetchFailed { failure, .. }) => break format!("failed: {failure}"),
-                Some(Event::UrlExcluded { reason, .. }) => break format!("refused: {}", word(reason)),
+                Some(Event::UrlExcluded { reason, .. }) => break format!("skipped: {}", word(reason)),
                 Some(Event::Redirected { link: Some(link), .. }) if redirects < 20 => {
                     redirects += 1;
                     at = Some(link.to);
                 }
                 Some(Event::Redirected { id, .. }) => {
                     redirects += 1;
-                    let refused = self.refused.get(id).map(|reason| format!("refused: {reason}"));
+                    let refused = self.refused.get(id).map(|reason| format!("skipped: {reason}"));
                     break refused.unwrap_or_else(|| "to what was asked for before".to_owned());
                 }
                 _ => break "never asked for".to_owned(),
@@ -146,7 +146,7 @@ fn every_misbehaviour_is_survived() {
         .map(|one| {
             let words = told.words(&one.url());
             let lost = match (told.fetched(&one.url()), told.fetched(&one.good())) {
-                _ if words == "refused: robots" => "nothing, it is forbidden",
+                _ if words == "skipped: robots" => "nothing, it is forbidden",
                 (_, false) => "the host",
                 (false, true) => "this page",
                 (true, true) => "nothing",
@@ -271,7 +271,7 @@ fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
     let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
     for one in MISBEHAVIOURS {
         let words = told.words(&one.url());
-        if words.starts_with("failed: ") || words.starts_with("refused: ") {
+        if words.starts_with("failed: ") || words.starts_with("skipped: ") {
             let line = skipped.lines().find(|line| line.starts_with(&format!("{},", one.url())));
             assert!(line.is_some(), "{} is not in skipped.csv", one.url());
         }

@@ -246,7 +246,7 @@ fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_
     let summary: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(
-        (&summary["unreached"]["hosts"], &summary["unreached"]["first"][0]["kind"]),
+        (&summary["unreachable_hosts"]["count"], &summary["unreachable_hosts"]["first"][0]["kind"]),
         (&2.into(), &"refused".into())
     );
     // `check page` reports the cause too.

@@ -161,10 +161,10 @@ fn a_round_keeps_its_budget_and_its_share() {
     let before = run.web.asked_in_all().requests;
     let round = run.round(3.0, 40);
     assert_eq!(run.web.asked_in_all().requests - before, 40);
-    assert_eq!((round.requests, round.ended), (40, true));
+    assert_eq!((round.requests, round.finished), (40, true));
     assert!(round.visits + round.sources >= 20, "{round:?} of {pages}");
     assert!(round.new_links > 0 && round.pages > 0, "three days bring new articles: {round:?}");
-    assert!(round.not_modified > 0 && round.changed > 0, "{round:?}");
+    assert!(round.not_modified > 0 && round.text_changed > 0, "{round:?}");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
         assert!(again.is_none(), "it goes on: {again:?}");
         assert_eq!(run.go(&mut crawl, usize::MAX, f64::INFINITY), Some(Stop::BudgetSpent));
         let rounds = run.rounds();
-        assert_eq!((rounds.len(), rounds[0].requests, rounds[0].ended), (1, 40, true));
+        assert_eq!((rounds.len(), rounds[0].requests, rounds[0].finished), (1, 40, true));
         for (url, asked) in run.web.asked() {
             let times = asked.requests - before.get(&url).map_or(0, |asked| asked.requests);
             // Its host refuses connections, and robots.txt is tried again.
@@ -362,14 +362,14 @@ fn without_end_requests_are_spread_over_the_day() {
     let asked = run.web.asked_in_all().requests - begun;
     assert!((280..=300).contains(&asked), "96 a day for three days: {asked}");
     let visits = run.rounds().pop().unwrap();
-    assert!(visits.changed > 0 && visits.pages > 0, "{visits:?}");
+    assert!(visits.text_changed > 0 && visits.pages > 0, "{visits:?}");
     // Pages are visited in turn, unless one is worth more.
     assert!(visits.visits > 60, "{visits:?}");
 }
 
 /// For each request of the last round, in order: whether its host refuses connections.
 fn unanswered(run: &Run) -> Vec<bool> {
-    let begun = run.rounds().pop().unwrap().begun;
+    let begun = run.rounds().pop().unwrap().started;
     let events = run.log.iter().filter(|batch| batch.at >= begun).flat_map(|batch| &batch.events);
     let asked = events.filter_map(|event| match event {
         Event::PageFetched(_) | Event::Unchanged { .. } | Event::Redirected { .. } => Some(false),

@@ -97,7 +97,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         // so that the next run finds what the kill left.
         let seen = root.path().join(format!("killed{kills}"));
         copy(&dir, &seen);
-        if rounds(&records(&seen)).last().is_some_and(|round| round.ended) {
+        if rounds(&records(&seen)).last().is_some_and(|round| round.finished) {
             break None;
         }
     };
@@ -113,10 +113,10 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     let log = records(&dir);
     let rounds = rounds(&log);
     let round = rounds.last().unwrap();
-    assert_eq!((rounds.len(), round.ended), (1, true));
+    assert_eq!((rounds.len(), round.finished), (1, true));
     // Unanswered requests come on top, if no page was due.
     assert!((BUDGET..=BUDGET + round.unanswered).contains(&round.requests), "{round:?}");
-    assert!(round.changed > 0 && round.not_modified > 0 && round.pages > 0, "{round:?}");
+    assert!(round.text_changed > 0 && round.not_modified > 0 && round.pages > 0, "{round:?}");
 
     // A page that answers 503 is retried.
     let mut names: Vec<CrawlUrl> = Vec::new();

@@ -162,7 +162,7 @@ fn what_is_whole_is_not_fetched_again() {
     let damaged = fs::read(dir.join(WARC)).unwrap();
     flip(&dir.join(WARC), offset + 80, 5);
     let told: serde_json::Value = serde_json::from_str(&check(&dir, &["--json"]).expect(1).out).unwrap();
-    assert_eq!((&told["sound"], &told["kept_in"]), (&false.into(), &serde_json::Value::Null));
+    assert_eq!((&told["intact"], &told["moved_to"]), (&false.into(), &serde_json::Value::Null));
     check(&dir, &["--repair"]).expect(0);
     let aside: Vec<_> = fs::read_dir(dir.join("damaged-1")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let tail = aside.iter().find(|path| path.to_string_lossy().contains(".warc.gz.from-")).unwrap();

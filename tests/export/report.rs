@@ -44,7 +44,7 @@ fn a_report_agrees_with_the_crawl_and_is_the_same_each_time() {
     let by_hops = facts["tunnels"]["by_hops"].as_array().unwrap();
     let relevant: u64 = by_hops.iter().map(|pages| pages.as_u64().unwrap()).sum();
     assert_eq!(relevant, summary["relevant"].as_u64().unwrap());
-    let refused = facts["counts"]["refused"].as_u64().unwrap() + facts["counts"]["failed"].as_u64().unwrap();
+    let refused = facts["counts"]["skipped"].as_u64().unwrap() + facts["counts"]["failed"].as_u64().unwrap();
     let skipped = fs::read_to_string(dir.join("skipped.csv")).unwrap();
     assert_eq!(skipped.lines().count() as u64 - 1, refused, "as many as skipped.csv lists");
 

@@ -178,7 +178,7 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
     let mut command = suidao();
     command.args(["check", "url", "--json", "http://a.cn:6379/"]);
     let told = run(command).expect(0).out;
-    assert!(told.contains("\"refused\":\"port\"") && told.contains("scope.allow_ports"), "{told}");
+    assert!(told.contains("\"skip_reason\":\"port\"") && told.contains("scope.allow_ports"), "{told}");
 }
 
 #[test]

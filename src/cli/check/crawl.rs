@@ -36,8 +36,8 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     };
     if args.json {
         let mut shown = serde_json::to_value(&checked)?;
-        shown["sound"] = json!(checked.damage.is_none());
-        shown["kept_in"] = json!(aside);
+        shown["intact"] = json!(checked.damage.is_none());
+        shown["moved_to"] = json!(aside);
         outln!("{}", serde_json::to_string_pretty(&shown)?);
     } else {
         let place = args.directory.display();

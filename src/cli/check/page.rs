@@ -79,11 +79,11 @@ pub fn show(args: &PageArgs, voice: Verbosity) -> Result<Exit> {
             page
         }
     };
-    let seen = Seen::of(&fetched, live::agent(&config), topic.as_ref());
+    let seen = PageSummary::of(&fetched, live::agent(&config), topic.as_ref());
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&number::rounded(seen.as_json()))?);
     } else {
-        seen.tell()?;
+        seen.print()?;
     }
     Ok(Exit::Done)
 }
@@ -150,7 +150,7 @@ fn reason(event: &Event) -> Option<String> {
     }
 }
 
-struct Seen<'a> {
+struct PageSummary<'a> {
     url: &'a CrawlUrl,
     charset: CharsetFrom,
     published_at: Option<Timestamp>,
@@ -158,7 +158,7 @@ struct Seen<'a> {
     topic: Option<&'a Topic>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> PageSummary<'a> {
     fn of(fetched: &'a Fetched, robot: &str, topic: Option<&'a Topic>) -> Self {
         let parsed = read::parse_as(fetched, robot);
         let charset = parsed.charset_from;
@@ -179,7 +179,7 @@ impl<'a> Seen<'a> {
             });
             if scored {
                 shown["relevance"] = json!(link.relevance);
-                shown["evidence"] = json!(link.evidence);
+                shown["scores"] = json!(link.scores);
             }
             shown
         });
@@ -203,7 +203,7 @@ impl<'a> Seen<'a> {
         shown
     }
 
-    fn tell(&self) -> Result<()> {
+    fn print(&self) -> Result<()> {
         let page = &self.page;
         let line = |name: &str, value: &str| -> Result<()> {
             if !value.is_empty() {
@@ -217,7 +217,7 @@ impl<'a> Seen<'a> {
         let at = self.published_at.map(|at| format!(" ({at})")).unwrap_or_default();
         line("published", &page.published.map(|day| format!("{day}{at}")).unwrap_or_default())?;
         line("language", page.language.as_deref().map(read::language_tag).unwrap_or_default())?;
-        line("charset", &format!("{} ({})", page.charset, told_by(self.charset)))?;
+        line("charset", &format!("{} ({})", page.charset, charset_source(self.charset)))?;
         if let (Some(topic), Some(relevant)) = (self.topic, self.relevant()) {
             let words = match (relevant, page.listing) {
                 (true, true) => "on-topic listing page",
@@ -244,10 +244,10 @@ impl<'a> Seen<'a> {
         if !page.text.is_empty() {
             outln!("\n{}", page.text);
         }
-        self.tell_links()
+        self.print_links()
     }
 
-    fn tell_links(&self) -> Result<()> {
+    fn print_links(&self) -> Result<()> {
         let mut links: Vec<&Outlink> = self.page.outlinks.iter().collect();
         if links.is_empty() {
             return Ok(());
@@ -259,12 +259,12 @@ impl<'a> Seen<'a> {
         for link in links.iter().take(LINKS) {
             let region = match link.region {
                 Region::Content => "content",
-                Region::Label => "label",
-                Region::Navigation => "navigation",
+                Region::Metadata => "metadata",
+                Region::Boilerplate => "boilerplate",
             };
             let nofollow = if link.nofollow { " nofollow" } else { "" };
             let scores = if scored {
-                let evidence = link.evidence;
+                let evidence = link.scores;
                 let parts = [evidence.anchor, evidence.context, evidence.url].map(|part| format!("{:.2}", part.get()));
                 format!("{:.3} = {}  ", link.relevance.get(), parts.join(", "))
             } else {
@@ -285,7 +285,7 @@ fn unscored(parsed: &Parsed) -> TopicScores {
     TopicScores { relevance: Relevance::ZERO, terms: Vec::new(), layer: None, links }
 }
 
-fn told_by(from: CharsetFrom) -> &'static str {
+fn charset_source(from: CharsetFrom) -> &'static str {
     match from {
         CharsetFrom::Bom => "from the byte order mark",
         CharsetFrom::Header => "from the HTTP header",

@@ -29,11 +29,11 @@ pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bo
             continue;
         }
         let refusal = config.scope.refuses(&url).or_else(|| suidao::trap::path::refuses(&config.traps, &url));
-        let told = json!({
-            "given": text, "url": url, "host": url.authority(), "robots": url.robots(), "in_scope": refusal.is_none(),
-            "refused": refusal, "why": refusal.map(SkipReason::why), "weight": url_weight(&url),
+        let line = json!({
+            "input": text, "url": url, "host": url.authority(), "robots": url.robots(), "in_scope": refusal.is_none(),
+            "skip_reason": refusal, "why": refusal.map(SkipReason::why), "weight": url_weight(&url),
         });
-        outln!("{told}");
+        outln!("{line}");
     }
     Ok(sound)
 }

@@ -38,7 +38,7 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
             Outlink {
                 url: url(to),
                 anchor: String::new(),
-                evidence: LinkScores::default(),
+                scores: LinkScores::default(),
                 relevance,
                 region: Region::Content,
                 path: 0,

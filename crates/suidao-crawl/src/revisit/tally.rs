@@ -10,22 +10,22 @@ use suidao_page::model::{Batch, Budget, Event, UrlId, UrlOrigin};
 pub struct RoundTally {
     /// Start, RFC 3339.
     #[serde(skip)]
-    pub begun: suidao_page::model::Millis,
+    pub started: suidao_page::model::Millis,
     #[serde(skip)]
     pub budget: Budget,
-    pub ended: bool,
+    pub finished: bool,
     /// Known pages chosen.
     pub due: u64,
     pub requests: u64,
     pub visits: u64,
     /// Visits: the text differed.
-    pub changed: u64,
+    pub text_changed: u64,
     /// Visits: the text was the same, the links of the main content differed.
-    pub relinked: u64,
+    pub links_changed: u64,
     /// Visits: the bytes differed, text and links were the same.
-    pub rewritten: u64,
+    pub bytes_changed: u64,
     /// Visits: the same bytes.
-    pub same: u64,
+    pub identical: u64,
     /// Visits: 304 Not Modified.
     pub not_modified: u64,
     /// Visits: missing (404, 410, a redirect), or failed.
@@ -66,12 +66,12 @@ impl Rounds {
                 Some(Budget::Spent) => {
                     self.due.clear();
                     if let Some(round) = self.rounds.last_mut() {
-                        round.ended = true;
+                        round.finished = true;
                     }
                 }
                 Some(budget) => {
                     self.due.clear();
-                    self.rounds.push(RoundTally { begun: at, budget, ..RoundTally::default() });
+                    self.rounds.push(RoundTally { started: at, budget, ..RoundTally::default() });
                 }
                 None => {}
             }
@@ -80,7 +80,7 @@ impl Rounds {
                 round.due += step.due.len() as u64;
             }
         }
-        let Some(round) = self.rounds.last_mut().filter(|round| !round.ended) else { return };
+        let Some(round) = self.rounds.last_mut().filter(|round| !round.finished) else { return };
         round.unanswered += u64::from(event.is_unanswered());
         match event {
             Event::Discovered(found) => {
@@ -101,9 +101,9 @@ impl Rounds {
                         round.visits += 1;
                         round.new_links += new_links;
                         match (found.text, found.links) {
-                            (true, _) => round.changed += 1,
-                            (false, true) => round.relinked += 1,
-                            (false, false) => round.rewritten += 1,
+                            (true, _) => round.text_changed += 1,
+                            (false, true) => round.links_changed += 1,
+                            (false, false) => round.bytes_changed += 1,
                         }
                     }
                 }
@@ -115,7 +115,7 @@ impl Rounds {
                 if *status == 304 {
                     round.not_modified += 1;
                 } else {
-                    round.same += 1;
+                    round.identical += 1;
                 }
             }
             Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => {

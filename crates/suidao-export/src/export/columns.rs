@@ -125,8 +125,8 @@ fn posts(rows: &[CorpusDocument]) -> Vec<Leaf> {
 pub fn region(region: Region) -> &'static str {
     match region {
         Region::Content => "content",
-        Region::Label => "label",
-        Region::Navigation => "navigation",
+        Region::Metadata => "metadata",
+        Region::Boilerplate => "boilerplate",
     }
 }
 

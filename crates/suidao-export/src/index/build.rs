@@ -174,7 +174,7 @@ fn made(fields: &Fields, document: &CorpusDocument, number: usize, kept: u32, at
     if let Some(original) = &document.duplicate_of {
         made.add_text(fields.duplicate_of, original.as_str());
     }
-    made.add_u64(fields.kept, u64::from(kept));
+    made.add_u64(fields.representative, u64::from(kept));
     made.add_u64(fields.depth, u64::from(document.depth));
     made.add_u64(fields.hops, u64::from(document.hops));
     if let Some(k) = document.k {

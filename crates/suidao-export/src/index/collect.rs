@@ -11,7 +11,7 @@ use suidao_page::model::Day;
 pub(super) struct CollectedRow {
     pub address: DocAddress,
     pub page: u64,
-    pub kept: u64,
+    pub representative: u64,
     pub score: Score,
     pub relevance: f32,
     pub relevant: bool,
@@ -27,7 +27,7 @@ pub(super) struct RowCollector;
 pub(super) struct SegmentRows {
     segment: SegmentOrdinal,
     page: Column<u64>,
-    kept: Column<u64>,
+    representative: Column<u64>,
     relevance: Column<f64>,
     relevant: Column<bool>,
     listing: Column<bool>,
@@ -46,7 +46,7 @@ impl Collector for RowCollector {
         Ok(SegmentRows {
             segment,
             page: columns.u64("page")?,
-            kept: columns.u64("kept")?,
+            representative: columns.u64("kept")?,
             relevance: columns.f64("relevance")?,
             relevant: columns.bool("relevant")?,
             listing: columns.bool("listing")?,
@@ -75,7 +75,7 @@ impl SegmentCollector for SegmentRows {
         self.rows.push(CollectedRow {
             address: DocAddress::new(self.segment, doc),
             page,
-            kept: self.kept.first(doc).unwrap_or(page),
+            representative: self.representative.first(doc).unwrap_or(page),
             score,
             relevance: self.relevance.first(doc).unwrap_or_default() as f32,
             relevant: self.relevant.first(doc).unwrap_or_default(),

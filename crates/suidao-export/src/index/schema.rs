@@ -50,7 +50,7 @@ fields! {
     /// URL of the best page of its group of duplicates.
     duplicate_of: add_text_field(STRING | STORED);
     /// `page` of the best page of its group; its own if it is the best or has no duplicates.
-    kept: add_u64_field(number());
+    representative: add_u64_field(number());
     depth: add_u64_field(number());
     /// Off-topic pages since the last relevant one.
     hops: add_u64_field(number());

@@ -290,7 +290,7 @@ impl Index {
             let mut groups: FxHashMap<u64, usize> = FxHashMap::default();
             rows.retain(|row| {
                 let next = folded.len();
-                let place = *groups.entry(row.kept).or_insert(next);
+                let place = *groups.entry(row.representative).or_insert(next);
                 if place == next {
                     folded.push(0)
                 } else {

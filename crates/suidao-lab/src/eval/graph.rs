@@ -220,7 +220,7 @@ pub(super) mod tests {
             let outlink = |name: &str| Outlink {
                 url: url(name),
                 anchor: String::new(),
-                evidence: LinkScores::default(),
+                scores: LinkScores::default(),
                 relevance: Relevance::ZERO,
                 region: Region::Content,
                 path: 0,

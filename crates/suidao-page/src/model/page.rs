@@ -162,9 +162,9 @@ pub enum Region {
     /// Main content.
     Content,
     /// Tags, categories and other metadata of the page.
-    Label,
+    Metadata,
     /// Navigation, sidebar, footer or other boilerplate.
-    Navigation,
+    Boilerplate,
 }
 
 /// Least characters of main text, without white space, of a page with a text of its own.
@@ -196,7 +196,7 @@ pub struct Outlink {
     /// Link text, white space folded, at most 80 characters.
     pub anchor: String,
     /// Eq. (3)'s terms.
-    pub evidence: LinkScores,
+    pub scores: LinkScores,
     /// Eq. (3): w1·anchor + w2·context + w3·url.
     pub relevance: Relevance,
     pub region: Region,

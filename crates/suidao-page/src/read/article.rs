@@ -96,7 +96,7 @@ pub(super) fn narrow(markup: &mut ParsedHtml) {
     for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
         let kept = within[setting.element as usize] || is_rest(at, setting) || lead.contains(&at);
         if !kept && block.region == Region::Content {
-            block.region = Region::Navigation;
+            block.region = Region::Boilerplate;
         }
     }
 }
@@ -275,7 +275,7 @@ pub(super) fn leave_out_boxes(markup: &mut ParsedHtml) {
 fn leave_out(markup: &mut ParsedHtml, blocks: Range<usize>) {
     for block in &mut markup.document.blocks[blocks] {
         if block.region == Region::Content {
-            block.region = Region::Navigation;
+            block.region = Region::Boilerplate;
         }
     }
 }

@@ -85,8 +85,8 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
         };
         block.region = match areas[at] {
             _ if is_content => Region::Content,
-            Zone::Label => Region::Label,
-            _ => Region::Navigation,
+            Zone::Label => Region::Metadata,
+            _ => Region::Boilerplate,
         };
         if is_content {
             chosen.add(own);
@@ -242,21 +242,21 @@ fn trim(markup: &mut ParsedHtml, lists: bool) {
         if self::line(markup, block, setting)
             .is_some_and(|line| is_promo(line, amount.linked * 2 >= amount.total()) || is_photo_credit(line))
         {
-            found.push((at, Region::Navigation));
+            found.push((at, Region::Boilerplate));
             continue;
         }
         let region = line.and_then(|line| {
             if is_navigation(line, amount.linked * 2 >= amount.total()) || below && is_closing(line) {
-                return Some(Region::Navigation);
+                return Some(Region::Boilerplate);
             }
             if outside && !below && !lists && is_dateline(line) {
-                return Some(Region::Label);
+                return Some(Region::Metadata);
             }
             let value = if outside { is_metadata_line(line) } else { None };
             if value == Some(false) {
                 label = Some(own);
             }
-            (value.is_some() || outside && valued).then_some(Region::Label)
+            (value.is_some() || outside && valued).then_some(Region::Metadata)
         });
         match region {
             Some(region) => found.push((at, region)),

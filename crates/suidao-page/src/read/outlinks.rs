@@ -55,7 +55,7 @@ fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Ou
             None => {
                 places.insert(link.url.as_str(), outlinks.len());
                 let (url, region, path) = (link.url.clone(), link.region, link.path);
-                outlinks.push(Outlink { url, anchor, evidence, relevance, region, path, nofollow });
+                outlinks.push(Outlink { url, anchor, scores: evidence, relevance, region, path, nofollow });
             }
             Some(&place) => {
                 let known = &mut outlinks[place];
@@ -65,7 +65,7 @@ fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Ou
                 }
                 let better = relevance > known.relevance;
                 if better {
-                    (known.evidence, known.relevance) = (evidence, relevance);
+                    (known.scores, known.relevance) = (evidence, relevance);
                 }
                 if known.anchor.is_empty() || better && !anchor.is_empty() {
                     known.anchor = anchor;
@@ -79,8 +79,8 @@ fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Ou
 /// Rank of a region, to choose among the links of one URL.
 fn rank(region: Region) -> u8 {
     match region {
-        Region::Navigation => 0,
-        Region::Label => 1,
+        Region::Boilerplate => 0,
+        Region::Metadata => 1,
         Region::Content => 2,
     }
 }

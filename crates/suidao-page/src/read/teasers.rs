@@ -38,7 +38,7 @@ pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: u
     let mut boxes = vec![false; markup.elements.len()];
     for at in teasers {
         // The element may also contain other text.
-        markup.document.blocks[at].region = Region::Navigation;
+        markup.document.blocks[at].region = Region::Boilerplate;
         let mut whole = markup.settings[at].element as usize;
         while whole != 0 && amounts[whole].total() <= LINE {
             boxes[whole] = true;
@@ -53,7 +53,7 @@ pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: u
     }
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings).skip(first) {
         if boxes[setting.element as usize] && block.region == Region::Content {
-            block.region = Region::Navigation;
+            block.region = Region::Boilerplate;
         }
     }
 }

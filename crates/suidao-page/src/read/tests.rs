@@ -304,7 +304,7 @@ fn blog_post_with_sidebar() {
     assert_eq!(feeds, ["http://a.cn/feed/", "http://feeds.cn/a?b=1&c=2"]);
     let own = |url: &str, text: &str| (url.to_owned(), text.to_owned());
     assert_eq!(anchors(&parsed, Region::Content), [own("http://gym.cn/?a=1", "体育馆"), own("/photo", "比赛 照片")]);
-    let beside: Vec<_> = anchors(&parsed, Region::Navigation).into_iter().map(|(url, _)| url).collect();
+    let beside: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(url, _)| url).collect();
     assert_eq!(beside, ["/", "/", "/archives/", "/about/", "/2020/a/", "/2020/b/", "/2020/c/", "/2020/d/"]);
     let refused: Vec<_> = parsed.document.links.iter().filter(|l| l.nofollow).map(|l| l.url.path()).collect();
     assert_eq!(refused, ["/2020/d/"]);
@@ -336,7 +336,7 @@ fn forum_list_keeps_its_threads() {
         assert!(content.iter().any(|anchor| anchor == title), "{content:?}");
         assert!(parsed.text.contains(title));
     }
-    let beside: Vec<_> = anchors(&parsed, Region::Navigation).into_iter().map(|(_, text)| text).collect();
+    let beside: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(_, text)| text).collect();
     assert!(beside.contains(&"论坛首页".to_owned()) && beside.contains(&"联系我们".to_owned()));
 }
 
@@ -348,7 +348,7 @@ fn page_of_links_has_content() {
     check(&parsed);
     assert!(parsed.text.starts_with("- 第0篇文章的标题\n- 第1篇"));
     assert_eq!(anchors(&parsed, Region::Content).len(), 30);
-    assert_eq!(anchors(&parsed, Region::Navigation).len(), 1);
+    assert_eq!(anchors(&parsed, Region::Boilerplate).len(), 1);
     // If everything is named navigation, there is nothing else to show.
     let parsed = html("<nav><a href=/a>第一</a><a href=/b>第二</a></nav>");
     assert_eq!(parsed.text, "第一第二");
@@ -379,7 +379,7 @@ fn links_stand_where_they_stand() {
     let parsed = html(page);
     check(&parsed);
     let mut all = anchors(&parsed, Region::Content);
-    all.extend(anchors(&parsed, Region::Navigation));
+    all.extend(anchors(&parsed, Region::Boilerplate));
     let brief: Vec<_> = all.iter().map(|(url, text)| format!("{url} {text}")).collect();
     assert_eq!(
         brief,
@@ -596,7 +596,7 @@ fn hidden_menus_keep_their_links_and_lose_their_text() {
          <p>正文在这里，足够长的一段话，说的是隧道。</p>",
     );
     let links: Vec<_> = page.document.links.iter().map(|link| (link.url.path(), link.region)).collect();
-    assert_eq!(links, [("/tech", Region::Navigation), ("/more", Region::Navigation)]);
+    assert_eq!(links, [("/tech", Region::Boilerplate), ("/more", Region::Boilerplate)]);
     assert_eq!(page.text, "正文在这里，足够长的一段话，说的是隧道。");
 }
 

@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn furniture_and_hidden_text_are_no_content() {
         let scores =
-            topic().score(&document(&[(&["足球"], Region::Navigation), (&["!足球", "电影"], Region::Content)]));
+            topic().score(&document(&[(&["足球"], Region::Boilerplate), (&["!足球", "电影"], Region::Content)]));
         assert_eq!(scores.relevance, Relevance::ZERO);
         assert!(scores.terms.is_empty());
     }
@@ -324,7 +324,7 @@ mod tests {
     fn the_pages_own_tags_add_to_its_text() {
         let tagged = document(&[
             (&["足球电影电影"], Region::Content),
-            (&["[足球](http://a.cn/tags/x/)", "[音乐](http://a.cn/tags/y/)"], Region::Navigation),
+            (&["[足球](http://a.cn/tags/x/)", "[音乐](http://a.cn/tags/y/)"], Region::Boilerplate),
         ]);
         let alone = |text: &str| page(text);
         let scores = topic().score(&tagged);
@@ -337,7 +337,7 @@ mod tests {
         lexicon.weights.tags = 0.0;
         assert_eq!(Topic::new(lexicon).score(&tagged).relevance.get(), alone("足球电影电影"));
         let only_tags =
-            document(&[(&["电影"], Region::Content), (&["[NBA](http://a.cn/tags/x/)"], Region::Navigation)]);
+            document(&[(&["电影"], Region::Content), (&["[NBA](http://a.cn/tags/x/)"], Region::Boilerplate)]);
         assert_eq!(topic().score(&only_tags).relevance.get(), alone("nba"));
     }
 
@@ -352,9 +352,9 @@ mod tests {
     fn a_link_is_judged_by_anchor_context_and_url() {
         let scores = topic().score(&document(&[
             (&["看", "[足球](http://a.cn/sports/)", "电影"], Region::Content),
-            (&["[电影](http://a.cn/2)", "足球"], Region::Navigation),
-            (&["[大学](http://a.cn/3)"], Region::Navigation),
-            (&["!足球", "[!篮球](http://a.cn/4)"], Region::Navigation),
+            (&["[电影](http://a.cn/2)", "足球"], Region::Boilerplate),
+            (&["[大学](http://a.cn/3)"], Region::Boilerplate),
+            (&["!足球", "[!篮球](http://a.cn/4)"], Region::Boilerplate),
         ]));
         let length = (0.64_f64 + 0.36 + 0.09 + 0.04 + 0.01).sqrt();
         let evidence: Vec<[f32; 3]> = scores
@@ -432,7 +432,7 @@ mod tests {
                 .collect();
             let texts: Vec<Vec<&str>> =
                 texts.iter().map(|pieces| pieces.iter().map(String::as_str).collect()).collect();
-            let region = |index: usize| if index.is_multiple_of(2) { Region::Content } else { Region::Navigation };
+            let region = |index: usize| if index.is_multiple_of(2) { Region::Content } else { Region::Boilerplate };
             let blocks: Vec<(&[&str], Region)> =
                 texts.iter().enumerate().map(|(index, pieces)| (pieces.as_slice(), region(index))).collect();
             let document = document(&blocks);

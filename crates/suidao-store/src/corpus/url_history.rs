@@ -19,7 +19,7 @@ const MOST_LINKS: usize = 10;
 /// A link to it and the page with that link; `None` for the list of seeds.
 #[derive(Serialize)]
 struct Linked {
-    on: Option<String>,
+    page: Option<String>,
     link: Link,
 }
 
@@ -28,9 +28,9 @@ struct Linked {
 struct Visit {
     at: String,
     status: Option<u16>,
-    what: String,
+    description: String,
     /// The text differs from that of the visit before.
-    changed: bool,
+    text_changed: bool,
     /// URLs never seen before that the page links to.
     new_links: usize,
     archive: Option<Location>,
@@ -41,27 +41,27 @@ struct Visit {
 pub struct UrlHistory {
     url: CrawlUrl,
     /// Its outcome; before one, why it is queued or was skipped.
-    fate: Value,
+    outcome: Value,
     visits: Vec<Visit>,
     links: Vec<Linked>,
     path: Vec<Discovered>,
     /// The outcome for people: in brief, and with queue and k.
     #[serde(skip)]
-    told: [String; 2],
+    summary: [String; 2],
     /// It was skipped because the robots.txt of its host was unreachable: the cause.
     #[serde(skip)]
-    is_hosts: bool,
+    host_unreachable: bool,
     #[serde(skip)]
-    unreached: Option<Failure>,
+    robots_failure: Option<Failure>,
     /// The pages on the path in words: in brief, and with k.
     #[serde(skip)]
-    pages: FxHashMap<UrlId, [String; 2]>,
+    page_summaries: FxHashMap<UrlId, [String; 2]>,
     #[serde(skip)]
     names: FxHashMap<UrlId, CrawlUrl>,
 }
 
 /// The page or redirect whose links an event lists.
-fn place_of(event: &Event) -> Option<UrlId> {
+fn source_of(event: &Event) -> Option<UrlId> {
     match event {
         Event::PageFetched(page) => Some(page.id),
         Event::Rejudged { id, .. }
@@ -91,13 +91,13 @@ impl UrlHistory {
                             id = Some(found.id);
                         }
                     }
-                    Event::LinkRejected { url: refused, from, reason } if refused == url => {
+                    Event::LinkRejected { url: rejected, from, reason } if rejected == url => {
                         skipped = Some((*reason, *from));
                         mentioned.extend(*from);
                     }
                     Event::PageFetched(page) if Some(page.id) == id => mentioned.extend(page.copy_of),
                     event => {
-                        let (Some(from), links) = (place_of(event).filter(|_| id.is_some()), event.links()) else {
+                        let (Some(from), links) = (source_of(event).filter(|_| id.is_some()), event.links()) else {
                             continue;
                         };
                         if Some(from) == id {
@@ -109,13 +109,13 @@ impl UrlHistory {
                 }
             }
         }
-        // Skipped as one link and known by another: the latter decides.
+        // If one link was skipped and another accepted, the accepted one counts.
         let skipped = skipped.filter(|_| id.is_none());
         let Some(last) = id.map(Some).or(skipped.map(|(_, from)| from)) else { return Ok(None) };
         let path: FxHashSet<UrlId> =
             std::iter::successors(last, |id| origins.get(id.0 as usize).copied().flatten()).collect();
         mentioned.extend(&path);
-        let mut story = Self::of(url.clone());
+        let mut history = Self::of(url.clone());
         let mut pages = 0;
         for record in batches() {
             let Record { batch, archive, .. } = record?;
@@ -126,126 +126,133 @@ impl UrlHistory {
                     let archive = archive.filter(|_| status.is_some());
                     let again = matches!(&event, Event::PageFetched(page) if page.changes.is_some());
                     let new_links = if again { discovered } else { 0 };
-                    story.visits.push(Visit { at: moment(batch.at), status, what, changed, new_links, archive });
+                    history.visits.push(Visit {
+                        at: moment(batch.at),
+                        status,
+                        description: what,
+                        text_changed: changed,
+                        new_links,
+                        archive,
+                    });
                 }
                 pages += u64::from(matches!(&event, Event::PageFetched(page) if page.changes.is_none()));
                 if let Event::Discovered(found) = &event {
                     if mentioned.contains(&found.id) {
-                        story.names.insert(found.id, found.url.clone());
+                        history.names.insert(found.id, found.url.clone());
                     }
-                    story.path.extend(path.contains(&found.id).then(|| found.clone()));
+                    history.path.extend(path.contains(&found.id).then(|| found.clone()));
                 }
                 if let Event::PageFetched(page) = &event
                     && path.contains(&page.id)
                 {
                     let brief = format!("  {:.3} {}", page.relevance.get(), verdict(page));
-                    let detailed = format!("{brief}, {}", k_in_words(page.queued_as));
-                    story.pages.insert(page.id, [brief, detailed]);
+                    let detailed = format!("{brief}, {}", describe_k(page.queued_as));
+                    history.page_summaries.insert(page.id, [brief, detailed]);
                 }
-                story.take(event, &moment(batch.at), id, pages);
+                history.take(event, &moment(batch.at), id, pages);
             }
         }
-        if story.fate.is_null() {
-            let refused = skipped.map(|(reason, _)| reason);
-            let standing = [false, true].map(|detailed| story.standing(refused, detailed));
-            story.told = standing.each_ref().map(|standing| format!("  {standing}\n"));
-            let [_, standing] = standing;
-            story.fate = json!({ "standing": standing, "refused": refused });
+        if history.outcome.is_null() {
+            let reason = skipped.map(|(reason, _)| reason);
+            let status = [false, true].map(|detailed| history.status(reason, detailed));
+            history.summary = status.each_ref().map(|status| format!("  {status}\n"));
+            let [_, status] = status;
+            history.outcome = json!({ "status": status, "reason": reason });
         }
-        Ok(Some(story))
+        Ok(Some(history))
     }
 
     fn of(url: CrawlUrl) -> Self {
         Self {
             url,
-            fate: Value::Null,
+            outcome: Value::Null,
             visits: Vec::new(),
             links: Vec::new(),
             path: Vec::new(),
-            pages: FxHashMap::default(),
+            page_summaries: FxHashMap::default(),
             names: FxHashMap::default(),
-            told: Default::default(),
-            is_hosts: false,
-            unreached: None,
+            summary: Default::default(),
+            host_unreachable: false,
+            robots_failure: None,
         }
     }
 
     fn take(&mut self, event: Event, at: &str, id: Option<UrlId>, pages: u64) {
-        if let Some(from) = place_of(&event) {
+        if let Some(from) = source_of(&event) {
             let to_it = event.links().iter().filter(|link| Some(link.to) == id);
-            let linked: Vec<Linked> = to_it.map(|link| Linked { on: Some(self.name(from)), link: *link }).collect();
+            let linked: Vec<Linked> = to_it.map(|link| Linked { page: Some(self.name(from)), link: *link }).collect();
             self.links.extend(linked);
         }
         let name = |link: Option<Link>| link.map(|link| self.name(link.to));
-        let once = |told: String| [told.clone(), told];
-        let (fate, told) = match event {
-            Event::SeedJudged(link) if Some(link.to) == id => return self.links.push(Linked { on: None, link }),
+        let same = |summary: String| [summary.clone(), summary];
+        let (outcome, summary) = match event {
+            Event::SeedJudged(link) if Some(link.to) == id => return self.links.push(Linked { page: None, link }),
             Event::Robots { origin, failure, .. }
                 if origin.split_once("://").is_some_and(|(_, host)| *host == *self.url.authority()) =>
             {
-                self.unreached = failure;
+                self.robots_failure = failure;
                 return;
             }
             Event::PageFetched(page) if Some(page.id) == id => {
-                let mut settled = json!(page);
+                let mut page_json = json!(page);
                 // Numbers of other URLs mean nothing to readers.
-                if let Some(fields) = settled.as_object_mut() {
+                if let Some(fields) = page_json.as_object_mut() {
                     fields.retain(|name, _| !matches!(name.as_str(), "links" | "known"));
                 }
-                let fate = json!({ "fetched": at, "page": pages, "settled": settled });
-                let told = |detailed| format!("fetched {at} as page {pages}, {}", self.page(&page, detailed));
-                (fate, [false, true].map(told))
+                let outcome = json!({ "fetched": at, "number": pages, "page": page_json });
+                let summary = |detailed| format!("fetched {at} as page {pages}, {}", self.page(&page, detailed));
+                (outcome, [false, true].map(summary))
             }
             Event::SitemapRead { id: of, links, sources, .. } if Some(of) == id => {
-                let taken = links.len().saturating_sub(sources.len());
-                let told = format!("read {at} as a sitemap or feed: {taken} URLs taken");
-                (json!({ "read_as_source": at, "taken": taken }), once(told))
+                let queued = links.len().saturating_sub(sources.len());
+                let summary = format!("read {at} as a sitemap or feed: {queued} URLs queued");
+                (json!({ "sitemap_read": at, "queued": queued }), same(summary))
             }
             Event::Redirected { id: of, link, .. } if Some(of) == id => {
                 let to = name(link);
-                let whither = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
-                (json!({ "redirected": at, "to": to }), once(format!("redirected {at} to {whither}")))
+                let target = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
+                (json!({ "redirected": at, "to": to }), same(format!("redirected {at} to {target}")))
             }
             Event::SchemeRewritten { id: of, link } if Some(of) == id => {
-                let (to, why) = (name(link), self.spelling(link));
-                let whither = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
-                (json!({ "moved": at, "to": to, "why": why }), once(format!("replaced {at} {why}: {whither}")))
+                let (to, why) = (name(link), self.rewrite_reason(link));
+                let target = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
+                (json!({ "rewritten": at, "to": to, "why": why }), same(format!("replaced {at} {why}: {target}")))
             }
             Event::FetchFailed { id: of, failure } if Some(of) == id => {
-                (json!({ "failed": at, "why": failure.to_string() }), once(format!("failed {at}: {failure}")))
+                (json!({ "failed": at, "failure": failure.to_string() }), same(format!("failed {at}: {failure}")))
             }
             Event::UrlExcluded { id: of, reason } if Some(of) == id => {
                 let why = reason.why();
-                self.is_hosts = reason.is_hosts();
-                (json!({ "refused": at, "reason": reason, "why": why }), once(format!("skipped {at}: {why}")))
+                self.host_unreachable = reason.is_hosts();
+                (json!({ "skipped": at, "reason": reason, "why": why }), same(format!("skipped {at}: {why}")))
             }
             _ => return,
         };
-        // A fetched page stays fetched.
-        if self.fate.get("fetched").is_none() {
-            (self.fate, self.told) = (fate, told.map(|told| format!("  {told}\n")));
+        // Later events of a revisit do not replace the first fetch.
+        if self.outcome.get("fetched").is_none() {
+            (self.outcome, self.summary) = (outcome, summary.map(|summary| format!("  {summary}\n")));
         }
     }
 
     /// Links to it, the best first: followed before dropped, then by scores, then by priority, then in order of
     /// discovery.
-    fn judged(&self) -> Vec<&Linked> {
-        let mut judged: Vec<&Linked> = self.links.iter().filter(|linked| linked.on.is_some()).collect();
-        judged.sort_by(|one, other| {
+    fn scored_links(&self) -> Vec<&Linked> {
+        let mut links: Vec<&Linked> = self.links.iter().filter(|linked| linked.page.is_some()).collect();
+        links.sort_by(|one, other| {
             let (mine, its) = (followed(&one.link), followed(&other.link));
             let evidence = other.link.relevance.get().total_cmp(&one.link.relevance.get());
-            let priority = |place: Option<QueueEntry>| place.map(|place| place.priority);
+            let priority = |entry: Option<QueueEntry>| entry.map(|entry| entry.priority);
             let is_followed = its.is_some().cmp(&mine.is_some());
             is_followed.then(evidence).then_with(|| priority(its).cmp(&priority(mine)))
         });
-        judged
+        links
     }
 
     fn name(&self, id: UrlId) -> String {
         self.names.get(&id).map_or_else(|| format!("URL number {}", id.0), ToString::to_string)
     }
 
-    fn spelling(&self, to: Option<Link>) -> &'static str {
+    fn rewrite_reason(&self, to: Option<Link>) -> &'static str {
         match to.and_then(|link| self.names.get(&link.to)) {
             Some(to) if to.scheme() != self.url.scheme() => "by the scheme its host answers",
             Some(_) => "by the URL without its session parameter",
@@ -254,13 +261,13 @@ impl UrlHistory {
     }
 
     /// Why it is still queued or was left, if nothing has happened to it yet.
-    fn standing(&self, refused: Option<SkipReason>, detailed: bool) -> String {
-        if let Some(reason) = refused {
+    fn status(&self, skipped: Option<SkipReason>, detailed: bool) -> String {
+        if let Some(reason) = skipped {
             return format!("skipped: {}", reason.why());
         }
-        let places = self.links.iter().filter_map(|linked| followed(&linked.link));
-        match (places.max_by_key(|place| (std::cmp::Reverse(place.queue), place.priority)), self.links.last()) {
-            (Some(place), _) => format!("queued: {}", place_in_words(place, detailed)),
+        let entries = self.links.iter().filter_map(|linked| followed(&linked.link));
+        match (entries.max_by_key(|entry| (std::cmp::Reverse(entry.queue), entry.priority)), self.links.last()) {
+            (Some(entry), _) => format!("queued: {}", describe_entry(entry, detailed)),
             (None, Some(Linked { link: Link { decision: LinkDecision::Drop(reason), .. }, .. })) => {
                 format!("not queued: {}", reason.why())
             }
@@ -269,39 +276,41 @@ impl UrlHistory {
     }
 
     fn page(&self, page: &PageProcessed, detailed: bool) -> String {
-        let mut told = vec![format!("status {}: {}", page.status, page.title)];
-        let mut tell = |line: String| told.push(line);
+        let mut lines = vec![format!("status {}: {}", page.status, page.title)];
+        let mut add = |line: String| lines.push(line);
         if page.rendered {
-            tell("rendered in a browser".to_owned());
+            add("rendered in a browser".to_owned());
         }
-        tell(format!("relevance {:.3}: {}", page.relevance.get(), verdict(page)));
+        add(format!("relevance {:.3}: {}", page.relevance.get(), verdict(page)));
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
         let none = "no topic terms".to_owned();
-        tell(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });
+        add(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });
         if page.foreign {
             let language = page.language.as_deref().map_or("unknown", language_tag);
-            tell(format!("language {language} is not one of keep.languages: not exported"));
+            add(format!("language {language} is not one of keep.languages: not exported"));
         }
         if page.noindex {
-            tell("marked noindex: exported only with --with-noindex".to_owned());
+            add("marked noindex: exported only with --with-noindex".to_owned());
         }
         match (&page.canonical, page.copy_of.map(|of| self.name(of))) {
             (Some(_), Some(of)) => {
-                tell(format!("canonical URL {of}: exported in its place if the text is the same"));
+                add(format!("canonical URL {of}: exported instead if the text is the same"));
             }
-            (Some(claimed), None) => tell(format!("canonical URL {claimed}: ignored as implausible")),
+            (Some(claimed), None) => add(format!("canonical URL {claimed}: ignored as implausible")),
             _ => {}
         }
-        tell(format!("queued with {}", place_in_words(page.queued_as, detailed)));
-        told.join("\n  ")
+        add(format!("queued with {}", describe_entry(page.queued_as, detailed)));
+        lines.join("\n  ")
     }
 }
 
 impl fmt::Display for UrlHistory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let detailed = out.alternate();
-        write!(out, "{}\n{}", self.url, self.told[usize::from(detailed)])?;
-        if let Some(failure) = self.unreached.as_ref().filter(|_| self.is_hosts && self.fate.get("reason").is_some()) {
+        write!(out, "{}\n{}", self.url, self.summary[usize::from(detailed)])?;
+        if let Some(failure) =
+            self.robots_failure.as_ref().filter(|_| self.host_unreachable && self.outcome.get("reason").is_some())
+        {
             writeln!(out, "  last robots.txt request to the host: {failure}")?;
         }
         if self.visits.len() > 1 {
@@ -309,21 +318,22 @@ impl fmt::Display for UrlHistory {
         }
         for visit in self.visits.iter().filter(|_| self.visits.len() > 1) {
             let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
-            write!(out, "  {}  {status}  {}", visit.at, visit.what)?;
+            write!(out, "  {}  {status}  {}", visit.at, visit.description)?;
             if visit.new_links > 0 {
                 write!(out, ", {} new links", visit.new_links)?;
             }
-            let place = visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
-            writeln!(out, "{place}")?;
+            let location =
+                visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
+            writeln!(out, "{location}")?;
         }
-        let judged = self.judged();
-        if !judged.is_empty() {
-            writeln!(out, "scored links to it, best first: {}", judged.len())?;
+        let links = self.scored_links();
+        if !links.is_empty() {
+            writeln!(out, "scored links to it, best first: {}", links.len())?;
         }
-        for Linked { on, link } in judged.iter().take(MOST_LINKS) {
+        for Linked { page: on, link } in links.iter().take(MOST_LINKS) {
             let [anchor, context, url] = [link.scores.anchor, link.scores.context, link.scores.url];
             let verdict = match link.decision {
-                LinkDecision::Follow(place) => place_in_words(place, detailed),
+                LinkDecision::Follow(entry) => describe_entry(entry, detailed),
                 LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
             };
             writeln!(
@@ -336,8 +346,8 @@ impl fmt::Display for UrlHistory {
                 on.as_deref().unwrap_or_default(),
             )?;
         }
-        if judged.len() > MOST_LINKS {
-            writeln!(out, "  and {} more (`suidao why --json` lists all)", judged.len() - MOST_LINKS)?;
+        if links.len() > MOST_LINKS {
+            writeln!(out, "  and {} more (`suidao why --json` lists all)", links.len() - MOST_LINKS)?;
         }
         writeln!(out, "path:")?;
         for found in &self.path {
@@ -351,10 +361,10 @@ impl fmt::Display for UrlHistory {
                 UrlOrigin::Link(_) => format!("link “{}”", found.anchor),
                 UrlOrigin::Redirect(_) => "redirect".to_owned(),
             };
-            let page = self.pages.get(&found.id).map_or("", |told| told[usize::from(detailed)].as_str());
+            let page = self.page_summaries.get(&found.id).map_or("", |summary| summary[usize::from(detailed)].as_str());
             writeln!(out, "  {} ({how}){page}", found.url)?;
         }
-        if self.fate.get("standing").is_some() && !self.fate["refused"].is_null() {
+        if self.outcome.get("status").is_some() && !self.outcome["reason"].is_null() {
             writeln!(out, "  {} (skipped)", self.url)?;
         }
         Ok(())
@@ -398,7 +408,7 @@ fn visit(event: &Event, id: Option<UrlId>) -> Option<(Option<u16>, String, bool)
 
 fn followed(link: &Link) -> Option<QueueEntry> {
     match link.decision {
-        LinkDecision::Follow(place) => Some(place),
+        LinkDecision::Follow(entry) => Some(entry),
         LinkDecision::Drop(_) => None,
     }
 }
@@ -412,21 +422,21 @@ fn parent(origin: UrlOrigin) -> Option<UrlId> {
     }
 }
 
-fn k_in_words(place: QueueEntry) -> String {
-    match place.path.k {
+fn describe_k(entry: QueueEntry) -> String {
+    match entry.path.k {
         TunnelBudget::Unbounded => "k ∞".to_owned(),
         TunnelBudget::Left(left) => format!("k {left}"),
     }
 }
 
-fn place_in_words(place: QueueEntry, detailed: bool) -> String {
-    let queue = if detailed { format!("queue {}, {}, ", place.queue.0, k_in_words(place)) } else { String::new() };
-    let pages = if place.path.hops == 1 { "page" } else { "pages" };
+fn describe_entry(entry: QueueEntry, detailed: bool) -> String {
+    let queue = if detailed { format!("queue {}, {}, ", entry.queue.0, describe_k(entry)) } else { String::new() };
+    let pages = if entry.path.hops == 1 { "page" } else { "pages" };
     format!(
         "priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
-        place.priority.get(),
-        place.path.hops,
-        place.path.depth,
+        entry.priority.get(),
+        entry.path.hops,
+        entry.path.depth,
     )
 }
 
@@ -450,27 +460,30 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let store = crawl(root.path(), &[("http://a.cn/1", "<title>球讯</title><p>足球")]);
         let url = CrawlUrl::parse("http://a.cn/1").unwrap();
-        let told = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
-        assert!(!told.to_string().contains("visits:") && told.visits[0].what == "first fetch: 球讯", "{told}");
-        let mut settled = store.batch(0).unwrap().batch;
-        let first = settled.at;
-        for event in &mut settled.events {
+        let history = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
+        assert!(
+            !history.to_string().contains("visits:") && history.visits[0].description == "first fetch: 球讯",
+            "{history}"
+        );
+        let mut revisit = store.batch(0).unwrap().batch;
+        let first = revisit.at;
+        for event in &mut revisit.events {
             if let Event::PageFetched(page) = event {
                 page.changes = Some(PageChanges { text: true, links: false });
             }
         }
         drop(store);
-        let store = revisited(root.path(), settled, first);
-        let told = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
-        let [before, after] = told.visits.as_slice() else { panic!("{told}") };
-        assert!(before.archive.is_some() && after.changed && after.archive > before.archive, "{told}");
-        let text = told.to_string();
+        let store = revisited(root.path(), revisit, first);
+        let history = UrlHistory::read(|| store.batches(), &url).unwrap().unwrap();
+        let [before, after] = history.visits.as_slice() else { panic!("{history}") };
+        assert!(before.archive.is_some() && after.text_changed && after.archive > before.archive, "{history}");
+        let text = history.to_string();
         assert!(text.contains("visits:\n") && text.contains("  200  text changed  [file 1 byte "), "{text}");
         assert!(text.contains("fetched ") && text.contains(" as page 1,"), "the first fetch is the outcome: {text}");
     }
 
     #[test]
-    fn links_are_told_by_what_they_gave_and_how_many_more_there_are() {
+    fn links_are_listed_by_score_with_the_number_of_further_links() {
         let follow = |priority| {
             LinkDecision::Follow(QueueEntry {
                 queue: QueueId(0),
@@ -479,7 +492,7 @@ mod tests {
             })
         };
         let link = |n: u32, relevance, verdict| Linked {
-            on: Some(n.to_string()),
+            page: Some(n.to_string()),
             link: Link::bare(UrlId(0), Relevance::new(relevance), verdict),
         };
         let weak = (0..20).map(|n| link(n, 0.1, follow(0.2)));
@@ -490,13 +503,13 @@ mod tests {
             link(33, 0.5, follow(0.4)),
         ];
         let url = CrawlUrl::parse("http://a.cn/").unwrap();
-        let story = UrlHistory { links: weak.chain(others).collect(), ..UrlHistory::of(url) };
-        let order: Vec<&str> = story.judged().iter().map(|linked| linked.on.as_deref().unwrap()).collect();
+        let history = UrlHistory { links: weak.chain(others).collect(), ..UrlHistory::of(url) };
+        let order: Vec<&str> = history.scored_links().iter().map(|linked| linked.page.as_deref().unwrap()).collect();
         assert_eq!(order[..5], ["32", "33", "31", "0", "1"]);
-        assert_eq!(order.last(), Some(&"30"), "what was dropped gave nothing");
-        let (told, story_in_detail) = (story.to_string(), format!("{story:#}"));
-        assert!(told.contains("scored links to it, best first: 24\n  0.800 ("), "{told}");
-        assert!(told.contains("  and 14 more (`suidao why --json` lists all)\n"), "{told}");
-        assert!(!told.contains("queue") && story_in_detail.contains("queue 0, k "), "{told}");
+        assert_eq!(order.last(), Some(&"30"), "dropped links come last");
+        let (brief, detailed) = (history.to_string(), format!("{history:#}"));
+        assert!(brief.contains("scored links to it, best first: 24\n  0.800 ("), "{brief}");
+        assert!(brief.contains("  and 14 more (`suidao why --json` lists all)\n"), "{brief}");
+        assert!(!brief.contains("queue") && detailed.contains("queue 0, k "), "{brief}");
     }
 }

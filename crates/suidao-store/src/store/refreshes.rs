@@ -16,13 +16,13 @@ pub fn rounds(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
 pub fn write(store: &Store) -> Result<Vec<RoundTally>, StoreError> {
     let rounds = rounds(store)?;
     write_own(&store.directory().refresh_csv(), |out| {
-        let counts = "ended,due,requests,visits,changed,relinked,rewritten,same,not_modified,missing,retired,sources,signals,\
+        let counts = "finished,due,requests,visits,text_changed,links_changed,bytes_changed,identical,not_modified,missing,retired,sources,signals,\
                       new_links,pages,relevant,unanswered";
-        writeln!(out, "begun,kind,{counts}")?;
+        writeln!(out, "started,kind,{counts}")?;
         let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(&mut *out);
         for round in &rounds {
             let kind = if matches!(round.budget, Budget::PerDay(_)) { "watch" } else { "round" };
-            csv.serialize((date(round.begun), kind, round))?;
+            csv.serialize((date(round.started), kind, round))?;
         }
         Ok(csv.flush()?)
     })?;

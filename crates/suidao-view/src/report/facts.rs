@@ -21,7 +21,7 @@ pub struct ReportFacts {
     /// Failed URLs, the most frequent reason first.
     pub failed: Vec<Reason>,
     /// URLs skipped by policy, the most frequent reason first.
-    pub refused: Vec<Reason>,
+    pub skipped: Vec<Reason>,
     pub queue: QueueFacts,
 }
 
@@ -49,7 +49,7 @@ pub struct ReportCounts {
     pub relevant: u64,
     pub known: u64,
     pub failed: u64,
-    pub refused: u64,
+    pub skipped: u64,
     pub listings: u64,
     /// Pages with noindex.
     pub noindex: u64,
@@ -91,7 +91,7 @@ pub struct HostRow {
     pub relevant: u64,
     pub first: u64,
     pub failed: u64,
-    pub refused: u64,
+    pub skipped: u64,
     pub waiting: u64,
 }
 

@@ -58,7 +58,7 @@ pub fn gather(
         relevant: entries.iter().filter(|entry| entry.is_relevant()).count() as u64,
         known: ledger.host_of.len() as u64,
         failed: total(&failed),
-        refused: total(&refused),
+        skipped: total(&refused),
         listings: entries.iter().filter(|entry| entry.listing).count() as u64,
         noindex: entries.iter().filter(|entry| entry.noindex).count() as u64,
         archived: ledger.archived,
@@ -84,7 +84,7 @@ pub fn gather(
         tunnels: tunnels(catalogue, &traced, &names),
         terms: terms(&ledger),
         failed,
-        refused,
+        skipped: refused,
         queue: queue(&ledger),
     })
 }
@@ -151,7 +151,7 @@ fn hosts(catalogue: &Catalogue, ledger: &ReportAccumulator) -> HostFacts {
         let Some(row) = rows.get_mut(host as usize) else { continue };
         match standing {
             Standing::Failed => row.failed += 1,
-            Standing::Dropped(_) | Standing::Refused(_) => row.refused += 1,
+            Standing::Dropped(_) | Standing::Refused(_) => row.skipped += 1,
             Standing::Waiting => row.waiting += 1,
             Standing::New | Standing::Done => {}
         }

@@ -32,7 +32,7 @@ pub(super) fn text(view: &CrawlMonitor, glance: Option<&StatusSnapshot>) -> Resu
     all.register("failed_urls", "URLs that finally failed in this run", failed);
     let retried = counters("kind", tally.retried.iter().map(|(kind, count)| (kind.clone(), *count)));
     all.register("retried_fetches", "Failed fetches of this run that are retried", retried);
-    let robots = ["had", "unreachable"].map(str::to_owned).into_iter().zip(tally.robots);
+    let robots = ["fetched", "unreachable"].map(str::to_owned).into_iter().zip(tally.robots);
     all.register("robots", "robots.txt requests of this run by outcome", counters("outcome", robots));
     all.register("redirects", "Redirects in this run", ConstCounter::new(tally.redirects));
     all.register_with_unit(
@@ -76,7 +76,7 @@ pub(super) fn text(view: &CrawlMonitor, glance: Option<&StatusSnapshot>) -> Resu
             all.register(name, help, gauge(count));
         }
         let refused = overview.refusals.iter().map(|(reason, count)| (reason_name(*reason), *count));
-        all.register("refused_urls", "URLs skipped by crawl policy, by first reason", counters("reason", refused));
+        all.register("skipped_urls", "URLs skipped by crawl policy, by first reason", counters("reason", refused));
         let hosts = overview.hosts;
         let states = [
             ("asked", hosts.asked),

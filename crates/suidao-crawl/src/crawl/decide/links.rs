@@ -74,7 +74,7 @@ pub fn candidates(draft: &mut Draft, page: &LinkingPage, outlinks: Vec<Outlink>)
             continue;
         }
         found.targets.push(to);
-        let Outlink { evidence, relevance, region, path, .. } = outlink;
+        let Outlink { scores: evidence, relevance, region, path, .. } = outlink;
         found.links.push(LinkCandidate { url: target, evidence, relevance, region, path, role });
     }
     found

@@ -147,7 +147,7 @@ fn add_wanted(outlinks: &mut Vec<Outlink>, result: &ForumPageResult) {
         .map(|want| Outlink {
             url: want.url.clone(),
             anchor: want.text.clone(),
-            evidence: LinkScores::default(),
+            scores: LinkScores::default(),
             relevance: mean,
             region: Region::Content,
             path: 0,

@@ -146,9 +146,9 @@ impl State {
         targets: &[UrlId],
     ) -> bool {
         let Some(series) = &looked.series else { return false };
-        let any = visit.links.iter().any(|link| link.region != Region::Navigation);
+        let any = visit.links.iter().any(|link| link.region != Region::Boilerplate);
         let leads = visit.links.iter().zip(targets).filter(|(link, _)| {
-            let is_content = link.region != Region::Navigation || !any;
+            let is_content = link.region != Region::Boilerplate || !any;
             is_content && UrlSeries::of(&link.url).is_none_or(|other| !series.is_relative(&other))
         });
         let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();

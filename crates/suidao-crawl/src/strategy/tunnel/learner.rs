@@ -286,7 +286,7 @@ impl Learner {
             let (kind_of_target, its_family) = (target.kind, target.family);
             let met = std::mem::replace(&mut self.hosts[its_family.0 as usize].met, true);
             opened += u32::from(!met);
-            if is_document && kind_of_target == UrlKind::Tag && link.region != Region::Navigation {
+            if is_document && kind_of_target == UrlKind::Tag && link.region != Region::Boilerplate {
                 self.family(its_family).vote(worth);
             }
             if gone {

@@ -13,8 +13,8 @@ struct Told {
 type Said<'a> = (&'a str, f32, Region, u32);
 
 const CONTENT: Region = Region::Content;
-const LABEL: Region = Region::Label;
-const NAVIGATION: Region = Region::Navigation;
+const LABEL: Region = Region::Metadata;
+const NAVIGATION: Region = Region::Boilerplate;
 
 impl Told {
     fn new() -> Self {

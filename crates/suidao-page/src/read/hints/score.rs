@@ -8,7 +8,7 @@ use crate::topic::Topic;
 pub fn score_hints(hints: &mut Hints, topic: &Topic) {
     let mut document = ParsedDocument::default();
     // Entries with a URL only share one block without text.
-    document.blocks.push(TextBlock { pieces: 0..0, region: Region::Navigation, form: BlockKind::default() });
+    document.blocks.push(TextBlock { pieces: 0..0, region: Region::Boilerplate, form: BlockKind::default() });
     let add = |document: &mut ParsedDocument, text: &str| {
         let start = document.text.len();
         document.text.push_str(text);
@@ -26,7 +26,7 @@ pub fn score_hints(hints: &mut Hints, topic: &Topic) {
             block = document.blocks.len();
             let pieces = first..document.pieces.len();
             // Not main content, because there is no page.
-            document.blocks.push(TextBlock { pieces, region: Region::Navigation, form: BlockKind::default() });
+            document.blocks.push(TextBlock { pieces, region: Region::Boilerplate, form: BlockKind::default() });
         }
         let (url, region) = (hint.url.clone(), Region::Content);
         document.links.push(DocumentLink { url, anchor, block, region, nofollow: false, next: false, path: 0 });
