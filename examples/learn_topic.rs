@@ -1,0 +1,25 @@
+//! Learns a lexicon from sample pages of a generated web, and prints its first terms.
+//!
+//! `cargo run --example learn_topic`
+
+use suidao::model::Fetched;
+use suidao::topic::{Background, LearnOptions, Sample, Weighting, learn};
+use suidao::world::{SyntheticWeb, WebSpec};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let web = SyntheticWeb::new(WebSpec { pages: 600, hosts: 12, islands: 4, ..WebSpec::default() })?;
+    let pages = web.sample_pages(30).into_iter();
+    let samples: Vec<Sample> = pages.map(|(url, html)| Sample::from_fetched(&Fetched::html(url, html))).collect();
+    let options = LearnOptions {
+        name: "体育".to_owned(),
+        date: "2026-01-01".to_owned(),
+        sources: vec!["a generated web".to_owned()],
+        weighting: Weighting::default(),
+        terms: 100,
+    };
+    let lexicon = learn(&samples, &Background::built_in(), &options)?.lexicon;
+    for (term, weight) in lexicon.terms.iter().take(10) {
+        println!("{weight:.2} {term}");
+    }
+    Ok(())
+}
