@@ -87,15 +87,7 @@ fn main() {
     for run in 1..=runs {
         let scratch = tempfile::tempdir().expect("a temporary directory");
         let directory = CrawlDirectory::new(scratch.path().join("crawl"));
-        let job = Job {
-            topic: Arc::clone(&topic),
-            seeds: Clone::clone(&seeds),
-            config: config.clone(),
-            directory,
-            forum: None,
-            watch: None,
-            refresh: None,
-        };
+        let job = Job::new(Arc::clone(&topic), Clone::clone(&seeds), config.clone(), directory);
         let (cpu, begun) = (process::cpu_seconds(), Instant::now());
         let report = live::run(&job, |_| {}, std::future::pending()).expect("the crawl runs");
         let (wall, cpu) = (begun.elapsed().as_secs_f64(), process::cpu_seconds() - cpu);

@@ -154,15 +154,12 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
     config.crawl.in_flight = usize::try_from(number("SUIDAO_IN_FLIGHT", 256)).expect("a number");
     config.fetch.proxy = Some(proxy.to_owned());
     config.fetch.contact = Some("suidao bench on loopback".to_owned());
-    let job = Job {
-        topic: Arc::new(Topic::new(Lexicon::from_terms("体育", &words))),
-        seeds: world().seeds(),
+    let job = Job::new(
+        Arc::new(Topic::new(Lexicon::from_terms("体育", &words))),
+        world().seeds(),
         config,
-        directory: CrawlDirectory::new(directory),
-        forum: None,
-        watch: None,
-        refresh: None,
-    };
+        CrawlDirectory::new(directory),
+    );
     let every = (number("SUIDAO_PAGES", 1_000_000) / LINES).max(1);
     let (mut told, mut answered) = (0, false);
     let say = |line: String| {

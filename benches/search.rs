@@ -111,7 +111,7 @@ fn crawled(scratch: &Path) -> CrawlDirectory {
     config.fetch.contact = Some("suidao bench on loopback".to_owned());
     let directory = CrawlDirectory::new(scratch.join("crawl"));
     let topic = Arc::new(Topic::new(Lexicon::from_terms("体育", &words)));
-    let job = Job { topic, seeds, config, directory: directory.clone(), forum: None, watch: None, refresh: None };
+    let job = Job::new(topic, seeds, config, directory.clone());
     live::run(&job, |_| {}, std::future::pending()).expect("the crawl runs");
     directory
 }

@@ -35,6 +35,9 @@ pub struct CrawlArgs {
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub seeds: PathBuf,
+    /// File of further URLs to judge as links of a relevant page, one per line, with a text after the URL if there is one
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub add: Option<PathBuf>,
     /// Crawl directory; created if missing, resumed if it already holds this crawl
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub output: PathBuf,
@@ -91,7 +94,8 @@ pub fn run(args: &CrawlArgs, voice: Verbosity) -> Result<Exit> {
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
-    let job = Job::new(topic, seeds, config, directory);
+    let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
+    let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
     let mut screen = Screen::new(voice, args.json, job.config.goals());
     let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();

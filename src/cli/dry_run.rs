@@ -63,6 +63,7 @@ pub fn show(
         |seed: &CrawlUrl| config.scope.refuses(seed).or_else(|| suidao::trap::path::refuses(&config.traps, seed));
     let from = |id: UrlId| match origins.get(id.0 as usize) {
         Some(UrlOrigin::Seed) => "seed".to_owned(),
+        Some(UrlOrigin::Offered) => "added with --add".to_owned(),
         Some(UrlOrigin::Link(page)) => format!("linked from {}", crawl.url(*page)),
         Some(UrlOrigin::Redirect(page)) => format!("redirected from {}", crawl.url(*page)),
         Some(UrlOrigin::Listed(source)) => format!("listed in {}", crawl.url(*source)),

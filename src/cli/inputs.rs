@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use suidao::model::CrawlUrl;
+use suidao::crawl::OfferedLink;
+use suidao::model::{CrawlUrl, PathState, TunnelBudget};
 use suidao::store::own;
 use suidao::strategy::{StrategyName, StrategySettings};
 use suidao::text::entries;
@@ -28,17 +29,37 @@ fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
     Some([under("https")?, under("http")?])
 }
 
-/// Reads a list of URLs or host names, one per line. Empty lines, `#` comments and text after white space are ignored.
+/// Reads a list of URLs (the `what` of messages), one per line; a bare host is taken under both schemes.
 pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
+    Ok(lines_of_urls(path, what)?.into_iter().flat_map(|(urls, _)| urls).collect())
+}
+
+/// Reads links to offer to a crawl: URLs, each with a text if something follows it. They rank like links of a page at the
+/// page threshold.
+pub fn offered(path: &Path, topic: &Topic) -> Result<Vec<OfferedLink>> {
+    let inherited = topic.page_threshold();
+    let link_path = PathState { depth: 1, hops: 0, k: TunnelBudget::Unbounded, inherited };
+    let link = |(url, text): (CrawlUrl, String)| {
+        let (scores, relevance) = topic.score_link(&url, &text);
+        OfferedLink { url, anchor: text, scores, relevance, path: link_path }
+    };
+    let lines = lines_of_urls(path, "links")?;
+    let links = lines.into_iter().flat_map(|(urls, text)| urls.into_iter().map(move |url| (url, text.clone())));
+    Ok(links.map(link).collect())
+}
+
+/// The URLs of each line, and the text after them.
+fn lines_of_urls(path: &Path, what: &str) -> Result<Vec<(Vec<CrawlUrl>, String)>> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the {what} {name}; give a text file with one URL per line"))?;
     let (mut urls, mut wrong) = (Vec::new(), Vec::new());
     for (number, line) in entries(&text) {
-        let word = line.split_whitespace().next().unwrap_or(line);
+        let (word, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let text = text.trim().to_owned();
         match (CrawlUrl::parse(word), bare(word)) {
-            (Ok(url), _) => urls.push(url),
-            (_, Some(both)) => urls.extend(both),
+            (Ok(url), _) => urls.push((vec![url], text)),
+            (_, Some(both)) => urls.push((both.into_iter().collect(), text)),
             (Err(error), None) => wrong.push(format!("line {number}: {word} is not a URL to crawl: {error}")),
         }
     }

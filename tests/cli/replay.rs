@@ -229,5 +229,5 @@ fn context_graphs_are_learnt_on_one_world_and_tried_on_another() {
     let with = given("strategy.context-graph.model=layers.toml");
     result(replay(dir.path(), "world:4.toml", &with));
     let text = fs::read_to_string(dir.path().join("out/events.jsonl")).unwrap();
-    assert!(text.contains("\"lane\":0") && text.contains("\"lane\":5"), "pages of several layers");
+    assert!(text.contains("\"queue\":0") && text.contains("\"queue\":5"), "pages of several layers");
 }

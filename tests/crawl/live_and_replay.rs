@@ -57,7 +57,7 @@ fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<Stri
     config.fetch.proxy = Some(stage.server.proxy());
     let directory = CrawlDirectory::new(stage.path(name));
     let mut told = Vec::new();
-    let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
+    let job = Job::new(topic, seeds, config, directory);
     let tell = |news: live::News| {
         if let live::News::Batch(batch, _) = news {
             told.push(batch.clone());

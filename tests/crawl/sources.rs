@@ -573,7 +573,7 @@ fn skipped_is_complete(dir: &Path) {
                 links.clone()
             }
             Event::Redirected { link, .. } | Event::SchemeRewritten { link, .. } => link.iter().copied().collect(),
-            Event::SeedJudged(link) => vec![*link],
+            Event::SeedJudged(link) | Event::LinkOffered(link) => vec![*link],
             _ => Vec::new(),
         };
         waiting

@@ -513,7 +513,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
         let config = config(&server.proxy(), sets);
         let seeds = vec![CrawlUrl::parse("http://a.test/").unwrap()];
         let directory = CrawlDirectory::new(dir.path().join(name));
-        let job = Job { topic: Arc::clone(&topic), seeds, config, directory, forum: None, watch: None, refresh: None };
+        let job = Job::new(Arc::clone(&topic), seeds, config, directory);
         live::run(&job, |_| {}, std::future::pending()).unwrap();
         let rendered = |event: &Event| matches!(event, Event::PageFetched(page) if page.rendered);
         let records = records(&dir.path().join(name));

@@ -30,7 +30,7 @@ use fetch_task::FetchTask;
 use outage::Outage;
 use readers::ParsePool;
 use suidao_crawl::crawl::{
-    Crawl, CrawlSettings, ForumMode, Progress, Refresh, TrapCounts, Unreached, WaitReasons, Watch, product,
+    Crawl, CrawlSettings, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitReasons, Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
 use suidao_page::model::{
@@ -55,6 +55,8 @@ const UNREACHED: usize = 20;
 pub struct Job {
     pub topic: Arc<Topic>,
     pub seeds: Vec<CrawlUrl>,
+    /// Further links to judge, not as seeds.
+    pub offered: Vec<OfferedLink>,
     pub config: Config,
     /// An existing crawl there is resumed.
     pub directory: CrawlDirectory,
@@ -64,12 +66,32 @@ pub struct Job {
     pub watch: Option<Watch>,
     /// Revisit known pages within this budget.
     pub refresh: Option<Budget>,
+    /// A strategy that is not in the configuration.
+    pub strategy: Option<OwnStrategy>,
+}
+
+/// A strategy of the caller's own.
+pub struct OwnStrategy {
+    /// Recorded in the directory; a crawl resumes under this name only.
+    pub name: String,
+    /// Builds it, as it is before the first event; a restart may do so twice.
+    pub build: Box<dyn Fn() -> Box<dyn Strategy>>,
 }
 
 impl Job {
     /// A crawl of a topic.
     pub fn new(topic: Arc<Topic>, seeds: Vec<CrawlUrl>, config: Config, directory: CrawlDirectory) -> Self {
-        Self { topic, seeds, config, directory, forum: None, watch: None, refresh: None }
+        Self {
+            topic,
+            seeds,
+            offered: Vec::new(),
+            config,
+            directory,
+            forum: None,
+            watch: None,
+            refresh: None,
+            strategy: None,
+        }
     }
 }
 
@@ -207,10 +229,11 @@ pub fn run_in_view(
     let (settings, profiles) = (&job.config.render, job.directory.profiles());
     let start = Renderer::start(settings, &fetcher, robots, job.config.fetch.max_body, &profiles);
 
-    let label = match &job.forum {
+    let label = match (&job.forum, &job.strategy) {
         // A directory holds one forum.
-        Some(forum) => format!("boards of {}", forum_host(forum, &job.seeds)),
-        None => job.config.strategy.label(),
+        (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
+        (None, Some(own)) => own.name.clone(),
+        (None, None) => job.config.strategy.label(),
     };
     let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &label, now());
     let mut store = Store::resume(&job.directory, &meta)?;
@@ -229,9 +252,10 @@ pub fn run_in_view(
     }
     let settings = checkpoints::settings(job);
     let Restored { mut crawl, harvest, kept } = checkpoints::restore(&store, settings, || {
-        let strategy: Box<dyn Strategy> = match &job.forum {
-            Some(_) => Box::new(Boards),
-            None => job.config.strategy.build(conditions.page_threshold),
+        let strategy: Box<dyn Strategy> = match (&job.forum, &job.strategy) {
+            (Some(_), _) => Box::new(Boards),
+            (None, Some(own)) => (own.build)(),
+            (None, None) => job.config.strategy.build(conditions.page_threshold),
         };
         Crawl::new(conditions.clone(), strategy)
     })?;
@@ -305,7 +329,7 @@ pub fn run_in_view(
         looking: false,
         asked,
     };
-    let stop = runtime.block_on(driver.drive(&job.seeds, noticed, async { drop(interrupt.await) }));
+    let stop = runtime.block_on(driver.drive(job, noticed, async { drop(interrupt.await) }));
     let Driver { crawl, harvest, proxy_lost, mut checkpoints, .. } = driver;
     if let Some(renderer) = renderer {
         runtime.block_on(renderer.close());

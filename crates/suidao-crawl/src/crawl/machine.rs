@@ -12,6 +12,7 @@ use suidao_page::model::{
 
 use super::counts::Progress;
 use super::decide::choose::{self, Gate, Ruling};
+use super::decide::offers::{self, OfferedLink};
 use super::decide::{answer, forum, page, seeds, sitemaps};
 use super::draft::{Decided, Draft};
 use super::frontier::QueueHead;
@@ -101,6 +102,24 @@ impl Crawl {
             let Some((id, is_new)) = numbered else { continue };
             let mut draft = Draft::new(&self.state, now);
             seeds::queue(&mut draft, id, is_new, plain);
+            let decided = draft.finish();
+            events.extend(self.commit(decided, now, None));
+        }
+        Batch { at: now, latency: None, events }
+    }
+
+    /// Takes links from outside: they are judged and queued as links of a page at the end of the path that each names.
+    /// URLs that were fetched or are excluded stay so.
+    pub fn offer(&mut self, links: &[OfferedLink], now: Millis) -> Batch {
+        let mut events = Vec::new();
+        for link in links {
+            let mut draft = Draft::new(&self.state, now);
+            let numbered = offers::number(&mut draft, link);
+            let decided = draft.finish();
+            events.extend(self.commit(decided, now, None));
+            let Some(id) = numbered else { continue };
+            let mut draft = Draft::new(&self.state, now);
+            offers::queue(&mut draft, id, link);
             let decided = draft.finish();
             events.extend(self.commit(decided, now, None));
         }

@@ -35,6 +35,7 @@ mod urls;
 mod watch;
 
 pub use counts::Progress;
+pub use decide::offers::OfferedLink;
 pub use forum_state::ForumMode;
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, StopConditions, bytes};

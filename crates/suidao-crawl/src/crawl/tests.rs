@@ -510,6 +510,53 @@ fn links_that_are_judged_again_stay_in_the_layer_of_their_page() {
 }
 
 #[test]
+fn offered_links_rank_by_their_evidence_and_a_restart_keeps_them() {
+    let link = |url: &str, relevance: f32, hops: u16| OfferedLink {
+        url: CrawlUrl::parse(url).unwrap(),
+        anchor: String::new(),
+        scores: LinkScores::default(),
+        relevance: Relevance::new(relevance),
+        path: PathState {
+            depth: 3,
+            hops,
+            k: if hops == 0 { TunnelBudget::Unbounded } else { TunnelBudget::Left(2) },
+            inherited: Relevance::new(0.6),
+        },
+    };
+    let web = web("http://s.cn/ 0.8 -> http://s.cn/a 0.5
+        http://s.cn/a 0.1
+        http://o.cn/poor 0.1
+        http://o.cn/rich 0.8");
+    let (mut crawl, first) = seeded(conditions(), Dth::default(), &["http://s.cn/"]);
+    let mut file = link("http://o.cn/x.pdf", 0.9, 0);
+    let offered = crawl.offer(
+        &[
+            link("http://o.cn/poor", 0.1, 2),
+            link("http://o.cn/rich", 0.9, 0),
+            link("http://s.cn/", 0.9, 0),
+            file.clone(),
+        ],
+        Millis(0),
+    );
+    assert!(
+        offered
+            .events
+            .iter()
+            .any(|event| matches!(event, Event::LinkRejected { reason: SkipReason::Extension, from: None, .. }))
+    );
+    let mut restored = Crawl::new(conditions(), Box::new(Dth::default()));
+    [&first, &offered].into_iter().for_each(|batch| restored.restore(batch));
+    let run = drive(crawl, offered, &web, 1);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "o.cn/rich", "o.cn/poor"]);
+    let again = drive(restored, first, &web, 1);
+    assert_eq!(again.fetched, run.fetched);
+    // What was fetched is not fetched again.
+    let mut crawl = run.crawl;
+    file.url = CrawlUrl::parse("http://o.cn/rich").unwrap();
+    assert_eq!(crawl.offer(&[file], Millis(99)).events, []);
+}
+
+#[test]
 fn what_is_decided_between_two_answers_has_the_time_of_the_decision() {
     let mut conditions = conditions();
     conditions.limits.pages_per_host = Some(1);

@@ -124,6 +124,7 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
                 }
                 Some(
                     UrlOrigin::Seed
+                    | UrlOrigin::Offered
                     | UrlOrigin::Redirect(_)
                     | UrlOrigin::Canonical(_)
                     | UrlOrigin::Named

@@ -34,7 +34,8 @@ pub(super) fn settings(job: &Job) -> u64 {
     config.stop = StopConditions { harvest: config.stop.harvest, ..other.stop };
     (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
     (config.crawl.unsaved_settings, config.crawl.reading_timeout) = (Vec::new(), 0.0);
-    let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent(&job.config), job.topic.digest(), config);
+    let own = job.strategy.as_ref().map(|own| &own.name);
+    let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent(&job.config), job.topic.digest(), config, own);
     xxh3_64(format!("{fold:?}").as_bytes())
 }
 
@@ -150,15 +151,12 @@ mod tests {
         let digest = |assignments: &[&str]| {
             let assignments: Vec<String> = assignments.iter().map(|&assignment| assignment.to_owned()).collect();
             let config = Config::load(None, &assignments).unwrap();
-            settings(&Job {
-                topic: Arc::new(Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]))),
-                seeds: vec![],
+            settings(&Job::new(
+                Arc::new(Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]))),
+                vec![],
                 config,
-                directory: CrawlDirectory::new("nowhere"),
-                forum: None,
-                watch: None,
-                refresh: None,
-            })
+                CrawlDirectory::new("nowhere"),
+            ))
         };
         let usual = digest(&[]);
         for same in [

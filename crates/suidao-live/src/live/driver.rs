@@ -12,9 +12,9 @@ use super::clock::MonotonicClock;
 use super::fetch_task::{FetchResult, FetchTask};
 use super::outage::{NetworkVerdict, Outage};
 use super::view::StatusSnapshot;
-use super::{News, clock};
+use super::{Job, News, clock};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
-use suidao_page::model::{Batch, CrawlUrl, Event, Stop, UrlOrigin};
+use suidao_page::model::{Batch, Event, Stop, UrlOrigin};
 use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
 use suidao_store::store::{CrawlDirectory, Notice, WarcEntry, Work, Writer};
 
@@ -31,6 +31,8 @@ const HOLD: Duration = Duration::from_secs(1);
 /// Time without an answer until the first and each later report of what the crawl waits for.
 const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
 
+/// Offered links per batch.
+const OFFERED: usize = 256;
 /// Most hosts named in a report.
 const NAMED: usize = 3;
 
@@ -83,14 +85,14 @@ impl<F: FnMut(News)> Driver<'_, F> {
     /// The crawl loop. Returns the machine's reason, or `None` if it was interrupted or the disk failed.
     pub(super) async fn drive(
         &mut self,
-        seeds: &[CrawlUrl],
+        job: &Job,
         mut noticed: UnboundedReceiver<Notice>,
         interrupt: impl Future<Output = ()>,
     ) -> Option<Stop> {
         let (done, mut finished) = unbounded_channel();
         let (looked, mut seen) = unbounded_channel();
         let at = self.clock.now();
-        let mut seeding = Seeding::of(seeds);
+        let mut seeding = Seeding::of(&job.seeds);
         let (mut new, mut named) = (0, Vec::new());
         while let Some(batch) = self.crawl.seed_portion(&mut seeding, at) {
             for event in &batch.events {
@@ -103,7 +105,11 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             self.keep(batch, None);
         }
-        (self.tell)(News::Seeded { new: (new, named), all: seeds.len() });
+        (self.tell)(News::Seeded { new: (new, named), all: job.seeds.len() });
+        for links in job.offered.chunks(OFFERED) {
+            let batch = self.crawl.offer(links, at);
+            self.keep(batch, None);
+        }
         for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
             self.keep(batch, None);
         }

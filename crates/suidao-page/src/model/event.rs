@@ -26,13 +26,15 @@ pub enum UrlOrigin {
     Listed(UrlId),
     /// The canonical URL of this page.
     Canonical(UrlId),
+    /// Named from outside the crawl: by a person or another crawl.
+    Offered,
 }
 
 impl Event {
     /// The links in this event.
     pub fn links(&self) -> &[Link] {
         match self {
-            Self::SeedJudged(link) => std::slice::from_ref(link),
+            Self::SeedJudged(link) | Self::LinkOffered(link) => std::slice::from_ref(link),
             Self::PageFetched(page) => &page.links,
             Self::Redirected { link, .. } | Self::SchemeRewritten { link, .. } => link.as_slice(),
             Self::SitemapRead { links, .. } | Self::SitemapsQueued { links, .. } | Self::Rejudged { links, .. } => {
@@ -367,6 +369,8 @@ pub enum Event {
         /// The new address.
         address: IpAddr,
     },
+    /// A link from outside the crawl was judged.
+    LinkOffered(Link),
 }
 
 impl Event {

@@ -15,8 +15,8 @@ use super::tokens::{Folded, TermSums, Tokens};
 use super::url::UrlLexicon;
 use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary};
 use super::{ContextGraphModel, Lexicon, TopicScores};
-use crate::model::{CrawlUrl, LinkScores, Relevance, TermMatch};
-use crate::read::{DocumentLink, ParsedDocument};
+use crate::model::{CrawlUrl, Fetched, LinkScores, Relevance, TermMatch};
+use crate::read::{DocumentLink, ParsedDocument, parse};
 
 /// Words of context on each side of an anchor.
 const CONTEXT: usize = 50;
@@ -72,6 +72,16 @@ impl Topic {
     /// Relevance of a page and of its links.
     pub fn score(&self, document: &ParsedDocument) -> TopicScores {
         self.score_by(document, true)
+    }
+
+    /// The parts of eq. (3), and eq. (3), of a link with this text and nothing around it.
+    pub fn score_link(&self, url: &CrawlUrl, anchor: &str) -> (LinkScores, Relevance) {
+        let text = anchor.replace('&', "&amp;").replace('<', "&lt;");
+        let page = Fetched::html(url.clone(), format!("<p><a href=\"?\">{text}</a></p>"));
+        let mut document = parse(&page).document;
+        let Some(link) = document.links.first_mut() else { return (LinkScores::default(), Relevance::ZERO) };
+        link.url = url.clone();
+        self.score(&document).links[0]
     }
 
     /// R_Url of a URL without a link: 1 or 0.

@@ -61,7 +61,7 @@ impl UrlNames {
             | UrlOrigin::Redirect(from)
             | UrlOrigin::Listed(from)
             | UrlOrigin::Canonical(from) => Some(from),
-            UrlOrigin::Seed | UrlOrigin::Named => None,
+            UrlOrigin::Seed | UrlOrigin::Named | UrlOrigin::Offered => None,
         }
     }
 }

@@ -186,7 +186,9 @@ impl UrlHistory {
         let name = |link: Option<Link>| link.map(|link| self.name(link.to));
         let same = |summary: String| [summary.clone(), summary];
         let (outcome, summary) = match event {
-            Event::SeedJudged(link) if Some(link.to) == id => return self.links.push(Linked { page: None, link }),
+            Event::SeedJudged(link) | Event::LinkOffered(link) if Some(link.to) == id => {
+                return self.links.push(Linked { page: None, link });
+            }
             Event::Robots { origin, failure, .. }
                 if origin.split_once("://").is_some_and(|(_, host)| *host == *self.url.authority()) =>
             {
@@ -353,6 +355,7 @@ impl fmt::Display for UrlHistory {
         for found in &self.path {
             let how = match found.origin {
                 UrlOrigin::Seed => "seed".to_owned(),
+                UrlOrigin::Offered => "added with --add".to_owned(),
                 UrlOrigin::Named => "sitemap or feed listed in robots.txt or a page".to_owned(),
                 UrlOrigin::Listed(_) if found.anchor.is_empty() => "listed there".to_owned(),
                 UrlOrigin::Listed(_) => format!("listed there as “{}”", found.anchor),
@@ -415,7 +418,7 @@ fn followed(link: &Link) -> Option<QueueEntry> {
 
 fn parent(origin: UrlOrigin) -> Option<UrlId> {
     match origin {
-        UrlOrigin::Seed | UrlOrigin::Named => None,
+        UrlOrigin::Seed | UrlOrigin::Named | UrlOrigin::Offered => None,
         UrlOrigin::Link(from) | UrlOrigin::Redirect(from) | UrlOrigin::Listed(from) | UrlOrigin::Canonical(from) => {
             Some(from)
         }

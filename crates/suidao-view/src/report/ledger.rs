@@ -60,7 +60,7 @@ impl<'a> ReportAccumulator<'a> {
                     self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NONE));
                     self.places.push(NONE);
                     self.origins.push(match found.origin {
-                        UrlOrigin::Seed | UrlOrigin::Named => NONE,
+                        UrlOrigin::Seed | UrlOrigin::Named | UrlOrigin::Offered => NONE,
                         UrlOrigin::Link(from)
                         | UrlOrigin::Redirect(from)
                         | UrlOrigin::Listed(from)

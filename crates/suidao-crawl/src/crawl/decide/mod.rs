@@ -5,6 +5,7 @@ pub mod canonical;
 pub mod choose;
 pub mod forum;
 pub mod links;
+pub mod offers;
 pub mod page;
 pub mod seeds;
 pub mod sitemaps;

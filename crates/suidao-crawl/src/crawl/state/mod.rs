@@ -120,6 +120,7 @@ impl State {
                 self.retry_seed(link.to, at);
                 self.admit(&[*link]);
             }
+            Event::LinkOffered(link) => self.admit(&[*link]),
             Event::PageFetched(page) => self.apply_page(page, at, latency),
             Event::Forum(step) => self.apply_forum_step(step, at),
             Event::Rejudged { id, entry: place, links } => {

@@ -115,6 +115,12 @@ impl Learner {
                 self.hosts[host].seeded = true;
                 self.hosts[host].met = true;
             }
+            Event::LinkOffered(link) => {
+                if let LinkDecision::Follow(place) = link.decision {
+                    let known = self.get_mut(link.to);
+                    known.prior = known.prior.max(place.priority.get());
+                }
+            }
             Event::PageFetched(settled) => {
                 self.settle(settled, risen);
                 if let Some(of) = settled.copy_of {

@@ -1,0 +1,54 @@
+//! Links from outside the crawl: what a person, a file or another crawl names. They take the way of every link.
+
+use suidao_page::model::{
+    CrawlUrl, Event, LinkScores, PathState, Priority, QueueEntry, QueueId, Region, Relevance, UrlId, UrlOrigin,
+};
+
+use super::links::judge;
+use crate::crawl::draft::Draft;
+use crate::strategy::{LinkCandidate, PageVisit};
+
+/// A link from outside, with the evidence for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedLink {
+    pub url: CrawlUrl,
+    /// Text of the link; may be empty.
+    pub anchor: String,
+    /// The parts of eq. (3).
+    pub scores: LinkScores,
+    /// Eq. (3).
+    pub relevance: Relevance,
+    /// The path that the link continues: 0 hops if it was found on a relevant page.
+    pub path: PathState,
+}
+
+/// Numbers an offered URL, unless it is excluded.
+pub fn number(draft: &mut Draft, link: &OfferedLink) -> Option<UrlId> {
+    let plain = draft.state.without_session(&link.url);
+    let url = draft.preferred(plain.as_ref().unwrap_or(&link.url));
+    if let Some(reason) = draft.refuses(&url) {
+        draft.reject(&url, None, reason);
+        return None;
+    }
+    Some(draft.id(&url, UrlOrigin::Offered, &link.anchor))
+}
+
+/// Queues a numbered URL, or improves its rank, as a link of a page at the end of the offered path.
+pub fn queue(draft: &mut Draft, id: UrlId, link: &OfferedLink) {
+    let &OfferedLink { scores, relevance, path, .. } = link;
+    let url = draft.state.urls.url(id);
+    let candidate = LinkCandidate { url, evidence: scores, relevance, region: Region::Content, path: 0, role: None };
+    let before = PathState { depth: path.depth.saturating_sub(1), hops: path.hops.saturating_sub(1), ..path };
+    let visit = PageVisit {
+        id,
+        relevance: path.inherited,
+        relevant: path.hops == 0,
+        place: QueueEntry { queue: QueueId::MAIN, priority: Priority::new(path.inherited.get()), path: before },
+        layer: None,
+        link_threshold: draft.settings.link_threshold,
+        links: &[candidate],
+    };
+    for link in judge(draft, &visit, &[id], None).links {
+        draft.push(Event::LinkOffered(link));
+    }
+}
