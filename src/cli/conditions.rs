@@ -48,7 +48,7 @@ impl ConditionsArgs {
         let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
         let given: Vec<&str> = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
         let purpose = if fetches { Use::Fetching(&given) } else { Use::Reading };
-        self.over(Config::load_kept(kept, &self.sets, purpose)?)
+        self.over(Config::load_stored(kept, &self.sets, purpose)?)
     }
 
     fn over(&self, mut config: Config) -> Result<Config> {

@@ -166,7 +166,7 @@ fn build(args: &BuildArgs, voice: Verbosity) -> Result<()> {
         };
         let learnt = learn(&samples, &background, &options).with_context(|| path.display().to_string())?;
         if !voice.quiet {
-            outln!("{} sample pages, {} used", samples.len(), learnt.lexicon.made.pages);
+            outln!("{} sample pages, {} used", samples.len(), learnt.lexicon.provenance.pages);
             for (reason, count) in &learnt.rejected {
                 outln!("  {count} rejected: {}", reason.why());
             }

@@ -89,7 +89,7 @@ fn lexicons() {
         ("empty.toml", String::new(), "missing field `name`"),
         ("no.toml", "format = 1\nname = \n".to_owned(), "line 2"),
         ("newer.toml", whole.replacen("format = 1", "format = 2", 1), "reads format 1"),
-        ("unknown.toml", whole.replacen("[made]", "[mode]\n[made]", 1), "unknown field `mode`"),
+        ("unknown.toml", whole.replacen("[provenance]", "[mode]\n[provenance]", 1), "unknown field `mode`"),
         ("terms.toml", lexicon_of("x").to_toml().split("[terms]").next().unwrap().to_owned() + "[terms]\n", ""),
     ] {
         let lexicon = file(&stage, name, &content);

@@ -36,12 +36,12 @@ pub enum ConfigError {
     #[error(
         "{path}: {key} is not accepted from a crawl directory, because others may have created it; delete it there, and set it with a flag, --set or your own configuration (-c)"
     )]
-    NotKept { path: String, key: &'static str },
+    NotStorable { path: String, key: &'static str },
     /// The request would differ from those of the crawl.
     #[error(
         "{path}: the crawl was started with {keys}, which is not saved in crawl directories; give it again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"
     )]
-    MadeWith {
+    UnsavedSettings {
         path: String,
         /// The keys that the crawl used.
         keys: String,
@@ -80,7 +80,7 @@ pub struct General {
     pub reading_timeout: f64,
     /// Keys that the crawl used and its directory does not store. Written by suidao.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub made_with: Vec<String>,
+    pub unsaved_settings: Vec<String>,
 }
 
 impl Default for General {
@@ -94,7 +94,7 @@ impl Default for General {
             link_threshold: None,
             outage_patience: 600.0,
             reading_timeout: 30.0,
-            made_with: Vec::new(),
+            unsaved_settings: Vec::new(),
         }
     }
 }

@@ -193,7 +193,7 @@ fn keep_inputs(job: &Job) -> Result<(), StoreError> {
     let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value came from TOML or is a number.
-    let config = toml::to_string(&job.config.kept()).unwrap_or_default();
+    let config = toml::to_string(&job.config.stored()).unwrap_or_default();
     write(job.directory.config_toml(), config)
 }
 

@@ -6,6 +6,12 @@ pub fn line_and_message(text: &str, error: &toml::de::Error) -> (usize, String) 
     (1 + before.matches('\n').count(), message(error))
 }
 
+/// Sections and keys that were renamed: old and new name.
+const RENAMED: [(&str, &str); 3] =
+    [("made", "provenance"), ("made_with", "unsaved_settings"), ("neighbour_kin", "same_tag_neighbours")];
+
 pub fn message(error: &toml::de::Error) -> String {
-    error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    let message = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let renamed = RENAMED.iter().find(|(old, _)| message.starts_with(&format!("unknown field `{old}`")));
+    renamed.map_or(message, |(old, new)| format!("`{old}` was renamed to `{new}`; change it there"))
 }

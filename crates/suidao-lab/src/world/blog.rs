@@ -62,8 +62,10 @@ impl Layout {
         for later in [false, true] {
             let own = &self.sections[section];
             let next = if later { article + 1 } else { article.wrapping_sub(1) };
-            let kin = self.spec.neighbour_kin > 0.0 && draw.chance(self.spec.neighbour_kin) && next < own.articles();
-            let post = if kin { own.article(next) } else { self.host_article(number, draw.below(host.articles)) };
+            let same_tag = self.spec.same_tag_neighbours > 0.0
+                && draw.chance(self.spec.same_tag_neighbours)
+                && next < own.articles();
+            let post = if same_tag { own.article(next) } else { self.host_article(number, draw.below(host.articles)) };
             out.push(plain(LinkTarget::Page(post), TemplateBlock::Pager, LinkText::Title(post)));
         }
     }

@@ -98,7 +98,7 @@ pub struct WebSpec {
     /// Newest posts in the sidebar of every page of a blog.
     pub recent_posts: u64,
     /// Probability that the post before or after one on a blog has the same tag; else it is any of the blog's.
-    pub neighbour_kin: f64,
+    pub same_tag_neighbours: f64,
     /// Share of hosts whose articles show their publication date.
     pub dated_hosts: f64,
     /// Share of these with the date in markup too (`time`, `article:published_time`).

@@ -327,7 +327,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says()
     let topic = learnt(&world);
     let reading = TopicalWeb { web: &world, topic: &topic };
     let layout = &world.layout;
-    let (mut posts, mut dated, mut on, mut tell, mut neighbours, mut kin) = (0, 0, 0, 0, 0, 0);
+    let (mut posts, mut dated, mut on, mut tell, mut neighbours, mut same_tag) = (0, 0, 0, 0, 0, 0);
     for page in (0..world.spec().pages).step_by(3) {
         let (section, place) = layout.locate(page);
         let url = crawl_url(&layout.url(page));
@@ -351,7 +351,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says()
             tell += u32::from(layout.title_tells(page, topic));
             for link in layout.links(page).iter().filter(|link| link.slot == TemplateBlock::Pager) {
                 neighbours += 1;
-                kin += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
+                same_tag += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
             }
         }
     }
@@ -359,7 +359,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says()
     assert!(share(dated, posts) > 0.7, "{dated} of {posts}");
     let wanted = world.spec().title_quality;
     assert!((share(tell, on) - wanted).abs() < 0.1, "{tell} of {on}");
-    assert!((0.4..0.7).contains(&share(kin, neighbours)), "{kin} of {neighbours}");
+    assert!((0.4..0.7).contains(&share(same_tag, neighbours)), "{same_tag} of {neighbours}");
 }
 
 /// Mean relevance of at most 60 articles of a kind.

@@ -11,7 +11,7 @@ const MODEL: &str = "strategy.context-graph.model";
 
 /// Keys and sections that a crawl directory neither stores nor sets. Without the first [`DECISIVE`] of them a run would
 /// send other requests than the crawl, or send them another way.
-const MACHINE: [&str; 11] = [
+const NOT_STORED: [&str; 11] = [
     "fetch.proxy",
     "fetch.credentials",
     "fetch.allow_private",
@@ -25,7 +25,7 @@ const MACHINE: [&str; 11] = [
     "log",
 ];
 
-const DECISIVE: usize = 6;
+const REQUIRED: usize = 6;
 
 /// What a stored configuration is read for.
 #[derive(Clone, Copy, Debug)]
@@ -38,26 +38,27 @@ pub enum Use<'a> {
 
 impl Config {
     /// The part that a crawl directory stores.
-    pub fn kept(&self) -> toml::Table {
+    pub fn stored(&self) -> toml::Table {
         let table = |config: &Self| toml::Table::try_from(config).unwrap_or_default();
-        let (mut kept, usual) = (table(self), table(&Self::default()));
+        let (mut stored, default) = (table(self), table(&Self::default()));
         let is_used = |key: &str| key != MODEL || self.strategy.name == StrategyName::ContextGraph;
-        let needed = MACHINE[..DECISIVE].iter().filter(|key| get(&kept, key) != get(&usual, key) && is_used(key));
-        let made_with: Vec<toml::Value> = needed.map(|&key| key.into()).collect();
-        for key in MACHINE {
+        let needed =
+            NOT_STORED[..REQUIRED].iter().filter(|key| get(&stored, key) != get(&default, key) && is_used(key));
+        let unsaved: Vec<toml::Value> = needed.map(|&key| key.into()).collect();
+        for key in NOT_STORED {
             let (sections, last) = key.rsplit_once('.').unwrap_or(("", key));
             let mut sections = sections.split('.').filter(|name| !name.is_empty());
-            let inner = sections.try_fold(&mut kept, |table, section| table.get_mut(section)?.as_table_mut());
+            let inner = sections.try_fold(&mut stored, |table, section| table.get_mut(section)?.as_table_mut());
             if let Some(table) = inner {
                 table.remove(last);
             }
         }
-        if let Some(general) = kept.get_mut("crawl").and_then(toml::Value::as_table_mut)
-            && !made_with.is_empty()
+        if let Some(general) = stored.get_mut("crawl").and_then(toml::Value::as_table_mut)
+            && !unsaved.is_empty()
         {
-            general.insert("made_with".to_owned(), made_with.into());
+            general.insert("unsaved_settings".to_owned(), unsaved.into());
         }
-        kept
+        stored
     }
 
     /// Reads the configuration that a crawl directory stores, and applies the assignments in order.
@@ -65,25 +66,26 @@ impl Config {
     /// # Errors
     /// [`ConfigError::NotKept`] if it has a key that only the user may set; [`ConfigError::MadeWith`] if the crawl used a
     /// setting that the user has not given; else as [`Config::load`].
-    pub fn load_kept(path: &Path, assignments: &[String], purpose: Use<'_>) -> Result<Self, ConfigError> {
+    pub fn load_stored(path: &Path, assignments: &[String], purpose: Use<'_>) -> Result<Self, ConfigError> {
         let text = own::read_text(path, own::SMALL)?;
         let name = path.display().to_string();
         let mut table = super::parse(&name, &text)?;
-        if let Some(key) = MACHINE.into_iter().find(|key| get(&table, key).is_some()) {
-            return Err(ConfigError::NotKept { path: name, key });
+        if let Some(key) = NOT_STORED.into_iter().find(|key| get(&table, key).is_some()) {
+            return Err(ConfigError::NotStorable { path: name, key });
         }
         super::assign_all(&mut table, assignments)?;
         let is_given = |key: &str| match purpose {
             Use::Fetching(given) => given.contains(&key) || get(&table, key).is_some(),
             Use::Reading => true,
         };
-        let made_with: Vec<String> =
-            get(&table, "crawl.made_with").cloned().map_or_else(Vec::new, |keys| keys.try_into().unwrap_or_default());
+        let unsaved: Vec<String> = get(&table, "crawl.unsaved_settings")
+            .cloned()
+            .map_or_else(Vec::new, |keys| keys.try_into().unwrap_or_default());
         let layered = get(&table, "strategy.name").and_then(toml::Value::as_str) == Some("context-graph");
-        let missing = made_with.into_iter().filter(|key| !is_given(key) && (key != MODEL || layered));
+        let missing = unsaved.into_iter().filter(|key| !is_given(key) && (key != MODEL || layered));
         let missing = missing.collect::<Vec<_>>().join(", ");
         if !missing.is_empty() {
-            return Err(ConfigError::MadeWith { path: name, keys: missing });
+            return Err(ConfigError::UnsavedSettings { path: name, keys: missing });
         }
         super::meant(table, Some((&name, &text)), assignments)
     }
@@ -103,7 +105,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
         let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
-        Config::load_kept(file.path(), &sets, purpose).map_err(|error| error.to_string())
+        Config::load_stored(file.path(), &sets, purpose).map_err(|error| error.to_string())
     }
 
     fn whole() -> Config {
@@ -117,27 +119,30 @@ mod tests {
 
     #[test]
     fn what_reaches_out_is_not_kept_and_has_to_be_given_again() {
-        let kept = toml::to_string(&whole().kept()).unwrap();
+        let kept = toml::to_string(&whole().stored()).unwrap();
         for word in ["hush", "p.cn", "10.0.0.1", "6379", "passwd", "evil", "0.0.0.0", "/tmp/x", "allow_private"] {
             assert!(!kept.replace("fetch.allow_private", "").contains(word), "{word}: {kept}");
         }
         let told = load(&kept, &[], Use::Fetching(&["fetch.proxy"])).unwrap_err();
-        assert!(MACHINE[1..DECISIVE].iter().all(|key| told.contains(key)) && !told.contains("fetch.proxy"), "{told}");
+        assert!(
+            NOT_STORED[1..REQUIRED].iter().all(|key| told.contains(key)) && !told.contains("fetch.proxy"),
+            "{told}"
+        );
         let read = load(&kept, &[], Use::Reading).unwrap();
         assert_eq!((read.crawl.in_flight, read.politeness.delay, read.fetch.proxy), (3, 7.0, None));
-        assert!(load(&kept, &["strategy.name=tunnel"], Use::Fetching(&MACHINE[..DECISIVE - 1])).is_ok());
-        let given = load(&kept, &["fetch.allow_private=true"], Use::Fetching(&MACHINE)).unwrap();
+        assert!(load(&kept, &["strategy.name=tunnel"], Use::Fetching(&NOT_STORED[..REQUIRED - 1])).is_ok());
+        let given = load(&kept, &["fetch.allow_private=true"], Use::Fetching(&NOT_STORED)).unwrap();
         assert!(given.fetch.allow_private && given.render.browser.is_none());
-        let usual = toml::to_string(&Config::default().kept()).unwrap();
+        let usual = toml::to_string(&Config::default().stored()).unwrap();
         assert_eq!(load(&usual, &[], Use::Fetching(&[])).unwrap(), Config::default());
     }
 
     #[test]
     fn what_reaches_out_is_not_taken_from_a_directory() {
         let table = toml::Table::try_from(whole()).unwrap();
-        for key in MACHINE {
+        for key in NOT_STORED {
             let text = format!("{key} = {}", get(&table, key).unwrap());
-            for purpose in [Use::Reading, Use::Fetching(&MACHINE)] {
+            for purpose in [Use::Reading, Use::Fetching(&NOT_STORED)] {
                 let told = load(&text, &[], purpose).unwrap_err();
                 assert!(told.contains(key) && !told.contains("hush") && !told.contains("evil"), "{key}: {told}");
             }
@@ -151,12 +156,12 @@ mod tests {
         every.fetch.contact = Some("me".into());
         every.render.mode = crate::fetch::render::RenderMode::Never;
         let mut texts = Vec::new();
-        gather("", &every.kept(), &mut texts);
+        gather("", &every.stored(), &mut texts);
         texts.sort();
         assert_eq!(
             texts,
             [
-                "crawl.made_with",
+                "crawl.unsaved_settings",
                 "fetch.accept_language",
                 "fetch.contact",
                 "fetch.user_agent",

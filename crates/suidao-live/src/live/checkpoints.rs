@@ -33,7 +33,7 @@ pub(super) fn settings(job: &Job) -> u64 {
     (config.status, config.log) = (other.status, other.log);
     config.stop = StopConditions { harvest: config.stop.harvest, ..other.stop };
     (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
-    (config.crawl.made_with, config.crawl.reading_timeout) = (Vec::new(), 0.0);
+    (config.crawl.unsaved_settings, config.crawl.reading_timeout) = (Vec::new(), 0.0);
     let own = job.strategy.as_ref().map(|own| &own.name);
     let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent(&job.config), job.topic.digest(), config, own);
     xxh3_64(format!("{fold:?}").as_bytes())

@@ -46,7 +46,7 @@ struct File {
     _format: IgnoredAny,
     name: String,
     #[serde(default)]
-    made: Provenance,
+    provenance: Provenance,
     #[serde(default)]
     threshold: Thresholds,
     #[serde(default, deserialize_with = "weights")]
@@ -181,7 +181,7 @@ impl Lexicon {
         if found != FORMAT {
             return Err(LexiconError::Format { found });
         }
-        let File { name, made, threshold, weights, terms, near, url, background, .. } = read(text)?;
+        let File { name, provenance: made, threshold, weights, terms, near, url, background, .. } = read(text)?;
         let Terms(terms) = terms;
         if terms.is_empty() {
             let line = 1 + text.lines().position(|line| line.trim() == "[terms]").unwrap_or(0);
@@ -192,7 +192,7 @@ impl Lexicon {
         let known = || Background::built_in().kept(terms.iter().map(|(term, _)| term.as_str()));
         let mut lexicon = Self {
             name,
-            made,
+            provenance: made,
             page: threshold.page.unwrap_or(default.page),
             link: threshold.link.unwrap_or(default.link),
             weights,
@@ -217,20 +217,25 @@ impl Lexicon {
         let quoted = |text: &str| Value::String(text.to_owned()).to_string();
         writeln!(
             out,
-            "# A topic lexicon of suidao. Everything in it may be edited; the crawl that uses it must stand still."
+            "# A topic lexicon of suidao. You may edit it, but a crawl cannot resume with a changed lexicon."
         )?;
         writeln!(out, "format = {FORMAT}\nname = {}\n", quoted(&self.name))?;
-        writeln!(out, "[made]\nmethod = {}\ndate = {}", quoted(&self.made.method), quoted(&self.made.date))?;
-        writeln!(out, "pages = {}\nhosts = {}\nsources = [", self.made.pages, self.made.hosts)?;
-        for source in &self.made.sources {
+        writeln!(
+            out,
+            "[provenance]\nmethod = {}\ndate = {}",
+            quoted(&self.provenance.method),
+            quoted(&self.provenance.date)
+        )?;
+        writeln!(out, "pages = {}\nhosts = {}\nsources = [", self.provenance.pages, self.provenance.hosts)?;
+        for source in &self.provenance.sources {
             writeln!(out, "    {},", quoted(source))?;
         }
         writeln!(out, "]\n")?;
         for (name, what, threshold) in [
-            ("page", "a page is on topic: Sim of title and main content, eq. (1), and of its tags", &self.page),
-            ("link", "a link is promising: eq. (3)", &self.link),
+            ("page", "an on-topic page: Sim of title and main content, eq. (1), and of its tags", &self.page),
+            ("link", "a promising link: eq. (3)", &self.link),
         ] {
-            writeln!(out, "# From this relevance on {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
+            writeln!(out, "# Minimum relevance of {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
             writeln!(out, "chosen = {}", quoted(&threshold.chosen))?;
             for (key, expected) in [("precision", threshold.precision), ("recall", threshold.recall)] {
                 if let Some(expected) = expected {
@@ -240,17 +245,17 @@ impl Lexicon {
             writeln!(out)?;
         }
         let Weights { anchor, context, url, near, tags, tf } = self.weights;
-        writeln!(out, "# Eq. (3): anchor + context + url = 1. near: what nearness to [near] is worth beside [terms].")?;
-        writeln!(out, "# tags: what Sim of a page's own tags adds to that of its text, eq. (1).")?;
+        writeln!(out, "# Eq. (3): anchor + context + url = 1. near: weight of [near] relative to [terms].")?;
+        writeln!(out, "# tags: weight of the Sim of a page's own tags, which is added to that of its text, eq. (1).")?;
         writeln!(
             out,
-            "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
+            "# tf: \"raw\" is the number of occurrences (eq. 2), \"root\" its square root, \"log\" 1 + ln of it.\n[weights]"
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
         writeln!(out, "tf = {}\n", quoted(tf.into()))?;
         for (name, what, terms) in [
             ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
-            ("near", "Terms of pages that lead to the topic without being of it.", &self.near),
+            ("near", "Terms of off-topic pages that lead to the topic.", &self.near),
         ] {
             writeln!(out, "# {what}\n[{name}]")?;
             for (term, weight) in terms {
@@ -260,17 +265,17 @@ impl Lexicon {
         }
         writeln!(
             out,
-            "# Proposed by the program from the URLs of topic pages, to be confirmed by a person: strike out what"
+            "# Suggested by suidao from the URLs of topic pages. Delete tokens that do not lead to the topic."
         )?;
-        writeln!(out, "# does not lead to the topic.\n[url]\ntokens = [")?;
+        writeln!(out, "[url]\ntokens = [")?;
         for token in &self.url {
             writeln!(out, "    {},", quoted(token))?;
         }
         writeln!(
             out,
-            "]\n\n# In how many of the background's pages a word occurs: word=pages, a space inside a term written _;"
+            "]\n\n# Number of background pages that contain a word: word=pages, with _ for a space in a term;"
         )?;
-        writeln!(out, "# other: what is taken for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
+        writeln!(out, "# other: the number for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
         let DocumentFrequencies { pages, other, df } = &self.background;
         writeln!(out, "pages = {pages}\nother = {other:?}\ndf = '''")?;
         let mut width = 0;
@@ -300,7 +305,7 @@ mod tests {
         lexicon.near = vec![("学校".to_owned(), 0.3)];
         lexicon.url = vec!["sports".to_owned()];
         lexicon.page.precision = Some(0.75);
-        lexicon.made.sources = vec!["pages/".to_owned(), "a \\ b".to_owned()];
+        lexicon.provenance.sources = vec!["pages/".to_owned(), "a \\ b".to_owned()];
         lexicon.background.pages = 100;
         lexicon.background.df = vec![("world cup".to_owned(), 3), ("c++".to_owned(), 40), ("足球".to_owned(), 3)];
         lexicon.order();
@@ -340,7 +345,8 @@ mod tests {
             let line = 1 + before.matches('\n').count();
             told(&text.replacen(from, to, 1), line, said);
         };
-        error("[made]", "[made", "");
+        error("[provenance]", "[provenance", "");
+        error("[provenance]", "[made]", "`made` was renamed to `provenance`");
         error("near = 0.5", "nearby = 0.5", "nearby");
         error("[url]", "[urls]\n[url]", "urls");
         error("[weights]\nanchor = 0.5", "[weights]\nanchor = 0.9", "must be 1");

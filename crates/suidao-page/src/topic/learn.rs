@@ -141,7 +141,7 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
     let near = near_terms(&lexicon, samples, &fit, background, options);
     lexicon.near = near;
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
-    lexicon.made = Provenance {
+    lexicon.provenance = Provenance {
         method: match options.weighting {
             Weighting::Lift => format!(
                 "sqrt(TextRank) x IDF x ln(lift) against a background of {} pages, lift from {} to {LARGEST_LIFT}",
@@ -186,7 +186,7 @@ pub fn learn_from_keywords(
     let mut lexicon = Lexicon::from_terms(&options.name, &[]);
     lexicon.background = background.kept(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
-    lexicon.made = Provenance {
+    lexicon.provenance = Provenance {
         method: "given keywords, weighted by IDF".to_owned(),
         date: options.date.clone(),
         pages: 0,
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(weight("数据"), 0.0, "as frequent in the background");
         assert_eq!(weight("独家"), 0.0, "on one host only");
         assert!(rejected.is_empty());
-        assert_eq!((lexicon.made.pages, lexicon.made.hosts), (6, 2));
+        assert_eq!((lexicon.provenance.pages, lexicon.provenance.hosts), (6, 2));
         assert!(lexicon.page.precision.is_some() && lexicon.page.recall.is_some());
         assert_eq!(Lexicon::parse(&lexicon.to_toml()).unwrap(), lexicon);
         assert_eq!(learn(&sports(), &background(), &options()).unwrap().lexicon.digest(), lexicon.digest());

@@ -132,7 +132,7 @@ impl DocumentFrequencies {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lexicon {
     pub name: String,
-    pub made: Provenance,
+    pub provenance: Provenance,
     /// Minimum relevance of an on-topic page.
     pub page: Threshold,
     /// Minimum relevance of a promising link.
@@ -155,7 +155,7 @@ impl Lexicon {
     pub fn from_terms(name: &str, terms: &[(&str, f64)]) -> Self {
         let mut lexicon = Self {
             name: name.to_owned(),
-            made: Provenance::default(),
+            provenance: Provenance::default(),
             page: Threshold::unmeasured(0.09, "the default"),
             link: Threshold::unmeasured(0.15, "the default"),
             weights: Weights::default(),
