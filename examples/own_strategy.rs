@@ -29,7 +29,7 @@ impl Strategy for ContentFirst {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let web = Arc::new(SyntheticWeb::new(WebSpec { pages: 300, hosts: 10, islands: 3, ..WebSpec::default() })?);
+    let web = Arc::new(SyntheticWeb::new(WebSpec { pages: 600, hosts: 14, islands: 5, ..WebSpec::default() })?);
     let server = WebServer::start(Arc::new(Proxied(Arc::clone(&web))))?;
     let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
     let topic = Arc::new(Topic::new(Lexicon::from_terms("体育", &words)));

@@ -11,7 +11,7 @@ use suidao_page::model::{
 };
 
 use super::counts::Progress;
-use super::decide::choose::{self, Gate, Ruling};
+use super::decide::choose::{self, Gate, HeadRuling};
 use super::decide::offers::{self, OfferedLink};
 use super::decide::{answer, forum, page, seeds, sitemaps};
 use super::draft::{Decided, Draft};
@@ -337,11 +337,11 @@ impl Crawl {
             let ruling = choose::rule(&mut draft, head, self.run.closing);
             let decided = draft.finish();
             match ruling {
-                Ruling::Defer(by) => self.state.defer(head, by, now),
-                Ruling::Lowered | Ruling::Removed => {
+                HeadRuling::Defer(by) => self.state.defer(head, by, now),
+                HeadRuling::Lowered | HeadRuling::Removed => {
                     events.extend(self.commit(decided, now, None));
                     self.state.frontier.make_ready(head.host);
-                    if let Ruling::Removed = ruling {
+                    if let HeadRuling::Removed = ruling {
                         self.state.resume_groups(groups, now);
                     }
                 }
@@ -351,7 +351,7 @@ impl Crawl {
                     self.state.frontier.make_ready(head.host);
                     return Next::Record(Batch { at: now, latency: None, events });
                 }
-                Ruling::Fetch(url) => {
+                HeadRuling::Fetch(url) => {
                     let again = head.is_due();
                     self.state.set_state(head.id, LinkState::InFlight);
                     self.run.pages_in_flight += 1;
@@ -360,12 +360,12 @@ impl Crawl {
                     let ticket = self.start(head.host, url, wanted, again, now);
                     return Next::Fetch(Ticket { validators, ..ticket });
                 }
-                Ruling::Probe(url) => {
+                HeadRuling::Probe(url) => {
                     self.state.frontier.requeue(head);
                     self.run.others_in_flight += 1;
                     return Next::Fetch(self.start(head.host, url, FetchKind::Soft404Probe(head.host), false, now));
                 }
-                Ruling::Robots => {
+                HeadRuling::Robots => {
                     self.state.frontier.requeue(head);
                     self.run.others_in_flight += 1;
                     let url = self.state.urls.url(head.id);

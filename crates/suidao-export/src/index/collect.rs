@@ -46,7 +46,7 @@ impl Collector for RowCollector {
         Ok(SegmentRows {
             segment,
             page: columns.u64("page")?,
-            representative: columns.u64("kept")?,
+            representative: columns.u64("representative")?,
             relevance: columns.f64("relevance")?,
             relevant: columns.bool("relevant")?,
             listing: columns.bool("listing")?,

@@ -65,7 +65,7 @@ fn are_requests_used_up(state: &State, run: &Run) -> bool {
 }
 
 /// What becomes of a head.
-pub enum Ruling {
+pub enum HeadRuling {
     /// This group of its host allows no request now.
     Defer(GroupId),
     /// Its score has fallen: it is queued with the lower one.
@@ -80,10 +80,10 @@ pub enum Ruling {
 }
 
 /// Decides on a head. `closing`: hosts that may not exist are given up.
-pub fn rule(draft: &mut Draft, head: QueueHead, closing: bool) -> Ruling {
+pub fn rule(draft: &mut Draft, head: QueueHead, closing: bool) -> HeadRuling {
     let (state, now, again) = (draft.state, draft.now, head.is_due());
     if let Some(by) = state.hosts.groups.busy(state.hosts.get(head.host).groups(), now) {
-        return Ruling::Defer(by);
+        return HeadRuling::Defer(by);
     }
     let url = state.urls.url(head.id);
     // A revisit uses the spelling of the first fetch, and is not checked for traps.
@@ -93,30 +93,30 @@ pub fn rule(draft: &mut Draft, head: QueueHead, closing: bool) -> Ruling {
         let fallen = |score| score < queued.priority && differs(score, queued.priority);
         if let Some(priority) = score.filter(|&score| fallen(score)) {
             draft.push(Event::Reprioritized { id: head.id, priority });
-            return Ruling::Lowered;
+            return HeadRuling::Lowered;
         }
         if let Some(home) = state.in_preferred_scheme(&url).or_else(|| state.plain(&url)) {
             let to = draft.id(&home, UrlOrigin::Redirect(head.id), "");
             let link = Link::bare(to, Relevance::ZERO, LinkDecision::Follow(ahead(queued)));
             let link = draft.may_be_queued(to).then_some(link);
             draft.push(Event::SchemeRewritten { id: head.id, link });
-            return Ruling::Removed;
+            return HeadRuling::Removed;
         }
         if let Some(reason) = state.refuses_now(head.id, &url) {
             draft.push(Event::UrlExcluded { id: head.id, reason });
-            return Ruling::Removed;
+            return HeadRuling::Removed;
         }
     }
     match permission(state, head.host, &url, again, closing, now) {
         Permission::Refused(reason) => {
             draft.push(Event::UrlExcluded { id: head.id, reason });
-            Ruling::Removed
+            HeadRuling::Removed
         }
-        Permission::AskRobots => Ruling::Robots,
+        Permission::AskRobots => HeadRuling::Robots,
         Permission::Granted => {
             let may_probe =
                 |probe: &CrawlUrl| permission(state, head.host, probe, again, closing, now) == Permission::Granted;
-            state.probe(head.host, &url).filter(may_probe).map_or(Ruling::Fetch(url), Ruling::Probe)
+            state.probe(head.host, &url).filter(may_probe).map_or(HeadRuling::Fetch(url), HeadRuling::Probe)
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod canonical;
 pub mod choose;
+pub mod failure;
 pub mod forum;
 pub mod links;
 pub mod offers;

@@ -3,9 +3,10 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::failure::failed;
 use super::forum::{ForumPageResult, read_forum};
 use super::links::{Candidates, LinkingPage, candidates, judge, judge_again};
-use super::{answer, canonical, sitemaps};
+use super::{canonical, sitemaps};
 use crate::crawl::draft::{Decided, Draft};
 use crate::crawl::state::State;
 use crate::strategy::PageVisit;
@@ -30,7 +31,7 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
         return draft.push(Event::Unchanged { id, status, since: known.whole, validators });
     }
     if state.is_no_page(id, url, &page) {
-        return answer::failed(draft, id, Failure { kind: FailureKind::NoSuchPage, retry_after: None });
+        return failed(draft, id, Failure { kind: FailureKind::NoSuchPage, retry_after: None });
     }
     let forum = sight.as_deref().and_then(|sight| read_forum(draft, id, url, sight));
     let roles: FxHashMap<UrlId, ForumRole> =
