@@ -65,8 +65,8 @@ impl ConditionsArgs {
     }
 
     /// Warns if no contact is set.
-    pub fn remind(&self, config: &Config, voice: Verbosity) {
-        if config.fetch.contact.is_none() && !voice.quiet {
+    pub fn remind(&self, config: &Config, verbosity: Verbosity) {
+        if config.fetch.contact.is_none() && !verbosity.quiet {
             errln!("warning: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");
         }
     }

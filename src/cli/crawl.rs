@@ -82,7 +82,7 @@ impl CrawlArgs {
     }
 }
 
-pub fn run(args: &CrawlArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let config = args.config()?;
     let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
     let seeds = inputs::urls(&args.seeds, "seeds")?;
@@ -90,21 +90,21 @@ pub fn run(args: &CrawlArgs, voice: Verbosity) -> Result<Exit> {
     if let Some(most) = args.dry_run {
         args.operating.address(&config)?;
         let wish =
-            dry_run::DryRunOptions { lexicon: &args.lexicon, most, json: args.json, detailed: voice.verbose > 0 };
+            dry_run::DryRunOptions { lexicon: &args.lexicon, most, json: args.json, detailed: verbosity.verbose > 0 };
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
-    args.conditions.remind(&config, voice);
+    args.conditions.remind(&config, verbosity);
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
-    let mut screen = Screen::new(voice, args.json, job.config.goals());
-    let report = args.operating.run(&job, voice, |news| screen.tell(news));
+    let mut screen = Screen::new(verbosity, args.json, job.config.goals());
+    let report = args.operating.run(&job, verbosity, |news| screen.tell(news));
     screen.clear();
     let report = report?;
     let summary = keep_summary(&job.directory, summary(&job, &report))?;
     if args.json {
         outln!("{}", json!({ "summary": summary }));
     }
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!("{}", in_words(&job, &report));
     }
     Ok(match report.stop {

@@ -60,9 +60,9 @@ struct Row {
     islands: usize,
 }
 
-pub fn run(args: &DemoArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     let say = |text: &str| {
-        if !voice.quiet {
+        if !verbosity.quiet {
             errln!("{text}");
         }
     };
@@ -102,7 +102,7 @@ pub fn run(args: &DemoArgs, voice: Verbosity) -> Result<Exit> {
         say(&format!("Crawling with {name} ..."));
         let directory = CrawlDirectory::new(root.join(strategy.to_string()));
         let job = Job::new(Arc::clone(&topic), world.seeds(), config, directory);
-        let mut screen = Screen::new(voice, false, job.config.goals());
+        let mut screen = Screen::new(verbosity, false, job.config.goals());
         let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
         screen.clear();
         let report = report.with_context(|| format!("the demo crawl with {name} failed"))?;
@@ -119,7 +119,7 @@ pub fn run(args: &DemoArgs, voice: Verbosity) -> Result<Exit> {
         rows.push(Row { name: strategy, strategy: name, report, relevant, islands });
     }
     outln!("{}", table(&rows, world.islands()).trim_end());
-    if !voice.quiet {
+    if !verbosity.quiet {
         outln!("\n{}\n\n{NEXT}", meaning(&rows, &world));
     }
     if let Some(kept) = kept {

@@ -54,7 +54,7 @@ const TERMS: usize = 20;
 /// Most marks by default.
 const MARKS: u64 = 20;
 
-pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
     let queries = match (&args.queries, &args.model) {
         (Some(path), _) => queries(path)?,
         (None, Some(path)) => {
@@ -67,7 +67,7 @@ pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
     let mut crawls = Vec::new();
     let mut pages = 0;
     for directory in &args.directories {
-        let crawl = Crawl::read(directory, &queries, truth.as_ref(), voice)?;
+        let crawl = Crawl::read(directory, &queries, truth.as_ref(), verbosity)?;
         pages = pages.max(crawl.pages.len() as u64);
         crawls.push(crawl);
     }
@@ -95,7 +95,7 @@ pub fn run(args: &EvaluateArgs, voice: Verbosity) -> Result<Exit> {
         outln!("{}", serde_json::to_string_pretty(&evaluation)?);
     } else {
         outln!("{}", evaluation.in_words().trim_end());
-        if let Some(output) = args.output.as_ref().filter(|_| !voice.quiet) {
+        if let Some(output) = args.output.as_ref().filter(|_| !verbosity.quiet) {
             errln!("Wrote {}", output.join("report.html").display());
         }
     }
@@ -111,8 +111,8 @@ struct Crawl {
 }
 
 impl Crawl {
-    fn read(directory: &Path, queries: &[String], truth: Option<&LabelledUrls>, voice: Verbosity) -> Result<Self> {
-        let index = current(directory, voice)?;
+    fn read(directory: &Path, queries: &[String], truth: Option<&LabelledUrls>, verbosity: Verbosity) -> Result<Self> {
+        let index = current(directory, verbosity)?;
         let store = Store::open(&CrawlDirectory::new(directory))?;
         let catalogue = Catalogue::read(&store)?;
         let names = UrlNames::read(&store, &catalogue)?;

@@ -115,7 +115,7 @@ pub struct ExportSelection {
     pub retired: Vec<suidao::model::UrlId>,
 }
 
-pub fn run(args: &ExportArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut filter = args.filter.filter()?;
     if let Some(SinceFlag::Day(day)) = args.since {
         filter.fetched_from = filter.fetched_from.max(Some(day));
@@ -143,7 +143,7 @@ pub fn run(args: &ExportArgs, voice: Verbosity) -> Result<Exit> {
     }
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
-    let bar = progress(wanted.selection.pages, voice);
+    let bar = progress(wanted.selection.pages, verbosity);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
     let done = match (&to.engine, &args.output) {
@@ -180,7 +180,7 @@ pub fn run(args: &ExportArgs, voice: Verbosity) -> Result<Exit> {
             export_state::remember(&directory, &to.name, &finished, &catalogue, &held)?;
         }
     }
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!("{said}");
         for (reason, pages) in &wanted.selection.left_out {
             errln!("{pages} excluded: {reason}");
@@ -293,8 +293,8 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 /// A progress bar for so many pages; hidden if nobody sees it.
-pub fn progress(pages: u64, voice: Verbosity) -> ProgressBar {
-    if voice.quiet {
+pub fn progress(pages: u64, verbosity: Verbosity) -> ProgressBar {
+    if verbosity.quiet {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(pages);

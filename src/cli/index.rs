@@ -17,7 +17,7 @@ pub fn place(directory: &Path) -> PathBuf {
 
 /// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While a crawl runs there, the
 /// existing one is used.
-pub fn current(directory: &Path, voice: Verbosity) -> Result<Index> {
+pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
     let mut path = place(directory);
     own::check_below(&path, |_| true)?;
     let mut there = Index::open(&path);
@@ -30,7 +30,7 @@ pub fn current(directory: &Path, voice: Verbosity) -> Result<Index> {
                     directory.display()
                 );
             };
-            if !voice.quiet {
+            if !verbosity.quiet {
                 errln!(
                     "a crawl is running in {}; using the index of its first {} pages",
                     directory.display(),
@@ -58,7 +58,7 @@ pub fn current(directory: &Path, voice: Verbosity) -> Result<Index> {
         bail!("{}: contains no fetched page; run the crawl again", directory.display());
     }
     let selection = Filter::default().select(&catalogue);
-    if !voice.quiet {
+    if !verbosity.quiet {
         let place = if store.is_read_only() {
             format!(" in {} ({} is read-only)", path.display(), directory.display())
         } else {
@@ -66,7 +66,7 @@ pub fn current(directory: &Path, voice: Verbosity) -> Result<Index> {
         };
         errln!("{state}: indexing {} pages{place}", selection.pages);
     }
-    let bar = progress(selection.pages, voice);
+    let bar = progress(selection.pages, verbosity);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));
     bar.finish_and_clear();
     made?;

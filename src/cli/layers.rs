@@ -42,7 +42,7 @@ pub struct LayersArgs {
     max_pages: u64,
 }
 
-pub fn run(args: &LayersArgs, voice: Verbosity) -> Result<()> {
+pub fn run(args: &LayersArgs, verbosity: Verbosity) -> Result<()> {
     let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
     let files = TrialFiles {
         lexicon: args.model.as_deref(),
@@ -64,7 +64,7 @@ pub fn run(args: &LayersArgs, voice: Verbosity) -> Result<()> {
     let layers = ContextGraphModel::learn(&documents)
         .with_context(|| format!("cannot build a context graph from {}", args.web))?;
     write_whole(&args.output, |out| Ok(out.write_all(layers.to_toml().as_bytes())?))?;
-    if !voice.quiet {
+    if !verbosity.quiet {
         for (layer, count) in layers.pages().iter().enumerate() {
             match u8::try_from(layer) {
                 Ok(OTHER) => outln!("other pages: {count} used"),

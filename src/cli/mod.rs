@@ -54,7 +54,7 @@ struct Cli {
     #[command(subcommand)]
     verb: Verb,
     #[command(flatten)]
-    voice: Verbosity,
+    verbosity: Verbosity,
 }
 
 /// How much is said.
@@ -127,7 +127,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
-    let level = match (cli.voice.quiet, cli.voice.verbose) {
+    let level = match (cli.verbosity.quiet, cli.verbosity.verbose) {
         (true, _) => "error",
         (false, 0) => "warn",
         (false, 1) => "suidao=debug,warn",
@@ -138,22 +138,22 @@ pub fn main() -> ExitCode {
     #[cfg(unix)]
     survive_file_limits();
     let ended = match cli.verb {
-        Verb::Demo(args) => demo::run(&args, cli.voice),
-        Verb::Topic(args) => topic::run(&args, cli.voice),
-        Verb::Crawl(args) => crawl::run(&args, cli.voice),
-        Verb::Forum(args) => forum::run(&args, cli.voice),
-        Verb::Refresh(args) => refresh::run(&args, cli.voice),
-        Verb::Replay(args) => replay::run(&args, cli.voice),
-        Verb::Why(args) => why::run(&args, cli.voice),
-        Verb::Export(args) => export::run(&args, cli.voice),
-        Verb::Search(args) => search::run(&args, cli.voice),
-        Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
-        Verb::Report(args) => report::run(&args, cli.voice),
-        Verb::Serve(args) => serve::run(&args, cli.voice),
-        Verb::Label(args) => label::run(&args, cli.voice),
-        Verb::Compare(args) => compare::run(&args, cli.voice),
-        Verb::Practice(args) => practice::run(&args, cli.voice),
-        Verb::Check(args) => check::run(&args, cli.voice),
+        Verb::Demo(args) => demo::run(&args, cli.verbosity),
+        Verb::Topic(args) => topic::run(&args, cli.verbosity),
+        Verb::Crawl(args) => crawl::run(&args, cli.verbosity),
+        Verb::Forum(args) => forum::run(&args, cli.verbosity),
+        Verb::Refresh(args) => refresh::run(&args, cli.verbosity),
+        Verb::Replay(args) => replay::run(&args, cli.verbosity),
+        Verb::Why(args) => why::run(&args, cli.verbosity),
+        Verb::Export(args) => export::run(&args, cli.verbosity),
+        Verb::Search(args) => search::run(&args, cli.verbosity),
+        Verb::Evaluate(args) => evaluate::run(&args, cli.verbosity),
+        Verb::Report(args) => report::run(&args, cli.verbosity),
+        Verb::Serve(args) => serve::run(&args, cli.verbosity),
+        Verb::Label(args) => label::run(&args, cli.verbosity),
+        Verb::Compare(args) => compare::run(&args, cli.verbosity),
+        Verb::Practice(args) => practice::run(&args, cli.verbosity),
+        Verb::Check(args) => check::run(&args, cli.verbosity),
     };
     match ended {
         Ok(Exit::Done) => ExitCode::SUCCESS,

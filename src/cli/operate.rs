@@ -82,8 +82,8 @@ impl OperatingArgs {
     }
 
     /// Runs a job until it ends or the user stops it.
-    pub fn run(&self, job: &Job, voice: Verbosity, mut tell: impl FnMut(&News)) -> Result<CrawlReport> {
-        let mut operation = self.begin(&job.config, &job.directory, voice)?;
+    pub fn run(&self, job: &Job, verbosity: Verbosity, mut tell: impl FnMut(&News)) -> Result<CrawlReport> {
+        let mut operation = self.begin(&job.config, &job.directory, verbosity)?;
         let view = operation.view.clone();
         let tell = |news: News| {
             operation.tell(&news);
@@ -93,7 +93,7 @@ impl OperatingArgs {
     }
 
     /// Opens page and log before anything is fetched: a port in use or a file that cannot be written is an error.
-    fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Verbosity) -> Result<Operation> {
+    fn begin(&self, config: &Config, directory: &CrawlDirectory, verbosity: Verbosity) -> Result<Operation> {
         let (mut view, mut page) = (None, None);
         if let Some(address) = self.address(config)? {
             let listener = TcpListener::bind(address).with_context(|| {
@@ -103,7 +103,7 @@ impl OperatingArgs {
             let directory = directory.root().display().to_string();
             let server = status::serve(listener, Arc::clone(&window), &directory, &config.status.names)
                 .context("cannot serve the status page")?;
-            if !voice.quiet {
+            if !verbosity.quiet {
                 errln!("suidao: status page at http://{}/", server.address());
             }
             (view, page) = (Some(window), Some(server));

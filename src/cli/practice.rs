@@ -77,15 +77,15 @@ const DAY: i64 = 86_400;
 type Serving = (WebServer, Pin<Box<dyn Future<Output = ()>>>);
 
 /// Runs until Ctrl-C.
-pub fn run(args: &PracticeArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;
     let (server, end) = {
         let _within = runtime.enter();
         match args.forum {
-            Some(skin) => forum(args, skin, voice),
-            None if args.changing => changing(args, voice),
-            None => web(args, voice),
+            Some(skin) => forum(args, skin, verbosity),
+            None if args.changing => changing(args, verbosity),
+            None => web(args, verbosity),
         }?
     };
     runtime.block_on(end);
@@ -99,14 +99,14 @@ fn end() -> Pin<Box<dyn Future<Output = ()>>> {
     Box::pin(super::crawl::interrupts())
 }
 
-fn web(args: &PracticeArgs, voice: Verbosity) -> Result<Serving> {
+fn web(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
     let world = Arc::new(SyntheticWeb::new(WebSpec::demo()).context("cannot generate the practice web")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server =
         WebServer::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
     let end = end();
     write(&args.directory, &world)?;
-    if !voice.quiet {
+    if !verbosity.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
         errln!(
             "Serving a web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports). Crawl it with --proxy {proxy}.\n\
@@ -124,7 +124,7 @@ fn busy(port: u16) -> String {
 }
 
 /// Serves a forum whose clock shows the time of its start.
-fn forum(args: &PracticeArgs, skin: Skin, voice: Verbosity) -> Result<Serving> {
+fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Serving> {
     let now = (suidao::live::now().0 / 1_000) as i64;
     let ahead = (2.0 + args.speed * SERVED / 24.0).min(AHEAD) as u32;
     let activity = ActivitySpec::default();
@@ -159,7 +159,7 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Verbosity) -> Result<Serving> {
     text(&args.directory.join("boards.txt"), &lines)?;
     text(&args.directory.join("seeds.txt"), &format!("{origin}\n"))?;
     write_queries(&args.directory)?;
-    if !voice.quiet {
+    if !verbosity.quiet {
         let posts: u32 = threads.iter().map(|thread| thread.posts).sum();
         errln!(
             "Serving a forum with {} public boards, {} threads and {posts} posts on {origin}. Crawl it without --proxy.\n\
@@ -177,7 +177,7 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Verbosity) -> Result<Serving> {
 const CHANGING_DAYS: f64 = 1_000.0;
 
 /// Serves a changing web from its start on.
-fn changing(args: &PracticeArgs, voice: Verbosity) -> Result<Serving> {
+fn changing(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
     let start = (suidao::live::now().0 / 1_000) as i64;
     let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
     let web = Arc::new(ChangingWeb::running(spec, 1, args.day));
@@ -189,7 +189,7 @@ fn changing(args: &PracticeArgs, voice: Verbosity) -> Result<Serving> {
     text(&args.directory.join("listings.txt"), &lines(web.listings()))?;
     text(&args.directory.join("seeds.txt"), &lines(web.seeds()))?;
     write_queries(&args.directory)?;
-    if !voice.quiet {
+    if !verbosity.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
         let articles = web.articles(0.0);
         errln!(

@@ -60,7 +60,7 @@ pub struct RefreshArgs {
     pub json: bool,
 }
 
-pub fn run(args: &RefreshArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     // Reports what is missing, if anything.
     let meta = Meta::read(&directory)?;
@@ -76,10 +76,10 @@ pub fn run(args: &RefreshArgs, voice: Verbosity) -> Result<Exit> {
     if args.plan {
         return plan(args, &config, &topic, &directory, budget);
     }
-    args.conditions.remind(&config, voice);
+    args.conditions.remind(&config, verbosity);
     let job = Job { refresh: Some(budget), ..Job::new(Arc::new(topic), Vec::new(), config, directory) };
-    let mut screen = Screen::new(voice, args.json, StopConditions::default());
-    let report = args.operating.run(&job, voice, |news| screen.tell(news));
+    let mut screen = Screen::new(verbosity, args.json, StopConditions::default());
+    let report = args.operating.run(&job, verbosity, |news| screen.tell(news));
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;
@@ -95,7 +95,7 @@ pub fn run(args: &RefreshArgs, voice: Verbosity) -> Result<Exit> {
         } })
         );
     }
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!("{}", in_words(&job, &report, &round));
     }
     Ok(match report.stop {

@@ -108,7 +108,7 @@ struct Report {
     seconds: f64,
 }
 
-pub fn run(args: &ReplayArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     let config = args.config()?;
     let name = WebName::parse(&args.web, Path::new(""))?;
     if let Some(path) = args.output.as_deref().filter(|path| CrawlDirectory::new(*path).holds_crawl()) {
@@ -128,7 +128,7 @@ pub fn run(args: &ReplayArgs, voice: Verbosity) -> Result<Exit> {
             .with_context(|| format!("cannot create the output directory {}; choose another", path.display()))?;
     }
     let reading = TopicalWeb { web: &*web.web, topic: &topic };
-    let mut screen = Screen::new(voice, args.json, config.goals());
+    let mut screen = Screen::new(verbosity, args.json, config.goals());
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &reading, judge: &judge };
     let report = match &args.output {
         None => Ok(run.to_its_end(&mut screen, |_| true).0),

@@ -26,7 +26,7 @@ pub struct ReportArgs {
     pub json: bool,
 }
 
-pub fn run(args: &ReportArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
@@ -58,7 +58,7 @@ pub fn run(args: &ReportArgs, voice: Verbosity) -> Result<Exit> {
         Some(_) => write_whole(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
         None => write_own(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
     }
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!("Wrote {} ({} pages)", output.display(), thousands(facts.counts.pages));
     }
     Ok(Exit::Done)

@@ -36,11 +36,11 @@ fn clock() -> Instant {
 
 impl Screen {
     /// A screen for a crawl with these goals; `json` writes events to standard output.
-    pub fn new(voice: Verbosity, json: bool, goals: StopConditions) -> Self {
+    pub fn new(verbosity: Verbosity, json: bool, goals: StopConditions) -> Self {
         let limit = goals.pages;
         let terminal = terminal::has_a_screen();
         // With -v every page has a line, which would overwrite a bar.
-        let bar = (terminal && !voice.quiet && voice.verbose == 0 && !json).then(|| {
+        let bar = (terminal && !verbosity.quiet && verbosity.verbose == 0 && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
             let style = match limit {
                 Some(_) => "{bar:24.cyan/dim} {pos}/{len} pages  {elapsed}  {msg}",
@@ -53,7 +53,7 @@ impl Screen {
         });
         let now = clock();
         Self {
-            lines: bar.is_none() && !voice.quiet && !json,
+            lines: bar.is_none() && !verbosity.quiet && !json,
             bar,
             json,
             begun: now,

@@ -47,11 +47,11 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-pub fn run(args: &SearchArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut filter = args.filter.filter_with(DuplicatePolicy::Best)?;
     // Listings are found too, after the documents.
     filter.documents &= filter.relevant;
-    let index = current(&args.directory, voice)?;
+    let index = current(&args.directory, verbosity)?;
     let (query, explain) = (args.query.join(" "), args.explain);
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };
     let begun = clock();

@@ -34,8 +34,8 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
 }
 
 /// Runs until Ctrl-C.
-pub fn run(args: &ServeArgs, voice: Verbosity) -> Result<Exit> {
-    let index = current(&args.directory, voice)?;
+pub fn run(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
+    let index = current(&args.directory, verbosity)?;
     let site = SearchSite::new(index, &args.directory.display().to_string());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -44,7 +44,7 @@ pub fn run(args: &ServeArgs, voice: Verbosity) -> Result<Exit> {
             .with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))?;
         let address = listener.local_addr()?;
         let end = interrupts();
-        if !voice.quiet {
+        if !verbosity.quiet {
             outln!("http://{address}/");
             if !address.ip().is_loopback() {
                 errln!(

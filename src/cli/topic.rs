@@ -125,16 +125,16 @@ struct TestArgs {
     labels: Option<PathBuf>,
 }
 
-pub fn run(args: &TopicArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &TopicArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.action {
-        Action::Build(args) => build(args, voice)?,
+        Action::Build(args) => build(args, verbosity)?,
         Action::Test(args) => test(args)?,
-        Action::Layers(args) => super::layers::run(args, voice)?,
+        Action::Layers(args) => super::layers::run(args, verbosity)?,
     }
     Ok(Exit::Done)
 }
 
-fn build(args: &BuildArgs, voice: Verbosity) -> Result<()> {
+fn build(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     ensure!(!args.name.trim().is_empty(), "--name is empty; name the topic, for example --name 体育");
     let background = match &args.background {
         Some(dir) => Background::from_samples(samples_from_pages(dir)?),
@@ -162,10 +162,10 @@ fn build(args: &BuildArgs, voice: Verbosity) -> Result<()> {
         } else if source.warc.is_some() {
             samples_from_warc(std::slice::from_ref(path))?
         } else {
-            samples_from_urls(path, &args.fetch, voice)?
+            samples_from_urls(path, &args.fetch, verbosity)?
         };
         let learnt = learn(&samples, &background, &options).with_context(|| path.display().to_string())?;
-        if !voice.quiet {
+        if !verbosity.quiet {
             outln!("{} sample pages, {} used", samples.len(), learnt.lexicon.provenance.pages);
             for (reason, count) in &learnt.rejected {
                 outln!("  {count} rejected: {}", reason.why());
@@ -174,7 +174,7 @@ fn build(args: &BuildArgs, voice: Verbosity) -> Result<()> {
         learnt.lexicon
     };
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
-    if !voice.quiet {
+    if !verbosity.quiet {
         tell(&lexicon)?;
         outln!("Wrote {}. Review it and delete off-topic terms.", args.output.display());
     }
@@ -308,7 +308,7 @@ fn samples_from_warc(paths: &[PathBuf]) -> Result<Vec<Sample>> {
 }
 
 /// Samples fetched from a list of URLs, by a crawl of only the seeds, with all politeness.
-fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<Vec<Sample>> {
+fn samples_from_urls(path: &Path, fetch: &Fetching, verbosity: Verbosity) -> Result<Vec<Sample>> {
     let seeds = super::inputs::urls(path, "list of sample pages")?;
     let mut config = Config::load(None, &fetch.sets)?;
     config.limits.depth = Some(0);
@@ -316,7 +316,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<
     config.fetch.proxy.clone_from(&fetch.proxy);
     config.fetch.allow_private |= fetch.allow_private;
     config.check()?;
-    if config.fetch.contact.is_none() && !voice.quiet {
+    if config.fetch.contact.is_none() && !verbosity.quiet {
         errln!("warning: no contact is set, so site owners cannot reach you; set --contact");
     }
     let scratch =
@@ -325,13 +325,13 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Verbosity) -> Result<
     // Scores do not matter: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
     let job = Job::new(topic, seeds, config, directory);
-    let mut screen = Screen::new(voice, false, StopConditions::pages(job.seeds.len() as u64));
+    let mut screen = Screen::new(verbosity, false, StopConditions::pages(job.seeds.len() as u64));
     let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
     screen.clear();
     let report = report.context("cannot fetch the sample pages")?;
     let (fetched, asked) = (report.progress.pages, job.seeds.len());
     ensure!(report.stop.is_some(), "interrupted after {fetched} of {asked} sample pages; nothing was written");
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!("{fetched} of {asked} sample pages fetched");
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(job.directory.pages())

@@ -59,9 +59,9 @@ enum What {
     },
 }
 
-pub fn run(args: &CheckArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &CheckArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.what {
-        What::Page(args) => return page::show(args, voice),
+        What::Page(args) => return page::show(args, verbosity),
         What::Robots(args) => robots::show(args)?,
         What::Url { urls, json, config, sets } => {
             if !url::show(urls, config.as_deref(), sets, *json)? {

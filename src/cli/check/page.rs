@@ -53,14 +53,14 @@ pub struct PageArgs {
     conditions: ConditionsArgs,
 }
 
-pub fn show(args: &PageArgs, voice: Verbosity) -> Result<Exit> {
+pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let remote = CrawlUrl::parse(&args.page).ok().filter(|_| !Path::new(&args.page).exists());
     let config = args.conditions.load()?;
     let fetched = match remote {
         Some(url) => match fetch(url, config.clone())? {
             Ok(fetched) => {
-                args.conditions.remind(&config, voice);
+                args.conditions.remind(&config, verbosity);
                 fetched
             }
             Err(why) => {
@@ -73,7 +73,7 @@ pub fn show(args: &PageArgs, voice: Verbosity) -> Result<Exit> {
                 parse(&args.page)?;
             }
             let page = saved(&args.page, args.url.as_deref())?;
-            if args.url.is_none() && !voice.quiet {
+            if args.url.is_none() && !verbosity.quiet {
                 errln!("warning: no --url: http://localhost/ is assumed; the URL affects links, dates and scores");
             }
             page

@@ -68,7 +68,7 @@ pub struct CompareArgs {
     json: bool,
 }
 
-pub fn run(args: &CompareArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &CompareArgs, verbosity: Verbosity) -> Result<Exit> {
     let (plan, base) = args.plan()?;
     let config = args.config()?;
     let strategies = strategies(&plan, &config)?;
@@ -77,7 +77,7 @@ pub fn run(args: &CompareArgs, voice: Verbosity) -> Result<Exit> {
     }
     let races = runs::TrialRunner::prepare(&plan, &base)?;
     let marks = plan.marks();
-    let (runs, tasks) = races.run(&config, &strategies, &marks, voice)?;
+    let (runs, tasks) = races.run(&config, &strategies, &marks, verbosity)?;
     let comparison = Comparison::new(&marks, runs);
     let facts = ComparisonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -96,7 +96,7 @@ pub fn run(args: &CompareArgs, voice: Verbosity) -> Result<Exit> {
     } else {
         outln!("{}", table(&comparison).trim_end());
     }
-    if !voice.quiet && !args.json {
+    if !verbosity.quiet && !args.json {
         match &args.output {
             Some(path) => errln!("\nWrote {}", path.join(outputs::REPORT).display()),
             None => errln!("\nUse -o DIR to write a report with curves, intervals and wins."),

@@ -83,11 +83,11 @@ impl<'a> TrialRunner<'a> {
         config: &Config,
         strategies: &[(String, Contestant)],
         marks: &[usize],
-        voice: Verbosity,
+        verbosity: Verbosity,
     ) -> Result<(Vec<StrategyRun>, Vec<TaskFacts>)> {
         let pages = marks.last().copied().unwrap_or(0);
         let all = self.cases.len() * strategies.len() * pages;
-        let screen = Mutex::new(Screen::new(voice, false, StopConditions::pages(all as u64)));
+        let screen = Mutex::new(Screen::new(verbosity, false, StopConditions::pages(all as u64)));
         let told = Told { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
         let of_case = |case: &Case| {
             let ready = case.ready.lock().unwrap_or_else(PoisonError::into_inner).take();

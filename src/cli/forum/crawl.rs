@@ -47,15 +47,15 @@ pub struct ForumCrawlArgs {
     pub conditions: ConditionsArgs,
 }
 
-pub fn run(args: &ForumCrawlArgs, voice: Verbosity) -> Result<Exit> {
-    let (job, _) = job(args, voice)?;
-    let mut screen = Screen::new(voice, false, job.config.goals());
+pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
+    let (job, _) = job(args, verbosity)?;
+    let mut screen = Screen::new(verbosity, false, job.config.goals());
     screen.scored = args.lexicon.is_some();
-    let followed = follow(args, &job, voice, |news, _| screen.tell(news));
+    let followed = follow(args, &job, verbosity, |news, _| screen.tell(news));
     screen.clear();
     let (report, tally) = followed?;
     finish(args, &job, &report, &tally)?;
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!("{}", in_words(args, &report, &tally));
     }
     Ok(match (report.stop, &report.forum) {
@@ -67,12 +67,12 @@ pub fn run(args: &ForumCrawlArgs, voice: Verbosity) -> Result<Exit> {
     })
 }
 
-pub fn job(args: &ForumCrawlArgs, voice: Verbosity) -> Result<(Job, CrawlUrl)> {
+pub fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<(Job, CrawlUrl)> {
     let mut config = args.conditions.load()?;
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
-    args.conditions.remind(&config, voice);
+    args.conditions.remind(&config, verbosity);
     Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
 }
 
@@ -80,7 +80,7 @@ pub fn job(args: &ForumCrawlArgs, voice: Verbosity) -> Result<(Job, CrawlUrl)> {
 pub fn follow(
     args: &ForumCrawlArgs,
     job: &Job,
-    voice: Verbosity,
+    verbosity: Verbosity,
     mut tell: impl FnMut(&News, &ForumTally),
 ) -> Result<(CrawlReport, ForumTally)> {
     let mut tally = ForumTally::default();
@@ -90,7 +90,7 @@ pub fn follow(
         }
         tell(news, &tally);
     };
-    let report = args.operating.run(job, voice, listen)?;
+    let report = args.operating.run(job, verbosity, listen)?;
     Ok((report, tally))
 }
 

@@ -36,19 +36,19 @@ pub struct DiscoverArgs {
     pub conditions: ConditionsArgs,
 }
 
-pub fn run(args: &DiscoverArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     let config = args.conditions.load()?;
     let start = start(&args.url)?;
     let output = args.output.clone().unwrap_or_else(|| format!("{}.forum.toml", start.host()).into());
     if output.exists() {
         bail!("{} already exists and may contain corrections; delete it or choose another -o", output.display());
     }
-    args.conditions.remind(&config, voice);
+    args.conditions.remind(&config, verbosity);
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
-    let mut screen = Screen::new(voice, false, StopConditions::default());
+    let mut screen = Screen::new(verbosity, false, StopConditions::default());
     let mut seen: Vec<ForumPageView> = Vec::new();
     let tell = |news: News| {
         screen.tell(&news);
@@ -85,7 +85,7 @@ pub fn run(args: &DiscoverArgs, voice: Verbosity) -> Result<Exit> {
     } else {
         print(&map, &seen)?;
     }
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!(
             "Wrote {} ({} pages read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",
             output.display(),

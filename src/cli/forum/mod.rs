@@ -38,12 +38,12 @@ enum ForumVerb {
     Schedule(schedule::ScheduleArgs),
 }
 
-pub fn run(args: &ForumArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &ForumArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.verb {
-        ForumVerb::Discover(args) => discover::run(args, voice),
-        ForumVerb::Crawl(args) => crawl::run(args, voice),
-        ForumVerb::Watch(args) => watch::run(args, voice),
-        ForumVerb::Schedule(args) => schedule::run(args, voice),
+        ForumVerb::Discover(args) => discover::run(args, verbosity),
+        ForumVerb::Crawl(args) => crawl::run(args, verbosity),
+        ForumVerb::Watch(args) => watch::run(args, verbosity),
+        ForumVerb::Schedule(args) => schedule::run(args, verbosity),
     }
 }
 

@@ -38,7 +38,7 @@ pub struct ScheduleArgs {
     pub json: bool,
 }
 
-pub fn run(args: &ScheduleArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &ScheduleArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let wish = TimetableOptions { method: args.method, per_day: args.per_day, horizon: args.horizon };
@@ -52,7 +52,7 @@ pub fn run(args: &ScheduleArgs, voice: Verbosity) -> Result<Exit> {
             return Ok(Exit::Done);
         }
         write_whole(output, |out| Ok(out.write_all(text.as_bytes())?))?;
-        if !voice.quiet {
+        if !verbosity.quiet {
             errln!("Wrote {} ({} boards)", output.display(), plan.boards.len());
         }
     }

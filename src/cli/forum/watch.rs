@@ -27,15 +27,15 @@ pub struct WatchArgs {
     pub per_day: Option<u32>,
 }
 
-pub fn run(args: &WatchArgs, voice: Verbosity) -> Result<Exit> {
-    let (mut job, _) = job(&args.crawl, voice)?;
+pub fn run(args: &WatchArgs, verbosity: Verbosity) -> Result<Exit> {
+    let (mut job, _) = job(&args.crawl, verbosity)?;
     job.watch = Some(Watch { per_day: args.per_day, method: args.method });
     let mut last = ForumTally::default();
     let tell = |news: &News, now: &ForumTally| {
         let News::Batch(batch, _) = news else { return };
         for event in &batch.events {
             let Event::Forum(step) = event else { continue };
-            if step.restarted.is_empty() || voice.quiet {
+            if step.restarted.is_empty() || verbosity.quiet {
                 continue;
             }
             // The results of the previous visits are now complete.
@@ -50,9 +50,9 @@ pub fn run(args: &WatchArgs, voice: Verbosity) -> Result<Exit> {
             last = now.clone();
         }
     };
-    let (report, tally) = follow(&args.crawl, &job, voice, tell)?;
+    let (report, tally) = follow(&args.crawl, &job, verbosity, tell)?;
     finish(&args.crawl, &job, &report, &tally)?;
-    if !voice.quiet {
+    if !verbosity.quiet {
         errln!("{}", in_words(&args.crawl, &report, &tally));
     }
     Ok(match (report.stop, &report.forum) {

@@ -54,7 +54,7 @@ struct Judged<'a> {
     topic: Option<Topic>,
 }
 
-pub fn run(args: &LabelArgs, voice: Verbosity) -> Result<Exit> {
+pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     let filter = args.filter.filter()?;
     let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);
@@ -86,7 +86,7 @@ pub fn run(args: &LabelArgs, voice: Verbosity) -> Result<Exit> {
     let known = labels.iter().filter_map(|(url, relevant)| Some((*places.get(url)?, *relevant)));
     let mut answers: BTreeMap<usize, bool> = known.collect();
     let foreign = labels.len() - answers.len();
-    if foreign > 0 && !voice.quiet {
+    if foreign > 0 && !verbosity.quiet {
         errln!("suidao: ignored {foreign} labels in labels.tsv whose pages the filters exclude");
     }
     if asks {

@@ -78,7 +78,7 @@ pub struct Unreached {
 /// One queue of the frontier.
 #[derive(Clone, Debug)]
 pub struct LaneView {
-    pub lane: QueueId,
+    pub queue_id: QueueId,
     /// Best URLs, in the order in which they would leave if every host were ready.
     pub heads: Vec<(CrawlUrl, QueueEntry)>,
 }
@@ -181,7 +181,7 @@ impl State {
         };
         let lanes = self.frontier.heads(most, waits).into_iter();
         let lanes = lanes.map(|(lane, ids)| LaneView {
-            lane,
+            queue_id: lane,
             heads: ids.into_iter().map(|id| (self.urls.url(id), self.urls.get(id).place())).collect(),
         });
         lanes.filter(|lane| !lane.heads.is_empty()).collect()

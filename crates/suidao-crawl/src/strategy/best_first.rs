@@ -43,7 +43,7 @@ impl Strategy for BestFirst {
             LinkDecision::Follow(QueueEntry {
                 queue: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
-                path: visit.trail(TunnelBudget::Unbounded),
+                path: visit.path_state(TunnelBudget::Unbounded),
             })
         };
         vec![verdict; visit.links.len()]

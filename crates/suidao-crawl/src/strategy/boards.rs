@@ -26,7 +26,7 @@ impl Strategy for Boards {
             Some(role) => LinkDecision::Follow(QueueEntry {
                 queue: QueueId::MAIN,
                 priority: Priority::new(rank(role)),
-                path: visit.trail(TunnelBudget::Unbounded),
+                path: visit.path_state(TunnelBudget::Unbounded),
             }),
             None => LinkDecision::Drop(SkipReason::ForumFunction),
         };

@@ -13,7 +13,7 @@ impl Strategy for BreadthFirst {
         let place = QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(1.0),
-            path: visit.trail(TunnelBudget::Unbounded),
+            path: visit.path_state(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }

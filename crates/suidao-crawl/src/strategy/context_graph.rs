@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use suidao_page::model::{LinkDecision, PathState, Priority, QueueEntry, QueueId, QueuePolicy, TunnelBudget};
 use suidao_page::topic::OTHER;
 
-use super::{PageVisit, Strategy, merge_trails};
+use super::{PageVisit, Strategy, merge_paths};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -25,7 +25,7 @@ impl Strategy for ContextGraph {
         let place = QueueEntry {
             queue: QueueId(visit.layer.unwrap_or(OTHER)),
             priority: Priority::new(visit.relevance.get()),
-            path: visit.trail(TunnelBudget::Unbounded),
+            path: visit.path_state(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }
@@ -33,10 +33,10 @@ impl Strategy for ContextGraph {
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         let rank = |place: &QueueEntry| (std::cmp::Reverse(place.queue), place.priority);
         let better = if rank(&new) > rank(&old) { new } else { old };
-        QueueEntry { path: merge_trails(old.path, new.path, better.path.inherited), ..better }
+        QueueEntry { path: merge_paths(old.path, new.path, better.path.inherited), ..better }
     }
 
-    fn discipline(&self) -> QueuePolicy {
+    fn queue_policy(&self) -> QueuePolicy {
         QueuePolicy::LowestFirst
     }
 
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn links_wait_in_the_queue_of_their_pages_layer() {
         let layers = [Some(0), Some(3), None].map(|layer| places(&[LinkDecision::Follow(judge(layer))])[0]);
-        assert_eq!(layers, [0, 3, 5].map(|lane| Some((lane, 0.25, TunnelBudget::Unbounded))));
+        assert_eq!(layers, [0, 3, 5].map(|layer| Some((layer, 0.25, TunnelBudget::Unbounded))));
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Strategy for Dth {
             let place = QueueEntry {
                 queue: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
-                path: visit.trail(TunnelBudget::Unbounded),
+                path: visit.path_state(TunnelBudget::Unbounded),
             };
             return vec![LinkDecision::Follow(place); visit.links.len()];
         }
@@ -78,7 +78,7 @@ impl Strategy for Dth {
                 // On the stack, the links of one page are ordered by R.
                 DthVariant::Preempt | DthVariant::Interleave => (QueueId::TUNNEL, link.relevance.get()),
             };
-            let path = visit.trail(left);
+            let path = visit.path_state(left);
             LinkDecision::Follow(QueueEntry { queue, priority: Priority::new(priority), path })
         };
         visit.links.iter().map(tunnel).collect()
@@ -92,10 +92,10 @@ impl Strategy for Dth {
         } else {
             old
         };
-        QueueEntry { path: super::merge_trails(old.path, new.path, better.path.inherited), ..better }
+        QueueEntry { path: super::merge_paths(old.path, new.path, better.path.inherited), ..better }
     }
 
-    fn discipline(&self) -> QueuePolicy {
+    fn queue_policy(&self) -> QueuePolicy {
         match self.reading {
             DthVariant::Preempt => QueuePolicy::Preempt,
             DthVariant::Queue | DthVariant::LinkScored => QueuePolicy::BestFirst,
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn the_queue_outranks_the_stack() {
-        let place = |lane, priority| QueueEntry {
-            queue: lane,
+        let place = |queue, priority| QueueEntry {
+            queue,
             priority: Priority::new(priority),
             path: visit(0.0, Left(3), &[]).place.path,
         };

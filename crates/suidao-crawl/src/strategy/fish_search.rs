@@ -47,14 +47,14 @@ impl Strategy for FishSearch {
         let place = |at: usize| QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(if at < first { score } else { 0.0 }),
-            path: visit.trail(TunnelBudget::Left(depth)),
+            path: visit.path_state(TunnelBudget::Left(depth)),
         };
         (0..visit.links.len()).map(|at| LinkDecision::Follow(place(at))).collect()
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
-        let trail = PathState { k: TunnelBudget::Left(self.depth), ..PathState::SEED };
-        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: trail }
+        let link_path = PathState { k: TunnelBudget::Left(self.depth), ..PathState::SEED };
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: link_path }
     }
 }
 

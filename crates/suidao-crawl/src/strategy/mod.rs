@@ -78,13 +78,13 @@ pub struct PageVisit<'a> {
 impl PageVisit<'_> {
     /// The path state of every link of this page: one link deeper, and the number of off-topic pages since the last
     /// relevant one.
-    pub fn trail(&self, k: TunnelBudget) -> PathState {
-        let trail = self.place.path;
+    pub fn path_state(&self, k: TunnelBudget) -> PathState {
+        let link_path = self.place.path;
         PathState {
-            depth: trail.depth.saturating_add(1),
-            hops: if self.relevant { 0 } else { trail.hops.saturating_add(1) },
+            depth: link_path.depth.saturating_add(1),
+            hops: if self.relevant { 0 } else { link_path.hops.saturating_add(1) },
             k,
-            inherited: if self.relevant { self.relevance } else { trail.inherited },
+            inherited: if self.relevant { self.relevance } else { link_path.inherited },
         }
     }
 }
@@ -96,7 +96,7 @@ pub trait Strategy: Send + Sync {
     /// The queue entry of a queued URL found again; by default the better rank, the longer tunnel, the shorter path.
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         let better = if new.priority > old.priority { new } else { old };
-        QueueEntry { path: merge_trails(old.path, new.path, better.path.inherited), ..better }
+        QueueEntry { path: merge_paths(old.path, new.path, better.path.inherited), ..better }
     }
 
     /// Itself, if it learns.
@@ -109,7 +109,7 @@ pub trait Strategy: Send + Sync {
     }
 
     /// How the frontier serves the queues.
-    fn discipline(&self) -> QueuePolicy {
+    fn queue_policy(&self) -> QueuePolicy {
         QueuePolicy::BestFirst
     }
 
@@ -140,7 +140,7 @@ pub trait Learning {
 }
 
 /// The longest tunnel and the shortest path of two ways to a URL.
-fn merge_trails(old: PathState, new: PathState, inherited: Relevance) -> PathState {
+fn merge_paths(old: PathState, new: PathState, inherited: Relevance) -> PathState {
     PathState { depth: old.depth.min(new.depth), hops: old.hops.min(new.hops), k: old.k.max(new.k), inherited }
 }
 

@@ -7,7 +7,7 @@
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, TunnelBudget};
 
-use super::{PageVisit, Strategy, merge_trails};
+use super::{PageVisit, Strategy, merge_paths};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opic;
@@ -18,7 +18,7 @@ impl Strategy for Opic {
         let place = QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(share),
-            path: visit.trail(TunnelBudget::Unbounded),
+            path: visit.path_state(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }
@@ -27,7 +27,7 @@ impl Strategy for Opic {
         QueueEntry {
             queue: old.queue,
             priority: Priority::new(old.priority.get() + new.priority.get()),
-            path: merge_trails(old.path, new.path, old.path.inherited.max(new.path.inherited)),
+            path: merge_paths(old.path, new.path, old.path.inherited.max(new.path.inherited)),
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{PageVisit, Strategy, merge_trails};
+use super::{PageVisit, Strategy, merge_paths};
 
 /// PageRank of the queued URLs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ impl Strategy for PageRank {
         let place = QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(1.0 - self.damping + share),
-            path: visit.trail(TunnelBudget::Unbounded),
+            path: visit.path_state(TunnelBudget::Unbounded),
         };
         vec![LinkDecision::Follow(place); out]
     }
@@ -48,7 +48,7 @@ impl Strategy for PageRank {
         QueueEntry {
             queue: old.queue,
             priority: Priority::new(old.priority.get() + share),
-            path: merge_trails(old.path, new.path, old.path.inherited.max(new.path.inherited)),
+            path: merge_paths(old.path, new.path, old.path.inherited.max(new.path.inherited)),
         }
     }
 }

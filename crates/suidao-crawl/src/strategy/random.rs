@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, TunnelBudget};
 
-use super::{PageVisit, Strategy, merge_trails};
+use super::{PageVisit, Strategy, merge_paths};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -26,22 +26,22 @@ impl Default for Random {
 
 impl Random {
     /// Due time of a URL found at `now`; negative, so that the first due ranks highest.
-    fn place(&self, url: &CrawlUrl, now: f32, trail: PathState) -> QueueEntry {
+    fn place(&self, url: &CrawlUrl, now: f32, link_path: PathState) -> QueueEntry {
         let bits = xxh3_64_with_seed(url.as_str().as_bytes(), self.seed);
         let uniform = ((bits >> 40) as f32 + 0.5) / (1u32 << 24) as f32;
-        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(-(now - uniform.ln())), path: trail }
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(-(now - uniform.ln())), path: link_path }
     }
 }
 
 impl Strategy for Random {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let now = -visit.place.priority.get();
-        let trail = visit.trail(TunnelBudget::Unbounded);
-        visit.links.iter().map(|link| LinkDecision::Follow(self.place(&link.url, now, trail))).collect()
+        let link_path = visit.path_state(TunnelBudget::Unbounded);
+        visit.links.iter().map(|link| LinkDecision::Follow(self.place(&link.url, now, link_path))).collect()
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        QueueEntry { path: merge_trails(old.path, new.path, old.path.inherited.max(new.path.inherited)), ..old }
+        QueueEntry { path: merge_paths(old.path, new.path, old.path.inherited.max(new.path.inherited)), ..old }
     }
 
     fn seed(&self, url: &CrawlUrl) -> QueueEntry {

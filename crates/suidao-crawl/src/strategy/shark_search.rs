@@ -49,7 +49,7 @@ impl Strategy for SharkSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let handed_on = if visit.relevant { visit.relevance } else { visit.place.path.inherited };
         let inherited = Relevance::new(self.delta * handed_on.get());
-        let path = PathState { inherited, ..visit.trail(TunnelBudget::Unbounded) };
+        let path = PathState { inherited, ..visit.path_state(TunnelBudget::Unbounded) };
         let place = |link: &LinkCandidate| {
             let priority = Priority::new(self.potential(inherited, link));
             QueueEntry { queue: QueueId::MAIN, priority, path }

@@ -36,7 +36,7 @@ impl Strategy for StaticTunnel {
         } else {
             return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()];
         };
-        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: visit.trail(k) };
+        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: visit.path_state(k) };
         vec![LinkDecision::Follow(place); visit.links.len()]
     }
 }

@@ -42,18 +42,18 @@ pub fn url_weight(url: &CrawlUrl) -> u8 {
 }
 
 impl UrlWeight {
-    fn place(url: &CrawlUrl, trail: PathState) -> QueueEntry {
-        QueueEntry { queue: QueueId(url_weight(url)), priority: Priority::new(0.0), path: trail }
+    fn place(url: &CrawlUrl, link_path: PathState) -> QueueEntry {
+        QueueEntry { queue: QueueId(url_weight(url)), priority: Priority::new(0.0), path: link_path }
     }
 }
 
 impl Strategy for UrlWeight {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let trail = visit.trail(TunnelBudget::Unbounded);
-        visit.links.iter().map(|link| LinkDecision::Follow(Self::place(&link.url, trail))).collect()
+        let link_path = visit.path_state(TunnelBudget::Unbounded);
+        visit.links.iter().map(|link| LinkDecision::Follow(Self::place(&link.url, link_path))).collect()
     }
 
-    fn discipline(&self) -> QueuePolicy {
+    fn queue_policy(&self) -> QueuePolicy {
         QueuePolicy::WeightThenRandom { by_weight: self.by_weight, at_random: self.at_random }
     }
 

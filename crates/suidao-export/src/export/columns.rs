@@ -63,7 +63,7 @@ pub fn column(name: &str, rows: &[CorpusDocument]) -> Result<Vec<Leaf>, ParquetE
         "anchor" => texts(documents().map(|page| &page.anchor)),
         "scores" => {
             let scores = || documents().map(|page| &page.scores);
-            return Ok(vec![floats(scores().map(|at| at.priority)), ints(scores().map(|at| at.lane.into()))]);
+            return Ok(vec![floats(scores().map(|at| at.priority)), ints(scores().map(|at| at.queue.into()))]);
         }
         "k" => optional(documents().map(|page| page.k.map(i32::from)), Values::Int),
         "hops" => ints(documents().map(|page| page.hops.into())),

@@ -44,12 +44,12 @@ impl Oracle {
         &self.order
     }
 
-    fn place(&self, url: &CrawlUrl, trail: PathState) -> Option<QueueEntry> {
+    fn place(&self, url: &CrawlUrl, link_path: PathState) -> Option<QueueEntry> {
         // A link found before its host's scheme was known may have the other scheme of the same page.
         let other = || url.under(!url.is_https()).and_then(|url| self.ranks.get(&url.fingerprint()));
         let &rank = self.ranks.get(&url.fingerprint()).or_else(other)?;
         #[allow(clippy::cast_precision_loss)] // exact up to 2^24, which no comparison reaches
-        Some(QueueEntry { queue: QueueId::MAIN, priority: Priority::new(-(rank as f32)), path: trail })
+        Some(QueueEntry { queue: QueueId::MAIN, priority: Priority::new(-(rank as f32)), path: link_path })
     }
 }
 
@@ -57,8 +57,8 @@ impl Strategy for Oracle {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         // Drop pages that lead nowhere, so that nothing else is fetched while a host must wait.
         let nowhere = LinkDecision::Drop(SkipReason::OffTopicPage);
-        let trail = visit.trail(TunnelBudget::Unbounded);
-        let verdict = |url| self.place(url, trail).map_or(nowhere, LinkDecision::Follow);
+        let link_path = visit.path_state(TunnelBudget::Unbounded);
+        let verdict = |url| self.place(url, link_path).map_or(nowhere, LinkDecision::Follow);
         visit.links.iter().map(|link| verdict(&link.url)).collect()
     }
 

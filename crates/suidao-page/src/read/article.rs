@@ -173,7 +173,10 @@ pub(super) fn take_lead(markup: &mut ParsedHtml) {
             && !is_photo_credit(text)
             && text.split(['·', '|', '｜']).all(|part| is_metadata_line(part).is_none())
             && ancestors(elements, settings[at].element as usize).take_while(|at| !shared.contains(at)).all(|at| {
-                !matches!(elements[at].hint, ElementRole::Named | ElementRole::Furniture | ElementRole::Label)
+                !matches!(
+                    elements[at].hint,
+                    ElementRole::MaybeBoilerplate | ElementRole::Boilerplate | ElementRole::Metadata
+                )
             })
     };
     let lead: Vec<usize> = above.take_while(|&at| at > headline).filter(is_lead).collect();

@@ -30,7 +30,10 @@ pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Opt
     let named = (1..elements.len()).filter(|&at| {
         inside[at]
             && !inside[parent(at)]
-            && matches!(elements[at].hint, ElementRole::Named | ElementRole::Beside | ElementRole::Label)
+            && matches!(
+                elements[at].hint,
+                ElementRole::MaybeBoilerplate | ElementRole::Complementary | ElementRole::Metadata
+            )
     });
     let best = named.max_by_key(|&at| (prose[at], std::cmp::Reverse(at)))?;
     let is_text = prose[best] >= CONTEXT && together[best] * 5 >= prose[best] * 3;
@@ -46,7 +49,7 @@ pub(super) fn lacks_article_body(markup: &ParsedHtml) -> bool {
     let mut article = vec![0; elements.len()];
     for at in 1..elements.len() {
         let (hint, parent) = (elements[at].hint, elements[at].parent as usize);
-        beside[at] = beside[parent] || matches!(hint, ElementRole::Beside | ElementRole::Furniture);
+        beside[at] = beside[parent] || matches!(hint, ElementRole::Complementary | ElementRole::Boilerplate);
         article[at] = if matches!(hint, ElementRole::Main | ElementRole::Body) { at } else { article[parent] };
     }
     let mut held = vec![false; elements.len()];

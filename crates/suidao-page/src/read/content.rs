@@ -52,7 +52,8 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     let bodiless = lacks_article_body(markup);
     if bodiless {
         for element in &mut markup.elements {
-            element.hint = if element.hint == ElementRole::Beside { ElementRole::Furniture } else { element.hint };
+            element.hint =
+                if element.hint == ElementRole::Complementary { ElementRole::Boilerplate } else { element.hint };
         }
     }
     let areas_of = |markup: &ParsedHtml| areas(markup, &amounts, &headed, &pictures, bodiless);
@@ -138,10 +139,10 @@ fn areas(markup: &ParsedHtml, amounts: &[TextStats], headed: &[bool], pictures: 
             amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total() || nearly_all;
         areas[at] = match (areas[parent], element.hint) {
             (Zone::Furniture, _) => Zone::Furniture,
-            (_, ElementRole::Furniture) if !nearly_all || bodiless => Zone::Furniture,
-            (_, ElementRole::Named | ElementRole::Beside) if !holds_page => Zone::Furniture,
+            (_, ElementRole::Boilerplate) if !nearly_all || bodiless => Zone::Furniture,
+            (_, ElementRole::MaybeBoilerplate | ElementRole::Complementary) if !holds_page => Zone::Furniture,
             (Zone::Label, _) => Zone::Label,
-            (_, ElementRole::Label) if !holds_page => Zone::Label,
+            (_, ElementRole::Metadata) if !holds_page => Zone::Label,
             _ if pictures[at] && !holds_page => Zone::Label,
             // Below sentences it is the heading of a section.
             (Zone::Open, ElementRole::Header) if !holds_page && (amount.links > 0 || at < prose) => Zone::Furniture,

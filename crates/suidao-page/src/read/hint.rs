@@ -18,15 +18,15 @@ pub(super) enum ElementRole {
     /// Head of the page, or of an article inside main content.
     Header,
     /// Metadata of an article: tags, categories, author, dates; its footer.
-    Label,
+    Metadata,
     /// A link to another page, or the lead of this one.
     Teaser,
     /// Navigation, sidebar, footer, related links, comments.
-    Furniture,
+    Boilerplate,
     /// The same by its name only, which may mislead.
-    Named,
+    MaybeBoilerplate,
     /// Next to or below an article, by its name: a sidebar, comments.
-    Beside,
+    Complementary,
     /// Ignore it: line numbers.
     Hidden,
 }
@@ -35,18 +35,22 @@ pub(super) fn of(tag: &Tag) -> ElementRole {
     let own = match tag.name {
         // Links to the previous and next post may be `article` elements.
         local_name!("main") | local_name!("article") => {
-            return if leads_on(tag) { ElementRole::Furniture } else { ElementRole::Main };
+            return if leads_on(tag) { ElementRole::Boilerplate } else { ElementRole::Main };
         }
         local_name!("nav") | local_name!("aside") | local_name!("menu") | local_name!("button") => {
-            return ElementRole::Furniture;
+            return ElementRole::Boilerplate;
         }
         // An article may have its own footer; the page's is boilerplate.
         local_name!("footer") => {
             let names = attribute(tag, &local_name!("class")).unwrap_or_default();
-            return if of_names(names) == ElementRole::Label { ElementRole::Label } else { ElementRole::Furniture };
+            return if of_names(names) == ElementRole::Metadata {
+                ElementRole::Metadata
+            } else {
+                ElementRole::Boilerplate
+            };
         }
         local_name!("header") => ElementRole::Header,
-        local_name!("figcaption") => ElementRole::Label,
+        local_name!("figcaption") => ElementRole::Metadata,
         // Themes describe the page here, and ids of headings come from their text.
         local_name!("html") | local_name!("body") => return ElementRole::None,
         local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") => {
@@ -62,7 +66,7 @@ pub(super) fn of(tag: &Tag) -> ElementRole {
             match attribute.value.trim() {
                 "main" | "article" => return ElementRole::Main,
                 "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "menu" | "menubar" => {
-                    return ElementRole::Furniture;
+                    return ElementRole::Boilerplate;
                 }
                 _ => {}
             }
@@ -97,10 +101,10 @@ fn stronger(one: ElementRole, other: ElementRole) -> ElementRole {
         ElementRole::Header => 1,
         ElementRole::Teaser => 2,
         ElementRole::Main | ElementRole::Body => 3,
-        ElementRole::Label => 4,
-        ElementRole::Named => 5,
-        ElementRole::Beside => 6,
-        ElementRole::Furniture => 7,
+        ElementRole::Metadata => 4,
+        ElementRole::MaybeBoilerplate => 5,
+        ElementRole::Complementary => 6,
+        ElementRole::Boilerplate => 7,
         ElementRole::Hidden => 8,
     };
     if rank(other) > rank(one) { other } else { one }
@@ -122,8 +126,8 @@ static WHOLE: LazyLock<FxHashMap<&str, ElementRole>> = LazyLock::new(|| {
     let hints = [
         ("hidden", ElementRole::Hidden),
         ("main", ElementRole::Main),
-        ("label", ElementRole::Label),
-        ("named", ElementRole::Named),
+        ("label", ElementRole::Metadata),
+        ("named", ElementRole::MaybeBoilerplate),
         ("none", ElementRole::None),
     ];
     let of = |(section, hint)| SectionWords::of(ROLES, section).iter().map(|word| (*word, hint)).collect::<Vec<_>>();
@@ -163,11 +167,11 @@ fn of_name(name: &str) -> ElementRole {
     }
     let turning = prev && next || of_post && (prev || next);
     if furniture && beside || foot && !of_post {
-        ElementRole::Beside
+        ElementRole::Complementary
     } else if furniture || name.contains("news-letter") || turning || author && about {
-        ElementRole::Named
+        ElementRole::MaybeBoilerplate
     } else if label || foot || author {
-        ElementRole::Label
+        ElementRole::Metadata
     } else if teaser {
         ElementRole::Teaser
     } else if about_header && !of_post {

@@ -243,7 +243,7 @@ impl MarkupBuilder {
             self.end_block();
         }
         let hidden = hint::is_hidden(tag);
-        let hint = if hidden { ElementRole::Furniture } else { hint::of(tag) };
+        let hint = if hidden { ElementRole::Boilerplate } else { hint::of(tag) };
         if hint == ElementRole::Hidden {
             self.skip = Some(depth);
         }

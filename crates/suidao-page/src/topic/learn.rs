@@ -245,12 +245,12 @@ fn weigh(
         *per_host.entry(&page.host).or_default() += 1.0;
     }
     // A host of n pages counts as √n, between one vote per host and one per page.
-    let voice = |page: &Ranked| 1.0 / per_host[page.host.as_str()].sqrt();
-    let voices: f64 = pages.iter().map(|page| voice(page)).sum();
+    let host_weight = |page: &Ranked| 1.0 / per_host[page.host.as_str()].sqrt();
+    let voices: f64 = pages.iter().map(|page| host_weight(page)).sum();
     let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
     let mut sums: Vec<(&str, Sum<'_>)> = Vec::new();
     for page in pages {
-        let voice = voice(page) / voices;
+        let host_weight = host_weight(page) / voices;
         for (word, rank) in &page.ranks {
             let number = *numbers.entry(word).or_insert_with(|| {
                 sums.push((word, Sum::default()));
@@ -260,10 +260,10 @@ fn weigh(
             sum.pages += 1;
             match sum.hosts.iter_mut().find(|known| known.host == page.host) {
                 Some(known) => {
-                    known.rank += voice * rank;
-                    known.share += voice;
+                    known.rank += host_weight * rank;
+                    known.share += host_weight;
                 }
-                None => sum.hosts.push(OfHost { host: &page.host, rank: voice * rank, share: voice }),
+                None => sum.hosts.push(OfHost { host: &page.host, rank: host_weight * rank, share: host_weight }),
             }
         }
     }

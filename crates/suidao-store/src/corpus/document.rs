@@ -89,7 +89,7 @@ pub struct CorpusDocument {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QueueScores {
     pub priority: f32,
-    pub lane: u8,
+    pub queue: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -60,9 +60,9 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
             events.push(Event::Discovered(Discovered { id, url: fetched.url.clone(), origin, anchor }));
             known.push(fetched.url.clone());
         }
-        let trail =
+        let path_state =
             PathState { depth: u16::from(place > 0), hops: 0, k: TunnelBudget::Left(4), inherited: Relevance::ZERO };
-        let waited = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.25), path: trail };
+        let waited = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.25), path: path_state };
         let relevant = page.relevance.get() >= 0.1;
         let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();
         let forum = kind.map(|kind| ForumPage {

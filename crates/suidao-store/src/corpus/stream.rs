@@ -126,7 +126,7 @@ impl SelectedDocument<'_> {
             relevant: self.entry.is_relevant(),
             terms: self.page.terms.clone(),
             anchor: self.names.anchor(self.page.id).to_owned(),
-            scores: QueueScores { priority: place.priority.get(), lane: place.queue.0 },
+            scores: QueueScores { priority: place.priority.get(), queue: place.queue.0 },
             k: match place.path.k {
                 TunnelBudget::Left(k) => Some(k),
                 TunnelBudget::Unbounded => None,

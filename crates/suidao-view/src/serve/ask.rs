@@ -16,7 +16,7 @@ const MOST_HITS: usize = 100;
 
 #[derive(Clone, Debug)]
 pub(super) struct SearchParams {
-    pub tongue: Lang,
+    pub lang: Lang,
     /// The language was chosen by a link, so other links keep it.
     chosen: bool,
     /// As typed.
@@ -40,25 +40,25 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    pub(super) fn told(self, tongue: Lang) -> &'static str {
+    pub(super) fn told(self, lang: Lang) -> &'static str {
         match self {
             Self::TooLong => {
-                tongue.pick("The query is too long; the limit is 500 characters.", "查询太长：最多 500 个字符。")
+                lang.pick("The query is too long; the limit is 500 characters.", "查询太长：最多 500 个字符。")
             }
-            Self::Page => tongue.pick(
+            Self::Page => lang.pick(
                 "At most 100 pages of results are shown; narrow the query down.",
                 "最多显示 100 页结果，请缩小查询范围。",
             ),
-            Self::Value => tongue.pick("The URL contains an unknown parameter value.", "网址中有无法识别的参数值。"),
+            Self::Value => lang.pick("The URL contains an unknown parameter value.", "网址中有无法识别的参数值。"),
         }
     }
 }
 
 impl SearchParams {
     /// An empty search.
-    pub(super) fn nothing(tongue: Lang) -> Self {
+    pub(super) fn nothing(lang: Lang) -> Self {
         Self {
-            tongue,
+            lang,
             chosen: false,
             q: String::new(),
             host: None,
@@ -79,7 +79,7 @@ impl SearchParams {
             let number = || value.parse::<usize>().map_err(|_| Refused::Value);
             match &*name {
                 "lang" => {
-                    asked.tongue = Lang::named(value).ok_or(Refused::Value)?;
+                    asked.lang = Lang::named(value).ok_or(Refused::Value)?;
                     asked.chosen = true;
                 }
                 "q" => asked.q = value.to_owned(),
@@ -143,12 +143,12 @@ impl SearchParams {
 
     /// Keeps the language of another search if a link chose it.
     pub(super) fn kept(self, other: &Self) -> Self {
-        Self { tongue: other.tongue, chosen: other.chosen, ..self }
+        Self { lang: other.lang, chosen: other.chosen, ..self }
     }
 
     /// The same in the other language.
-    pub(super) fn in_tongue(&self, tongue: Lang) -> Self {
-        Self { tongue, chosen: true, ..self.clone() }
+    pub(super) fn in_language(&self, lang: Lang) -> Self {
+        Self { lang, chosen: true, ..self.clone() }
     }
 
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
@@ -161,7 +161,7 @@ impl SearchParams {
         add("duplicates", self.all.then(|| "keep".to_owned()));
         add("id", (!self.id.is_empty()).then(|| self.id.clone()));
         add("p", (self.page > 1).then(|| self.page.to_string()));
-        add("lang", self.chosen.then(|| self.tongue.code().to_owned()));
+        add("lang", self.chosen.then(|| self.lang.code().to_owned()));
         pairs
     }
 

@@ -11,26 +11,26 @@ use suidao_export::index::{IndexError, Request};
 const MOST: usize = 24;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
-    let tongue = asked.tongue;
+    let lang = asked.lang;
     let all = site.index.search(&Request::default())?;
     let facets = &all.facets;
     let topic = &site.index.origin().topic;
     let years = || facets.years.iter().filter_map(|(year, _)| *year);
     let between = match (years().next_back(), years().next()) {
         (Some(first), Some(last)) => format!("{first}–{last}"),
-        _ => tongue.pick("unknown", "未知").to_owned(),
+        _ => lang.pick("unknown", "未知").to_owned(),
     };
     let language = |(code, pages): &(Option<String>, u64)| {
         let name = match code.as_deref() {
-            Some("zh") => tongue.pick("Chinese", "中文"),
-            Some("en") => tongue.pick("English", "英文"),
+            Some("zh") => lang.pick("Chinese", "中文"),
+            Some("en") => lang.pick("English", "英文"),
             Some(code) => code,
-            None => tongue.pick("unknown", "未知"),
+            None => lang.pick("unknown", "未知"),
         };
         format!("{name} {}", thousands(*pages))
     };
     let share = 100.0 * facets.relevant as f64 / (all.pages as f64).max(1.0);
-    let title = tongue.pick(format!("A corpus on {topic}"), format!("{topic} 语料库"));
+    let title = lang.pick(format!("A corpus on {topic}"), format!("{topic} 语料库"));
     let way = |name: String, asked: SearchParams, pages: u64| (name, asked.link("/search"), pages);
     let terms = site.index.terms(MOST)?.into_iter();
     let terms = terms.map(|(term, pages)| way(term.clone(), asked.with(|asked| asked.q = quoted(&term)), pages));
@@ -48,9 +48,9 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
         between,
         strategy => &site.index.origin().strategy,
         ways => [
-            (tongue.pick("Topic terms", "主题词"), terms.collect::<Vec<_>>()),
-            (tongue.pick("Hosts", "站点"), hosts.collect()),
-            (tongue.pick("Years", "年份"), years.collect()),
+            (lang.pick("Topic terms", "主题词"), terms.collect::<Vec<_>>()),
+            (lang.pick("Hosts", "站点"), hosts.collect()),
+            (lang.pick("Years", "年份"), years.collect()),
         ],
     };
     Ok(HttpReply::html(200, look::frame(site, asked, &title, include_str!("home.html"), context)))

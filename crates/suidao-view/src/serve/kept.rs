@@ -12,7 +12,7 @@ const MOST: usize = 100_000;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
     let Some(page) = site.index.page(&asked.id)? else {
-        return Ok(site.missing(&SearchParams::nothing(asked.tongue).kept(asked)));
+        return Ok(site.missing(&SearchParams::nothing(asked.lang).kept(asked)));
     };
     let title = look::title(&page);
     let step = |step: &ExplainedStep| {
@@ -28,7 +28,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
         title,
         page => Value::from(Serde(&page)),
         language => look::lang(&page),
-        trail => look::trail(asked.tongue, &page),
+        trail => look::link_path(asked.lang, &page),
         path => path.iter().map(step).collect::<Vec<_>>(),
         command => [shell(&site.directory), shell(&page.url)],
         paragraphs => page.text[..end].lines().filter(|line| !line.trim().is_empty()).collect::<Value>(),

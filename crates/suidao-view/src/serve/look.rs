@@ -29,9 +29,9 @@ impl Lang {
         for range in field.split(',').take(20) {
             let (code, weight) = range.split_once(';').unwrap_or((range, ""));
             let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok()).unwrap_or(1.0);
-            let tongue = code.trim().get(..2).and_then(|code| Self::named(&code.to_ascii_lowercase()));
-            if let Some(tongue) = tongue.filter(|_| weight > best.0) {
-                best = (weight, tongue);
+            let lang = code.trim().get(..2).and_then(|code| Self::named(&code.to_ascii_lowercase()));
+            if let Some(lang) = lang.filter(|_| weight > best.0) {
+                best = (weight, lang);
             }
         }
         best.1
@@ -58,14 +58,14 @@ impl Lang {
 }
 
 /// What all templates of the site can use: `pick` has two texts, one in each language.
-pub(super) fn shared(tongue: Lang) -> Value {
-    let pick = move |english: Value, chinese: Value| tongue.pick(english, chinese);
-    context! { lang => tongue.html(), pick => Value::from_function(pick) }
+pub(super) fn shared(lang: Lang) -> Value {
+    let pick = move |english: Value, chinese: Value| lang.pick(english, chinese);
+    context! { lang => lang.html(), pick => Value::from_function(pick) }
 }
 
 /// A whole page: header with the search box, the output of the template, footer.
 pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, template: &str, context: Value) -> String {
-    let shared = shared(asked.tongue);
+    let shared = shared(asked.lang);
     let main = fill(template, context! { ..context, ..shared.clone() });
     let path = if !asked.id.is_empty() {
         "/page"
@@ -74,14 +74,14 @@ pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, templa
     } else {
         "/search"
     };
-    let (origin, other) = (site.index.origin(), asked.tongue.other());
+    let (origin, other) = (site.index.origin(), asked.lang.other());
     let kept: Vec<_> = asked.pairs().into_iter().filter(|(name, _)| !matches!(*name, "q" | "p" | "id")).collect();
     let head = context! {
-        home => SearchParams::nothing(asked.tongue).kept(asked).link("/"),
+        home => SearchParams::nothing(asked.lang).kept(asked).link("/"),
         topic => &origin.topic,
         q => &asked.q,
         kept,
-        translated => asked.in_tongue(other).link(path),
+        translated => asked.in_language(other).link(path),
         other => other.html(),
         main => html(main),
         pages => thousands(origin.pages),
@@ -89,7 +89,7 @@ pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, templa
         ..shared
     };
     let body = fill(include_str!("site.html"), head);
-    html::page(title, asked.tongue.html(), &[include_str!("site.css")], &body)
+    html::page(title, asked.lang.html(), &[include_str!("site.css")], &body)
 }
 
 pub(super) fn notice(site: &SearchSite, asked: &SearchParams, status: u16, title: &str, told: &str) -> HttpReply {
@@ -116,10 +116,10 @@ pub(super) fn lang(page: &Stored) -> Option<&str> {
 }
 
 /// How a page was found, in a line.
-pub(super) fn trail(tongue: Lang, page: &Stored) -> String {
+pub(super) fn link_path(lang: Lang, page: &Stored) -> String {
     let k = page.k.map_or_else(|| "∞".to_owned(), |k| k.to_string());
     let (number, depth, hops) = (thousands(page.page + 1), page.depth, page.hops);
-    tongue.pick(
+    lang.pick(
         format!("Fetched as page {number}, {depth} links from the seed, after {hops} off-topic pages in a row, k {k}"),
         format!("第 {number} 个抓取的网页，距种子 {depth} 个链接，之前连续 {hops} 个无关网页，k = {k}"),
     )

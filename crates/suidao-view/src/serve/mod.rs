@@ -74,7 +74,7 @@ impl SearchSite {
         };
         made.unwrap_or_else(|error| {
             tracing::error!(%error, "cannot answer a request");
-            let (title, told) = asked.tongue.pick(
+            let (title, told) = asked.lang.pick(
                 ("Cannot read the index", "See the output of suidao in its terminal."),
                 ("索引读取失败", "请查看 suidao 启动处的输出。"),
             );
@@ -90,21 +90,21 @@ impl SearchSite {
     }
 
     fn missing(&self, asked: &SearchParams) -> HttpReply {
-        let (title, told) = asked.tongue.pick(
+        let (title, told) = asked.lang.pick(
             ("Page not found", "Search here, or go to the home page."),
             ("没有这个页面", "可以在上面搜索，或回到首页。"),
         );
         look::notice(self, asked, 404, title, told)
     }
 
-    fn refuse(&self, path: &str, tongue: Lang, refused: Refused) -> HttpReply {
-        let told = refused.told(tongue);
+    fn refuse(&self, path: &str, language: Lang, refused: Refused) -> HttpReply {
+        let told = refused.told(language);
         if path.starts_with("/api/") {
             let body = visible::text(&serde_json::json!({ "error": told }).to_string()).into_owned() + "\n";
             return HttpReply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
-        let title = tongue.pick("Invalid request", "无法这样查询");
-        look::notice(self, &SearchParams::nothing(tongue), 400, title, told)
+        let title = language.pick("Invalid request", "无法这样查询");
+        look::notice(self, &SearchParams::nothing(language), 400, title, told)
     }
 }
 
@@ -235,14 +235,14 @@ mod tests {
 
     #[test]
     fn the_language_is_the_browser_s() {
-        for (field, tongue) in [
+        for (field, language) in [
             ("", Lang::English),
             ("zh", Lang::Chinese),
             ("en-GB,zh;q=0.9", Lang::English),
             ("zh-Hant;q=0.9,en;q=0.8,*;q=0.1", Lang::Chinese),
             ("de;q=1,x,;;q=,é", Lang::English),
         ] {
-            assert_eq!(Lang::preferred(field), tongue, "{field}");
+            assert_eq!(Lang::preferred(field), language, "{field}");
         }
     }
 }

@@ -12,22 +12,22 @@ use suidao_export::index::{FacetCount, Hit, IndexError, Request, SearchAnswer, T
 const MOST: usize = 12;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
-    let tongue = asked.tongue;
+    let language = asked.lang;
     let offset = (asked.page - 1) * PER_PAGE;
     let answer = site.index.search(&Request { explain: true, ..asked.request(offset, PER_PAGE) })?;
     let pages = (answer.pages as usize).div_ceil(PER_PAGE).clamp(1, MOST_PAGES);
     if asked.page > pages {
-        let (title, told) = tongue
+        let (title, told) = language
             .pick(("No more results", "Go back to the first page of results."), ("没有这么多结果", "请回到第一页。"));
         return Ok(look::notice(site, asked, 404, title, told));
     }
     let number = thousands(answer.pages);
     let what = match (asked.q.is_empty(), answer.pages) {
-        (true, _) => tongue.pick(format!("{number} pages"), format!("{number} 个网页")),
-        (false, 0) => tongue.pick(format!("No page matches “{}”", asked.q), format!("没有找到“{}”", asked.q)),
-        (false, 1) => tongue.pick(format!("1 page for “{}”", asked.q), format!("“{}”：1 个网页", asked.q)),
+        (true, _) => language.pick(format!("{number} pages"), format!("{number} 个网页")),
+        (false, 0) => language.pick(format!("No page matches “{}”", asked.q), format!("没有找到“{}”", asked.q)),
+        (false, 1) => language.pick(format!("1 page for “{}”", asked.q), format!("“{}”：1 个网页", asked.q)),
         (false, _) => {
-            tongue.pick(format!("{number} pages for “{}”", asked.q), format!("“{}”：{number} 个网页", asked.q))
+            language.pick(format!("{number} pages for “{}”", asked.q), format!("“{}”：{number} 个网页", asked.q))
         }
     };
     let link = |change: &dyn Fn(&mut SearchParams)| asked.with(change).link("/search");
@@ -54,23 +54,23 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
 
 fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
     if relevant {
-        asked.tongue.pick("Relevant", "与主题相关")
+        asked.lang.pick("Relevant", "与主题相关")
     } else {
-        asked.tongue.pick("Off topic", "与主题无关")
+        asked.lang.pick("Off topic", "与主题无关")
     }
 }
 
 fn shown(asked: &SearchParams, hit: &Hit) -> Value {
-    let (tongue, page) = (asked.tongue, &hit.page);
-    let kept = SearchParams::nothing(tongue).kept(asked).with(|asked| asked.id = page.id.clone());
+    let (language, page) = (asked.lang, &hit.page);
+    let kept = SearchParams::nothing(language).kept(asked).with(|asked| asked.id = page.id.clone());
     let said = |share: &FacetCount| {
         let field = match share.field {
-            TextField::Title => tongue.pick("title", "标题"),
-            TextField::Anchors => tongue.pick("links to it", "链接文字"),
-            TextField::All | TextField::Body => tongue.pick("text", "正文"),
+            TextField::Title => language.pick("title", "标题"),
+            TextField::Anchors => language.pick("links to it", "链接文字"),
+            TextField::All | TextField::Body => language.pick("text", "正文"),
         };
         let words = &share.words;
-        (tongue.pick(format!("“{words}” in the {field}"), format!("{field}中的“{words}”")), share.bm25)
+        (language.pick(format!("“{words}” in the {field}"), format!("{field}中的“{words}”")), share.bm25)
     };
     context! {
         shown => if page.title.is_empty() { Value::from(&page.url) } else { look::marked(&hit.title()) },
@@ -79,7 +79,7 @@ fn shown(asked: &SearchParams, hit: &Hit) -> Value {
         link => kept.link("/page"),
         bm25 => hit.why.iter().map(|share| share.bm25).sum::<f32>().max(f32::MIN_POSITIVE),
         said => hit.why.iter().map(said).collect::<Vec<_>>(),
-        trail => look::trail(tongue, page),
+        trail => look::link_path(language, page),
         ..Value::from(Serde(hit)),
     }
 }
@@ -88,14 +88,14 @@ fn shown(asked: &SearchParams, hit: &Hit) -> Value {
 type Group = (&'static str, Vec<(String, Option<String>, u64)>);
 
 fn facets(asked: &SearchParams, answer: &SearchAnswer) -> [Group; 3] {
-    let (tongue, facets) = (asked.tongue, &answer.facets);
+    let (language, facets) = (asked.lang, &answer.facets);
     let link = |chosen: bool, change: &dyn Fn(&mut SearchParams)| (!chosen).then(|| asked.with(change).link("/search"));
     let relevance = [(true, facets.relevant), (false, facets.off_topic)].into_iter().filter(|(_, pages)| *pages > 0);
     let relevance = relevance.map(|(relevant, pages)| {
         let link = link(asked.relevant.is_some(), &|asked| asked.relevant = Some(relevant));
         (worth(asked, relevant).to_owned(), link, pages)
     });
-    let rest = |pages: u64| (pages > 0).then(|| (tongue.pick("others", "其他").to_owned(), None, pages));
+    let rest = |pages: u64| (pages > 0).then(|| (language.pick("others", "其他").to_owned(), None, pages));
     let hosts = facets.hosts.iter().take(MOST).map(|(host, pages)| {
         let link = link(asked.host.as_ref() == Some(host), &|asked| asked.host = Some(host.clone()));
         (host.clone(), link, *pages)
@@ -103,15 +103,15 @@ fn facets(asked: &SearchParams, answer: &SearchAnswer) -> [Group; 3] {
     let other_hosts = rest(facets.hosts.iter().skip(MOST).map(|(_, pages)| *pages).sum());
     let dated = || facets.years.iter().filter_map(|(year, pages)| Some(((*year)?, *pages)));
     let undated = facets.years.iter().filter(|(year, _)| year.is_none());
-    let undated = undated.map(|(_, pages)| (tongue.pick("no date", "无日期").to_owned(), None, *pages));
+    let undated = undated.map(|(_, pages)| (language.pick("no date", "无日期").to_owned(), None, *pages));
     let years = dated().take(MOST).map(|(year, pages)| {
         let link = link(asked.year == Some(year), &|asked| asked.year = Some(year));
         (year.to_string(), link, pages)
     });
     let other_years = rest(dated().skip(MOST).map(|(_, pages)| pages).sum());
     [
-        (tongue.pick("Relevance", "相关度"), relevance.collect()),
-        (tongue.pick("Host", "站点"), hosts.chain(other_hosts).collect()),
-        (tongue.pick("Published", "发布年份"), years.chain(other_years).chain(undated).collect()),
+        (language.pick("Relevance", "相关度"), relevance.collect()),
+        (language.pick("Host", "站点"), hosts.chain(other_hosts).collect()),
+        (language.pick("Published", "发布年份"), years.chain(other_years).chain(undated).collect()),
     ]
 }

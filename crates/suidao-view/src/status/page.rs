@@ -98,9 +98,9 @@ fn seen(tally: &RunCounts, glance: &StatusSnapshot) -> Value {
         figures,
         at => date(glance.at),
         shown => moment(glance.at),
-        lanes => lanes.iter().map(|lane| {
-            let heads = lane.heads.iter().map(|(url, place)| queued(url, *place));
-            context! { number => lane.lane.0, heads => heads.collect::<Value>() }
+        lanes => lanes.iter().map(|queue| {
+            let heads = queue.heads.iter().map(|(url, place)| queued(url, *place));
+            context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
         refused => refusals.iter().map(|(reason, urls)| (reason_name(*reason), *urls, reason.why())).collect::<Value>(),
@@ -183,7 +183,7 @@ mod tests {
         tally.failures.push_front(RecentFailure { at: Millis(5), url: url.clone(), failure, again: true });
         tally.failed.insert("<i>".to_owned(), 1);
         let overview = Overview {
-            lanes: vec![LaneView { lane: QueueId(0), heads: vec![(url, place)] }],
+            lanes: vec![LaneView { queue_id: QueueId(0), heads: vec![(url, place)] }],
             refusals: vec![(SkipReason::Robots, 3)],
             ..Overview::default()
         };

@@ -58,7 +58,7 @@ impl State {
         Self {
             urls: Urls::default(),
             hosts: HostTable::new(&settings.politeness),
-            frontier: Frontier::new(strategy.discipline(), settings.seed),
+            frontier: Frontier::new(strategy.queue_policy(), settings.seed),
             ended: FxHashMap::default(),
             canonicals: Canonicals::default(),
             traps: TrapState::default(),

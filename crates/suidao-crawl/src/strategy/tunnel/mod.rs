@@ -25,7 +25,7 @@ use suidao_page::model::{
     CrawlUrl, Event, LinkDecision, PathState, Priority, QueueEntry, QueueId, Relevance, TunnelBudget, UrlId,
 };
 
-use super::{Learning, LinkCandidate, PageVisit, SharkSearch, Strategy, merge_trails};
+use super::{Learning, LinkCandidate, PageVisit, SharkSearch, Strategy, merge_paths};
 use learner::Learner;
 
 /// Length of a tunnel whose links all score low; recorded only.
@@ -75,22 +75,22 @@ impl Strategy for TunnelSearch {
             let score = SHARK.potential(inherited, link);
             let left = visit.place.path.k.count_down(K, link.relevance >= visit.link_threshold);
             let k = if visit.relevant { TunnelBudget::Unbounded } else { left.unwrap_or(TunnelBudget::Left(0)) };
-            let trail = PathState { inherited, ..visit.trail(k) };
+            let link_path = PathState { inherited, ..visit.path_state(k) };
             // The prior s; the learner reads it from the event and computes the score from it.
-            QueueEntry { queue: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), path: trail }
+            QueueEntry { queue: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), path: link_path }
         };
         visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
         let inherited = old.path.inherited.max(new.path.inherited);
-        QueueEntry { path: merge_trails(old.path, new.path, inherited), ..old }
+        QueueEntry { path: merge_paths(old.path, new.path, inherited), ..old }
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
         // The links of an off-topic seed inherit as from a page at the threshold.
-        let trail = PathState { inherited: self.learner.threshold(), ..PathState::SEED };
-        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: trail }
+        let link_path = PathState { inherited: self.learner.threshold(), ..PathState::SEED };
+        QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: link_path }
     }
 
     fn learning(&self) -> Option<&dyn Learning> {

@@ -59,8 +59,8 @@ impl Told {
                 role: None,
             })
             .collect();
-        let trail = PathState { depth: 2, inherited: Relevance::new(0.05), ..PathState::SEED };
-        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: trail };
+        let path_state = PathState { depth: 2, inherited: Relevance::new(0.05), ..PathState::SEED };
+        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: path_state };
         let relevant = relevance >= 0.1;
         let visit = PageVisit {
             id,

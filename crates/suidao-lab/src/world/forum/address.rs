@@ -34,7 +34,7 @@ impl Forum {
         let set_thread = |slots: &mut Slots, thread: usize| {
             slots.board = board_id(self.threads[thread].board);
             slots.thread = thread_id(thread);
-            slots.slug = self.voice().slug(thread as u64);
+            slots.slug = self.forum_text().slug(thread as u64);
         };
         match form {
             ForumPageKind::Home | ForumPageKind::Login | ForumPageKind::Register | ForumPageKind::Help => {}
@@ -45,7 +45,7 @@ impl Forum {
             | ForumPageKind::Feed => {
                 slots.board = board_id(of);
                 slots.name = self.boards[of].name.clone();
-                slots.slug = self.voice().board_slug(of, self.boards[of].topic);
+                slots.slug = self.forum_text().board_slug(of, self.boards[of].topic);
                 slots.offset = before(self.spec.threads_per_page);
             }
             ForumPageKind::Thread
@@ -64,7 +64,7 @@ impl Forum {
             }
             ForumPageKind::Profile => {
                 slots.user = of as u64 + 1;
-                slots.slug = self.voice().user(of as u32);
+                slots.slug = self.forum_text().user(of as u32);
             }
             ForumPageKind::Members => slots.page = of as u64,
             ForumPageKind::Search | ForumPageKind::Calendar => slots.number = of as u64,

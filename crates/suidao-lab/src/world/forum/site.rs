@@ -102,11 +102,11 @@ impl Forum {
         let origin = CrawlUrl::parse(&format!("http://{}/", spec.host)).expect("a host name, with or without a port");
         let activity = Activity::generate(&spec.activity);
         let mut forum = Self { boards: Vec::new(), threads: Vec::new(), posts: Vec::new(), origin, spec };
-        let voice = forum.voice();
+        let forum_text = forum.forum_text();
         let count = forum.spec.activity.boards;
         let every = if forum.spec.sub_boards > 0.0 { 1.0 / forum.spec.sub_boards } else { f64::INFINITY };
-        for (board, topic) in voice.topics(count, TOPICAL).into_iter().enumerate() {
-            let (name, about) = voice.board(board, topic);
+        for (board, topic) in forum_text.topics(count, TOPICAL).into_iter().enumerate() {
+            let (name, about) = forum_text.board(board, topic);
             // Spreads inner boards evenly: each is inside the board before it.
             let inner = board > 0 && (board as f64 / every).floor() > ((board - 1) as f64 / every).floor();
             let inside = inner.then(|| board - 1);
@@ -123,10 +123,10 @@ impl Forum {
         let mut titles = std::collections::BTreeSet::new();
         for (thread, (_, board, sticky, posts)) in opened.into_iter().enumerate() {
             let topic = forum.boards[board].topic;
-            let mut drawn = (0..16).map(|attempt| voice.title(topic, thread as u64, attempt));
+            let mut drawn = (0..16).map(|attempt| forum_text.title(topic, thread as u64, attempt));
             let title = drawn.find(|title| !titles.contains(title)).unwrap_or_else(|| format!("{thread}"));
             titles.insert(title.clone());
-            let views = voice.draw(DrawPurpose::Views, thread as u64).within([3, 60]);
+            let views = forum_text.draw(DrawPurpose::Views, thread as u64).within([3, 60]);
             forum.boards[board].threads.push(thread);
             forum.threads.push(BoardThreads { board, title, sticky, numbers: vec![0; posts.len()], posts, views });
         }
@@ -188,12 +188,12 @@ impl Forum {
         let Some(held) = self.threads.get(thread) else { return Vec::new() };
         let topic = self.boards[held.board].topic;
         let said = held.posts.iter().enumerate().take_while(|(_, post)| post.at <= now);
-        let text = |place: usize| self.voice().post(topic, thread as u64, place as u64).join("\n");
+        let text = |place: usize| self.forum_text().post(topic, thread as u64, place as u64).join("\n");
         said.map(|(place, &post)| (post, text(place))).collect()
     }
 
     pub fn user(&self, user: u32) -> String {
-        self.voice().user(user)
+        self.forum_text().user(user)
     }
 
     /// The kind of a URL, whatever its host, and whether or not it exists yet.
@@ -215,7 +215,7 @@ impl Forum {
         self.spec.skin.style()
     }
 
-    pub(super) fn voice(&self) -> ForumText {
+    pub(super) fn forum_text(&self) -> ForumText {
         ForumText { seed: self.spec.activity.seed, english: self.style().english }
     }
 }

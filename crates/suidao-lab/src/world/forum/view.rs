@@ -277,14 +277,14 @@ impl PageView {
     fn posts(&self, thread: usize, page: u32) -> Vec<Post> {
         let held = &self.forum.threads[thread];
         let topic = self.forum.boards[held.board].topic;
-        let voice = self.forum.voice();
+        let forum_text = self.forum.forum_text();
         let count = held.posts.partition_point(|post| post.at <= self.now);
         let per = self.forum.spec.posts_per_page as usize;
         let start = (page as usize - 1) * per;
         let post = |place: usize| {
             let posting = held.posts[place];
-            let quote = voice.quoted(thread as u64, place as u64).map(|quoted| {
-                let mut text = voice.post(topic, thread as u64, quoted).swap_remove(0);
+            let quote = forum_text.quoted(thread as u64, place as u64).map(|quoted| {
+                let mut text = forum_text.post(topic, thread as u64, quoted).swap_remove(0);
                 if text.chars().count() > 60 {
                     text = text.chars().take(60).chain("...".chars()).collect();
                 }
@@ -299,9 +299,9 @@ impl PageView {
                 floor: place as u32 + 1,
                 user: posting.user,
                 at: posting.at,
-                text: voice.post(topic, thread as u64, place as u64),
+                text: forum_text.post(topic, thread as u64, place as u64),
                 quote,
-                motto: voice.motto(posting.user),
+                motto: forum_text.motto(posting.user),
             }
         };
         (start..count.min(start + per)).map(post).collect()
