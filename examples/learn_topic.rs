@@ -7,7 +7,8 @@ use suidao::topic::{Background, LearnOptions, Sample, Weighting, learn};
 use suidao::world::{SyntheticWeb, WebSpec};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let web = SyntheticWeb::new(WebSpec { pages: 600, hosts: 12, islands: 4, ..WebSpec::default() })?;
+    let web =
+        SyntheticWeb::new(WebSpec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..WebSpec::default() })?;
     let pages = web.sample_pages(30).into_iter();
     let samples: Vec<Sample> = pages.map(|(url, html)| Sample::from_fetched(&Fetched::html(url, html))).collect();
     let options = LearnOptions {

@@ -21,7 +21,7 @@ impl Strategy for ContentFirst {
             let content = if region == Region::Content { 0.5 } else { 0.0 };
             let page = if visit.relevant { 0.5 } else { 0.0 };
             let priority = Priority::new(content + page);
-            let path = visit.trail(TunnelBudget::Unbounded);
+            let path = visit.path_state(TunnelBudget::Unbounded);
             LinkDecision::Follow(QueueEntry { queue: QueueId::MAIN, priority, path })
         };
         visit.links.iter().map(|link| decision(link.region)).collect()
@@ -29,7 +29,13 @@ impl Strategy for ContentFirst {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let web = Arc::new(SyntheticWeb::new(WebSpec { pages: 600, hosts: 14, islands: 5, ..WebSpec::default() })?);
+    let web = Arc::new(SyntheticWeb::new(WebSpec {
+        pages: 600,
+        hosts: 14,
+        islands: 5,
+        island_pages: [20, 40],
+        ..WebSpec::default()
+    })?);
     let server = WebServer::start(Arc::new(Proxied(Arc::clone(&web))))?;
     let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
     let topic = Arc::new(Topic::new(Lexicon::from_terms("体育", &words)));

@@ -67,7 +67,10 @@ fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
     assert!(under(&verdicts[verdicts.len() - 10..]) && told["stopped"] == "topic-exhausted");
     assert!(verdicts.windows(10).rev().skip(1).all(|pages| !under(pages)), "it stopped at the first");
 
-    let timed = towards("time", &["minutes=0.001"]);
+    // On a busy machine no page may come in time.
+    let more: Vec<&str> = ALONE.into_iter().chain(["--stop-when", "minutes=0.001"]).collect();
+    let timed = run(stage.crawl("time", &more));
+    assert!([0, 1].contains(&timed.code()), "{}", timed.err);
     assert!(timed.err.contains("Time limit of this run"), "{}", timed.err);
     for wrong in ["harvest<5/10", "pages", "weeks=2"] {
         let ended = run(stage.crawl("wrong", &["--stop-when", wrong])).expect(2);
