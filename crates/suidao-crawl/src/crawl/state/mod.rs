@@ -64,7 +64,7 @@ impl State {
             traps: TrapState::default(),
             forums: Forums::new(&settings.forums, settings.watch),
             sourcing: Sourcing::default(),
-            refreshing: settings.refresh.clone().map(|wanted| Refreshing::new(wanted)),
+            refreshing: settings.refresh.clone().map(Refreshing::new),
             left_due: FxHashSet::default(),
             counts: Counts::default(),
             stop: StopTracker::default(),
