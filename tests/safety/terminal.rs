@@ -319,7 +319,7 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     let said = |value: &Value| value.to_string();
     assert!(why["outcome"]["page"]["title"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&why));
     assert!(why["outcome"]["page"]["title"].as_str().unwrap().contains("\u{9b}2J"), "{}", said(&why));
-    assert!(why["visits"][0]["what"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&why));
+    assert!(why["visits"][0]["description"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&why));
     let skipped = fs::read_to_string(stage.path(&out).join("skipped.csv")).unwrap();
     let media = skipped.lines().find(|line| line.contains("evil.test/media?"));
     let media = media.unwrap_or_else(|| panic!("{skipped}")).to_owned();
