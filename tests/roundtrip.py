@@ -94,14 +94,14 @@ def duckdb():
 
     names = ["url", "title", "text", "chars", "relevant", "k", "found_on", "simhash"]
     for source in [path("pages.parquet"), path("shards/*.parquet"), path("pages.jsonl")]:
-        rows = duckdb.sql(f"SELECT {', '.join(names)}, terms, scores.lane FROM '{source}'").fetchall()
+        rows = duckdb.sql(f"SELECT {', '.join(names)}, terms, scores.queue FROM '{source}'").fetchall()
         assert len(rows) == len(LINES), source
         # Several files may come in any order.
         rows = {row[0]: row for row in rows}
         for line in LINES:
             row = rows[line["url"]]
             assert list(row[:8]) == [line[name] for name in names], (source, line["url"])
-            assert (row[8] or []) == line["terms"] and row[9] == line["scores"]["lane"], (source, line["url"])
+            assert (row[8] or []) == line["terms"] and row[9] == line["scores"]["queue"], (source, line["url"])
     kind = duckdb.sql(f"SELECT typeof(fetched), typeof(published) FROM '{path('pages.parquet')}' LIMIT 1").fetchall()
     assert kind == [("TIMESTAMP WITH TIME ZONE", "DATE")], kind
 

@@ -249,6 +249,12 @@ mod tests {
         }
     }
 
+    /// Relative error of the optimum. Near the largest value that a page can have, the visits that the even policy gives
+    /// it change by a thirtieth of its rate from one price to the next floating-point number.
+    fn tolerance(objective: OptimumObjective) -> f64 {
+        if objective == OptimumObjective::Even { 1e-5 } else { 1e-9 }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -266,7 +272,7 @@ mod tests {
                 for (from, to, share) in &shifts {
                     let other = moved(&visits, from.index(pages.len()), to.index(pages.len()), *share);
                     let other = objective.total(&pages, &other);
-                    prop_assert!(other <= best + 1e-9 * best.abs(), "{:?}: {} above {}", objective, other, best);
+                    prop_assert!(other <= best + tolerance(objective) * best.abs(), "{:?}: {} above {}", objective, other, best);
                 }
             }
         }
@@ -280,7 +286,7 @@ mod tests {
                 let best = objective.total(&pages, &rates(&pages, budget, objective));
                 for other in [&uniform, &proportional] {
                     let other = objective.total(&pages, other);
-                    prop_assert!(other <= best + 1e-9 * best.abs(), "{:?}: {} above {}", objective, other, best);
+                    prop_assert!(other <= best + tolerance(objective) * best.abs(), "{:?}: {} above {}", objective, other, best);
                 }
             }
         }

@@ -64,7 +64,7 @@ mod tests {
             "first_seen": "2023-11-14T22:13:21Z", "last_seen": "2023-11-14T22:13:21Z",
             "last_changed": "2023-11-14T22:13:21Z", "versions": 1, "status": 200,
             "relevance": last["relevance"], "relevant": true, "terms": [{"term": "篮球", "count": 1}], "anchor": "链接1",
-            "scores": {"priority": 0.25, "lane": 0}, "k": 4, "hops": 0, "depth": 1, "found_on": "http://a.cn/",
+            "scores": {"priority": 0.25, "queue": 0}, "k": 4, "hops": 0, "depth": 1, "found_on": "http://a.cn/",
             "digest": last["digest"], "simhash": last["simhash"], "duplicate_of": null, "canonical": null,
             "listing": false, "noindex": false, "posts": [], "warc": last["warc"],
         });

@@ -563,7 +563,7 @@ mod tests {
             let error = Store::resume(&dir, &other).unwrap_err();
             assert!(matches!(&error, StoreError::OtherCrawl { what: found, .. } if *found == what), "{error}");
         }
-        for (format, version) in [(1, "0.0.1"), (3, "7.0")] {
+        for (format, version) in [(FORMAT - 1, "0.0.1"), (FORMAT + 1, "7.0")] {
             let text = format!(r#"{{"format": {format}, "version": "{version}", "shape": "unknown"}}"#);
             std::fs::write(dir.meta_json(), text).unwrap();
             let message = Store::open(&dir).unwrap_err().to_string();
