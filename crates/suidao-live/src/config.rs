@@ -256,7 +256,7 @@ const RANGES: [(&str, f64, f64); 57] = [
 ];
 
 impl Config {
-    /// Reads the user's file, if given, and applies the assignments in order. [`Config::load_kept`] reads the file of a
+    /// Reads the user's file, if given, and applies the assignments in order. [`Config::load_stored`] reads the file of a
     /// crawl directory.
     pub fn load(path: Option<&Path>, assignments: &[String]) -> Result<Self, ConfigError> {
         let mut table = toml::Table::new();

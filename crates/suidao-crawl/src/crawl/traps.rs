@@ -19,7 +19,7 @@ pub(super) const PROBES: u8 = 3;
 /// Texts with fewer characters may be alike only because of the template.
 pub(super) const TELLING: u32 = 120;
 
-/// Counts of the rules that act on pages. URLs excluded by other rules are counted by [`SkipReason`].
+/// Counts of the rules that act on pages. URLs excluded by other rules are counted by `SkipReason`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrapCounts {
     pub near_duplicates: u64,

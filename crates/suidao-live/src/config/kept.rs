@@ -9,7 +9,7 @@ use suidao_store::store::own;
 
 const MODEL: &str = "strategy.context-graph.model";
 
-/// Keys and sections that a crawl directory neither stores nor sets. Without the first [`DECISIVE`] of them a run would
+/// Keys and sections that a crawl directory neither stores nor sets. Without the first [`REQUIRED`] of them a run would
 /// send other requests than the crawl, or send them another way.
 const NOT_STORED: [&str; 11] = [
     "fetch.proxy",
@@ -64,7 +64,7 @@ impl Config {
     /// Reads the configuration that a crawl directory stores, and applies the assignments in order.
     ///
     /// # Errors
-    /// [`ConfigError::NotKept`] if it has a key that only the user may set; [`ConfigError::MadeWith`] if the crawl used a
+    /// [`ConfigError::NotStorable`] if it has a key that only the user may set; [`ConfigError::UnsavedSettings`] if the crawl used a
     /// setting that the user has not given; else as [`Config::load`].
     pub fn load_stored(path: &Path, assignments: &[String], purpose: Use<'_>) -> Result<Self, ConfigError> {
         let text = own::read_text(path, own::SMALL)?;
