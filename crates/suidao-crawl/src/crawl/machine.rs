@@ -95,15 +95,9 @@ impl Crawl {
         let mut events = Vec::new();
         for url in seeds {
             // One after the other: each seed sees the hosts of those before it.
-            let mut draft = Draft::new(&self.state, now);
-            let numbered = seeds::number(&mut draft, url);
-            let decided = draft.finish();
-            events.extend(self.commit(decided, now, None));
+            let numbered = self.decide(&mut events, now, None, |draft| seeds::number(draft, url));
             let Some((id, is_new)) = numbered else { continue };
-            let mut draft = Draft::new(&self.state, now);
-            seeds::queue(&mut draft, id, is_new, plain);
-            let decided = draft.finish();
-            events.extend(self.commit(decided, now, None));
+            self.decide(&mut events, now, None, |draft| seeds::queue(draft, id, is_new, plain));
         }
         Batch { at: now, latency: None, events }
     }
@@ -113,15 +107,9 @@ impl Crawl {
     pub fn offer(&mut self, links: &[OfferedLink], now: Millis) -> Batch {
         let mut events = Vec::new();
         for link in links {
-            let mut draft = Draft::new(&self.state, now);
-            let numbered = offers::number(&mut draft, link);
-            let decided = draft.finish();
-            events.extend(self.commit(decided, now, None));
+            let numbered = self.decide(&mut events, now, None, |draft| offers::number(draft, link));
             let Some(id) = numbered else { continue };
-            let mut draft = Draft::new(&self.state, now);
-            offers::queue(&mut draft, id, link);
-            let decided = draft.finish();
-            events.extend(self.commit(decided, now, None));
+            self.decide(&mut events, now, None, |draft| offers::queue(draft, id, link));
         }
         Batch { at: now, latency: None, events }
     }
@@ -179,6 +167,21 @@ impl Crawl {
     /// When the first known page may be requested again, if any.
     pub fn next_due(&self) -> Option<Millis> {
         self.state.next_due()
+    }
+
+    /// Makes a decision on the state as it is, applies it, and adds its events.
+    fn decide<T>(
+        &mut self,
+        events: &mut Vec<Event>,
+        now: Millis,
+        latency: Option<u64>,
+        decision: impl FnOnce(&mut Draft) -> T,
+    ) -> T {
+        let mut draft = Draft::new(&self.state, now);
+        let result = decision(&mut draft);
+        let decided = draft.finish();
+        events.extend(self.commit(decided, now, latency));
+        result
     }
 
     /// Applies decided events, and those that follow from them. Returns all, in order.
@@ -251,15 +254,11 @@ impl Crawl {
         let (groups, again, id) = (ticket.groups, ticket.again, ticket.wanted.url_id());
         self.run.closing = false;
         self.is_back(&ticket, now);
-        let mut draft = Draft::new(&self.state, now);
-        let repeat = answer::host_facts(&mut draft, &ticket, &outcome, meta);
-        let decided = draft.finish();
-        let mut events = self.commit(decided, now, meta.latency);
+        let mut events = Vec::new();
+        let host_facts = |draft: &mut Draft| answer::host_facts(draft, &ticket, &outcome, meta);
+        let repeat = self.decide(&mut events, now, meta.latency, host_facts);
         if !repeat {
-            let mut draft = Draft::new(&self.state, now);
-            answer::settled(&mut draft, ticket, outcome);
-            let decided = draft.finish();
-            events.extend(self.commit(decided, now, meta.latency));
+            self.decide(&mut events, now, meta.latency, |draft| answer::settled(draft, ticket, outcome));
         } else if let Some(id) = id {
             // No event: in the log it never left the queue.
             self.state.queue_again(id, again);
