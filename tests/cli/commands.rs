@@ -8,7 +8,7 @@ use crate::support::{Running, Stage, events, export, finite, records, run, snaps
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Event, LinkDecision, SkipReason};
 use suidao::replay::Web;
-use suidao::world::{ServerOptions, WebSpec};
+use suidao::world::{ServerOptions, WebSpec, topic_words};
 
 fn stage() -> Stage {
     Stage::new(WebSpec { robots_hosts: 1.0, ..finite() }, ServerOptions::default())
@@ -398,4 +398,26 @@ fn a_practice_can_be_ended_from_its_first_file_on() {
 /// Whether `practice` has written its last file.
 fn running_in(place: &Path) -> bool {
     place.join("queries.txt").exists()
+}
+
+#[test]
+fn added_links_are_judged_queued_and_fetched_once() {
+    let stage = stage();
+    let page = stage.world.pages().filter(|(_, relevant)| *relevant).last().unwrap().0;
+    let list = stage.dir.path().join("links.txt");
+    let anchor: String = topic_words().take(3).collect();
+    std::fs::write(&list, format!("# from a colleague\n{page} {anchor}\n")).unwrap();
+    let add = ["--add", text(&list)];
+    run(stage.crawl("added", &[&["--max-pages", "5"][..], &add].concat())).expect(0);
+    // Offered to a crawl that exists, and a second time.
+    run(stage.crawl("added", &[&["--max-pages", "60"][..], &add].concat())).expect(0);
+    let told = said(&["why", text(&stage.path("added")), page.as_str()]);
+    assert!(told.contains("added with --add") && told.contains(": relevant"), "{told}");
+    assert_eq!(crate::support::pages(&stage.path("added"))[&page], 1);
+
+    std::fs::write(&list, "http://a.test/ 足球\nnot a url\n").unwrap();
+    let before = snapshot(&stage.path("added"));
+    let ended = run(stage.crawl("added", &[&["--max-pages", "70"][..], &add].concat())).expect(2);
+    assert!(ended.err.contains("line 2") && ended.err.contains("links.txt"), "{}", ended.err);
+    assert!(before == snapshot(&stage.path("added")), "a wrong list changes nothing");
 }

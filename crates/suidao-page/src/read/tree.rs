@@ -56,3 +56,30 @@ pub fn walk(html: &str, scripting: bool, mut visit: impl FnMut(TreeStep<'_>)) ->
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The gate counts clones of html5ever's handles instead of open elements: this fails if html5ever clones less.
+    #[test]
+    fn the_depth_of_the_tree_is_bounded() {
+        for tag in ["div", "b", "ul><li", "a", "table><tr><td", "svg><g"] {
+            let page = format!("<{tag}>").repeat(4 * DEPTH);
+            let (mut depth, mut deepest) = (0, 0);
+            walk(&page, false, |step| {
+                match step {
+                    TreeStep::Open(..) => depth += 1,
+                    TreeStep::Close(_) => depth -= 1,
+                    TreeStep::Text(_) => {}
+                }
+                deepest = deepest.max(depth);
+            });
+            assert!((1..=DEPTH + 8).contains(&deepest), "{tag}: {deepest}");
+        }
+        let page = "<div>".repeat(4 * DEPTH);
+        let mut open = 0;
+        walk(&page, false, |step| open += usize::from(matches!(step, TreeStep::Open(..))));
+        assert!(open > DEPTH / 2, "ordinary depth is kept: {open}");
+    }
+}
