@@ -34,11 +34,11 @@ fn main() {
         let held = timed(|| planned(pages, Some(50)));
         println!("  {pages:>9} pages: {} ms; at most 50 of each of {HOSTS} hosts {} ms", millis(free), millis(held));
     }
-    println!("agenda, a tenth of the pages visited a day, take + put after ten days:");
+    println!("revisit_queue, a tenth of the pages visited a day, take + put after ten days:");
     for (per_host, largest) in [(None, 10_000_000), (Some(200.0), 1_000_000)] {
         let mut least = None;
         for pages in sizes().filter(|&pages| pages <= largest) {
-            let Run { decision, longest, begun, bytes } = agenda(pages, per_host);
+            let Run { decision, longest, begun, bytes } = revisit_queue(pages, per_host);
             let least = *least.get_or_insert(decision);
             let limit = per_host.map_or(String::new(), |cap| format!(", at most {cap} a host and day"));
             println!(
@@ -128,11 +128,11 @@ struct Run {
     bytes: u64,
 }
 
-fn agenda(pages: u32, per_host: Option<f64>) -> Run {
+fn revisit_queue(pages: u32, per_host: Option<f64>) -> Run {
     let before = process::resident();
-    let mut agenda = RevisitQueue::new(per_host);
+    let mut revisit_queue = RevisitQueue::new(per_host);
     for page in 0..pages {
-        agenda.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * Draw::at(page.into()).unit());
+        revisit_queue.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * Draw::at(page.into()).unit());
     }
     let a_day = pages / 10;
     let mut longest = 0.0_f64;
@@ -142,8 +142,8 @@ fn agenda(pages: u32, per_host: Option<f64>) -> Run {
         for turn in from..from + count {
             let one = Instant::now();
             let now = f64::from(turn) / f64::from(a_day);
-            if let Some((page, _)) = agenda.take(now) {
-                agenda.put(page, HostId(host(page.0)), worth(page.0), now);
+            if let Some((page, _)) = revisit_queue.take(now) {
+                revisit_queue.put(page, HostId(host(page.0)), worth(page.0), now);
             }
             longest = longest.max(one.elapsed().as_secs_f64());
         }

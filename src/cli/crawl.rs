@@ -89,9 +89,9 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.output);
     if let Some(most) = args.dry_run {
         args.operating.address(&config)?;
-        let wish =
+        let options =
             dry_run::DryRunOptions { lexicon: &args.lexicon, most, json: args.json, detailed: verbosity.verbose > 0 };
-        return dry_run::show(&wish, &config, &topic, &seeds, &directory);
+        return dry_run::show(&options, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, verbosity);
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();

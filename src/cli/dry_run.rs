@@ -22,7 +22,7 @@ pub struct DryRunOptions<'a> {
 }
 
 pub fn show(
-    wish: &DryRunOptions,
+    options: &DryRunOptions,
     config: &Config,
     topic: &Topic,
     seeds: &[CrawlUrl],
@@ -58,7 +58,7 @@ pub fn show(
         batch.events.iter().for_each(&mut observe);
     }
     let progress = crawl.progress();
-    let (requests, stop) = simulate(&mut crawl, now(), config.crawl.in_flight, wish.most);
+    let (requests, stop) = simulate(&mut crawl, now(), config.crawl.in_flight, options.most);
     let refused =
         |seed: &CrawlUrl| config.scope.refuses(seed).or_else(|| suidao::trap::path::refuses(&config.traps, seed));
     let from = |id: UrlId| match origins.get(id.0 as usize) {
@@ -70,7 +70,7 @@ pub fn show(
         Some(UrlOrigin::Canonical(copy)) => format!("canonical URL of {}", crawl.url(*copy)),
         Some(UrlOrigin::Named) | None => "listed in robots.txt, a page or a sitemap".to_owned(),
     };
-    if wish.json {
+    if options.json {
         for seed in seeds {
             let refusal = refused(seed);
             outln!("{}", json!({ "seed": seed, "skip_reason": refusal, "why": refusal.map(SkipReason::why) }));
@@ -93,7 +93,7 @@ pub fn show(
     outln!(
         "# topic {} ({terms} terms, {}), strategy {}",
         lexicon.name,
-        wish.lexicon.display(),
+        options.lexicon.display(),
         config.strategy.label()
     );
     if resumed {
@@ -114,7 +114,7 @@ pub fn show(
     }
     outln!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
     for (rank, request) in requests.iter().enumerate() {
-        outln!("# {}", told(rank + 1, request, &from, wish.detailed).0);
+        outln!("# {}", told(rank + 1, request, &from, options.detailed).0);
     }
     match stop {
         Some(Stop::FrontierEmpty) => outln!("# then only links found on these pages"),

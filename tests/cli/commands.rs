@@ -92,17 +92,17 @@ fn why_tells_every_fate() {
     let dth = fates(&stage.path("dth"));
     let why = |dir: &str, url: &Option<CrawlUrl>| {
         let url = url.as_ref().unwrap_or_else(|| panic!("no such URL in {dir}: {hard:?} {dth:?}"));
-        let told = said(&["why", text(&stage.path(dir)), url.as_str()]);
-        assert!(told.starts_with(&format!("{url}\n")), "{told}");
-        assert!(told.contains("path:\n"), "{told}");
+        let printed = said(&["why", text(&stage.path(dir)), url.as_str()]);
+        assert!(printed.starts_with(&format!("{url}\n")), "{printed}");
+        assert!(printed.contains("path:\n"), "{printed}");
         let json: Value =
             serde_json::from_str(&said(&["why", "--json", text(&stage.path(dir)), url.as_str()])).unwrap();
         assert_eq!(json["url"], url.as_str());
-        (told, json)
+        (printed, json)
     };
-    let (told, json) = why("dth", &dth.relevant);
-    assert!(told.contains(": relevant") && told.contains("terms: ") && told.contains("priority"), "{told}");
-    assert!(told.contains("(seed)") && !told.contains(", k "), "{told}");
+    let (printed, json) = why("dth", &dth.relevant);
+    assert!(printed.contains(": relevant") && printed.contains("terms: ") && printed.contains("priority"), "{printed}");
+    assert!(printed.contains("(seed)") && !printed.contains(", k "), "{printed}");
     let detailed = said(&["why", "-v", text(&stage.path("dth")), dth.relevant.as_ref().unwrap().as_str()]);
     assert!(detailed.contains(", k ") && detailed.contains("queue "), "{detailed}");
     assert_eq!(json["outcome"]["page"]["relevant"], true);
@@ -110,8 +110,8 @@ fn why_tells_every_fate() {
     assert!(why("dth", &dth.off_topic).0.contains(": off topic"));
     assert!(why("dth", &dth.redirected).0.contains("redirected "));
     assert!(why("dth", &dth.failed).0.contains("the server answered with status 404"));
-    let (told, json) = why("dth", &dth.robots);
-    assert!(told.contains("skipped ") && told.contains("disallowed by robots.txt"), "{told}");
+    let (printed, json) = why("dth", &dth.robots);
+    assert!(printed.contains("skipped ") && printed.contains("disallowed by robots.txt"), "{printed}");
     assert_eq!(json["outcome"]["reason"], "robots");
     assert!(why("dth", &dth.skipped).0.contains("out of scope"));
     assert!(why("dth", &dth.queued).0.contains("queued: "));
@@ -188,12 +188,12 @@ fn events_are_lines_of_json() {
     let stage = stage();
     let ended = run(stage.crawl("crawl", &["--max-pages", "60", "--json"])).expect(0);
     let lines: Vec<Value> = ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let (last, told) = lines.split_last().unwrap();
+    let (last, printed) = lines.split_last().unwrap();
     assert_eq!(last["summary"]["pages"], 60);
     let kept: Vec<Value> =
         events(&stage.path("crawl")).iter().map(|event| serde_json::from_str(event).unwrap()).collect();
-    let told: Vec<Value> = told.iter().map(|line| line["event"].clone()).collect();
-    assert_eq!(told, kept, "what is told is what is kept");
+    let printed: Vec<Value> = printed.iter().map(|line| line["event"].clone()).collect();
+    assert_eq!(printed, kept, "the events printed are those stored");
 }
 
 #[test]
@@ -411,8 +411,8 @@ fn added_links_are_judged_queued_and_fetched_once() {
     run(stage.crawl("added", &[&["--max-pages", "5"][..], &add].concat())).expect(0);
     // Offered to a crawl that exists, and a second time.
     run(stage.crawl("added", &[&["--max-pages", "60"][..], &add].concat())).expect(0);
-    let told = said(&["why", text(&stage.path("added")), page.as_str()]);
-    assert!(told.contains("added with --add") && told.contains(": relevant"), "{told}");
+    let printed = said(&["why", text(&stage.path("added")), page.as_str()]);
+    assert!(printed.contains("added with --add") && printed.contains(": relevant"), "{printed}");
     assert_eq!(crate::support::pages(&stage.path("added"))[&page], 1);
 
     std::fs::write(&list, "http://a.test/ 足球\nnot a url\n").unwrap();

@@ -28,8 +28,8 @@ fn a_page_is_scored_and_a_topic_is_learnt() {
 
 #[test]
 fn a_live_crawl_takes_a_strategy_of_ones_own() {
-    let Some(told) = example("own_strategy", &[]) else { return };
-    assert!(told.ends_with("of 100 pages are relevant\n") && !told.starts_with("0 "), "{told}");
+    let Some(printed) = example("own_strategy", &[]) else { return };
+    assert!(printed.ends_with("of 100 pages are relevant\n") && !printed.starts_with("0 "), "{printed}");
 }
 
 #[test]

@@ -127,11 +127,12 @@ fn a_folder_replayed_is_the_folder_crawled() {
         run(crawl).expect(0);
         let more = [&INPUTS[..], &["--strategy", strategy, "-o", &out]].concat();
         run(replay(dir.path(), "hosts:hosts", &more)).expect(0);
-        let told = fs::read_to_string(dir.path().join(&out).join("events.jsonl")).unwrap();
-        let told: Vec<String> = told.lines().map(|line| line.split_once("\"event\":").unwrap().1.to_owned()).collect();
+        let printed = fs::read_to_string(dir.path().join(&out).join("events.jsonl")).unwrap();
+        let printed: Vec<String> =
+            printed.lines().map(|line| line.split_once("\"event\":").unwrap().1.to_owned()).collect();
         let kept: Vec<String> =
             crate::support::events(&dir.path().join(&live)).iter().map(|event| format!("{event}}}")).collect();
-        assert_eq!(told, kept, "{strategy}");
+        assert_eq!(printed, kept, "{strategy}");
         assert!(crawled(&dir.path().join(&live)).len() >= 7, "{strategy}");
     }
     let counted = result(replay(dir.path(), "hosts", &[&INPUTS[..], &["--json", "--truth", "truth.txt"]].concat()));
@@ -177,7 +178,7 @@ fn what_cannot_be_replayed_is_told() {
         fs::write(root.join(name), content).unwrap();
     }
     let before = crate::support::snapshot(root);
-    for (web, more, told) in [
+    for (web, more, printed) in [
         ("none", &INPUTS[..], &["none", "check the path"][..]),
         ("notes.md", &INPUTS, &["notes.md", "hosts:DIR"]),
         ("hosts:empty", &INPUTS, &["empty", "one directory per host"]),
@@ -199,7 +200,7 @@ fn what_cannot_be_replayed_is_told() {
         command.current_dir(root).args(["replay", web]).args(more);
         let ended = run(command).expect(2);
         assert_eq!((ended.out.as_str(), ended.err.lines().count()), ("", 1), "{web} {more:?}: {}", ended.err);
-        for part in told {
+        for part in printed {
             assert!(ended.err.contains(part), "{web} {more:?}: {part:?} is not in {:?}", ended.err);
         }
         println!("{}", ended.err.trim_end());
@@ -216,8 +217,8 @@ fn context_graphs_are_learnt_on_one_world_and_tried_on_another() {
     }
     let mut learn = suidao();
     learn.current_dir(dir.path()).args(["topic", "layers", "world:3.toml", "-o", "layers.toml", "--max-pages", "400"]);
-    let told = run(learn).expect(0).out;
-    assert!(told.contains("layer 0: ") && told.contains("Wrote layers.toml"), "{told}");
+    let printed = run(learn).expect(0).out;
+    assert!(printed.contains("layer 0: ") && printed.contains("Wrote layers.toml"), "{printed}");
 
     let strategy = ["--json", "-o", "out", "--strategy", "context-graph", "--max-pages", "120"];
     let error = run(replay(dir.path(), "world:4.toml", &strategy)).expect(2).err;

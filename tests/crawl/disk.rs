@@ -11,11 +11,11 @@ use suidao::world::ServerOptions;
 const ALL: [&str; 4] = ["--strategy", "breadth-first", "--set", "limits.hops=10000"];
 
 /// One line on standard error gives the place and the advice.
-fn stopped(ended: Ended, told: &[&str]) {
+fn stopped(ended: Ended, printed: &[&str]) {
     let ended = ended.expect(1);
     let sentences: Vec<&str> = ended.err.lines().filter(|line| line.starts_with("suidao: ")).collect();
     let [sentence] = sentences[..] else { panic!("{}", ended.err) };
-    assert!(told.iter().any(|part| sentence.contains(part)), "{sentence}");
+    assert!(printed.iter().any(|part| sentence.contains(part)), "{sentence}");
     assert!(!ended.err.contains("panicked"), "{}", ended.err);
     println!("{sentence}");
 }
@@ -153,8 +153,8 @@ fn a_crawl_that_cannot_be_written_is_searched_reported_and_exported() {
     assert_eq!((again.out, again.err.as_str()), (first.out, ""));
     ask(&["report"]).expect(0);
     assert!(stage.path("crawl-report.html").exists());
-    let told = ask(&["export", "-o", "pages"]).expect(0);
-    assert!(told.err.contains("cannot refer to this export"), "{}", told.err);
+    let printed = ask(&["export", "-o", "pages"]).expect(0);
+    assert!(printed.err.contains("cannot refer to this export"), "{}", printed.err);
     // Near-duplicates are left out.
     assert!((50..=60).contains(&std::fs::read_to_string(stage.path("pages.jsonl")).unwrap().lines().count()));
     let seed = std::fs::read_to_string(&stage.seeds).unwrap();
@@ -166,8 +166,8 @@ fn a_crawl_that_cannot_be_written_is_searched_reported_and_exported() {
     mounted.again("rw");
     ask(&["search", "足球"]).expect(0);
     mounted.again("ro");
-    let told = ask(&["search", "足球"]).expect(0);
-    assert_eq!(told.err, "");
+    let printed = ask(&["search", "足球"]).expect(0);
+    assert_eq!(printed.err, "");
     mounted.again("rw");
     std::fs::remove_dir_all(crawl.join("index")).unwrap();
     let after = crate::support::snapshot(&crawl);

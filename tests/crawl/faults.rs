@@ -58,21 +58,21 @@ struct Told {
 
 impl Told {
     fn of(records: &[Record]) -> Self {
-        let mut told = Self { urls: Vec::new(), last: BTreeMap::new(), refused: BTreeMap::new() };
+        let mut output = Self { urls: Vec::new(), last: BTreeMap::new(), refused: BTreeMap::new() };
         for event in records.iter().flat_map(|record| &record.batch.events) {
             match event {
-                Event::Discovered(found) => told.urls.push(found.url.clone()),
-                Event::PageFetched(page) => drop(told.last.insert(page.id, event.clone())),
+                Event::Discovered(found) => output.urls.push(found.url.clone()),
+                Event::PageFetched(page) => drop(output.last.insert(page.id, event.clone())),
                 Event::Redirected { id, .. } | Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => {
-                    told.last.insert(*id, event.clone());
+                    output.last.insert(*id, event.clone());
                 }
                 Event::LinkRejected { from: Some(from), reason, .. } => {
-                    told.refused.insert(*from, word(reason));
+                    output.refused.insert(*from, word(reason));
                 }
                 _ => {}
             }
         }
-        told
+        output
     }
 
     fn id(&self, url: &str) -> Option<UrlId> {
@@ -136,16 +136,16 @@ fn every_misbehaviour_is_survived() {
     println!("{} MB of memory at most\n{}", memory >> 20, ended.err);
 
     let log = records(&out);
-    let told = Told::of(&log);
+    let output = Told::of(&log);
     for page in good_pages() {
-        assert!(told.fetched(&page), "{page}: {}", told.words(&page));
+        assert!(output.fetched(&page), "{page}: {}", output.words(&page));
     }
     let harmed = harmed(&server.log());
     let rows: Vec<String> = MISBEHAVIOURS
         .iter()
         .map(|one| {
-            let words = told.words(&one.url());
-            let lost = match (told.fetched(&one.url()), told.fetched(&one.good())) {
+            let words = output.words(&one.url());
+            let lost = match (output.fetched(&one.url()), output.fetched(&one.good())) {
                 _ if words == "skipped: robots" => "nothing, it is forbidden",
                 (_, false) => "the host",
                 (false, true) => "this page",
@@ -159,7 +159,7 @@ fn every_misbehaviour_is_survived() {
     compare_with_document(&rows);
     assert!(harmed.is_empty(), "{harmed:?}");
 
-    everything_reads_back(&out, &log, &told, dir.path());
+    everything_reads_back(&out, &log, &output, dir.path());
 }
 
 /// Hosts that were asked too often, too early or for too much, and how.
@@ -236,7 +236,7 @@ fn compare_with_document(rows: &[String]) {
 }
 
 /// Log, archive and export agree, and other software reads the files.
-fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
+fn everything_reads_back(out: &Path, log: &[Record], output: &Told, dir: &Path) {
     let mut reader = ArchiveReader::new(&CrawlDirectory::new(out), 32 << 20);
     let answers: Vec<_> = log.iter().filter_map(Record::answer).collect();
     for &location in &answers {
@@ -270,7 +270,7 @@ fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
     // `skipped.csv` lists every URL given up or skipped.
     let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
     for one in MISBEHAVIOURS {
-        let words = told.words(&one.url());
+        let words = output.words(&one.url());
         if words.starts_with("failed: ") || words.starts_with("skipped: ") {
             let line = skipped.lines().find(|line| line.starts_with(&format!("{},", one.url())));
             assert!(line.is_some(), "{} is not in skipped.csv", one.url());

@@ -56,16 +56,16 @@ fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<Stri
 
     config.fetch.proxy = Some(stage.server.proxy());
     let directory = CrawlDirectory::new(stage.path(name));
-    let mut told = Vec::new();
+    let mut output = Vec::new();
     let job = Job::new(topic, seeds, config, directory);
     let tell = |news: live::News| {
         if let live::News::Batch(batch, _) = news {
-            told.push(batch.clone());
+            output.push(batch.clone());
         }
     };
     live::run(&job, tell, std::future::pending()).unwrap();
-    assert_eq!(as_json(&told), events(&stage.path(name)), "{name}: what is told is what is kept");
-    (as_json(&told), as_json(&batches))
+    assert_eq!(as_json(&output), events(&stage.path(name)), "{name}: the events printed are those stored");
+    (as_json(&output), as_json(&batches))
 }
 
 fn same(left: &[String], right: &[String], name: &str) {

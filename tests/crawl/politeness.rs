@@ -181,10 +181,12 @@ fn hosts_of_this_machine_are_asked_side_by_side_and_their_addresses_are_on_recor
     run(command).expect(0);
     drop(server);
     let records = records(&dir.path().join("crawl"));
-    let told: Vec<_> = records.iter().flat_map(|record| &record.batch.events).collect();
+    let resolved: Vec<_> = records.iter().flat_map(|record| &record.batch.events).collect();
     let from = "127.0.0.1".parse::<std::net::IpAddr>().unwrap();
-    let told =
-        told.iter().filter(|event| matches!(event, Event::HostResolved { address, .. } if *address == from)).count();
-    assert_eq!(told, 1);
+    let resolved = resolved
+        .iter()
+        .filter(|event| matches!(event, Event::HostResolved { address, .. } if *address == from))
+        .count();
+    assert_eq!(resolved, 1);
     assert!(records.iter().filter(|record| record.archive.is_some()).all(|record| record.batch.latency.is_some()));
 }

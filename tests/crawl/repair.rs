@@ -133,8 +133,8 @@ fn every_damage_is_told_cut_and_gone_on_from() {
     let finished = Finished::new();
     let whole = finished.stage.path("whole");
     let before = snapshot(&whole);
-    let told = check(&whole, &["--repair"]).expect(0);
-    assert!(told.out.contains(": intact."), "{}", told.out);
+    let output = check(&whole, &["--repair"]).expect(0);
+    assert!(output.out.contains(": intact."), "{}", output.out);
     assert!(before == snapshot(&whole), "an intact directory is untouched");
     let answers = answers(&whole);
     for (name, word, damage) in DAMAGES {
@@ -142,8 +142,8 @@ fn every_damage_is_told_cut_and_gone_on_from() {
         let dir = finished.copy(name);
         damage(&dir, &answers);
         let before = snapshot(&dir);
-        let told = check(&dir, &[]).expect(i32::from(word.is_some()));
-        assert!(told.out.contains(word.unwrap_or(": intact.")), "{}", told.out);
+        let output = check(&dir, &[]).expect(i32::from(word.is_some()));
+        assert!(output.out.contains(word.unwrap_or(": intact.")), "{}", output.out);
         assert!(before == snapshot(&dir), "looking changes nothing");
         check(&dir, &["--repair"]).expect(0);
         assert!(check(&dir, &[]).expect(0).out.contains(": intact."));
@@ -161,14 +161,14 @@ fn what_is_whole_is_not_fetched_again() {
     let (offset, _) = answers[answers.len() - 10];
     let damaged = fs::read(dir.join(WARC)).unwrap();
     flip(&dir.join(WARC), offset + 80, 5);
-    let told: serde_json::Value = serde_json::from_str(&check(&dir, &["--json"]).expect(1).out).unwrap();
-    assert_eq!((&told["intact"], &told["moved_to"]), (&false.into(), &serde_json::Value::Null));
+    let output: serde_json::Value = serde_json::from_str(&check(&dir, &["--json"]).expect(1).out).unwrap();
+    assert_eq!((&output["intact"], &output["moved_to"]), (&false.into(), &serde_json::Value::Null));
     check(&dir, &["--repair"]).expect(0);
     let aside: Vec<_> = fs::read_dir(dir.join("damaged-1")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let tail = aside.iter().find(|path| path.to_string_lossy().contains(".warc.gz.from-")).unwrap();
     let tail = fs::read(tail).unwrap();
     assert!(tail.len() > 1000 && damaged.len() > tail.len());
-    assert_eq!(export(&dir, &finished.stage.path("export.jsonl")).len() as u64, told["pages"].as_u64().unwrap());
+    assert_eq!(export(&dir, &finished.stage.path("export.jsonl")).len() as u64, output["pages"].as_u64().unwrap());
     let before = finished.stage.server.requests();
     finished.goes_on("cut");
     let asked = finished.stage.server.requests() - before;
@@ -184,8 +184,8 @@ fn a_killed_crawl_is_sound_and_a_running_one_is_left_alone() {
         let before = stage.server.requests();
         let mut running = Running::start(stage.crawl("killed", &ALL));
         assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
-        let told = check(&dir, &["--repair"]).expect(2);
-        assert!(told.err.contains("another crawl is running"), "{}", told.err);
+        let output = check(&dir, &["--repair"]).expect(2);
+        assert!(output.err.contains("another crawl is running"), "{}", output.err);
         running.kill();
         assert!(check(&dir, &[]).expect(0).out.contains(": intact."));
     }
@@ -222,14 +222,14 @@ fn where_there_is_no_room_to_look_nothing_is_cut() {
     for more in [&[][..], &["--repair"]] {
         let mut command = suidao();
         command.args(["check", "crawl"]).arg(&dir).args(more).env("TMPDIR", &nowhere);
-        let told = run(command).expect(1);
-        assert!(told.err.contains("set TMPDIR") && told.err.contains("nowhere"), "{}", told.err);
+        let output = run(command).expect(1);
+        assert!(output.err.contains("set TMPDIR") && output.err.contains("nowhere"), "{}", output.err);
         // Blocks of 512 bytes: the log's file is larger.
         let mut limited = std::process::Command::new("sh");
         limited.args(["-c", "ulimit -f 100; trap '' XFSZ; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_suidao")]);
         limited.args(["check", "crawl"]).arg(&dir).args(more);
-        let told = run(limited).expect(1);
-        assert!(told.err.contains("set TMPDIR"), "{}{}", told.out, told.err);
+        let output = run(limited).expect(1);
+        assert!(output.err.contains("set TMPDIR"), "{}{}", output.out, output.err);
         assert!(before == snapshot(&dir), "nothing is changed");
     }
     check(&dir, &["--repair"]).expect(0);
@@ -287,9 +287,9 @@ fn a_forums_crawl_goes_on_from_where_it_was_cut() {
 #[test]
 fn what_is_no_crawl_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let told = check(dir.path(), &[]).expect(2);
-    assert!(told.err.contains("contains no crawl"), "{}", told.err);
-    let told = check(&dir.path().join("nowhere"), &["--repair"]).expect(2);
-    assert!(told.err.contains("contains no crawl"), "{}", told.err);
+    let output = check(dir.path(), &[]).expect(2);
+    assert!(output.err.contains("contains no crawl"), "{}", output.err);
+    let output = check(&dir.path().join("nowhere"), &["--repair"]).expect(2);
+    assert!(output.err.contains("contains no crawl"), "{}", output.err);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }

@@ -544,7 +544,7 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
         command.arg("why").arg(&dir).arg(url);
         run(command).expect(0).out
     };
-    for (url, told) in [
+    for (url, reported) in [
         ("http://a.test/n/1", "http://a.test/news.xml.gz"),
         ("http://a.test/n/1", "listed there as “足球&篮球”"),
         ("http://a.test/news.xml.gz", "as a sitemap or feed"),
@@ -555,7 +555,7 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
         ("http://a.test/zuqiu.pdf", "the file extension is not that of a page"),
     ] {
         let said = why(url);
-        assert!(said.contains(told), "{url}: {said}");
+        assert!(said.contains(reported), "{url}: {said}");
     }
 }
 
@@ -607,7 +607,7 @@ fn skipped_is_complete(dir: &Path) {
         }
     }
     expected.extend(skipped.keys().filter(|url| !urls.contains(url)).cloned());
-    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut reported: BTreeSet<String> = BTreeSet::new();
     for line in csv::Reader::from_path(dir.join("skipped.csv")).unwrap().records() {
         let line = line.unwrap();
         let (url, reason) = (line[0].to_owned(), &line[1]);
@@ -618,10 +618,10 @@ fn skipped_is_complete(dir: &Path) {
             let reason = if is_hosts { reason.split(": ").next().unwrap() } else { reason };
             assert_eq!(reason, wanted, "{url}");
         }
-        assert!(told.insert(url.clone()), "{url} is told twice");
+        assert!(reported.insert(url.clone()), "{url} is reported twice");
     }
-    assert_eq!(told, expected, "{}", dir.display());
-    assert!(!told.is_empty());
+    assert_eq!(reported, expected, "{}", dir.display());
+    assert!(!reported.is_empty());
 }
 
 #[test]
@@ -637,10 +637,13 @@ fn skipped_names_every_url_of_a_large_web_too() {
 #[test]
 fn an_unknown_language_is_refused_with_those_that_there_are() {
     let scene = Scene::new(Pages::default());
-    let told = run(scene.crawl("out", &["--lang", "zh,klingon"])).expect(2).err;
-    assert!(told.contains("klingon") && told.contains("zh, ") && told.contains("keep.languages"), "{told}");
+    let reported = run(scene.crawl("out", &["--lang", "zh,klingon"])).expect(2).err;
+    assert!(
+        reported.contains("klingon") && reported.contains("zh, ") && reported.contains("keep.languages"),
+        "{reported}"
+    );
     let mut command = suidao();
     command.arg("export").arg(scene.dir.path()).args(["-o", "-", "--language", "xx"]);
-    let told = run(command).expect(2).err;
-    assert!(told.contains("unknown language \"xx\"") && told.contains("en, "), "{told}");
+    let reported = run(command).expect(2).err;
+    assert!(reported.contains("unknown language \"xx\"") && reported.contains("en, "), "{reported}");
 }

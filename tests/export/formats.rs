@@ -131,13 +131,13 @@ fn shards_are_a_directory_that_was_not_there() {
     assert!(shards.concat() == std::fs::read(&whole).unwrap());
     let before = visible(&out);
     for format in ["jsonl", "parquet", "text", "warc"] {
-        let told = run(export(&stage, format, &out.join("shards.jsonl"), &["--shard-size", "1MB"])).expect(2).err;
-        assert!(told.contains("not empty") && told.contains("shards.jsonl"), "{told}");
+        let output = run(export(&stage, format, &out.join("shards.jsonl"), &["--shard-size", "1MB"])).expect(2).err;
+        assert!(output.contains("not empty") && output.contains("shards.jsonl"), "{output}");
         run(export(&stage, format, &out.join("shards.jsonl"), &[])).expect(2);
     }
     run(export(&stage, "graph", &out.join("g.graphml"), &["--shard-size", "1MB"])).expect(2);
-    let told = run(export(&stage, "jsonl", &out.join("x"), &["--shard-size", "many"])).expect(2).err;
-    assert!(told.contains("500MB"), "{told}");
+    let output = run(export(&stage, "jsonl", &out.join("x"), &["--shard-size", "many"])).expect(2).err;
+    assert!(output.contains("500MB"), "{output}");
     assert!(visible(&out) == before);
     // A page without text has no line; the card counts them.
     run(export(&stage, "text", &out.join("t.txt"), &[])).expect(0);
@@ -221,7 +221,7 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
     let stage = crawled();
     let out = stage.path("out");
     let before = visible(&out);
-    for (format, more, told) in [
+    for (format, more, output) in [
         ("warc", vec!["--fields", "url"], "--fields works with jsonl"),
         ("index", vec!["--since", "2020-01-01"], "leave out --since"),
         ("index", vec!["--shard-size", "1MB"], "an index is a directory"),
@@ -231,7 +231,7 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
         ("jsonl", vec!["--published-from", "2021"], "2021-03-05"),
     ] {
         let ended = run(export(&stage, format, &out.join("x"), &more)).expect(2);
-        assert!(ended.err.contains(told), "{format} {more:?}: {}", ended.err);
+        assert!(ended.err.contains(output), "{format} {more:?}: {}", ended.err);
         assert!(visible(&out) == before, "{format} {more:?}");
     }
     assert!(!stage.path("crawl").join("exports").exists());
@@ -348,14 +348,14 @@ fn what_is_there_is_replaced_by_force_alone() {
         ("graph", "graphml", &["nodes.parquet", "edges.parquet"]),
         ("es-bulk", "ndjson", &["template.json", "template.smartcn.json"]),
     ] {
-        let told = export(format, "all", &[]).expect(0);
+        let output = export(format, "all", &[]).expect(0);
         let named = |ending: &str| out.join(format!("all.{ending}")).display().to_string();
-        assert!(told.err.contains(&format!(" pages to {}", named(ending))), "{}", told.err);
+        assert!(output.err.contains(&format!(" pages to {}", named(ending))), "{}", output.err);
         for ending in beside {
-            assert!(Path::new(&named(ending)).is_file() && told.err.contains(&named(ending)), "{}", told.err);
+            assert!(Path::new(&named(ending)).is_file() && output.err.contains(&named(ending)), "{}", output.err);
         }
-        let told = export(format, "all", &[]).expect(2);
-        assert!(told.err.contains("--force"), "{}", told.err);
+        let output = export(format, "all", &[]).expect(2);
+        assert!(output.err.contains("--force"), "{}", output.err);
     }
     for (format, name, mine) in [
         ("jsonl", "mine.jsonl", "mine.jsonl"),
@@ -367,8 +367,8 @@ fn what_is_there_is_replaced_by_force_alone() {
         let path = out.join(mine);
         std::fs::write(&path, "years of work").unwrap();
         let before = visible(&out);
-        let told = export(format, name, &[]).expect(2);
-        assert!(told.err.contains(mine) && told.err.contains("--force"), "{}", told.err);
+        let output = export(format, name, &[]).expect(2);
+        assert!(output.err.contains(mine) && output.err.contains("--force"), "{}", output.err);
         assert_eq!(visible(&out), before, "nothing is written");
         export(format, name, &["--force"]).expect(0);
         assert_ne!(std::fs::read(&path).unwrap(), b"years of work");

@@ -58,8 +58,8 @@ fn a_report_agrees_with_the_crawl_and_is_the_same_each_time() {
 #[test]
 fn a_report_needs_a_crawl_with_pages() {
     let empty = tempfile::tempdir().unwrap();
-    let told = run(report(empty.path(), &[])).expect(2);
-    assert!(told.err.contains("contains no crawl"), "{}", told.err);
+    let output = run(report(empty.path(), &[])).expect(2);
+    assert!(output.err.contains("contains no crawl"), "{}", output.err);
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "nothing is left there");
 }
 
@@ -67,9 +67,9 @@ fn a_report_needs_a_crawl_with_pages() {
 fn answers_are_kept_taken_back_and_not_asked_again() {
     let stage = crawled("150");
     let file = stage.path("out").join("labels.tsv");
-    let told = label(&stage, "y\nperhaps\no\nn\nu\ns\ny\nq\n", &["--pages", "20"]);
-    let out = String::from_utf8(told.stdout).unwrap();
-    assert!(told.status.success(), "{out}");
+    let output = label(&stage, "y\nperhaps\no\nn\nu\ns\ny\nq\n", &["--pages", "20"]);
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{out}");
     assert!(out.contains("1 of 20") && out.contains("y: yes, n: no"), "{out}");
     assert!(out.contains("2 pages labelled. Estimates appear after 48 more"), "{out}");
     let lines = |text: &str| -> Vec<Vec<String>> {
@@ -79,8 +79,8 @@ fn answers_are_kept_taken_back_and_not_asked_again() {
     let said: Vec<&str> = first.iter().map(|line| line[1].as_str()).collect();
     assert_eq!(said, ["yes", "yes"], "the no was taken back, the page then skipped");
 
-    let told = label(&stage, &"n\n".repeat(99), &["--pages", "20"]);
-    assert!(told.status.success());
+    let output = label(&stage, &"n\n".repeat(99), &["--pages", "20"]);
+    assert!(output.status.success());
     let all = lines(&fs::read_to_string(&file).unwrap());
     assert_eq!(all.len(), 20);
     assert_eq!(all[..2], first[..]);
@@ -90,9 +90,9 @@ fn answers_are_kept_taken_back_and_not_asked_again() {
     assert!(String::from_utf8(again.stdout).unwrap().contains("are labelled already"));
 
     fs::write(&file, "no label\n").unwrap();
-    let told = label(&stage, "y\n", &[]);
-    assert_eq!(told.status.code(), Some(2));
-    assert!(String::from_utf8(told.stderr).unwrap().contains("labels.tsv, line 1"));
+    let output = label(&stage, "y\n", &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("labels.tsv, line 1"));
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn with_every_page_judged_the_estimates_are_the_truth() {
     let stage = crawled("120");
     label(&stage, &"y\n".repeat(120), &["--pages", "9999"]);
     let estimates = || -> serde_json::Value { serde_json::from_slice(&label(&stage, "", &["--json"]).stdout).unwrap() };
-    let told = estimates();
+    let output = estimates();
     // A lower threshold than the crawl's is accepted.
     let file = stage.path("out").join("labels.tsv");
-    let threshold = told["threshold"].as_f64().unwrap();
+    let threshold = output["threshold"].as_f64().unwrap();
     let text = fs::read_to_string(&file).unwrap();
     let answer = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -117,13 +117,13 @@ fn with_every_page_judged_the_estimates_are_the_truth() {
     };
     let answers: Vec<(bool, bool, String)> = text.lines().map(answer).collect();
     fs::write(&file, answers.iter().map(|(_, _, line)| line.as_str()).collect::<String>()).unwrap();
-    let told = estimates();
+    let output = estimates();
     // Of duplicates only one is shown.
     let judged = serde_json::json!(answers.len());
-    assert_eq!((&told["labelled"], &told["pages"]), (&judged, &judged));
+    assert_eq!((&output["labelled"], &output["pages"]), (&judged, &judged));
     assert!(answers.len() > 100, "{}", answers.len());
     let relevant = answers.iter().filter(|(yes, ..)| *yes).count() as f64;
     let found = answers.iter().filter(|(yes, above, _)| *yes && *above).count() as f64;
-    assert_eq!(told["relevant"]["value"].as_f64(), Some(relevant));
-    assert!((told["recall"]["value"].as_f64().unwrap() - found / relevant).abs() < 1e-9);
+    assert_eq!(output["relevant"]["value"].as_f64(), Some(relevant));
+    assert!((output["recall"]["value"].as_f64().unwrap() - found / relevant).abs() < 1e-9);
 }

@@ -22,7 +22,7 @@ struct Watched {
     crawl: Crawl,
     topic: Topic,
     now: Millis,
-    told: Vec<Batch>,
+    batches: Vec<Batch>,
 }
 
 fn crawl(forum: &Forum, per_day: u32) -> Crawl {
@@ -52,10 +52,10 @@ impl Watched {
         let start = forum.spec().activity.start + 6 * DAY;
         let mut crawl = crawl(&forum, per_day);
         let now = Millis(u64::try_from(start).unwrap() * 1000);
-        let told = vec![crawl.seed(&[forum.home()], now)];
+        let batches = vec![crawl.seed(&[forum.home()], now)];
         let web = ForumWeb::at(Arc::clone(&forum), start);
         let topic = Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]));
-        Self { forum, web, crawl, topic, now, told }
+        Self { forum, web, crawl, topic, now, batches }
     }
 
     /// Runs until so many days after the start.
@@ -70,9 +70,9 @@ impl Watched {
                         outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
                     self.now = self.now.after(100);
                     let batch = self.crawl.settle(ticket, read, ResponseMeta::default(), self.now);
-                    self.told.push(batch);
+                    self.batches.push(batch);
                 }
-                Next::Record(batch) => self.told.push(batch),
+                Next::Record(batch) => self.batches.push(batch),
                 Next::Wait(at) => self.now = at.expect("a watch always knows when it goes on").max(self.now.after(1)),
                 Next::Done(stop) => panic!("a watch does not end: {stop:?}"),
             }
@@ -80,7 +80,7 @@ impl Watched {
     }
 
     fn urls(&self) -> BTreeMap<UrlId, CrawlUrl> {
-        let events = self.told.iter().flat_map(|batch| &batch.events);
+        let events = self.batches.iter().flat_map(|batch| &batch.events);
         events
             .filter_map(|event| match event {
                 Event::Discovered(found) => Some((found.id, found.url.clone())),
@@ -92,7 +92,7 @@ impl Watched {
     /// Visits of each board on each day after the first.
     fn visits(&self) -> BTreeMap<(UrlId, i64), usize> {
         let mut visits = BTreeMap::new();
-        for batch in &self.told {
+        for batch in &self.batches {
             for event in &batch.events {
                 if let Event::Forum(step) = event {
                     for board in &step.restarted {
@@ -120,7 +120,7 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
     // Everything posted more than ten hours ago is stored.
     let now = i64::try_from(watched.now.0 / 1000).unwrap();
     let urls = watched.urls();
-    let fetched: BTreeSet<usize> = (watched.told.iter().flat_map(|batch| &batch.events))
+    let fetched: BTreeSet<usize> = (watched.batches.iter().flat_map(|batch| &batch.events))
         .filter_map(|event| match event {
             Event::PageFetched(settled) if matches!(settled.forum.as_ref()?.kind, PageKind::Thread { .. }) => {
                 match watched.forum.kind_of(&urls[&settled.id]) {
@@ -138,7 +138,7 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
     let open = watched.forum.threads(now - 10 * 3600).len();
     assert!(fetched.len() >= open, "{} of {open} threads", fetched.len());
     let again =
-        watched.told.iter().flat_map(|batch| &batch.events).filter(|event| matches!(event, Event::PageFetched(_)));
+        watched.batches.iter().flat_map(|batch| &batch.events).filter(|event| matches!(event, Event::PageFetched(_)));
     println!("{} pages for {open} threads in three days", again.count());
 }
 
@@ -146,19 +146,19 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
 fn a_restart_goes_on_as_if_there_had_been_none() {
     let mut whole = Watched::new(12);
     whole.until(1);
-    let before = whole.told.len();
+    let before = whole.batches.len();
     // A restart has only the log.
     let mut resumed = Watched::new(12);
     resumed.crawl = crawl(&resumed.forum, 12);
-    for batch in &whole.told {
+    for batch in &whole.batches {
         resumed.crawl.restore(batch);
     }
     resumed.now = whole.now;
-    resumed.told = whole.told.clone();
+    resumed.batches = whole.batches.clone();
     whole.until(2);
     resumed.until(2);
     let kinds = |watched: &Watched| {
-        let events = watched.told[before..].iter().flat_map(|batch| batch.events.clone());
+        let events = watched.batches[before..].iter().flat_map(|batch| batch.events.clone());
         events.filter(|event| matches!(event, Event::PageFetched(_) | Event::Forum(_))).count()
     };
     assert!(kinds(&whole) > 10);

@@ -54,10 +54,10 @@ fn record(fetched: &Fetched, topic: &Topic) -> String {
     let parsed = parse(fetched);
     let page = read::read(fetched, topic);
     let links: Vec<String> = page.outlinks.iter().map(|link| format!("{}\t{}", link.url, link.anchor)).collect();
-    let told = (&page.title, &page.text, &page.language, &page.author, &page.charset, page.listing, page.noindex);
+    let fields = (&page.title, &page.text, &page.language, &page.author, &page.charset, page.listing, page.noindex);
     let dates = (page.published.map(|day| day.to_string()), parsed.published_at.map(|at| at.to_string()));
     let scores: Vec<String> = page.outlinks.iter().map(|link| format!("{:?}", link.relevance)).collect();
-    format!("{}\n{told:?}\n{dates:?}\n{:?}\n{links:?}\n{scores:?}", fetched.url, page.relevance)
+    format!("{}\n{fields:?}\n{dates:?}\n{:?}\n{links:?}\n{scores:?}", fetched.url, page.relevance)
 }
 
 #[test]

@@ -86,9 +86,9 @@ fn dependencies_are_those_that_deny_toml_allows() {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(["tree", "--workspace", "--locked", "--offline", "--edges", "normal,build,dev"]);
     command.args(["--prefix", "none", "--format", "{p}|{l}"]);
-    let told = run(command).expect(0).out;
+    let output = run(command).expect(0).out;
     let packages: BTreeSet<(&str, &str)> =
-        told.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|')).collect();
+        output.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|')).collect();
     let mut wrong = Vec::new();
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (package, licence) in &packages {

@@ -177,8 +177,8 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
     assert!(asked.iter().any(|line| line.starts_with("GET http://d.test:11211/robots.txt ")), "{asked:?}");
     let mut command = suidao();
     command.args(["check", "url", "--json", "http://a.cn:6379/"]);
-    let told = run(command).expect(0).out;
-    assert!(told.contains("\"skip_reason\":\"port\"") && told.contains("scope.allow_ports"), "{told}");
+    let printed = run(command).expect(0).out;
+    assert!(printed.contains("\"skip_reason\":\"port\"") && printed.contains("scope.allow_ports"), "{printed}");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn a_secret_is_told_to_its_origin_and_to_nobody_else() {
     let silent = |ended: Ended| {
         for secret in secrets.iter().chain(&["c00kie"]) {
             let found = [&ended.out, &ended.err].into_iter().flat_map(|text| text.lines()).find(|l| l.contains(secret));
-            assert_eq!(found, None, "{secret} is told");
+            assert_eq!(found, None, "{secret} is printed");
         }
         ended
     };
@@ -274,12 +274,12 @@ fn a_secret_is_told_to_its_origin_and_to_nobody_else() {
     let (mut known, mut others) = (0, 0);
     for head in web.heads() {
         let lower = head.to_lowercase();
-        let told = [lower.contains("authorization: basic bwu6dzbyza=="), lower.contains("x-key: f1eld")];
+        let printed = [lower.contains("authorization: basic bwu6dzbyza=="), lower.contains("x-key: f1eld")];
         if head.starts_with("GET http://a.test/") {
-            assert_eq!(told, [true, true], "{head}");
+            assert_eq!(printed, [true, true], "{head}");
             known += 1;
         } else {
-            assert_eq!(told, [false, false], "{head}");
+            assert_eq!(printed, [false, false], "{head}");
             assert!(!lower.contains("\r\ncookie:"), "{head}");
             others += 1;
         }
@@ -288,14 +288,14 @@ fn a_secret_is_told_to_its_origin_and_to_nobody_else() {
     let sent = web.heads().iter().filter(|head| head.to_lowercase().contains("\r\ncookie: sid=c00kie\r\n")).count();
     assert!(sent >= 2, "{:?}", web.heads());
     // Errors do not contain the secrets.
-    for (config, told) in [
+    for (config, printed) in [
         ("[[fetch.credentials]]\norigin = 'a.test'\nbearer_env = 'SAFETY_NO_SUCH'\n", "SAFETY_NO_SUCH"),
         ("[[fetch.credentials]]\norigin = 'a.test/t0ken'\nbearer = 't0ken'\n", "origin"),
         ("[[fetch.credentials]]\norigin = 'a.test'\nbaerer = 't0ken'\n", "baerer"),
     ] {
         std::fs::write(room.path().join("bad.toml"), config).unwrap();
         let ended = run(room.crawl(&["-c", "bad.toml"])).expect(2);
-        assert!(ended.err.contains(told), "{}", ended.err);
+        assert!(ended.err.contains(printed), "{}", ended.err);
         assert!(!ended.err.replace("a.test/t0ken", "").contains("t0ken"), "{}", ended.err);
     }
     let set =

@@ -151,7 +151,7 @@ fn what_scripts_make_is_read() {
         ],
         RenderSettings::default(),
     );
-    for (path, told) in [
+    for (path, printed) in [
         ("inline", "这段正文由页面中的脚本写入"),
         ("file", "这段正文由页面中的脚本写入"),
         ("json", "第三条消息用旧的办法取得"),
@@ -159,7 +159,7 @@ fn what_scripts_make_is_read() {
         ("late", "改过地址的页面"),
     ] {
         let text = stage.text(&format!("http://a.test/{path}"));
-        assert!(text.contains(told), "{path}: {text}");
+        assert!(text.contains(printed), "{path}: {text}");
     }
     assert!(stage.text("http://a.test/json").contains("第一条消息来自接口"));
     assert!(stage.text("http://a.test/shadow").contains("写于北京"));
@@ -566,8 +566,8 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     // The output of `why`.
     let mut why = suidao();
     why.arg("why").arg(dir.path().join("auto")).arg("http://a.test/");
-    let told = run(why).expect(0).out;
-    assert!(told.contains("rendered in a browser"), "{told}");
+    let printed = run(why).expect(0).out;
+    assert!(printed.contains("rendered in a browser"), "{printed}");
 }
 
 #[test]
@@ -627,11 +627,11 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     assert_eq!(shown("stopped"), [true; 4]);
 
     // A missing program is an error before anything starts.
-    for (render, told) in
+    for (render, printed) in
         [("render.browser=/no/such/chromium", "/no/such/chromium"), ("render.mode=sometimes", "render.mode")]
     {
         let ended = run(crawl("new", &["--render", "auto", "--set", render])).expect(2);
-        assert!(ended.err.contains(told), "{}", ended.err);
+        assert!(ended.err.contains(printed), "{}", ended.err);
         assert!(!own.join("new").exists());
     }
 }

@@ -161,8 +161,8 @@ fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
     let before = room.web.heads().len();
     let own = ["--proxy", &room.web.url()];
     for more in [&[][..], &["--set", "fetch.credentials=[]"]] {
-        let told = run(room.refresh(&[&own[..], more].concat())).expect(2).err;
-        assert!(told.contains(KEPT) && told.contains("fetch.credentials"), "{told}");
+        let output = run(room.refresh(&[&own[..], more].concat())).expect(2).err;
+        assert!(output.contains(KEPT) && output.contains("fetch.credentials"), "{output}");
     }
     assert_eq!(room.web.heads().len(), before);
     // The user's own configuration is accepted.
@@ -175,9 +175,9 @@ fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
     run(room.crawl(&[&own[..], &["--set", own_word]].concat())).expect(0);
     assert!(!fs::read_to_string(room.path(KEPT)).unwrap().contains("STRANGERS_SECRET"));
     let before = room.web.heads().len();
-    let told = run(room.refresh(&own)).expect(2).err;
-    assert!(told.contains("started with fetch.credentials"), "{told}");
-    assert_eq!(room.web.heads().len(), before, "without them nothing is asked either: {told}");
+    let output = run(room.refresh(&own)).expect(2).err;
+    assert!(output.contains("started with fetch.credentials"), "{output}");
+    assert_eq!(room.web.heads().len(), before, "without them nothing is asked either: {output}");
 }
 
 #[test]
@@ -186,9 +186,9 @@ fn no_proxy_and_no_address_is_taken_from_a_directory() {
     let kept = fs::read_to_string(room.path(KEPT)).unwrap();
     let quiet = |more: &[&str], word: &str| {
         let before = room.web.heads().len();
-        let told = run(room.refresh(more)).expect(2).err;
-        assert!(told.contains(word) && told.contains(KEPT), "{told}");
-        assert_eq!((room.web.heads().len(), proxy.heads().len()), (before, 0), "{told}");
+        let output = run(room.refresh(more)).expect(2).err;
+        assert!(output.contains(word) && output.contains(KEPT), "{output}");
+        assert_eq!((room.web.heads().len(), proxy.heads().len()), (before, 0), "{output}");
     };
     // As in the crawl: otherwise all its pages would be skipped.
     quiet(&[], "started with fetch.allow_private");
@@ -213,7 +213,7 @@ fn no_file_no_listener_and_no_program_is_taken_from_a_directory() {
     fs::write(&program, format!("#!/bin/sh\ntouch {}\n", touched.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let own = ["--proxy", &room.web.url()];
-    for (key, value, told) in [
+    for (key, value, output) in [
         ("log.file", room.path("outside/mine").to_string_lossy().into_owned().into(), "log"),
         ("status.listen", toml::Value::from("127.0.0.1:0"), "status"),
         ("render.browser", program.to_string_lossy().into_owned().into(), "render.browser"),
@@ -222,7 +222,7 @@ fn no_file_no_listener_and_no_program_is_taken_from_a_directory() {
     ] {
         room.doctor(key, value);
         let err = run(room.refresh(&own)).expect(2).err;
-        assert!(err.contains(KEPT) && err.contains(&format!("{told} is not accepted")), "{key}: {err}");
+        assert!(err.contains(KEPT) && err.contains(&format!("{output} is not accepted")), "{key}: {err}");
         if key == "log.file" {
             room.is_untouched();
             run(room.refresh(&[&own[..], &["-c", KEPT]].concat())).expect(0);
@@ -240,8 +240,8 @@ fn no_file_that_a_directory_names_is_read() {
     let own = ["--proxy", &room.web.url()];
     room.doctor("strategy.name", "context-graph");
     room.doctor("strategy.context-graph.model", room.path("secret").to_string_lossy().into_owned());
-    let told = run(room.refresh(&own)).expect(2).err;
-    assert!(told.contains("strategy.context-graph.model") && !told.contains("my key"), "{told}");
+    let output = run(room.refresh(&own)).expect(2).err;
+    assert!(output.contains("strategy.context-graph.model") && !output.contains("my key"), "{output}");
     for name in ["state/topic.toml", "state/config.toml", "forum.toml", "summary.json", "labels.tsv"] {
         let room = Room::new();
         fs::write(room.path("secret"), "hush = \"my key\"\n").unwrap();
@@ -269,8 +269,8 @@ fn a_log_is_written_to_no_link() {
         room.link(name, to);
         let own = ["--proxy", &room.web.url()];
         for command in [room.refresh(&own), room.crawl(&own)] {
-            let told = run(command).expect(0).err;
-            assert!(told.contains("--log FILE") && told.contains("symbolic link"), "{name}: {told}");
+            let output = run(command).expect(0).err;
+            assert!(output.contains("--log FILE") && output.contains("symbolic link"), "{name}: {output}");
         }
         room.is_untouched();
         // A file named by the user is written.
@@ -295,8 +295,8 @@ fn a_forum_is_watched_without_what_a_directory_says() {
     );
     fs::write(room.path(KEPT), config).unwrap();
     room.link("log/crawl.log", "outside/mine");
-    let told = run(forum("watch"));
-    assert!(told.err.contains("symbolic link"), "{}", told.err);
+    let output = run(forum("watch"));
+    assert!(output.err.contains("symbolic link"), "{}", output.err);
     room.is_untouched();
     assert!(!room.web.heads().concat().contains("hush"));
 }
@@ -356,8 +356,8 @@ fn pages_are_cut_and_written_in_the_directory_alone() {
     let before = snapshot(&room.path("elsewhere"));
     let own = ["--proxy", &room.web.url()];
     for command in [room.refresh(&own), room.crawl(&own), room.suidao(&["check", "crawl", "out", "--repair"], &[])] {
-        let told = run(command).expect(2).err;
-        assert!(told.contains("out/pages") && told.contains("symbolic link"), "{told}");
+        let output = run(command).expect(2).err;
+        assert!(output.contains("out/pages") && output.contains("symbolic link"), "{output}");
     }
     assert_eq!(snapshot(&room.path("elsewhere")), before);
     // Reading them is permitted.
@@ -374,8 +374,8 @@ fn pages_are_cut_and_written_in_the_directory_alone() {
     run(room.suidao(&["export", "out", "-o", "pages.jsonl"], &[])).expect(0);
     run(room.suidao(&["check", "crawl", "out", "--repair"], &[])).expect(0);
     for command in [room.refresh(&own), room.crawl(&own)] {
-        let told = run(command).expect(2).err;
-        assert!(told.contains("suidao-00000.warc.gz") && told.contains("symbolic link"), "{told}");
+        let output = run(command).expect(2).err;
+        assert!(output.contains("suidao-00000.warc.gz") && output.contains("symbolic link"), "{output}");
     }
     assert_eq!(fs::read(room.path("elsewhere.gz")).unwrap(), bytes);
 }
@@ -400,8 +400,8 @@ fn results_take_the_place_of_links_and_pipes() {
         ("index", &["search", "out", "足球"]),
     ] {
         room.link(name, if name == "labels.tsv" { "outside/mine" } else { "outside" });
-        let told = run(room.suidao(verb, &[])).expect(2).err;
-        assert!(told.contains(name) && told.contains("symbolic link"), "{told}");
+        let output = run(room.suidao(verb, &[])).expect(2).err;
+        assert!(output.contains(name) && output.contains("symbolic link"), "{output}");
         room.is_untouched();
     }
 }
@@ -429,8 +429,8 @@ fn nobody_waits_for_a_pipe() {
         let own = ["--proxy", &room.web.url()];
         let ended = run(room.refresh(&own));
         assert_eq!(ended.code(), if refused { 2 } else { 0 }, "{name}: {ended:?}");
-        let told = ended.err.contains("a pipe, socket or device");
-        assert_eq!(told, refused || name == "log/crawl.log", "{name}: {}", ended.err);
+        let output = ended.err.contains("a pipe, socket or device");
+        assert_eq!(output, refused || name == "log/crawl.log", "{name}: {}", ended.err);
         if name.starts_with("pages") {
             for verb in [&["export", "out", "-o", "x.jsonl"][..], &["check", "crawl", "out"]] {
                 let ended = run(room.suidao(verb, &[]));
@@ -461,15 +461,15 @@ fn nothing_is_read_that_is_larger_than_it_can_be() {
         ("forum.toml", &["forum", "schedule", "out"]),
     ] {
         let (path, former) = grow(name);
-        let told = run(room.suidao(verb, &[])).expect(2).err;
-        assert!(told.contains(name) && told.contains("larger than"), "{name}: {told}");
+        let output = run(room.suidao(verb, &[])).expect(2).err;
+        assert!(output.contains(name) && output.contains("larger than"), "{name}: {output}");
         if former.is_empty() { fs::remove_file(path).unwrap() } else { fs::write(path, former).unwrap() }
     }
     run(room.suidao(&["export", "out", "-o", "pages.jsonl"], &[])).expect(0);
     let pages = room.path("out/exports/jsonl.pages");
     fs::File::create(&pages).unwrap().set_len(12 << 38).unwrap();
-    let told = run(room.suidao(&["export", "out", "-o", "more.jsonl", "--since", "last"], &[])).expect(2).err;
-    assert!(told.contains("jsonl.pages") && told.contains("order"), "{told}");
+    let output = run(room.suidao(&["export", "out", "-o", "more.jsonl", "--since", "last"], &[])).expect(2).err;
+    assert!(output.contains("jsonl.pages") && output.contains("order"), "{output}");
     grow("state/checkpoint");
     run(room.refresh(&own)).expect(0);
 }

@@ -217,7 +217,7 @@ fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Contestant)>>
     let names: Vec<String> = if plan.strategies.is_empty() { all() } else { plan.strategies.clone() };
     let mut found: Vec<(String, Contestant)> = Vec::new();
     for name in names {
-        let (label, rival) = if name == ORACLE {
+        let (label, contestant) = if name == ORACLE {
             (name, Contestant::Oracle)
         } else {
             let settings = strategy(&name, config, without)?;
@@ -226,7 +226,7 @@ fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Contestant)>>
         if found.iter().any(|(known, _)| *known == label) {
             bail!("strategy {label} is given twice; give each once");
         }
-        found.push((label, rival));
+        found.push((label, contestant));
     }
     Ok(found)
 }

@@ -161,7 +161,7 @@ impl Case<'_> {
     fn run(
         &self,
         config: &Config,
-        (label, rival): &(String, Contestant),
+        (label, contestant): &(String, Contestant),
         ready: &Ready,
         pages: usize,
         told: &Told,
@@ -169,21 +169,21 @@ impl Case<'_> {
         let mut config = config.clone();
         config.crawl.seed = self.seed(&config);
         config.limits.pages = Some(VAIN * pages as u64 + 1_000);
-        let mut witness = RelevanceJudge::new(ready.trial.judge.clone());
+        let mut judge = RelevanceJudge::new(ready.trial.judge.clone());
         let world = ready.trial.web.world.as_deref();
         let mut recorder = Recorder::new(|url, page| {
-            let hit = witness.is_relevant(url, page)?;
+            let hit = judge.is_relevant(url, page)?;
             told.page(hit);
             let island = world.filter(|_| hit).and_then(|world| world.island(url));
             Some(KnownTruth { hit, island: island.and_then(|island| u32::try_from(island).ok()) })
         });
         let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
         let conditions = conditions(&config, &ready.trial.topic);
-        let strategy: Box<dyn Strategy> = match rival {
+        let strategy: Box<dyn Strategy> = match contestant {
             Contestant::Strategy(settings) => settings.build(conditions.page_threshold),
             Contestant::Oracle => {
-                let mut witness = RelevanceJudge::new(ready.trial.judge.clone());
-                let relevant = |url: &CrawlUrl, page: &PageProcessed| witness.is_relevant(url, page);
+                let mut judge = RelevanceJudge::new(ready.trial.judge.clone());
+                let relevant = |url: &CrawlUrl, page: &PageProcessed| judge.is_relevant(url, page);
                 let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
                 Box::new(Oracle::ask(conditions.clone(), reach, &ready.trial.seeds, &source, relevant))
             }

@@ -41,8 +41,8 @@ pub struct ScheduleArgs {
 pub fn run(args: &ScheduleArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
-    let wish = TimetableOptions { method: args.method, per_day: args.per_day, horizon: args.horizon };
-    let Some(plan) = timetable(&store, understood(&directory)?, wish)? else {
+    let options = TimetableOptions { method: args.method, per_day: args.per_day, horizon: args.horizon };
+    let Some(plan) = timetable(&store, understood(&directory)?, options)? else {
         bail!("{}: contains no forum board; crawl a forum into it with `suidao forum crawl`", args.directory.display());
     };
     if let Some(output) = &args.output {

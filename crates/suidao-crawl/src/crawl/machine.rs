@@ -593,7 +593,7 @@ impl Crawl {
     /// In an endless refresh, makes the next page due, and once a day the sources.
     fn find_due(&mut self, now: Millis) -> Option<Batch> {
         let refreshing = self.state.refreshing.as_mut()?;
-        refreshing.agenda.as_ref()?;
+        refreshing.revisit_queue.as_ref()?;
         if refreshing.due.len() >= DUE || std::mem::replace(&mut self.run.made_due, true) {
             return None;
         }
@@ -604,7 +604,8 @@ impl Crawl {
         for id in ripe {
             self.state.reschedule(id, now);
         }
-        let next = self.state.refreshing.as_mut().and_then(|refreshing| refreshing.agenda.as_mut()?.take(days(now.0)));
+        let next =
+            self.state.refreshing.as_mut().and_then(|refreshing| refreshing.revisit_queue.as_mut()?.take(days(now.0)));
         if let Some((page, value)) = next {
             let due = vec![(page, value as f32)];
             let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));

@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::revisit::VisitValue;
-use crate::revisit::agenda::RevisitQueue;
 use crate::revisit::history::{Histories, Tracked, days};
+use crate::revisit::queue::RevisitQueue;
 use crate::revisit::settings::RefreshSettings;
 use suidao_page::model::{
     Budget, CrawlUrl, Event, HostId, Millis, PathState, Priority, QueueEntry, RefreshStep, Relevance, Stop,
@@ -50,7 +50,7 @@ pub(super) struct Refreshing {
     /// Hosts that answered 304 for a changed page.
     pub(super) unreliable_validators: FxHashSet<HostId>,
     /// Of an endless refresh: the queue of revisits, and the time of the next request.
-    pub(super) agenda: Option<RevisitQueue>,
+    pub(super) revisit_queue: Option<RevisitQueue>,
     pub(super) paced: Millis,
     /// Pages that may not be requested yet, by when they may.
     pub(super) early: BinaryHeap<Reverse<(Millis, UrlId)>>,
@@ -86,7 +86,7 @@ impl Refreshing {
             in_flight: [0; 2],
             unreliable_validators: FxHashSet::default(),
             sources_asked: None,
-            agenda: None,
+            revisit_queue: None,
             early: BinaryHeap::new(),
             paced: Millis(0),
             open: false,

@@ -5,9 +5,9 @@
 //! milliseconds.
 
 pub mod adaptive;
-pub mod agenda;
 pub mod history;
 pub mod plan;
+pub mod queue;
 pub mod rate;
 pub mod settings;
 pub mod signal;
@@ -19,8 +19,8 @@ mod crossing;
 #[cfg(test)]
 mod optimum;
 
-pub use agenda::RevisitQueue;
 pub use plan::{Choice, plan};
+pub use queue::RevisitQueue;
 pub use rate::ChangeObservations;
 pub use signal::Trust;
 pub use worth::VisitValue;

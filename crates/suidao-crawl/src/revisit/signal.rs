@@ -81,12 +81,12 @@ mod tests {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
-        let (mut agenda, mut trust) = (RevisitQueue::new(None), Trust::default());
+        let (mut queue, mut trust) = (RevisitQueue::new(None), Trust::default());
         // Signals since the last visit, day of that visit, whether the page is unchanged.
         let mut pages = vec![(0, 0.0, true); PAGES as usize];
         let worth =
             |page: u32, doubt: f64| VisitValue { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };
-        (0..PAGES).for_each(|page| agenda.put(UrlId(page), HostId(0), worth(page, 1.0), 0.0));
+        (0..PAGES).for_each(|page| queue.put(UrlId(page), HostId(0), worth(page, 1.0), 0.0));
         let mut fresh = 0;
         for step in 0..2000_u32 {
             let now = f64::from(step) * STEP;
@@ -100,15 +100,15 @@ mod tests {
                 *signals += u32::from(signal);
                 fresh += u32::from(*same && step >= 400);
                 if signal && heed {
-                    agenda.put(UrlId(page), HostId(0), worth(page, trust.doubt(*signals)), *last);
+                    queue.put(UrlId(page), HostId(0), worth(page, trust.doubt(*signals)), *last);
                 }
             }
-            let Some((page, _)) = agenda.take(now) else { continue };
+            let Some((page, _)) = queue.take(now) else { continue };
             let (signals, last, same) = std::mem::replace(&mut pages[page.0 as usize], (0, now, true));
             if signals > 0 {
                 trust.observe((-rate(page.0) * (now - last)).exp(), !same);
             }
-            agenda.put(page, HostId(0), worth(page.0, 1.0), now);
+            queue.put(page, HostId(0), worth(page.0, 1.0), now);
         }
         f64::from(fresh) / f64::from(1600 * PAGES)
     }

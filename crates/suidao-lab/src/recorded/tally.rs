@@ -78,7 +78,7 @@ pub struct Cutoff {
 
 /// The running count. Memory: the known URLs, and a key per page.
 pub struct RecordedTally {
-    witness: RelevanceJudge,
+    judge: RelevanceJudge,
     marks: Vec<u64>,
     reached: Vec<Cutoff>,
     urls: Vec<CrawlUrl>,
@@ -90,7 +90,7 @@ impl RecordedTally {
     /// Records the count at these ascending numbers of pages.
     pub fn new(judge: GroundTruth, marks: Vec<u64>) -> Self {
         Self {
-            witness: RelevanceJudge::new(judge),
+            judge: RelevanceJudge::new(judge),
             marks,
             reached: Vec::new(),
             urls: Vec::new(),
@@ -116,7 +116,7 @@ impl RecordedTally {
     }
 
     fn page(&mut self, url: &CrawlUrl, page: &PageProcessed) {
-        let Some(relevant) = self.witness.is_relevant(url, page) else { return };
+        let Some(relevant) = self.judge.is_relevant(url, page) else { return };
         self.now.pages += 1;
         if relevant {
             self.now.relevant += 1;

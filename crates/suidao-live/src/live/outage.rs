@@ -57,7 +57,7 @@ pub(super) struct Outage {
     /// Since when the proxy does not answer.
     silent: Option<Instant>,
     /// Hosts that answered last, the newest last.
-    witnesses: VecDeque<CrawlUrl>,
+    hosts: VecDeque<CrawlUrl>,
     /// Until when the process was suspended.
     stopped: Option<Instant>,
     given_back: FxHashMap<u64, u8>,
@@ -68,20 +68,20 @@ pub(super) struct Outage {
 }
 
 impl Outage {
-    /// The initial state; `witnesses` answered in an earlier run, the newest last.
-    pub fn new(patience: Duration, by_proxy: bool, witnesses: impl IntoIterator<Item = CrawlUrl>) -> Self {
+    /// The initial state; `hosts` answered in an earlier run, the newest last.
+    pub fn new(patience: Duration, by_proxy: bool, hosts: impl IntoIterator<Item = CrawlUrl>) -> Self {
         let mut outage = Self {
             patience,
             by_proxy,
             proxied: false,
             silent: None,
-            witnesses: VecDeque::new(),
+            hosts: VecDeque::new(),
             stopped: None,
             given_back: FxHashMap::default(),
             away: None,
             resigned: false,
         };
-        witnesses.into_iter().for_each(|url| outage.remember(&url));
+        hosts.into_iter().for_each(|url| outage.remember(&url));
         outage
     }
 
@@ -91,7 +91,7 @@ impl Outage {
 
     /// Hosts that answered last, the newest first.
     pub fn recent_hosts(&self) -> impl Iterator<Item = &CrawlUrl> {
-        self.witnesses.iter().rev()
+        self.hosts.iter().rev()
     }
 
     /// The process was suspended until `now`; requests in flight may have failed for that reason.
@@ -137,7 +137,7 @@ impl Outage {
         if self.is_away() {
             return NetworkVerdict::GiveBack;
         }
-        if self.witnesses.is_empty() || self.resigned { NetworkVerdict::Settle } else { NetworkVerdict::Doubt }
+        if self.hosts.is_empty() || self.resigned { NetworkVerdict::Settle } else { NetworkVerdict::Doubt }
     }
 
     fn answered(&mut self, url: &CrawlUrl) -> NetworkVerdict {
@@ -148,13 +148,13 @@ impl Outage {
     }
 
     fn remember(&mut self, url: &CrawlUrl) {
-        if self.by_proxy || self.witnesses.back().is_some_and(|last| last.authority() == url.authority()) {
+        if self.by_proxy || self.hosts.back().is_some_and(|last| last.authority() == url.authority()) {
             return;
         }
-        self.witnesses.retain(|known| known.authority() != url.authority());
-        self.witnesses.push_back(url.clone());
-        if self.witnesses.len() > WITNESSES {
-            self.witnesses.pop_front();
+        self.hosts.retain(|known| known.authority() != url.authority());
+        self.hosts.push_back(url.clone());
+        if self.hosts.len() > WITNESSES {
+            self.hosts.pop_front();
         }
     }
 
@@ -168,7 +168,7 @@ impl Outage {
     pub fn is_gone(&mut self, now: Instant) -> Option<Duration> {
         let (since, looks) = self.away.unwrap_or((now, 0));
         let since = self.silent.map_or(since, |silent| silent.min(since));
-        if self.witnesses.len() < ENOUGH && now.duration_since(since) >= self.patience {
+        if self.hosts.len() < ENOUGH && now.duration_since(since) >= self.patience {
             self.away = None;
             self.resigned = true;
             return None;
@@ -183,15 +183,15 @@ impl<F: FnMut(News)> Driver<'_, F> {
     pub(super) fn look_for_the_network(&mut self, after: Duration, looked: &UnboundedSender<bool>) {
         self.looking = true;
         let (fetcher, looked) = (self.errand.fetcher.clone(), looked.clone());
-        let witnesses: Vec<CrawlUrl> = self.outage.recent_hosts().cloned().collect();
+        let hosts: Vec<CrawlUrl> = self.outage.recent_hosts().cloned().collect();
         let by_proxy = self.outage.by_proxy;
         tokio::spawn(async move {
             tokio::time::sleep(after).await;
             let mut looks = tokio::task::JoinSet::new();
             let mut there = by_proxy && fetcher.check_proxy().await.is_ok();
-            for (at, witness) in witnesses.into_iter().enumerate() {
+            for (at, host) in hosts.into_iter().enumerate() {
                 let fetcher = fetcher.clone();
-                looks.spawn(async move { fetcher.reaches(&witness).await });
+                looks.spawn(async move { fetcher.reaches(&host).await });
                 if at == 0 {
                     let first = tokio::time::timeout(FIRST_LOOK, looks.join_next()).await;
                     there = matches!(first, Ok(Some(Ok(true))));

@@ -56,7 +56,7 @@ pub struct BoardPlan {
 pub fn timetable(
     store: &Store,
     map: Option<ForumMap>,
-    wish: TimetableOptions,
+    options: TimetableOptions,
 ) -> Result<Option<Timetable>, StoreError> {
     let map = match map {
         Some(map) => map,
@@ -80,14 +80,14 @@ pub fn timetable(
     let names: BTreeMap<&str, &str> = map.boards.iter().map(|board| (&*board.url, &*board.name)).collect();
 
     let statistics: Vec<_> = means.iter().map(|(_, statistics)| *statistics).collect();
-    let per_day = wish.per_day.unwrap_or(VISITS_A_DAY.saturating_mul(statistics.len() as u32));
+    let per_day = options.per_day.unwrap_or(VISITS_A_DAY.saturating_mul(statistics.len() as u32));
     let days = cycle(statistics.len(), per_day);
-    let plan = Planner::new(&statistics, wish.horizon).plan(per_day, wish.method, Importance::Equal);
+    let plan = Planner::new(&statistics, options.horizon).plan(per_day, options.method, Importance::Equal);
     let boards = means.iter().zip(plan).map(|((board, statistics), instants)| {
         let url = urls.get(board).cloned().unwrap_or_default();
         let name = names.get(&*url).filter(|name| !name.is_empty()).map_or(url.clone(), |name| (*name).to_owned());
         let profile = statistics.profile();
-        let delay = mean_delay(&profile, &instants, wish.horizon);
+        let delay = mean_delay(&profile, &instants, options.horizon);
         BoardPlan {
             url,
             name,
@@ -102,8 +102,8 @@ pub fn timetable(
     let (hours, minutes) = (east.abs() / 3_600, east.abs() / 60 % 60);
     let sign = if east < 0 { '-' } else { '+' };
     Ok(Some(Timetable {
-        method: wish.method,
-        horizon: wish.horizon,
+        method: options.method,
+        horizon: options.horizon,
         per_day,
         days,
         offset: format!("{sign}{hours:02}:{minutes:02}"),

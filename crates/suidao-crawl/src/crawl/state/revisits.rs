@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use crate::revisit::agenda::RevisitQueue;
 use crate::revisit::history::days;
+use crate::revisit::queue::RevisitQueue;
 use suidao_page::model::{Budget, Event, LinkState, Millis, RefreshStep, UrlId, Validators};
 
 use super::State;
@@ -121,7 +121,7 @@ impl State {
     pub fn reschedule(&mut self, id: UrlId, now: Millis) {
         let host = self.urls.get(id).host();
         let Some(refreshing) = &mut self.refreshing else { return };
-        if refreshing.agenda.is_none() || refreshing.due.contains_key(&id) {
+        if refreshing.revisit_queue.is_none() || refreshing.due.contains_key(&id) {
             return;
         }
         let Some(page) = refreshing.histories.get(id).filter(|page| !page.retired) else { return };
@@ -130,11 +130,11 @@ impl State {
         let asked = days(page.asked.0);
         if ripe > now {
             refreshing.early.push(Reverse((ripe, id)));
-            if let Some(agenda) = &mut refreshing.agenda {
-                agenda.remove(id);
+            if let Some(revisit_queue) = &mut refreshing.revisit_queue {
+                revisit_queue.remove(id);
             }
-        } else if let (Some(agenda), Some(worth)) = (&mut refreshing.agenda, worth) {
-            agenda.put(id, host, worth, asked);
+        } else if let (Some(revisit_queue), Some(worth)) = (&mut refreshing.revisit_queue, worth) {
+            revisit_queue.put(id, host, worth, asked);
         }
     }
 
@@ -157,7 +157,7 @@ impl State {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
             refreshing.round =
                 (budget != Budget::Spent).then_some(ActiveRound { budget, begun: at, ..ActiveRound::default() });
-            refreshing.agenda = None;
+            refreshing.revisit_queue = None;
             for id in left {
                 if self.urls.get(id).state == LinkState::Queued {
                     self.set_state(id, LinkState::Fetched);
@@ -230,8 +230,8 @@ impl State {
 
     /// Fills the queue of an endless refresh.
     pub fn fill_revisit_queue(&mut self, now: Millis) {
-        let Some(Refreshing { agenda, early, histories, wanted, .. }) = &mut self.refreshing else { return };
-        *agenda = Some(RevisitQueue::new(wanted.settings.per_host.map(f64::from)));
+        let Some(Refreshing { revisit_queue, early, histories, wanted, .. }) = &mut self.refreshing else { return };
+        *revisit_queue = Some(RevisitQueue::new(wanted.settings.per_host.map(f64::from)));
         early.clear();
         let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
         pages.sort_unstable();

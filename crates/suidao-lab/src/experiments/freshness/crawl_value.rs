@@ -10,7 +10,7 @@ use suidao_page::model::{HostId, Millis, PageChanges, UrlId};
 
 pub(super) struct CrawlValue {
     settings: RefreshSettings,
-    agenda: RevisitQueue,
+    queue: RevisitQueue,
     pages: Vec<(HostId, Tracked)>,
 }
 
@@ -24,7 +24,7 @@ impl CrawlValue {
             (HostId(page.host), known)
         };
         let pages = pages.pages.iter().map(known).collect();
-        let mut running = Self { settings, agenda: RevisitQueue::new(None), pages };
+        let mut running = Self { settings, queue: RevisitQueue::new(None), pages };
         (0..running.pages.len() as u32).for_each(|page| running.put(page, 0.0));
         running
     }
@@ -32,14 +32,14 @@ impl CrawlValue {
     fn put(&mut self, number: u32, now: f64) {
         let (host, page) = &self.pages[number as usize];
         if let Some(worth) = page.later(&self.settings) {
-            self.agenda.put(UrlId(number), *host, worth, now);
+            self.queue.put(UrlId(number), *host, worth, now);
         }
     }
 }
 
 impl Running for CrawlValue {
     fn next(&mut self, now: f64) -> Option<u32> {
-        self.agenda.take(now).map(|(page, _)| page.0)
+        self.queue.take(now).map(|(page, _)| page.0)
     }
 
     fn saw(&mut self, sight: &PageSighting) {

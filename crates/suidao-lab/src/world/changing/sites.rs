@@ -173,19 +173,19 @@ impl Sites {
     /// The resource of a URL, published or not.
     pub fn find(&self, url: &CrawlUrl) -> Option<Resource> {
         let host = self.find_host(url.authority())?;
-        let manner = profile(host);
+        let profile = profile(host);
         if url.query().is_some() {
             return None;
         }
         let found = match url.path() {
             "/" => Resource::Home(host),
             "/maintenance.html" => Resource::Maintenance(host),
-            "/robots.txt" if manner.sitemap.is_some() => Resource::Robots(host),
-            "/sitemap.xml" if manner.sitemap.is_some() => Resource::Sitemap(host),
-            "/sitemap-1.xml" if manner.index => Resource::SitemapPart(host, 1),
-            "/sitemap-2.xml.gz" if manner.index => Resource::SitemapPart(host, 2),
-            "/rss.xml" if manner.feeds == super::Feeds::Rss => Resource::Rss(host),
-            "/atom.xml" if manner.feeds == super::Feeds::Atom => Resource::Atom(host),
+            "/robots.txt" if profile.sitemap.is_some() => Resource::Robots(host),
+            "/sitemap.xml" if profile.sitemap.is_some() => Resource::Sitemap(host),
+            "/sitemap-1.xml" if profile.index => Resource::SitemapPart(host, 1),
+            "/sitemap-2.xml.gz" if profile.index => Resource::SitemapPart(host, 2),
+            "/rss.xml" if profile.feeds == super::Feeds::Rss => Resource::Rss(host),
+            "/atom.xml" if profile.feeds == super::Feeds::Atom => Resource::Atom(host),
             path => {
                 let section = self.of_host(host).find(|&section| path.starts_with(&self.listing_path(section)))?;
                 let rest = path.strip_prefix(&self.listing_path(section))?;

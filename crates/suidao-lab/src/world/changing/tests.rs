@@ -120,7 +120,7 @@ fn hosts_answer_conditions_in_their_manner() {
     let spec = ChangingSpec { furnished: 1.0, ..ChangingSpec::default() };
     let web = ChangingWeb::new(spec, 1);
     for home in web.seeds() {
-        let manner = web.profile(&home).unwrap();
+        let profile = web.profile(&home).unwrap();
         let same_host = |article: &&ArticleTruth| article.url.authority() == home.authority();
         // An article that changes between days 30 and 31, and one that does not.
         let of_host: Vec<ArticleTruth> = web.articles(20.0).iter().filter(same_host).cloned().collect();
@@ -142,13 +142,13 @@ fn hosts_answer_conditions_in_their_manner() {
             answer.status
         });
         // Immediately, a day later with other boilerplate, and a day later with another text.
-        let want = match manner.marking {
+        let want = match profile.marking {
             ValidatorPolicy::Strong => [304, 200, 200],
             ValidatorPolicy::Weak | ValidatorPolicy::Dated => [304, 304, 200],
             ValidatorPolicy::NoValidators | ValidatorPolicy::UnstableEtag => [200, 200, 200],
             ValidatorPolicy::Always304 => [304, 304, 304],
         };
-        assert_eq!(statuses, want, "{}", manner.name);
+        assert_eq!(statuses, want, "{}", profile.name);
     }
 }
 
@@ -156,16 +156,16 @@ fn hosts_answer_conditions_in_their_manner() {
 fn sitemaps_name_what_is_there_and_date_it_in_the_hosts_manner() {
     let web = web();
     for home in web.seeds() {
-        let manner = web.profile(&home).unwrap();
+        let profile = web.profile(&home).unwrap();
         let at = |path: &str| home.join(path).unwrap().to_string();
         let robots = get(&web, &home.join("/robots.txt").unwrap(), 9.0);
-        let Some(dating) = manner.sitemap else {
+        let Some(dating) = profile.sitemap else {
             assert_eq!((robots.status, get(&web, &home.join("/sitemap.xml").unwrap(), 9.0).status), (404, 404));
             continue;
         };
         assert!(String::from_utf8_lossy(&robots.body).contains(&format!("Sitemap: {}", at("/sitemap.xml"))));
         let mut sitemap = text(&web, &at("/sitemap.xml"), 9.0);
-        if manner.index {
+        if profile.index {
             assert!(sitemap.contains(&at("/sitemap-1.xml")) && sitemap.contains(&at("/sitemap-2.xml.gz")));
             sitemap = text(&web, &at("/sitemap-1.xml"), 9.0) + &text(&web, &at("/sitemap-2.xml.gz"), 9.0);
         }

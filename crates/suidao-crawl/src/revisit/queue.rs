@@ -153,18 +153,18 @@ mod tests {
         batch: u32,
         (from, to): (f64, f64),
     ) -> Run {
-        let mut agenda = RevisitQueue::new(per_host);
-        let put = |agenda: &mut RevisitQueue, page: usize, last: f64| {
-            agenda.put(UrlId(page as u32), HostId(hosts[page]), worth(pages[page]), last);
+        let mut queue = RevisitQueue::new(per_host);
+        let put = |queue: &mut RevisitQueue, page: usize, last: f64| {
+            queue.put(UrlId(page as u32), HostId(hosts[page]), worth(pages[page]), last);
         };
-        (0..pages.len()).for_each(|page| put(&mut agenda, page, -Draw::at(page as u64 + 77).unit()));
+        (0..pages.len()).for_each(|page| put(&mut queue, page, -Draw::at(page as u64 + 77).unit()));
         let mut visits = vec![Vec::new(); pages.len()];
         let mut now = 0.0;
         while now < to {
             for _ in 0..batch {
-                let Some((page, _)) = agenda.take(now) else { break };
+                let Some((page, _)) = queue.take(now) else { break };
                 visits[page.0 as usize].push(now);
-                put(&mut agenda, page.0 as usize, now);
+                put(&mut queue, page.0 as usize, now);
             }
             now += f64::from(batch) / budget;
         }
@@ -220,24 +220,24 @@ mod tests {
 
     #[test]
     fn spared_pages_are_visited_however_fast_they_change() {
-        let mut agenda = RevisitQueue::new(None);
+        let mut queue = RevisitQueue::new(None);
         let page_of = |page: u32| {
             // The first ten change every minute.
             let rate = if page < 10 { 1000.0 } else { 0.1 };
             VisitValue { importance: 1.0, rate, yields: 0.0, doubt: 1.0, spared: page < 5 }
         };
-        (0..100).for_each(|page| agenda.put(UrlId(page), HostId(0), page_of(page), 0.0));
+        (0..100).for_each(|page| queue.put(UrlId(page), HostId(0), page_of(page), 0.0));
         let mut last = [0.0; 100];
         let mut longest = [0.0_f64; 100];
         for visit in 1..20_000_u32 {
             let now = f64::from(visit) / 20.0;
-            let (page, _) = agenda.take(now).unwrap();
+            let (page, _) = queue.take(now).unwrap();
             let place = page.0 as usize;
             if now > 100.0 {
                 longest[place] = longest[place].max(now - last[place]);
             }
             last[place] = now;
-            agenda.put(page, HostId(0), page_of(page.0), now);
+            queue.put(page, HostId(0), page_of(page.0), now);
         }
         assert!(longest[..5].iter().all(|&days| days > 0.0 && days < 20.0), "{longest:?}");
         assert!(last[5..10].iter().all(|&day| day < 100.0), "given up: {:?}", &last[5..10]);
@@ -249,33 +249,33 @@ mod tests {
 
     #[test]
     fn what_is_put_anew_replaces() {
-        let mut agenda = RevisitQueue::new(None);
+        let mut queue = RevisitQueue::new(None);
         for round in 0..1000_u32 {
             for page in 0..10 {
-                agenda.put(UrlId(page), HostId(0), plain(f64::from(page + round) / 100.0), 0.0);
+                queue.put(UrlId(page), HostId(0), plain(f64::from(page + round) / 100.0), 0.0);
             }
         }
-        assert_eq!(agenda.pages.len(), 10);
-        agenda.put(UrlId(3), HostId(0), VisitValue { doubt: 0.01, ..plain(10.0) }, 0.0);
-        assert_eq!(agenda.take(1.0).unwrap().0, UrlId(3), "a signal");
-        agenda.remove(UrlId(9));
-        agenda.remove(UrlId(9));
-        let rest: Vec<u32> = std::iter::from_fn(|| agenda.take(1.0)).map(|(page, _)| page.0).collect();
+        assert_eq!(queue.pages.len(), 10);
+        queue.put(UrlId(3), HostId(0), VisitValue { doubt: 0.01, ..plain(10.0) }, 0.0);
+        assert_eq!(queue.take(1.0).unwrap().0, UrlId(3), "a signal");
+        queue.remove(UrlId(9));
+        queue.remove(UrlId(9));
+        let rest: Vec<u32> = std::iter::from_fn(|| queue.take(1.0)).map(|(page, _)| page.0).collect();
         assert_eq!(rest, [8, 7, 6, 5, 4, 2, 1, 0]);
-        assert!(agenda.pages.is_empty() && agenda.take(2.0).is_none());
+        assert!(queue.pages.is_empty() && queue.take(2.0).is_none());
     }
 
     #[test]
     fn ties_are_broken_by_discovery_and_worthless_pages_wait() {
-        let mut agenda = RevisitQueue::new(None);
-        assert!(agenda.take(0.0).is_none());
+        let mut queue = RevisitQueue::new(None);
+        assert!(queue.take(0.0).is_none());
         for page in [4, 2, 3, 1] {
-            agenda.put(UrlId(page), HostId(0), plain(if page == 1 { 0.0 } else { 1.0 }), 0.0);
+            queue.put(UrlId(page), HostId(0), plain(if page == 1 { 0.0 } else { 1.0 }), 0.0);
         }
-        assert!(agenda.take(0.0).is_none(), "all visited just now");
-        let order: Vec<u32> = std::iter::from_fn(|| agenda.take(3.0)).map(|(page, _)| page.0).collect();
+        assert!(queue.take(0.0).is_none(), "all visited just now");
+        let order: Vec<u32> = std::iter::from_fn(|| queue.take(3.0)).map(|(page, _)| page.0).collect();
         assert_eq!(order, [2, 3, 4]);
-        assert_eq!(agenda.pages.len(), 1);
+        assert_eq!(queue.pages.len(), 1);
     }
 
     proptest! {
@@ -287,7 +287,7 @@ mod tests {
             steps in proptest::collection::vec((0_u8..6, 0_u32..12, 0.0..1.0), 1..150),
             per_host in proptest::option::of(0.3..6.0),
         ) {
-            let mut agenda = RevisitQueue::new(per_host);
+            let mut queue = RevisitQueue::new(per_host);
             let mut twin = RevisitQueue::new(per_host);
             let mut map = BTreeMap::new();
             let mut counts = BTreeMap::new();
@@ -295,19 +295,19 @@ mod tests {
             for (step, page, importance) in steps {
                 match step {
                     0..3 => {
-                        for agenda in [&mut agenda, &mut twin] {
-                            agenda.put(UrlId(page), HostId(page % 3), plain(importance), now);
+                        for queue in [&mut queue, &mut twin] {
+                            queue.put(UrlId(page), HostId(page % 3), plain(importance), now);
                         }
                         map.insert(UrlId(page), (plain(importance), now));
                     }
                     3 => {
-                        agenda.remove(UrlId(page));
+                        queue.remove(UrlId(page));
                         twin.remove(UrlId(page));
                         map.remove(&UrlId(page));
                     }
                     _ => {
                         now += importance;
-                        let taken = agenda.take(now);
+                        let taken = queue.take(now);
                         prop_assert_eq!(taken, twin.take(now));
                         let span = per_host.map_or(1.0, |cap| if cap < 1.0 { 1.0 / cap } else { 1.0 });
                         let most = per_host.map_or(u32::MAX, |cap| (cap as u32).max(1));
@@ -326,7 +326,7 @@ mod tests {
                         }
                     }
                 }
-                prop_assert_eq!(agenda.pages.len(), map.len());
+                prop_assert_eq!(queue.pages.len(), map.len());
             }
         }
     }
