@@ -34,7 +34,7 @@ fn main() {
         let held = timed(|| planned(pages, Some(50)));
         println!("  {pages:>9} pages: {} ms; at most 50 of each of {HOSTS} hosts {} ms", millis(free), millis(held));
     }
-    println!("revisit_queue, a tenth of the pages visited a day, take + put after ten days:");
+    println!("revisit queue, a tenth of the pages visited a day, take + put after ten days:");
     for (per_host, largest) in [(None, 10_000_000), (Some(200.0), 1_000_000)] {
         let mut least = None;
         for pages in sizes().filter(|&pages| pages <= largest) {
@@ -130,9 +130,9 @@ struct Run {
 
 fn revisit_queue(pages: u32, per_host: Option<f64>) -> Run {
     let before = process::resident();
-    let mut revisit_queue = RevisitQueue::new(per_host);
+    let mut queue = RevisitQueue::new(per_host);
     for page in 0..pages {
-        revisit_queue.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * Draw::at(page.into()).unit());
+        queue.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * Draw::at(page.into()).unit());
     }
     let a_day = pages / 10;
     let mut longest = 0.0_f64;
@@ -142,8 +142,8 @@ fn revisit_queue(pages: u32, per_host: Option<f64>) -> Run {
         for turn in from..from + count {
             let one = Instant::now();
             let now = f64::from(turn) / f64::from(a_day);
-            if let Some((page, _)) = revisit_queue.take(now) {
-                revisit_queue.put(page, HostId(host(page.0)), worth(page.0), now);
+            if let Some((page, _)) = queue.take(now) {
+                queue.put(page, HostId(host(page.0)), worth(page.0), now);
             }
             longest = longest.max(one.elapsed().as_secs_f64());
         }

@@ -19,9 +19,9 @@ fn content(stage: &Stage) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// Runs `command`, which must fail with `code`, print one line with each part of `told`, and change nothing in the
+/// Runs `command`, which must fail with `code`, print one line with each part of `expected`, and change nothing in the
 /// stage's directory.
-fn refused(stage: &Stage, command: Command, code: i32, printed: &[&str]) {
+fn refused(stage: &Stage, command: Command, code: i32, expected: &[&str]) {
     let shown = format!("{command:?}");
     let before = content(stage);
     let ended = run(command);
@@ -30,7 +30,7 @@ fn refused(stage: &Stage, command: Command, code: i32, printed: &[&str]) {
     assert_eq!(ended.err.lines().count(), 1, "{shown}: one line, not\n{}", ended.err);
     let sentence = ended.err.trim_end();
     assert!(sentence.starts_with("suidao: "), "{shown}: {sentence}");
-    for part in printed {
+    for part in expected {
         assert!(sentence.contains(part), "{shown}: {part:?} is not in {sentence:?}");
     }
     let after = content(stage);
@@ -60,16 +60,16 @@ fn seeds() {
     let lexicon = stage.lexicon.to_str().unwrap().to_owned();
     let missing = stage.path("none.txt").to_str().unwrap().to_owned();
     refused(&stage, crawl_with(&stage, &lexicon, &missing, &[]), 2, &["none.txt", "one URL per line"]);
-    for (name, content, printed) in [
+    for (name, content, expected) in [
         ("empty.txt", "", "write one per line"),
         ("comments.txt", "# nothing\n\n  \n", "write one per line"),
         ("word.txt", "http://a.test/\n\nnot-a-url\n", "line 3: not-a-url"),
         ("scheme.txt", "# x\nftp://a.test/\n", "line 2: ftp://a.test/"),
     ] {
         let seeds = file(&stage, name, content);
-        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &[name, printed]);
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &[name, expected]);
         // A dry run checks the same.
-        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--dry-run"]), 2, &[name, printed]);
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--dry-run"]), 2, &[name, expected]);
     }
     std::fs::write(stage.path("gbk.txt"), b"http://a.test/\n# \xcc\xe5\xd3\xfd\n").unwrap();
     let seeds = stage.path("gbk.txt").to_str().unwrap().to_owned();
@@ -85,7 +85,7 @@ fn lexicons() {
     let whole = lexicon_of("体育").to_toml();
     let missing = stage.path("none.toml").to_str().unwrap().to_owned();
     refused(&stage, crawl_with(&stage, &missing, &seeds, &[]), 2, &["none.toml", "suidao topic build"]);
-    for (name, content, printed) in [
+    for (name, content, expected) in [
         ("empty.toml", String::new(), "missing field `name`"),
         ("no.toml", "format = 1\nname = \n".to_owned(), "line 2"),
         ("newer.toml", whole.replacen("format = 1", "format = 2", 1), "reads format 1"),
@@ -93,7 +93,7 @@ fn lexicons() {
         ("terms.toml", lexicon_of("x").to_toml().split("[terms]").next().unwrap().to_owned() + "[terms]\n", ""),
     ] {
         let lexicon = file(&stage, name, &content);
-        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &[name, printed]);
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &[name, expected]);
     }
 }
 
@@ -109,7 +109,7 @@ fn configurations() {
     refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["-c", &config]), 2, &["kind.toml", "line 2"]);
     let missing = stage.path("none.toml").to_str().unwrap().to_owned();
     refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["-c", &missing]), 2, &["none.toml", "-c"]);
-    for (set, printed) in [
+    for (set, expected) in [
         ("politeness.delya=2", "delya"),
         ("politeness.delay", "key=value"),
         ("politeness.delay=soon", "--set politeness.delay=soon"),
@@ -127,7 +127,7 @@ fn configurations() {
         ("fetch.timeout=0", "fetch.timeout"),
         ("=", "key=value"),
     ] {
-        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--set", set]), 2, &[printed]);
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--set", set]), 2, &[expected]);
     }
     let mut contact = suidao();
     contact
@@ -146,7 +146,7 @@ fn configurations() {
 #[test]
 fn proxies() {
     let stage = stage();
-    for (proxy, printed) in [
+    for (proxy, expected) in [
         ("not a proxy", "http://host:port"),
         ("socks5://127.0.0.1:1080", "http://host:port"),
         ("http://", "http://host:port"),
@@ -154,7 +154,7 @@ fn proxies() {
         let mut command = suidao();
         command.arg("crawl").arg("-m").arg(&stage.lexicon).arg("-s").arg(&stage.seeds).arg("-o");
         command.arg(stage.path("new")).args(["--contact", "x@example.org", "--proxy", proxy]);
-        refused(&stage, command, 2, &["--proxy", printed]);
+        refused(&stage, command, 2, &["--proxy", expected]);
     }
     let port = unused_port();
     let proxy = format!("http://127.0.0.1:{port}");
@@ -173,11 +173,11 @@ fn output_directories() {
     let other = file(&stage, "other.toml", &lexicon_of("文学").to_toml());
     let edited = lexicon_of("体育").to_toml().replacen("= 1.0", "= 0.9", 1);
     let edited = file(&stage, "edited.toml", &edited);
-    for (lexicon, printed) in [(&other, "topic 体育, not 文学"), (&edited, "lexicon")] {
+    for (lexicon, expected) in [(&other, "topic 体育, not 文学"), (&edited, "lexicon")] {
         let mut alone = suidao();
         alone.args(["crawl", "-m", lexicon, "-s"]).arg(&stage.seeds).arg("-o").arg(stage.path("done"));
         alone.args(["--proxy", &stage.server.proxy(), "--contact", "x@example.org"]);
-        refused(&stage, alone, 2, &["done", printed, "another output directory"]);
+        refused(&stage, alone, 2, &["done", expected, "another output directory"]);
     }
     let strategy = stage.crawl("done", &["--max-pages", "30", "--strategy", "pagerank"]);
     refused(&stage, strategy, 2, &["strategy", "another output directory"]);
@@ -243,9 +243,9 @@ fn why_and_export() {
         command
     };
     for dir in ["empty", "none"] {
-        let printed = &[dir, "contains no crawl", "output directory of `suidao crawl`"];
-        refused(&stage, why(&stage.path(dir), "http://a.test/"), 2, printed);
-        refused(&stage, export(&stage.path(dir), &stage.path("x.jsonl")), 2, printed);
+        let expected = &[dir, "contains no crawl", "output directory of `suidao crawl`"];
+        refused(&stage, why(&stage.path(dir), "http://a.test/"), 2, expected);
+        refused(&stage, export(&stage.path(dir), &stage.path("x.jsonl")), 2, expected);
     }
     let done = stage.path("done");
     refused(&stage, why(&done, "nonsense"), 2, &["nonsense", "write it as http://host/path"]);
@@ -274,8 +274,8 @@ fn a_directory_of_another_format() {
     std::fs::write(dir.join("state/meta.json"), former).unwrap();
     // Its configuration may have unknown keys, and its log cannot be read.
     std::fs::write(dir.join("state/config.toml"), "[crawl]\nbygone = 1\n").unwrap();
-    let printed = &["meta.json", "format 1", "reads only format 3", "new crawl in another output directory"];
-    refused(&stage, crawl(), 2, printed);
+    let expected = &["meta.json", "format 1", "reads only format 3", "new crawl in another output directory"];
+    refused(&stage, crawl(), 2, expected);
     for arguments in [
         &["why", "http://a.test/"][..],
         &["export", "-o", "none.jsonl"],
@@ -285,12 +285,12 @@ fn a_directory_of_another_format() {
         &["refresh"],
         &["serve"],
     ] {
-        refused(&stage, more(&dir, arguments), 2, printed);
+        refused(&stage, more(&dir, arguments), 2, expected);
     }
     for repair in [&["check", "crawl"][..], &["check", "crawl", "--repair"]] {
         let mut command = suidao();
         command.args(repair).arg(&dir);
-        refused(&stage, command, 2, printed);
+        refused(&stage, command, 2, expected);
     }
 }
 

@@ -54,10 +54,10 @@ fn the_same_comparison_gives_the_same_bytes() {
     assert_eq!(lines[6].matches("100.0% [100.0%, 100.0%]").count(), 2, "at both marks: {}", one.out);
     let [curves, report, summary, wins] = read("out").map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(scraper::Html::parse_document(&report).errors.is_empty());
-    for printed in
+    for expected in
         ["suidao compare plan.toml", "7–8", "known from the generated web", "island recall", "share of the oracle"]
     {
-        assert!(report.contains(printed), "{printed}");
+        assert!(report.contains(expected), "{expected}");
     }
     assert!(!report.contains(dir.path().to_str().unwrap()), "no path of this machine");
     for run in ["one,1,breadth-first,100,", "two,8,dth link-scored,200,"] {
@@ -97,7 +97,7 @@ fn what_is_wrong_is_told_before_anything_runs() {
     fs::create_dir(path("taken")).unwrap();
     fs::write(path("taken/letter.txt"), "mine").unwrap();
     let before = snapshot(dir.path());
-    for (args, printed) in [
+    for (args, expected) in [
         (&["missing.toml"][..], "cannot read missing.toml"),
         (&["line.toml"], "invalid comparison file line.toml: line 4"),
         (&["lost.toml"], "task x"),
@@ -110,7 +110,7 @@ fn what_is_wrong_is_told_before_anything_runs() {
         (&["plan.toml", "--set", "crawl.in_flight=0"], "crawl.in_flight"),
     ] {
         let ended = run(compare(dir.path(), args)).expect(2);
-        assert!(ended.err.contains(printed) && ended.err.lines().count() == 1, "{args:?}: {}", ended.err);
+        assert!(ended.err.contains(expected) && ended.err.lines().count() == 1, "{args:?}: {}", ended.err);
         assert_eq!(ended.out, "");
     }
     assert!(snapshot(dir.path()) == before);

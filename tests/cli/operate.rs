@@ -36,8 +36,8 @@ fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
     assert!(pages.err.contains("Page limit"), "{}", pages.err);
     assert_eq!(summary(&stage, "pages")["pages"], 30);
     towards("relevant", &["relevant=5"]);
-    let output = summary(&stage, "relevant");
-    assert_eq!((&output["relevant"], &output["stopped"]), (&5.into(), &"relevant-reached".into()));
+    let result = summary(&stage, "relevant");
+    assert_eq!((&result["relevant"], &result["stopped"]), (&5.into(), &"relevant-reached".into()));
     // A reached condition stays reached, and nothing more is fetched.
     towards("relevant", &["relevant=5"]);
     assert_eq!(summary(&stage, "relevant")["this_run"]["pages"], 0);
@@ -45,26 +45,26 @@ fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
     assert_eq!(summary(&stage, "relevant")["relevant"], 6);
 
     towards("bytes", &["bytes=50kB"]);
-    let output = summary(&stage, "bytes");
-    let bytes = output["bytes"].as_u64().unwrap();
+    let result = summary(&stage, "bytes");
+    let bytes = result["bytes"].as_u64().unwrap();
     let sizes: Vec<u64> = records(&stage.path("bytes"))
         .iter()
         .flat_map(|record| &record.batch.events)
         .filter_map(|event| if let Event::PageFetched(page) = event { Some(u64::from(page.bytes)) } else { None })
         .collect();
-    assert_eq!((&output["stopped"], sizes.iter().sum::<u64>()), (&"bytes-reached".into(), bytes));
+    assert_eq!((&result["stopped"], sizes.iter().sum::<u64>()), (&"bytes-reached".into(), bytes));
     assert!(bytes >= 50_000 && bytes - sizes.last().unwrap() < 50_000, "{bytes}, {sizes:?}");
 
     let exhausted = towards("harvest", &["harvest<1/10"]);
     assert!(exhausted.err.contains("Harvest rate below stop.harvest"), "{}", exhausted.err);
-    let output = summary(&stage, "harvest");
+    let result = summary(&stage, "harvest");
     let verdicts: Vec<bool> = records(&stage.path("harvest"))
         .iter()
         .flat_map(|record| &record.batch.events)
         .filter_map(|event| if let Event::PageFetched(page) = event { Some(page.relevant) } else { None })
         .collect();
     let under = |pages: &[bool]| pages.iter().any(|relevant| !relevant);
-    assert!(under(&verdicts[verdicts.len() - 10..]) && output["stopped"] == "topic-exhausted");
+    assert!(under(&verdicts[verdicts.len() - 10..]) && result["stopped"] == "topic-exhausted");
     assert!(verdicts.windows(10).rev().skip(1).all(|pages| !under(pages)), "it stopped at the first");
 
     // On a busy machine no page may come in time.
@@ -85,8 +85,8 @@ fn a_crawl_ends_short_when_its_requests_are_used_up() {
     let more = ["--max-pages", "40", "--max-requests", "25"];
     let ended = run(stage.crawl("few", &more)).expect(1);
     assert!(ended.err.contains("25 requests sent") && ended.err.contains("--max-requests"), "{}", ended.err);
-    let output = summary(&stage, "few");
-    assert_eq!((&output["requests"], &output["stopped"]), (&25.into(), &"request-limit".into()));
+    let result = summary(&stage, "few");
+    assert_eq!((&result["requests"], &result["stopped"]), (&25.into(), &"request-limit".into()));
     // The same command knows that they are used up, and a larger number continues.
     run(stage.crawl("few", &more)).expect(1);
     assert_eq!(summary(&stage, "few")["this_run"]["pages"], 0);
@@ -118,11 +118,11 @@ fn a_dry_run_tells_what_the_crawl_then_does() {
     let stage = stage();
     let settings = ["--strategy", "breadth-first", "--set", "crawl.in_flight=1"];
     let with = |more: &[&'static str]| settings.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
-    let output = |more: &[&'static str]| -> Vec<Value> {
+    let dry_run = |more: &[&'static str]| -> Vec<Value> {
         let out = run(stage.crawl("crawl", &with(more))).expect(0).out;
         out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    let first = output(&["--dry-run=5", "--json"]);
+    let first = dry_run(&["--dry-run=5", "--json"]);
     assert!(!stage.path("crawl").exists());
     let requests: Vec<&Value> = first.iter().filter(|line| line.get("rank").is_some()).collect();
     assert_eq!(requests.len(), 5);
@@ -131,7 +131,7 @@ fn a_dry_run_tells_what_the_crawl_then_does() {
     run(stage.crawl("crawl", &with(&["--max-pages", "60"]))).expect(0);
 
     let (before, log) = (beside_the_log(&stage.path("crawl")), events(&stage.path("crawl")));
-    let then = output(&["--dry-run=8", "--json"]);
+    let then = dry_run(&["--dry-run=8", "--json"]);
     assert!(beside_the_log(&stage.path("crawl")) == before, "nothing is written");
     assert_eq!(events(&stage.path("crawl")), log);
     let from = then
@@ -372,13 +372,13 @@ fn a_port_in_use_or_a_log_that_cannot_be_is_told_before_anything_is_fetched() {
     let stage = stage();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    for (flags, output) in [
+    for (flags, expected) in [
         (["--status", &*port], "another port"),
         (["--status", "somewhere"], "127.0.0.1:9090"),
         (["--log", "/dev/null/crawl.log"], "another file"),
     ] {
         let ended = run(stage.crawl("crawl", &flags)).expect(2);
-        assert!(ended.err.lines().last().unwrap().contains(output), "{}", ended.err);
+        assert!(ended.err.lines().last().unwrap().contains(expected), "{}", ended.err);
     }
     assert!(!stage.path("crawl").exists() && stage.server.requests() == 0);
 }

@@ -178,7 +178,7 @@ fn what_cannot_be_replayed_is_told() {
         fs::write(root.join(name), content).unwrap();
     }
     let before = crate::support::snapshot(root);
-    for (web, more, printed) in [
+    for (web, more, expected) in [
         ("none", &INPUTS[..], &["none", "check the path"][..]),
         ("notes.md", &INPUTS, &["notes.md", "hosts:DIR"]),
         ("hosts:empty", &INPUTS, &["empty", "one directory per host"]),
@@ -200,7 +200,7 @@ fn what_cannot_be_replayed_is_told() {
         command.current_dir(root).args(["replay", web]).args(more);
         let ended = run(command).expect(2);
         assert_eq!((ended.out.as_str(), ended.err.lines().count()), ("", 1), "{web} {more:?}: {}", ended.err);
-        for part in printed {
+        for part in expected {
             assert!(ended.err.contains(part), "{web} {more:?}: {part:?} is not in {:?}", ended.err);
         }
         println!("{}", ended.err.trim_end());

@@ -115,7 +115,7 @@ fn wrong_sources_write_nothing() {
     fs::create_dir(stage.path("empty")).unwrap();
     fs::write(stage.path("words.txt"), "足球\tmuch\n").unwrap();
     fs::write(stage.path("no.warc"), "this is no archive").unwrap();
-    for (flag, source, printed) in [
+    for (flag, source, expected) in [
         ("--pages", "empty", "empty"),
         ("--pages", "nowhere", "nowhere"),
         ("--warc", "no.warc", "no.warc"),
@@ -126,7 +126,7 @@ fn wrong_sources_write_nothing() {
         let flags = [flag, text(&stage.path(source))].map(str::to_owned);
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let ended = run(build(&stage, "never.toml", &flags)).expect(2);
-        assert!(ended.err.contains(printed) && ended.err.starts_with("suidao: "), "{flags:?}: {}", ended.err);
+        assert!(ended.err.contains(expected) && ended.err.starts_with("suidao: "), "{flags:?}: {}", ended.err);
         assert!(!stage.path("never.toml").exists(), "{flags:?}");
     }
 }

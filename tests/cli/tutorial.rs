@@ -87,12 +87,12 @@ fn every_command_of_the_tutorial_works() {
         _ => number.to_owned(),
     };
     let page = page.replace('\n', " ");
-    let output = format!(
+    let stated = format!(
         "{blogs} blogs, made after real ones: {} tag pages and posts, {} of",
         thousands(pages),
         thousands(relevant)
     );
-    assert!(page.contains(&output), "the tutorial does not say {output}");
+    assert!(page.contains(&stated), "the tutorial does not say {stated}");
     // Relevant pages at the end of both crawls. Timing changes them a little.
     let evaluated = fs::read_to_string(dir.path().join("evaluation/evaluation.csv")).unwrap();
     let relevant_of = |crawl: &str| -> f64 {
@@ -104,10 +104,10 @@ fn every_command_of_the_tutorial_works() {
         number.split(' ').next().unwrap().trim_end_matches(['.', ',']).parse().unwrap()
     };
     let [tunnel, plain] = ["tunnel", "breadth-first"].map(relevant_of);
-    let output = [said_of("the default strategy, finds about "), said_of("breadth-first about ")];
+    let stated = [said_of("the default strategy, finds about "), said_of("breadth-first about ")];
     assert!(tunnel > 1.3 * plain, "tunnel {tunnel}, breadth-first {plain}");
-    for (is, output) in [tunnel, plain].into_iter().zip(output) {
-        assert!((is - output).abs() <= 0.15 * output, "{is} is not about {output}: correct docs/tutorial.md");
+    for (is, stated) in [tunnel, plain].into_iter().zip(stated) {
+        assert!((is - stated).abs() <= 0.15 * stated, "{is} is not about {stated}: correct docs/tutorial.md");
     }
     // The query for dates finds pages, and all have such a date.
     let answer = said.split("== suidao search sports 足球 date:2020..\n").nth(1).unwrap();

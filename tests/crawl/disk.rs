@@ -11,11 +11,11 @@ use suidao::world::ServerOptions;
 const ALL: [&str; 4] = ["--strategy", "breadth-first", "--set", "limits.hops=10000"];
 
 /// One line on standard error gives the place and the advice.
-fn stopped(ended: Ended, printed: &[&str]) {
+fn stopped(ended: Ended, expected: &[&str]) {
     let ended = ended.expect(1);
     let sentences: Vec<&str> = ended.err.lines().filter(|line| line.starts_with("suidao: ")).collect();
     let [sentence] = sentences[..] else { panic!("{}", ended.err) };
-    assert!(printed.iter().any(|part| sentence.contains(part)), "{sentence}");
+    assert!(expected.iter().any(|part| sentence.contains(part)), "{sentence}");
     assert!(!ended.err.contains("panicked"), "{}", ended.err);
     println!("{sentence}");
 }
@@ -153,8 +153,8 @@ fn a_crawl_that_cannot_be_written_is_searched_reported_and_exported() {
     assert_eq!((again.out, again.err.as_str()), (first.out, ""));
     ask(&["report"]).expect(0);
     assert!(stage.path("crawl-report.html").exists());
-    let printed = ask(&["export", "-o", "pages"]).expect(0);
-    assert!(printed.err.contains("cannot refer to this export"), "{}", printed.err);
+    let ended = ask(&["export", "-o", "pages"]).expect(0);
+    assert!(ended.err.contains("cannot refer to this export"), "{}", ended.err);
     // Near-duplicates are left out.
     assert!((50..=60).contains(&std::fs::read_to_string(stage.path("pages.jsonl")).unwrap().lines().count()));
     let seed = std::fs::read_to_string(&stage.seeds).unwrap();
@@ -166,8 +166,8 @@ fn a_crawl_that_cannot_be_written_is_searched_reported_and_exported() {
     mounted.again("rw");
     ask(&["search", "足球"]).expect(0);
     mounted.again("ro");
-    let printed = ask(&["search", "足球"]).expect(0);
-    assert_eq!(printed.err, "");
+    let ended = ask(&["search", "足球"]).expect(0);
+    assert_eq!(ended.err, "");
     mounted.again("rw");
     std::fs::remove_dir_all(crawl.join("index")).unwrap();
     let after = crate::support::snapshot(&crawl);

@@ -48,7 +48,7 @@ fn crawl(dir: &Path, seeds: &str, more: &[&str]) -> std::process::Command {
 }
 
 /// The outcome of every URL, from the log.
-struct Told {
+struct UrlOutcomes {
     urls: Vec<CrawlUrl>,
     /// The last event of each URL.
     last: BTreeMap<UrlId, Event>,
@@ -56,23 +56,23 @@ struct Told {
     refused: BTreeMap<UrlId, String>,
 }
 
-impl Told {
+impl UrlOutcomes {
     fn of(records: &[Record]) -> Self {
-        let mut output = Self { urls: Vec::new(), last: BTreeMap::new(), refused: BTreeMap::new() };
+        let mut outcomes = Self { urls: Vec::new(), last: BTreeMap::new(), refused: BTreeMap::new() };
         for event in records.iter().flat_map(|record| &record.batch.events) {
             match event {
-                Event::Discovered(found) => output.urls.push(found.url.clone()),
-                Event::PageFetched(page) => drop(output.last.insert(page.id, event.clone())),
+                Event::Discovered(found) => outcomes.urls.push(found.url.clone()),
+                Event::PageFetched(page) => drop(outcomes.last.insert(page.id, event.clone())),
                 Event::Redirected { id, .. } | Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => {
-                    output.last.insert(*id, event.clone());
+                    outcomes.last.insert(*id, event.clone());
                 }
                 Event::LinkRejected { from: Some(from), reason, .. } => {
-                    output.refused.insert(*from, word(reason));
+                    outcomes.refused.insert(*from, word(reason));
                 }
                 _ => {}
             }
         }
-        output
+        outcomes
     }
 
     fn id(&self, url: &str) -> Option<UrlId> {
@@ -136,16 +136,16 @@ fn every_misbehaviour_is_survived() {
     println!("{} MB of memory at most\n{}", memory >> 20, ended.err);
 
     let log = records(&out);
-    let output = Told::of(&log);
+    let outcomes = UrlOutcomes::of(&log);
     for page in good_pages() {
-        assert!(output.fetched(&page), "{page}: {}", output.words(&page));
+        assert!(outcomes.fetched(&page), "{page}: {}", outcomes.words(&page));
     }
     let harmed = harmed(&server.log());
     let rows: Vec<String> = MISBEHAVIOURS
         .iter()
         .map(|one| {
-            let words = output.words(&one.url());
-            let lost = match (output.fetched(&one.url()), output.fetched(&one.good())) {
+            let words = outcomes.words(&one.url());
+            let lost = match (outcomes.fetched(&one.url()), outcomes.fetched(&one.good())) {
                 _ if words == "skipped: robots" => "nothing, it is forbidden",
                 (_, false) => "the host",
                 (false, true) => "this page",
@@ -159,7 +159,7 @@ fn every_misbehaviour_is_survived() {
     compare_with_document(&rows);
     assert!(harmed.is_empty(), "{harmed:?}");
 
-    everything_reads_back(&out, &log, &output, dir.path());
+    everything_reads_back(&out, &log, &outcomes, dir.path());
 }
 
 /// Hosts that were asked too often, too early or for too much, and how.
@@ -236,7 +236,7 @@ fn compare_with_document(rows: &[String]) {
 }
 
 /// Log, archive and export agree, and other software reads the files.
-fn everything_reads_back(out: &Path, log: &[Record], output: &Told, dir: &Path) {
+fn everything_reads_back(out: &Path, log: &[Record], outcomes: &UrlOutcomes, dir: &Path) {
     let mut reader = ArchiveReader::new(&CrawlDirectory::new(out), 32 << 20);
     let answers: Vec<_> = log.iter().filter_map(Record::answer).collect();
     for &location in &answers {
@@ -270,7 +270,7 @@ fn everything_reads_back(out: &Path, log: &[Record], output: &Told, dir: &Path) 
     // `skipped.csv` lists every URL given up or skipped.
     let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
     for one in MISBEHAVIOURS {
-        let words = output.words(&one.url());
+        let words = outcomes.words(&one.url());
         if words.starts_with("failed: ") || words.starts_with("skipped: ") {
             let line = skipped.lines().find(|line| line.starts_with(&format!("{},", one.url())));
             assert!(line.is_some(), "{} is not in skipped.csv", one.url());

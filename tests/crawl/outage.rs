@@ -166,8 +166,8 @@ fn a_network_that_goes_away_costs_no_page() {
     for enough in [40, 120] {
         assert!(running.until(|| net.requests.load(Ordering::SeqCst) > enough), "{}", running.said("err"));
         net.go_away();
-        let output = running.said("err").matches("waiting for it").count();
-        while running.said("err").matches("waiting for it").count() == output {
+        let before = running.said("err").matches("waiting for it").count();
+        while running.said("err").matches("waiting for it").count() == before {
             assert!(!running.has_ended(), "{}", running.said("err"));
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -238,8 +238,8 @@ fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_
     let ended = run(command).expect(0);
     assert_eq!(pages(&out).len(), PAGES);
     assert!(ended.err.contains(&format!("waiting to retry {}", net.address(9).ip())), "{}", ended.err);
-    let output = ended.err.lines().find(|line| line.starts_with("2 hosts unreachable")).unwrap();
-    assert!(output.contains("(the connection was refused)") && output.contains("nothing.invalid ("), "{output}");
+    let line = ended.err.lines().find(|line| line.starts_with("2 hosts unreachable")).unwrap();
+    assert!(line.contains("(the connection was refused)") && line.contains("nothing.invalid ("), "{line}");
     let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
     assert!(skipped.contains(&format!("{},robots-unreachable: the connection was refused\n", dead[0])), "{skipped}");
     assert!(skipped.contains(&format!("{},robots-unreachable: the host name ", dead[1])), "{skipped}");

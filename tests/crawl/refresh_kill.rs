@@ -163,11 +163,11 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         }
     }
     let lines = export(&dir, &root.path().join("pages.jsonl"));
-    let output: u64 = lines.iter().map(|line| line["versions"].as_u64().unwrap()).sum();
+    let exported: u64 = lines.iter().map(|line| line["versions"].as_u64().unwrap()).sum();
     assert!(lines.iter().any(|line| line["versions"] == 2 && line["last_changed"] != line["first_seen"]));
     assert!(lines.iter().any(|line| line["versions"] == 1 && line["last_seen"] != line["first_seen"]));
     let gone = versions.len() - lines.len();
-    assert!(output + gone as u64 <= versions.values().sum() && gone < 30, "{output} {gone} {versions:?}");
+    assert!(exported + gone as u64 <= versions.values().sum() && gone < 30, "{exported} {gone} {versions:?}");
     let files: Vec<_> = std::fs::read_dir(dir.join("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
     warcio_says(&files);
 }

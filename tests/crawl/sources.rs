@@ -544,7 +544,7 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
         command.arg("why").arg(&dir).arg(url);
         run(command).expect(0).out
     };
-    for (url, reported) in [
+    for (url, expected) in [
         ("http://a.test/n/1", "http://a.test/news.xml.gz"),
         ("http://a.test/n/1", "listed there as “足球&篮球”"),
         ("http://a.test/news.xml.gz", "as a sitemap or feed"),
@@ -555,7 +555,7 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
         ("http://a.test/zuqiu.pdf", "the file extension is not that of a page"),
     ] {
         let said = why(url);
-        assert!(said.contains(reported), "{url}: {said}");
+        assert!(said.contains(expected), "{url}: {said}");
     }
 }
 
@@ -637,13 +637,10 @@ fn skipped_names_every_url_of_a_large_web_too() {
 #[test]
 fn an_unknown_language_is_refused_with_those_that_there_are() {
     let scene = Scene::new(Pages::default());
-    let reported = run(scene.crawl("out", &["--lang", "zh,klingon"])).expect(2).err;
-    assert!(
-        reported.contains("klingon") && reported.contains("zh, ") && reported.contains("keep.languages"),
-        "{reported}"
-    );
+    let message = run(scene.crawl("out", &["--lang", "zh,klingon"])).expect(2).err;
+    assert!(message.contains("klingon") && message.contains("zh, ") && message.contains("keep.languages"), "{message}");
     let mut command = suidao();
     command.arg("export").arg(scene.dir.path()).args(["-o", "-", "--language", "xx"]);
-    let reported = run(command).expect(2).err;
-    assert!(reported.contains("unknown language \"xx\"") && reported.contains("en, "), "{reported}");
+    let message = run(command).expect(2).err;
+    assert!(message.contains("unknown language \"xx\"") && message.contains("en, "), "{message}");
 }

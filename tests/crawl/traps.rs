@@ -305,8 +305,8 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
     });
     let record = |batch: &Batch| Ok(Record { batch: batch.clone(), archive: None, revisit: false });
     let story = UrlHistory::read(|| run.batches.iter().map(record), url.as_ref().unwrap()).unwrap().unwrap();
-    let output = story.to_string();
-    assert!(output.contains("by the URL without its session parameter: http://a.test/post/"), "{output}");
+    let text = story.to_string();
+    assert!(text.contains("by the URL without its session parameter: http://a.test/post/"), "{text}");
     let named = crawl_of(&web, &["http://a.test/"], 2000, &["traps.session_parameters=[\"visit\"]"]);
     assert_eq!((named.count("/post/"), named.counts.near_duplicates), (30, 0));
     let without = crawl_of(&web, &["http://a.test/"], 600, &["traps.sessions=false", "traps.near_duplicates=false"]);

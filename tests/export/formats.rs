@@ -221,7 +221,7 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
     let stage = crawled();
     let out = stage.path("out");
     let before = visible(&out);
-    for (format, more, output) in [
+    for (format, more, expected) in [
         ("warc", vec!["--fields", "url"], "--fields works with jsonl"),
         ("index", vec!["--since", "2020-01-01"], "leave out --since"),
         ("index", vec!["--shard-size", "1MB"], "an index is a directory"),
@@ -231,7 +231,7 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
         ("jsonl", vec!["--published-from", "2021"], "2021-03-05"),
     ] {
         let ended = run(export(&stage, format, &out.join("x"), &more)).expect(2);
-        assert!(ended.err.contains(output), "{format} {more:?}: {}", ended.err);
+        assert!(ended.err.contains(expected), "{format} {more:?}: {}", ended.err);
         assert!(visible(&out) == before, "{format} {more:?}");
     }
     assert!(!stage.path("crawl").join("exports").exists());

@@ -192,7 +192,7 @@ fn a_push_that_was_broken_off_is_made_again() {
 #[test]
 fn what_cannot_be_pushed_to_is_told() {
     let stage = crawled();
-    for (address, code, output) in [
+    for (address, code, expected) in [
         ("http://127.0.0.1:9/corpus", 1, "no progress"),
         ("127.0.0.1/corpus", 2, "http://host:9200/INDEX"),
         ("http://127.0.0.1:9/Corpus", 2, "lower case"),
@@ -200,6 +200,6 @@ fn what_cannot_be_pushed_to_is_told() {
         let mut command = suidao();
         command.arg("export").arg(stage.path("crawl")).args(["--push", address, "--push-wait", "0"]);
         let ended = run(command).expect(code);
-        assert!(ended.err.contains(output), "{}", ended.err);
+        assert!(ended.err.contains(expected), "{}", ended.err);
     }
 }

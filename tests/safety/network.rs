@@ -274,12 +274,12 @@ fn a_secret_is_told_to_its_origin_and_to_nobody_else() {
     let (mut known, mut others) = (0, 0);
     for head in web.heads() {
         let lower = head.to_lowercase();
-        let printed = [lower.contains("authorization: basic bwu6dzbyza=="), lower.contains("x-key: f1eld")];
+        let sent = [lower.contains("authorization: basic bwu6dzbyza=="), lower.contains("x-key: f1eld")];
         if head.starts_with("GET http://a.test/") {
-            assert_eq!(printed, [true, true], "{head}");
+            assert_eq!(sent, [true, true], "{head}");
             known += 1;
         } else {
-            assert_eq!(printed, [false, false], "{head}");
+            assert_eq!(sent, [false, false], "{head}");
             assert!(!lower.contains("\r\ncookie:"), "{head}");
             others += 1;
         }
@@ -288,14 +288,14 @@ fn a_secret_is_told_to_its_origin_and_to_nobody_else() {
     let sent = web.heads().iter().filter(|head| head.to_lowercase().contains("\r\ncookie: sid=c00kie\r\n")).count();
     assert!(sent >= 2, "{:?}", web.heads());
     // Errors do not contain the secrets.
-    for (config, printed) in [
+    for (config, expected) in [
         ("[[fetch.credentials]]\norigin = 'a.test'\nbearer_env = 'SAFETY_NO_SUCH'\n", "SAFETY_NO_SUCH"),
         ("[[fetch.credentials]]\norigin = 'a.test/t0ken'\nbearer = 't0ken'\n", "origin"),
         ("[[fetch.credentials]]\norigin = 'a.test'\nbaerer = 't0ken'\n", "baerer"),
     ] {
         std::fs::write(room.path().join("bad.toml"), config).unwrap();
         let ended = run(room.crawl(&["-c", "bad.toml"])).expect(2);
-        assert!(ended.err.contains(printed), "{}", ended.err);
+        assert!(ended.err.contains(expected), "{}", ended.err);
         assert!(!ended.err.replace("a.test/t0ken", "").contains("t0ken"), "{}", ended.err);
     }
     let set =

@@ -151,7 +151,7 @@ fn what_scripts_make_is_read() {
         ],
         RenderSettings::default(),
     );
-    for (path, printed) in [
+    for (path, expected) in [
         ("inline", "这段正文由页面中的脚本写入"),
         ("file", "这段正文由页面中的脚本写入"),
         ("json", "第三条消息用旧的办法取得"),
@@ -159,7 +159,7 @@ fn what_scripts_make_is_read() {
         ("late", "改过地址的页面"),
     ] {
         let text = stage.text(&format!("http://a.test/{path}"));
-        assert!(text.contains(printed), "{path}: {text}");
+        assert!(text.contains(expected), "{path}: {text}");
     }
     assert!(stage.text("http://a.test/json").contains("第一条消息来自接口"));
     assert!(stage.text("http://a.test/shadow").contains("写于北京"));
@@ -627,11 +627,11 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     assert_eq!(shown("stopped"), [true; 4]);
 
     // A missing program is an error before anything starts.
-    for (render, printed) in
+    for (render, expected) in
         [("render.browser=/no/such/chromium", "/no/such/chromium"), ("render.mode=sometimes", "render.mode")]
     {
         let ended = run(crawl("new", &["--render", "auto", "--set", render])).expect(2);
-        assert!(ended.err.contains(printed), "{}", ended.err);
+        assert!(ended.err.contains(expected), "{}", ended.err);
         assert!(!own.join("new").exists());
     }
 }

@@ -213,7 +213,7 @@ fn no_file_no_listener_and_no_program_is_taken_from_a_directory() {
     fs::write(&program, format!("#!/bin/sh\ntouch {}\n", touched.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let own = ["--proxy", &room.web.url()];
-    for (key, value, output) in [
+    for (key, value, stated) in [
         ("log.file", room.path("outside/mine").to_string_lossy().into_owned().into(), "log"),
         ("status.listen", toml::Value::from("127.0.0.1:0"), "status"),
         ("render.browser", program.to_string_lossy().into_owned().into(), "render.browser"),
@@ -222,7 +222,7 @@ fn no_file_no_listener_and_no_program_is_taken_from_a_directory() {
     ] {
         room.doctor(key, value);
         let err = run(room.refresh(&own)).expect(2).err;
-        assert!(err.contains(KEPT) && err.contains(&format!("{output} is not accepted")), "{key}: {err}");
+        assert!(err.contains(KEPT) && err.contains(&format!("{stated} is not accepted")), "{key}: {err}");
         if key == "log.file" {
             room.is_untouched();
             run(room.refresh(&[&own[..], &["-c", KEPT]].concat())).expect(0);
@@ -429,8 +429,8 @@ fn nobody_waits_for_a_pipe() {
         let own = ["--proxy", &room.web.url()];
         let ended = run(room.refresh(&own));
         assert_eq!(ended.code(), if refused { 2 } else { 0 }, "{name}: {ended:?}");
-        let output = ended.err.contains("a pipe, socket or device");
-        assert_eq!(output, refused || name == "log/crawl.log", "{name}: {}", ended.err);
+        let warns = ended.err.contains("a pipe, socket or device");
+        assert_eq!(warns, refused || name == "log/crawl.log", "{name}: {}", ended.err);
         if name.starts_with("pages") {
             for verb in [&["export", "out", "-o", "x.jsonl"][..], &["check", "crawl", "out"]] {
                 let ended = run(room.suidao(verb, &[]));

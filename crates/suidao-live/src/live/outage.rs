@@ -16,7 +16,7 @@ use suidao_crawl::crawl::FetchOutcome;
 use suidao_page::model::{CrawlUrl, FailureKind};
 
 /// Most hosts remembered that answered.
-const WITNESSES: usize = 8;
+const RECENT_HOSTS: usize = 8;
 /// With fewer, either they or the network may be gone.
 const ENOUGH: usize = 3;
 /// First and longest pause between two checks of the network.
@@ -57,7 +57,7 @@ pub(super) struct Outage {
     /// Since when the proxy does not answer.
     silent: Option<Instant>,
     /// Hosts that answered last, the newest last.
-    hosts: VecDeque<CrawlUrl>,
+    recent: VecDeque<CrawlUrl>,
     /// Until when the process was suspended.
     stopped: Option<Instant>,
     given_back: FxHashMap<u64, u8>,
@@ -75,7 +75,7 @@ impl Outage {
             by_proxy,
             proxied: false,
             silent: None,
-            hosts: VecDeque::new(),
+            recent: VecDeque::new(),
             stopped: None,
             given_back: FxHashMap::default(),
             away: None,
@@ -91,7 +91,7 @@ impl Outage {
 
     /// Hosts that answered last, the newest first.
     pub fn recent_hosts(&self) -> impl Iterator<Item = &CrawlUrl> {
-        self.hosts.iter().rev()
+        self.recent.iter().rev()
     }
 
     /// The process was suspended until `now`; requests in flight may have failed for that reason.
@@ -137,7 +137,7 @@ impl Outage {
         if self.is_away() {
             return NetworkVerdict::GiveBack;
         }
-        if self.hosts.is_empty() || self.resigned { NetworkVerdict::Settle } else { NetworkVerdict::Doubt }
+        if self.recent.is_empty() || self.resigned { NetworkVerdict::Settle } else { NetworkVerdict::Doubt }
     }
 
     fn answered(&mut self, url: &CrawlUrl) -> NetworkVerdict {
@@ -148,13 +148,13 @@ impl Outage {
     }
 
     fn remember(&mut self, url: &CrawlUrl) {
-        if self.by_proxy || self.hosts.back().is_some_and(|last| last.authority() == url.authority()) {
+        if self.by_proxy || self.recent.back().is_some_and(|last| last.authority() == url.authority()) {
             return;
         }
-        self.hosts.retain(|known| known.authority() != url.authority());
-        self.hosts.push_back(url.clone());
-        if self.hosts.len() > WITNESSES {
-            self.hosts.pop_front();
+        self.recent.retain(|known| known.authority() != url.authority());
+        self.recent.push_back(url.clone());
+        if self.recent.len() > RECENT_HOSTS {
+            self.recent.pop_front();
         }
     }
 
@@ -168,7 +168,7 @@ impl Outage {
     pub fn is_gone(&mut self, now: Instant) -> Option<Duration> {
         let (since, looks) = self.away.unwrap_or((now, 0));
         let since = self.silent.map_or(since, |silent| silent.min(since));
-        if self.hosts.len() < ENOUGH && now.duration_since(since) >= self.patience {
+        if self.recent.len() < ENOUGH && now.duration_since(since) >= self.patience {
             self.away = None;
             self.resigned = true;
             return None;

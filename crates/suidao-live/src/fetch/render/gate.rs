@@ -80,15 +80,15 @@ pub(super) enum GateDecision {
 }
 
 /// Decides about a request of the page with the main frame `main`.
-pub(super) fn verdict(asked: &BrowserRequest, main: &str) -> GateDecision {
-    let url = asked.url.split('#').next().unwrap_or_default();
+pub(super) fn verdict(request: &BrowserRequest, main: &str) -> GateDecision {
+    let url = request.url.split('#').next().unwrap_or_default();
     let web = url.starts_with("http://") || url.starts_with("https://");
     let url = CrawlUrl::parse(url).ok().filter(|_| web);
-    if asked.kind == "Document" {
+    if request.kind == "Document" {
         // Frames are pages of their own.
-        return match asked.frame == main {
+        return match request.frame == main {
             // Submitting a form leads nowhere that a crawler goes.
-            true => GateDecision::Leave(url.filter(|_| asked.method == "GET")),
+            true => GateDecision::Leave(url.filter(|_| request.method == "GET")),
             false => GateDecision::Refuse,
         };
     }
@@ -98,8 +98,8 @@ pub(super) fn verdict(asked: &BrowserRequest, main: &str) -> GateDecision {
     if COUNTERS.into_iter().any(counts) {
         return GateDecision::Refuse;
     }
-    let streams = asked.fields.iter().any(|(name, value)| name == "accept" && value.starts_with("text/event-stream"));
-    match (asked.kind.as_str(), asked.method.as_str()) {
+    let streams = request.fields.iter().any(|(name, value)| name == "accept" && value.starts_with("text/event-stream"));
+    match (request.kind.as_str(), request.method.as_str()) {
         ("Stylesheet", _) => GateDecision::NoStyle,
         (_, "OPTIONS") => GateDecision::Permit,
         ("XHR" | "Fetch", "GET" | "HEAD") if streams => GateDecision::Refuse,
@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(kind: &str, method: &str, url: &str, frame: &str) -> BrowserRequest {
+    fn request(kind: &str, method: &str, url: &str, frame: &str) -> BrowserRequest {
         let headers = json!({ "Accept": "application/json", "Cookie": "a=b", "Authorization": "Basic x" });
         let request = json!({ "url": url, "method": method, "headers": headers });
         let params = json!({ "requestId": "1", "request": request, "resourceType": kind, "frameId": frame });
@@ -147,7 +147,7 @@ mod tests {
             ("Document", "GET", "http://a.test/next", "leave"),
             ("Document", "GET", "file:///etc/passwd", "leave"),
         ] {
-            let found = match verdict(&asked(kind, method, url, "main"), "main") {
+            let found = match verdict(&request(kind, method, url, "main"), "main") {
                 GateDecision::Load(_) => "load",
                 GateDecision::Leave(_) => "leave",
                 GateDecision::NoStyle => "style",
@@ -156,16 +156,19 @@ mod tests {
             };
             assert_eq!(found, expected, "{kind} {method} {url}");
         }
-        assert_eq!(verdict(&asked("Document", "GET", "http://a.test/f", "frame"), "main"), GateDecision::Refuse);
-        assert_eq!(verdict(&asked("Document", "GET", "file:///etc/passwd", "main"), "main"), GateDecision::Leave(None));
-        let mut stream = asked("XHR", "GET", "http://a.test/events", "main");
+        assert_eq!(verdict(&request("Document", "GET", "http://a.test/f", "frame"), "main"), GateDecision::Refuse);
+        assert_eq!(
+            verdict(&request("Document", "GET", "file:///etc/passwd", "main"), "main"),
+            GateDecision::Leave(None)
+        );
+        let mut stream = request("XHR", "GET", "http://a.test/events", "main");
         stream.fields = vec![("accept".to_owned(), "text/event-stream".to_owned())];
         assert_eq!(verdict(&stream, "main"), GateDecision::Refuse);
     }
 
     #[test]
     fn nothing_that_names_a_person_goes_on_to_the_server() {
-        let passed = asked("XHR", "GET", "http://a.test/data.json", "main").passed();
+        let passed = request("XHR", "GET", "http://a.test/data.json", "main").passed();
         assert_eq!(passed, [("accept".to_owned(), "application/json".to_owned())]);
     }
 }

@@ -222,8 +222,8 @@ impl Visit<'_> {
     fn hear(&mut self, event: BrowserEvent) {
         match event.method.as_str() {
             "Fetch.requestPaused" => {
-                if let Some(asked) = BrowserRequest::read(&event.params) {
-                    self.decide(asked);
+                if let Some(request) = BrowserRequest::read(&event.params) {
+                    self.decide(request);
                 }
             }
             "Page.loadEventFired" => self.loaded = true,
@@ -235,37 +235,37 @@ impl Visit<'_> {
         }
     }
 
-    fn decide(&mut self, asked: BrowserRequest) {
-        match verdict(&asked, &self.tab.target) {
+    fn decide(&mut self, request: BrowserRequest) {
+        match verdict(&request, &self.tab.target) {
             GateDecision::Leave(_) if !self.served => {
                 self.served = true;
-                self.fulfil(&asked.id, self.page.status, &self.page.headers, &self.page.body);
+                self.fulfil(&request.id, self.page.status, &self.page.headers, &self.page.body);
             }
             GateDecision::Leave(to) => {
                 // The page stays; the crawl decides about the new address.
-                self.fail(&asked.id, "Aborted");
+                self.fail(&request.id, "Aborted");
                 if let Some(to) = to.filter(|to| *to != self.page.url) {
                     self.left.get_or_insert(to);
                 }
             }
             GateDecision::NoStyle => {
                 let css = [("content-type".to_owned(), "text/css".to_owned()), ANY_ORIGIN.map(str::to_owned).into()];
-                self.fulfil(&asked.id, 200, &css, b"");
+                self.fulfil(&request.id, 200, &css, b"");
             }
             GateDecision::Permit => {
                 let permit = |name: &str| (format!("access-control-allow-{name}"), "*".to_owned());
-                self.fulfil(&asked.id, 204, &["origin", "methods", "headers"].map(permit), b"");
+                self.fulfil(&request.id, 204, &["origin", "methods", "headers"].map(permit), b"");
             }
             GateDecision::Load(url) if self.requests > 0 && self.bytes > 0 => {
                 self.requests -= 1;
-                let (loader, script) = (Arc::clone(self.loader), asked.kind == "Script");
+                let (loader, script) = (Arc::clone(self.loader), request.kind == "Script");
                 let page = self.page.url.clone();
                 self.loads.spawn(async move {
-                    let part = Subresource { page: &page, fields: &asked.passed() };
-                    (asked.id, loader.load(&url, &part, script).await)
+                    let part = Subresource { page: &page, fields: &request.passed() };
+                    (request.id, loader.load(&url, &part, script).await)
                 });
             }
-            GateDecision::Load(_) | GateDecision::Refuse => self.fail(&asked.id, "BlockedByClient"),
+            GateDecision::Load(_) | GateDecision::Refuse => self.fail(&request.id, "BlockedByClient"),
         }
     }
 
