@@ -3,7 +3,7 @@
 
   benches/forums.py --out OUT [--suidao target/release/suidao]
       [--skins discuz,phpbb,…]                       generated, served by `suidao practice --forum`
-      [--software flaskbb,machina,spirit --python P]  of others, see docs/forums.md; P is their environment's
+      [--software flaskbb,machina,spirit --python P]  of others, see CONTRIBUTING.md; P is their environment's
       [--dump SERVE ROOT START --dump-index PATTERN… --dump-thread PATTERN…]
                                                      files under ROOT/hosts, served by the program SERVE as a proxy
 
