@@ -22,6 +22,12 @@ counts a page of a board or a further page of a thread neither for nor against. 
 be read without a login. A thread counts once its first page was fetched with status 200. Depth: further pages fetched
 / further pages that the fetched pages' links make known.
 
+The run of docs/measurements.md, where DATA is the folder of the recorded webs:
+  benches/forums.py --out bench --skins discuz,discuz-static,phpbb,vbulletin,path,slug,cards,query,tieba,bbs,english \\
+      --software flaskbb,machina,spirit --python target/tools/forums/bin/python \\
+      --dump DATA/web/serve.py WEB http://php-users-jp.github.io/bbs/ \\
+      --dump-index '/bbs/forum-{id}.html' '/bbs/forum-{id}-{page}.html' --dump-thread '/bbs/topic-{id}.html'
+
 Python 3 standard library only."""
 import argparse
 import json

@@ -12,7 +12,12 @@ at most 60 a host, and those hosts are excluded: they count neither as fetched n
 from web 1 without the hosts that both webs hold. The background is pages of hosts that are not scored.
 
 Prints a line for each task: relevant pages that its seeds reach, and how the lexicon's own page threshold does on a
-sample of the pages reached, weighed as often as they occur. Python 3 standard library only."""
+sample of the pages reached, weighed as often as they occur. Python 3 standard library only.
+
+To unpack the webs from the folder ARCHIVES into DATA:
+  for web in web web2; do mkdir -p DATA/$web/hosts; cp ARCHIVES/$web/aliases.tsv DATA/$web/; done
+  zstd -dc --long=27 ARCHIVES/web/dev.tar.zst | tar -x -C DATA/web/hosts
+  zstd -dc --long=27 ARCHIVES/web2/dev2.tar.zst | tar -x -C DATA/web2/hosts"""
 import argparse
 import json
 import os
