@@ -3,7 +3,8 @@
 //! The breaker is closed while a host answers. Each consecutive failure that is the host's fault (down or overloaded)
 //! doubles the wait. With more than `limits.retries` failures the breaker is open: further failures count against the
 //! host and not the page. After each wait one request tests the host (a host never has more than one in flight), and an
-//! answer closes the breaker. A host that stays down is given up, and tried once more much later.
+//! answer closes the breaker. A host that stays down is given up, and tried once more much later. One that never
+//! answered, and may not exist, is tried a few times within seconds and then given up.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,8 @@ use super::settings::CrawlLimits;
 /// A success reduces the throttle by one part in this many: 44 of them by nine tenths.
 const RELEASE: u32 = 20;
 
-/// Milliseconds between tries of a host that never answered, times the number of failures, when only such hosts remain.
-const HURRY: u64 = 1_000;
+/// Milliseconds between the tries of a host that never answered. It is given up after one failure more.
+const UNKNOWN_HOST_WAITS: [u64; 3] = [1_000, 2_000, 3_000];
 
 /// Milliseconds after which a given-up host is tried once more: longer than the longest wait between two tries.
 pub(super) fn another_try(politeness: &Politeness) -> u64 {
@@ -80,7 +81,8 @@ impl Health {
         self.last = at;
         self.cause = Some(failure.kind.clone());
         self.failures = self.failures.saturating_add(1);
-        if failure.is_overload() {
+        // A host that never answered may not exist: then nobody has too much to do.
+        if failure.is_overload() && !self.is_unknown() {
             let most = millis(politeness.max_delay);
             let doubled = self.crawl_interval(politeness).saturating_mul(2).min(most);
             self.throttle = self.throttle.max(u32::try_from(doubled).unwrap_or(u32::MAX));
@@ -105,11 +107,13 @@ impl Health {
         by_load.max(u64::from(self.throttle)).min(millis(politeness.max_delay)).max(millis(politeness.delay))
     }
 
-    /// Milliseconds until the next request after the last failure: doubling, or a longer Retry-After. 0 if the name
-    /// does not exist: its URLs are only refused then.
+    /// Milliseconds until the next request after the last failure: doubling, or a longer Retry-After. 0 if a host that
+    /// never answered is given up: its URLs are only excluded then.
     pub fn backoff(&self, politeness: &Politeness, failure: &Failure) -> u64 {
-        if self.is_nxdomain() {
-            return 0;
+        if self.is_unknown() {
+            let tries = self.failures.saturating_sub(1) as usize;
+            let wait = UNKNOWN_HOST_WAITS.get(tries).copied().filter(|_| !self.is_nxdomain());
+            return wait.unwrap_or(0).min(millis(politeness.backoff));
         }
         let doubled = politeness.backoff * f64::from(1u32 << self.failures.saturating_sub(1).min(30));
         millis(doubled.min(politeness.max_backoff)).max(failure.retry_after.unwrap_or(0))
@@ -126,18 +130,6 @@ impl Health {
         !self.answered && self.absent && self.failures > 0
     }
 
-    /// Whether it counts as nonexistent: unknown after as many tries as a page has, or after one if the name does not
-    /// exist or the request timed out.
-    pub fn is_unreachable(&self, limits: &CrawlLimits) -> bool {
-        let once = matches!(self.cause, Some(FailureKind::NoSuchHost | FailureKind::Timeout));
-        self.is_unknown() && (once || self.failures > u32::from(limits.retries))
-    }
-
-    /// Next try of an unknown host when nothing else is left: soon, and later with each failure.
-    pub fn last_call(&self, politeness: &Politeness) -> Millis {
-        self.last.after(self.crawl_interval(politeness).max(HURRY * u64::from(self.failures)))
-    }
-
     /// Whether its name does not exist. A failing resolver is not evidence, and a host that answered had a name.
     pub fn is_nxdomain(&self) -> bool {
         !self.answered && self.failures > 0 && self.cause == Some(FailureKind::NoSuchHost)
@@ -146,11 +138,21 @@ impl Health {
     pub fn is_given_up(&self, limits: &CrawlLimits, politeness: &Politeness, now: Millis) -> bool {
         let span = millis(politeness.give_up);
         let again = span == 0 || now.since(self.last) < another_try(politeness);
-        if self.failures < limits.host_failures.max(1) {
-            return self.is_nxdomain() && again;
+        if self.failures < self.most_failures(limits) {
+            return false;
         }
         let long = !self.answered || politeness.backoff <= 0.0 || self.last.since(self.first) >= span;
         long && again
+    }
+
+    /// Consecutive failures after which it may be given up.
+    fn most_failures(&self, limits: &CrawlLimits) -> u32 {
+        let most = match self.is_unknown() {
+            true if self.is_nxdomain() => 1,
+            true => UNKNOWN_HOST_WAITS.len() as u32 + 1,
+            false => u32::MAX,
+        };
+        most.min(limits.host_failures).max(1)
     }
 }
 
@@ -173,13 +175,16 @@ mod tests {
         let politeness = Politeness::default();
         let mut health = Health::default();
         let failed = failure(FailureKind::Connect);
-        let waits: Vec<u64> = (0..14)
-            .map(|_| {
+        let waits = |health: &mut Health, tries: usize| -> Vec<u64> {
+            let wait = |_| {
                 health.fails(&failed, &politeness, Millis(0));
                 health.backoff(&politeness, &failed) / 1000
-            })
-            .collect();
-        assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600, 3600]);
+            };
+            (0..tries).map(wait).collect()
+        };
+        assert_eq!(waits(&mut health, 4), [1, 2, 3, 0], "it may not exist, and is given up");
+        health.answers();
+        assert_eq!(waits(&mut health, 14), [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600, 3600]);
         let asked = Failure { retry_after: Some(7_200_000), ..failed.clone() };
         assert_eq!(health.backoff(&politeness, &asked), 7_200_000);
         health.answers();
@@ -234,12 +239,15 @@ mod tests {
         let (mut never, mut before) = (Health::default(), Health::default());
         before.answers();
         for n in 0..10 {
-            assert!(!never.is_given_up(&limits, &politeness, hour(n)));
+            assert_eq!(never.is_given_up(&limits, &politeness, hour(n)), n >= 4);
             fail(&mut never, hour(n));
             fail(&mut before, hour(n));
         }
-        assert!(never.is_given_up(&limits, &politeness, hour(9)));
         assert!(!never.is_given_up(&limits, &politeness, hour(9 + 24)), "a day later it may be back");
+        let few = CrawlLimits { host_failures: 2, ..limits.clone() };
+        let mut twice = Health::default();
+        (0..2).for_each(|_| fail(&mut twice, hour(0)));
+        assert!(twice.is_given_up(&few, &politeness, hour(0)) && !twice.is_given_up(&limits, &politeness, hour(0)));
         assert!(!before.is_given_up(&limits, &politeness, hour(9)), "a server may be off for a night");
         fail(&mut before, hour(24));
         assert!(before.is_given_up(&limits, &politeness, hour(24)));

@@ -252,7 +252,6 @@ impl Crawl {
     /// Settles a ticket with its outcome and response metadata; returns the events that this causes.
     pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, meta: ResponseMeta, now: Millis) -> Batch {
         let (groups, again, id) = (ticket.groups, ticket.again, ticket.wanted.url_id());
-        self.run.closing = false;
         self.is_back(&ticket, now);
         let mut events = Vec::new();
         let host_facts = |draft: &mut Draft| answer::host_facts(draft, &ticket, &outcome, meta);
@@ -333,7 +332,7 @@ impl Crawl {
             };
             let groups = self.state.hosts.get(head.host).groups();
             let mut draft = Draft::new(&self.state, now);
-            let ruling = choose::rule(&mut draft, head, self.run.closing);
+            let ruling = choose::rule(&mut draft, head);
             let decided = draft.finish();
             match ruling {
                 HeadRuling::Defer(by) => self.state.defer(head, by, now),
@@ -425,9 +424,6 @@ impl Crawl {
             Gate::End(stop) => stop,
             Gate::Open => return None,
         };
-        if stop == Stop::OnlyUnreachable && (self.retry_unknown(now) || self.abandon_unreachable()) {
-            return None;
-        }
         if stop == Stop::FrontierEmpty && self.state.forums.explores() && self.state.forums.explored.is_none() {
             return self.explore(now).map(Next::Record);
         }
@@ -441,27 +437,6 @@ impl Crawl {
             Some(at) => Some(Next::Wait(Some(at))),
             None => Some(self.end(stop, now)),
         }
-    }
-
-    fn retry_unknown(&mut self, now: Millis) -> bool {
-        let retries = choose::quick_retries(&self.state, now);
-        for (host, at) in &retries {
-            self.state.rest(*host, *at, now);
-        }
-        !retries.is_empty()
-    }
-
-    /// Once until the next settling: what cannot be fetched now cannot be given up now.
-    fn abandon_unreachable(&mut self) -> bool {
-        if self.run.closing {
-            return false;
-        }
-        let hosts = choose::unreachable_hosts(&self.state);
-        for host in &hosts {
-            self.state.frontier.make_ready(*host);
-        }
-        self.run.closing = !hosts.is_empty();
-        self.run.closing
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Politeness {
     /// Age at which a robots.txt is fetched again. The old rules apply until new ones arrive.
     pub robots_max_age: f64,
     /// A host that has answered before is given up after failing for this time and `limits.host_failures` times in a
-    /// row; one that never answered, by the number alone. It is tried once more after the same time.
+    /// row; one that never answered, after four tries within seconds. It is tried once more after the same time.
     pub give_up: f64,
     /// The crawl stops if only failing hosts are left that must not be asked for longer than this.
     pub patience: f64,

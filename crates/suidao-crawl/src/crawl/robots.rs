@@ -148,8 +148,8 @@ impl OriginRobots {
     ) -> RobotsAnswer {
         let (limits, politeness) = terms;
         let Some(rules) = &self.rules else {
-            let nameless = health.is_nxdomain() && health.is_given_up(limits, politeness, now);
-            let given_up = self.failed > 0 && (nameless || self.is_given_up(health, limits, politeness, now));
+            let unknown = health.is_unknown() && health.is_given_up(limits, politeness, now);
+            let given_up = self.failed > 0 && (unknown || self.is_given_up(health, limits, politeness, now));
             return if given_up { RobotsAnswer::GivenUp } else { RobotsAnswer::Ask };
         };
         let fresh = now.since(self.had) <= millis(politeness.robots_max_age).max(rest.saturating_mul(2));

@@ -10,8 +10,6 @@ pub(super) struct Run {
     pub others_in_flight: u64,
     /// It was restored, and has handed out nothing since.
     pub restored: bool,
-    /// Nothing else is left, so unknown hosts are no longer waited for.
-    pub closing: bool,
     /// A page of the endless refresh was made due, and none was taken since.
     pub made_due: bool,
 }

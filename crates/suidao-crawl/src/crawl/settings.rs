@@ -104,9 +104,4 @@ impl CrawlSettings {
         let accepted = &self.languages;
         !accepted.is_empty() && !language.is_some_and(|language| accepted.iter().any(|one| one == language))
     }
-
-    /// A crawl that runs for days has idle times that are not its end.
-    pub(super) fn goes_on_for_days(&self) -> bool {
-        self.watch.is_some() || self.refresh.is_some()
-    }
 }

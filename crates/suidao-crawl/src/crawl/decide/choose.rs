@@ -4,8 +4,6 @@ use super::ahead;
 use crate::crawl::draft::Draft;
 use crate::crawl::frontier::QueueHead;
 use crate::crawl::groups::GroupId;
-use crate::crawl::health::Health;
-use crate::crawl::hosts::HostState;
 use crate::crawl::politeness::millis;
 use crate::crawl::refresh::is_over;
 use crate::crawl::robots::RobotsAnswer;
@@ -14,9 +12,6 @@ use crate::crawl::state::{State, differs};
 use suidao_page::model::{
     Budget, CrawlUrl, Event, HostId, Link, LinkDecision, Millis, Relevance, SkipReason, Stop, UrlOrigin,
 };
-
-/// The wait for a host that never answered is `politeness.patience` divided by this.
-const STRANGERS: u64 = 20;
 
 /// Whether anything may be requested.
 pub enum Gate {
@@ -79,8 +74,8 @@ pub enum HeadRuling {
     Fetch(CrawlUrl),
 }
 
-/// Decides on a head. `closing`: hosts that may not exist are given up.
-pub fn rule(draft: &mut Draft, head: QueueHead, closing: bool) -> HeadRuling {
+/// Decides on a head.
+pub fn rule(draft: &mut Draft, head: QueueHead) -> HeadRuling {
     let (state, now, again) = (draft.state, draft.now, head.is_due());
     if let Some(by) = state.hosts.groups.busy(state.hosts.get(head.host).groups(), now) {
         return HeadRuling::Defer(by);
@@ -107,15 +102,14 @@ pub fn rule(draft: &mut Draft, head: QueueHead, closing: bool) -> HeadRuling {
             return HeadRuling::Removed;
         }
     }
-    match permission(state, head.host, &url, again, closing, now) {
+    match permission(state, head.host, &url, again, now) {
         Permission::Refused(reason) => {
             draft.push(Event::UrlExcluded { id: head.id, reason });
             HeadRuling::Removed
         }
         Permission::AskRobots => HeadRuling::Robots,
         Permission::Granted => {
-            let may_probe =
-                |probe: &CrawlUrl| permission(state, head.host, probe, again, closing, now) == Permission::Granted;
+            let may_probe = |probe: &CrawlUrl| permission(state, head.host, probe, again, now) == Permission::Granted;
             state.probe(head.host, &url).filter(may_probe).map_or(HeadRuling::Fetch(url), HeadRuling::Probe)
         }
     }
@@ -128,14 +122,13 @@ enum Permission {
     Refused(SkipReason),
 }
 
-fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, closing: bool, now: Millis) -> Permission {
+fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, now: Millis) -> Permission {
     let (limits, politeness) = (&state.settings.limits, &state.settings.politeness);
     let host = state.hosts.get(id);
     if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
         return Permission::Refused(SkipReason::HostBudget);
     }
-    let nowhere = closing && host.health.is_unreachable(limits);
-    let failing = nowhere || host.health.is_given_up(limits, politeness, now);
+    let failing = host.health.is_given_up(limits, politeness, now);
     if !politeness.robots {
         return if failing { Permission::Refused(SkipReason::HostFailing) } else { Permission::Granted };
     }
@@ -143,8 +136,6 @@ fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, closing: b
     match robots.word(url, &host.health, (limits, politeness), host.delay(politeness), now) {
         RobotsAnswer::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
         RobotsAnswer::Forbidden => Permission::Refused(SkipReason::Robots),
-        // A host whose rules were never fetched is given up for that reason.
-        RobotsAnswer::Ask if !robots.has_rules() && nowhere => Permission::Refused(SkipReason::RobotsUnreachable),
         RobotsAnswer::Ask if !robots.has_rules() => Permission::AskRobots,
         _ if failing => Permission::Refused(SkipReason::HostFailing),
         RobotsAnswer::Ask => Permission::AskRobots,
@@ -160,44 +151,13 @@ pub fn idle(state: &State, run: &Run, now: Millis) -> Gate {
     if state.counts.progress.queued == 0 || state.is_round_done() {
         return Gate::End(Stop::FrontierEmpty);
     }
+    let patience = millis(state.settings.politeness.patience);
     let worth_waiting = state.hosts.waiting().filter(|&(at, host)| {
         let host = state.hosts.get(host);
-        host.queued > 0 && (!host.failing || at.since(now) <= patience_with(state, host))
+        host.queued > 0 && (!host.failing || at.since(now) <= patience)
     });
     match worth_waiting.map(|(at, _)| at).chain(state.hosts.groups.next_due()).min() {
         Some(at) => Gate::Wait(Some(at)),
         None => Gate::End(Stop::OnlyUnreachable),
     }
-}
-
-/// How long to wait for a failing host when nothing else is left, in milliseconds.
-fn patience_with(state: &State, host: &HostState) -> u64 {
-    let patience = millis(state.settings.politeness.patience);
-    let is_stranger = host.health.is_unknown() && !state.settings.goes_on_for_days();
-    if is_stranger { patience / STRANGERS } else { patience }
-}
-
-/// Only failing hosts are left, and their waits exceed the patience: those that never answered are retried a few times
-/// in quick succession, so that the crawl ends seconds after its last page. Returns the retries that come sooner by that.
-pub fn quick_retries(state: &State, now: Millis) -> Vec<(HostId, Millis)> {
-    if state.settings.goes_on_for_days() {
-        return Vec::new();
-    }
-    let (limits, politeness) = (&state.settings.limits, &state.settings.politeness);
-    let sooner = |(id, host): (HostId, &HostState)| {
-        let at = host.health.last_call(politeness);
-        let waits = host.queued > 0 && host.failing && host.health.is_unknown() && host.ready_at > now;
-        (waits && at < host.ready_at && !host.health.is_unreachable(limits)).then_some((id, at))
-    };
-    state.hosts.all().filter_map(sooner).collect()
-}
-
-/// Only failing hosts are left: those that may not exist are given up, so that a dead link does not delay the end.
-pub fn unreachable_hosts(state: &State) -> Vec<HostId> {
-    if state.settings.goes_on_for_days() {
-        return Vec::new();
-    }
-    let is_unreachable = |health: &Health| health.is_unreachable(&state.settings.limits);
-    let hosts = state.hosts.all().filter(|(_, host)| host.queued > 0 && is_unreachable(&host.health));
-    hosts.map(|(id, _)| id).collect()
 }

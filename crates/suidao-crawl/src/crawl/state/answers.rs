@@ -66,7 +66,7 @@ impl State {
         let wait = match failed {
             Some(failure) => {
                 record.health.fails(failure, politeness, at);
-                let own = is_known || record.health.is_nxdomain();
+                let own = is_known || record.health.is_unknown();
                 if own { record.health.backoff(politeness, failure) } else { disallowed_for }
             }
             None => disallowed_for,
