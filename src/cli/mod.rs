@@ -57,7 +57,7 @@ struct Cli {
     verbosity: Verbosity,
 }
 
-/// How much is said.
+/// How much is printed.
 #[derive(Args, Clone, Copy)]
 pub struct Verbosity {
     /// Log each page's outcome (-vv for full detail)

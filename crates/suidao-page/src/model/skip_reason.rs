@@ -90,7 +90,7 @@ impl SkipReason {
             Self::SourceLimit => "sitemap or feed entry beyond the limit per host (sources.per_host)",
             Self::ForeignSource => "listed in a sitemap of another host",
             Self::Port => "the port is not used for web pages, and browsers block it too (scope.allow_ports)",
-            Self::MissingPages => "the last traps.missing pages of the host were missing (404)",
+            Self::MissingPages => "the last traps.missing pages of the host were soft 404s",
             Self::ForumFunction => {
                 "a forum page that is neither board, list of threads nor thread, or a duplicate URL of one"
             }
