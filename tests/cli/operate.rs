@@ -183,8 +183,8 @@ impl Watched {
         let crawl = stage.crawl("crawl", &["--set", "crawl.in_flight=2", "--status", "127.0.0.1:0"]);
         let mut running = Running::start(crawl);
         let address = |running: &Running| {
-            let said = running.said("err");
-            let rest = said.split_once("status page at http://")?.1.split_once("/\n")?.0;
+            let err = running.said("err");
+            let rest = err.split_once("status page at http://")?.1.split_once("/\n")?.0;
             Some(rest.to_owned())
         };
         assert!(running.until(|| true));
@@ -240,8 +240,13 @@ fn a_running_crawl_can_be_looked_at() {
 
     // The same history as `suidao why` prints, which is rejected meanwhile.
     let link = all(&page, "#pages a[href^='/why']")[0].value().attr("href").unwrap().to_owned();
-    let story = text(&sound(&watched.get(&link).body), "pre");
-    assert!(story.contains("relevance") && story.contains("path:"), "{story}");
+    let mut story = String::new();
+    // The log on disk may be a moment behind the page.
+    while !story.contains("relevance") {
+        std::thread::sleep(Duration::from_millis(50));
+        story = text(&sound(&watched.get(&link).body), "pre");
+    }
+    assert!(story.contains("path:"), "{story}");
     let url = story.lines().next().unwrap().to_owned();
     let why = |dir: &Path| {
         let mut command = suidao();
@@ -301,8 +306,8 @@ fn metrics(watched: &Watched) {
     let mut child = command.spawn().unwrap();
     let _ = child.stdin.take().unwrap().write_all(got.body.as_bytes());
     let ended = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}\n{}", got.body);
+    let printed = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{printed}\n{}", got.body);
 }
 
 fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
