@@ -14,7 +14,7 @@ fn stage() -> Stage {
     Stage::new(WebSpec { robots_hosts: 1.0, ..finite() }, ServerOptions::default())
 }
 
-fn said(arguments: &[&str]) -> String {
+fn stdout_of(arguments: &[&str]) -> String {
     let mut command = suidao();
     command.args(arguments);
     run(command).expect(0).out
@@ -92,18 +92,18 @@ fn why_tells_every_fate() {
     let dth = fates(&stage.path("dth"));
     let why = |dir: &str, url: &Option<CrawlUrl>| {
         let url = url.as_ref().unwrap_or_else(|| panic!("no such URL in {dir}: {hard:?} {dth:?}"));
-        let printed = said(&["why", text(&stage.path(dir)), url.as_str()]);
+        let printed = stdout_of(&["why", text(&stage.path(dir)), url.as_str()]);
         assert!(printed.starts_with(&format!("{url}\n")), "{printed}");
         assert!(printed.contains("path:\n"), "{printed}");
         let json: Value =
-            serde_json::from_str(&said(&["why", "--json", text(&stage.path(dir)), url.as_str()])).unwrap();
+            serde_json::from_str(&stdout_of(&["why", "--json", text(&stage.path(dir)), url.as_str()])).unwrap();
         assert_eq!(json["url"], url.as_str());
         (printed, json)
     };
     let (printed, json) = why("dth", &dth.relevant);
     assert!(printed.contains(": relevant") && printed.contains("terms: ") && printed.contains("priority"), "{printed}");
     assert!(printed.contains("(seed)") && !printed.contains(", k "), "{printed}");
-    let detailed = said(&["why", "-v", text(&stage.path("dth")), dth.relevant.as_ref().unwrap().as_str()]);
+    let detailed = stdout_of(&["why", "-v", text(&stage.path("dth")), dth.relevant.as_ref().unwrap().as_str()]);
     assert!(detailed.contains(", k ") && detailed.contains("queue "), "{detailed}");
     assert_eq!(json["outcome"]["page"]["relevant"], true);
     assert!(!json["outcome"]["page"]["terms"].as_array().unwrap().is_empty());
@@ -140,10 +140,10 @@ fn exports_of_every_packing_are_one_text() {
         }
         assert!(unpacked == plain, "{name}");
     }
-    assert_eq!(said(&["export", text(&dir), "-o", "-", "--listings"]).as_bytes(), plain);
+    assert_eq!(stdout_of(&["export", text(&dir), "-o", "-", "--listings"]).as_bytes(), plain);
 
     assert_eq!(lines.len(), 300);
-    let documents = said(&["export", text(&dir), "-o", "-"]);
+    let documents = stdout_of(&["export", text(&dir), "-o", "-"]);
     let of_documents: Vec<Value> = documents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let is_listing = |line: &&Value| line["listing"] == true;
     assert!(of_documents.len() < 300 && !of_documents.iter().any(|line| line["listing"] == true), "documents alone");
@@ -180,7 +180,7 @@ fn exports_of_every_packing_are_one_text() {
 }
 
 fn export_to(dir: &Path, file: &Path) {
-    said(&["export", text(dir), "--format", "jsonl", "-o", text(file), "-q", "--listings"]);
+    stdout_of(&["export", text(dir), "--format", "jsonl", "-o", text(file), "-q", "--listings"]);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_dry_run_changes_nothing() {
     assert!(all() == before);
     // Its output is a valid configuration.
     std::fs::write(stage.path("config.toml"), &fresh).unwrap();
-    let shown = said(&["check", "config", text(&stage.path("config.toml"))]);
+    let shown = stdout_of(&["check", "config", text(&stage.path("config.toml"))]);
     assert!(shown.contains("pages = 7") && shown.contains("delay = 0.0"), "{shown}");
 }
 
@@ -228,7 +228,7 @@ fn checks_show_what_suidao_makes_of_things() {
     std::fs::write(stage.path("page.html"), stage.world.get(&url).unwrap().body).unwrap();
     let file = stage.path("page.html");
     let check = ["check", "page", text(&file), "--url", url.as_str(), "-m", text(&stage.lexicon)];
-    let page: Value = serde_json::from_str(&said(&[&check[..], &["--json"]].concat())).unwrap();
+    let page: Value = serde_json::from_str(&stdout_of(&[&check[..], &["--json"]].concat())).unwrap();
     assert_eq!(page["relevant"], true, "{page}");
     assert!(page["terms"].as_array().is_some_and(|terms| !terms.is_empty()));
     assert!(page["links"].as_array().unwrap().iter().all(|link| link["url"].as_str().unwrap().starts_with("http://")));
@@ -237,29 +237,29 @@ fn checks_show_what_suidao_makes_of_things() {
     // Text of a page does not control the terminal, and URLs and rules add no columns or lines.
     let hostile = stage.path("hostile.html");
     std::fs::write(&hostile, "<title>a&#27;[31m\u{7}b</title>\u{1b}]0;x\u{7}<p>c").unwrap();
-    let shown = said(&["check", "page", text(&hostile)]);
+    let shown = stdout_of(&["check", "page", text(&hostile)]);
     assert!(shown.contains("a\\u001b[31m\\u0007b") && !shown.contains(['\u{1b}', '\u{7}']), "{shown}");
     let rules = stage.path("robots.txt");
     std::fs::write(&rules, "User-agent: mybot\nDisallow: /x\ty\nDisallow: /private\n").unwrap();
     let agent = "Mozilla/5.0 (compatible; mybot/1.0; +http://a.cn/)";
     let lines = "http://a.cn/private\nallowed\thttp://b.cn/";
-    let ruled = said(&["check", "robots", "--file", text(&rules), "--agent", agent, lines, "http://a.cn/x%09y"]);
+    let ruled = stdout_of(&["check", "robots", "--file", text(&rules), "--agent", agent, lines, "http://a.cn/x%09y"]);
     let cells: Vec<Vec<&str>> = ruled.lines().map(|line| line.split('\t').collect()).collect();
     assert!(cells.len() == 2 && cells.iter().all(|cells| cells.len() == 3 && cells[0] == "disallowed"), "{ruled}");
     // The same for people, with and without a lexicon.
-    let shown = said(&check);
+    let shown = stdout_of(&check);
     let title = page["title"].as_str().unwrap();
     for part in [title, "UTF-8 (", "relevant (page threshold ", page["text"].as_str().unwrap(), " links: relevance = "]
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    let bare = said(&check[..5]);
+    let bare = stdout_of(&check[..5]);
     assert!(bare.contains(title) && !bare.contains("relevance"), "{bare}");
 
     std::fs::write(stage.path("robots.txt"), "User-agent: *\nDisallow: /private/\nCrawl-delay: 3\n").unwrap();
     let file = stage.path("robots.txt");
     let urls = ["http://a.test/private/1", "http://a.test/public", "HTTP://a.test/x/../private/%7e"];
-    let robots = |agent: &[&str]| said(&[&["check", "robots", "--file", text(&file)], agent, &urls].concat());
+    let robots = |agent: &[&str]| stdout_of(&[&["check", "robots", "--file", text(&file)], agent, &urls].concat());
     let expected = "disallowed\thttp://a.test/private/1\tDisallow: /private/\nallowed\thttp://a.test/public\t\n\
                     disallowed\tHTTP://a.test/x/../private/%7e\tDisallow: /private/\n";
     assert_eq!(robots(&[]), expected);
@@ -270,20 +270,20 @@ fn checks_show_what_suidao_makes_of_things() {
     assert!(other.starts_with("allowed\thttp://a.test/private/1\tAllow: /private/1\ndisallowed\t"), "{other}");
 
     let given = "HTTP://A.test:80/x/../b.pdf#top";
-    assert_eq!(said(&["check", "url", given, "http://b.test?"]), "http://a.test/b.pdf\nhttp://b.test/\n");
-    let url: Value = serde_json::from_str(&said(&["check", "url", "--json", given])).unwrap();
+    assert_eq!(stdout_of(&["check", "url", given, "http://b.test?"]), "http://a.test/b.pdf\nhttp://b.test/\n");
+    let url: Value = serde_json::from_str(&stdout_of(&["check", "url", "--json", given])).unwrap();
     assert_eq!(url["url"], "http://a.test/b.pdf");
     assert_eq!(url["skip_reason"], "extension");
     assert_eq!(url["robots"], "http://a.test/robots.txt");
     assert_eq!((&url["in_scope"], url["weight"].is_number()), (&Value::Bool(false), true));
 
-    let config = said(&["check", "config", "--set", "strategy.dth.kdepth=4"]);
+    let config = stdout_of(&["check", "config", "--set", "strategy.dth.kdepth=4"]);
     assert!(config.contains("kdepth = 4") && config.contains("[politeness]"), "{config}");
 }
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let help = said(&["--help"]);
+    let help = stdout_of(&["--help"]);
     let verbs: Vec<&str> = help
         .lines()
         .skip_while(|line| *line != "Commands:")
@@ -294,16 +294,16 @@ fn every_verb_has_help_with_an_example() {
         .collect();
     assert!(verbs.len() >= 5, "{verbs:?}");
     for verb in verbs {
-        let help = said(&[verb, "--help"]);
+        let help = stdout_of(&[verb, "--help"]);
         assert!(help.contains(&format!("Example: suidao {verb}")), "{help}");
     }
-    assert!(said(&["--version"]).starts_with("suidao "));
+    assert!(stdout_of(&["--version"]).starts_with("suidao "));
 }
 
 #[test]
 fn the_demo_prints_its_table() {
     let dir = tempfile::tempdir().unwrap();
-    let table = said(&["demo", "--pages", "300", "-o", text(&dir.path().join("demo"))]);
+    let table = stdout_of(&["demo", "--pages", "300", "-o", text(&dir.path().join("demo"))]);
     let row = |name: &str| {
         let line = table.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{table}"));
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
@@ -411,7 +411,7 @@ fn added_links_are_judged_queued_and_fetched_once() {
     run(stage.crawl("added", &[&["--max-pages", "5"][..], &add].concat())).expect(0);
     // Offered to a crawl that exists, and a second time.
     run(stage.crawl("added", &[&["--max-pages", "60"][..], &add].concat())).expect(0);
-    let printed = said(&["why", text(&stage.path("added")), page.as_str()]);
+    let printed = stdout_of(&["why", text(&stage.path("added")), page.as_str()]);
     assert!(printed.contains("added with --add") && printed.contains(": relevant"), "{printed}");
     assert_eq!(crate::support::pages(&stage.path("added"))[&page], 1);
 

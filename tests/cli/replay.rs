@@ -68,9 +68,9 @@ fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     assert!(fs::read_to_string(out.join("summary.json")).unwrap().contains("\"breadth-first\""));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "nothing half-written is left");
 
-    let said = run(replay(dir.path(), "web.toml", &["--max-pages", "200", "--in-flight", "4"])).expect(0).out;
+    let printed = run(replay(dir.path(), "web.toml", &["--max-pages", "200", "--in-flight", "4"])).expect(0).out;
     for part in ["world:web.toml", "tunnel, 4 in flight, seed 1", "page threshold", "harvest rate", "Page limit"] {
-        assert!(said.contains(part), "{part} is not in\n{said}");
+        assert!(printed.contains(part), "{part} is not in\n{printed}");
     }
 }
 

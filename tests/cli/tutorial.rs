@@ -62,8 +62,8 @@ fn every_command_of_the_tutorial_works() {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
-    let said = fs::read_to_string(dir.path().join("log")).unwrap();
-    assert!(status.success(), "{said}");
+    let printed = fs::read_to_string(dir.path().join("log")).unwrap();
+    assert!(status.success(), "{printed}");
     for made in [
         "sports/report.html",
         "sports/labels.tsv",
@@ -73,12 +73,12 @@ fn every_command_of_the_tutorial_works() {
         "sports.template.json",
         "new.bulk.ndjson",
     ] {
-        assert!(dir.path().join(made).exists(), "{made} is missing\n{said}");
+        assert!(dir.path().join(made).exists(), "{made} is missing\n{printed}");
     }
-    assert!(said.contains("unchanged since the last export"), "{said}");
+    assert!(printed.contains("unchanged since the last export"), "{printed}");
     // What the tutorial states about the web and the results.
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md")).unwrap();
-    let served = said.split("a web of ").nth(1).unwrap();
+    let served = printed.split("a web of ").nth(1).unwrap();
     let [pages, blogs, relevant] =
         [served, served.split("posts on ").nth(1).unwrap(), served.split("blogs, ").nth(1).unwrap()]
             .map(|text| text.split(' ').next().unwrap());
@@ -99,27 +99,27 @@ fn every_command_of_the_tutorial_works() {
         let last = evaluated.lines().rfind(|line| line.starts_with(crawl)).unwrap_or_else(|| panic!("{evaluated}"));
         last.rsplit(',').next().unwrap().parse().unwrap()
     };
-    let said_of = |before: &str| -> f64 {
+    let stated_after = |before: &str| -> f64 {
         let number = page.split(before).nth(1).unwrap_or_else(|| panic!("the tutorial does not say {before}"));
         number.split(' ').next().unwrap().trim_end_matches(['.', ',']).parse().unwrap()
     };
     let [tunnel, plain] = ["tunnel", "breadth-first"].map(relevant_of);
-    let stated = [said_of("the default strategy, finds about "), said_of("breadth-first about ")];
+    let stated = [stated_after("the default strategy, finds about "), stated_after("breadth-first about ")];
     assert!(tunnel > 1.3 * plain, "tunnel {tunnel}, breadth-first {plain}");
     for (is, stated) in [tunnel, plain].into_iter().zip(stated) {
         assert!((is - stated).abs() <= 0.15 * stated, "{is} is not about {stated}: correct docs/tutorial.md");
     }
     // The query for dates finds pages, and all have such a date.
-    let answer = said.split("== suidao search sports 足球 date:2020..\n").nth(1).unwrap();
+    let answer = printed.split("== suidao search sports 足球 date:2020..\n").nth(1).unwrap();
     let answer = answer.split("\n== ").next().unwrap();
     let dates: Vec<&str> = answer.lines().filter(|line| line.contains(" · relevance ")).map(str::trim).collect();
     assert!(
         dates.len() == 10 && dates.iter().all(|line| line[..4].parse::<u32>().is_ok_and(|year| year >= 2020)),
         "{answer}"
     );
-    assert!(said.contains("pages labelled; page threshold") && said.contains("  current"), "{said}");
+    assert!(printed.contains("pages labelled; page threshold") && printed.contains("  current"), "{printed}");
     assert!(
-        !said.contains("\"pages\": 0,") && !said.contains("no page matches"),
-        "every search finds something\n{said}"
+        !printed.contains("\"pages\": 0,") && !printed.contains("no page matches"),
+        "every search finds something\n{printed}"
     );
 }
