@@ -13,24 +13,22 @@ use suidao_page::model::{
 use super::counts::Progress;
 use super::decide::choose::{self, Gate, HeadRuling};
 use super::decide::offers::{self, OfferedLink};
-use super::decide::{answer, forum, page, seeds, sitemaps};
+use super::decide::{answer, forum, page, revisits, seeds};
 use super::draft::{Decided, Draft};
 use super::frontier::QueueHead;
 use super::outcome::{FetchOutcome, ResponseMeta};
 use super::overview::{Overview, Unreached, WaitReasons};
-use super::refresh::{ActiveRound, PlannedVisit, Refreshing, is_over, spent};
+use super::refresh::{ActiveRound, PlannedVisit, Refreshing, is_over};
 use super::robots::OriginRobots;
 use super::run::Run;
 use super::settings::CrawlSettings;
 use super::state::State;
 use super::ticket::{FetchKind, Next, Ticket};
 use super::traps::TrapCounts;
-use crate::revisit::history::{Histories, days};
+use crate::revisit::history::Histories;
 
 /// Seeds per batch: 256 batches may wait for the disk.
 const PORTION: usize = 256;
-/// Due pages of an endless refresh: as many slow hosts can be waited for before others have to wait.
-const DUE: usize = 64;
 
 /// A list of seeds, and how much of it was added.
 pub struct Seeding<'a> {
@@ -205,8 +203,10 @@ impl Crawl {
         events
     }
 
-    fn record(&mut self, decided: Decided, now: Millis) -> Option<Batch> {
-        let events = self.commit(decided, now, None);
+    /// As [`Crawl::decide`], in a batch of its own; none without events.
+    fn record(&mut self, now: Millis, decision: impl FnOnce(&mut Draft)) -> Option<Batch> {
+        let mut events = Vec::new();
+        self.decide(&mut events, now, None, decision);
         (!events.is_empty()).then_some(Batch { at: now, latency: None, events })
     }
 }
@@ -404,14 +404,8 @@ impl Crawl {
     fn end(&mut self, stop: Stop, now: Millis) -> Next {
         if let Some(refreshing) = &mut self.state.refreshing {
             refreshing.stopped = Some(stop);
-            if refreshing.round.is_some() {
-                let decided = Decided { events: vec![spent()], ..Decided::default() };
-                if let Some(batch) = self.record(decided, now) {
-                    return Next::Record(batch);
-                }
-            }
         }
-        Next::Done(stop)
+        self.record(now, revisits::end_round).map_or(Next::Done(stop), Next::Record)
     }
 
     /// No queue has anything that may be requested now: what to return, or none to look again.
@@ -433,7 +427,7 @@ impl Crawl {
         if let Some(batch) = self.complete_forum(now) {
             return Some(Next::Record(batch));
         }
-        match self.next_visit().or_else(|| self.state.watches_until(now)) {
+        match self.next_visit().or_else(|| self.plans_again(now)) {
             Some(at) => Some(Next::Wait(Some(at))),
             None => Some(self.end(stop, now)),
         }
@@ -445,10 +439,7 @@ impl Crawl {
     /// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is
     /// understood.
     pub fn visit_boards(&mut self, now: Millis) -> Option<Batch> {
-        let mut draft = Draft::new(&self.state, now);
-        forum::visit_boards(&mut draft);
-        let decided = draft.finish();
-        self.record(decided, now)
+        self.record(now, forum::visit_boards)
     }
 
     /// Takes the next step of the exploration of a forum.
@@ -464,17 +455,13 @@ impl Crawl {
             }
             _ => {}
         }
-        let mut draft = Draft::new(&self.state, now);
-        forum::explore(&mut draft, step);
-        let decided = draft.finish();
-        self.record(decided, now)
+        self.record(now, |draft| forum::explore(draft, step))
     }
 
     /// Queues the boards whose visit is due.
     fn visit_due(&mut self, now: Millis) -> Option<Batch> {
         let step = self.state.forums.visit_due(now)?;
-        let decided = Decided { events: vec![Event::Forum(Box::new(step))], ..Decided::default() };
-        self.record(decided, now)
+        self.record(now, |draft| draft.push(Event::Forum(Box::new(step))))
     }
 
     /// Everything was fetched once: from now on boards are visited by schedule.
@@ -509,26 +496,11 @@ impl Crawl {
         if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(goes_on) {
             return None;
         }
-        let ended = refreshing.round.is_some().then(spent);
-        let mut events = self.commit(Decided { events: ended.into_iter().collect(), ..Decided::default() }, now, None);
+        let mut events = Vec::new();
+        self.decide(&mut events, now, None, revisits::end_round);
         let step = RefreshStep { budget: Some(budget), ..RefreshStep::default() };
-        events.extend(self.read_sources(step, now));
-        if matches!(budget, Budget::PerDay(_)) {
-            self.state.fill_revisit_queue(now);
-        }
+        self.decide(&mut events, now, None, |draft| revisits::read_sources(draft, step));
         Some(Batch { at: now, latency: None, events })
-    }
-
-    /// Makes the sitemaps and feeds of known hosts due, as part of this step.
-    fn read_sources(&mut self, step: RefreshStep, now: Millis) -> Vec<Event> {
-        let mut draft = Draft::new(&self.state, now);
-        let sources = sitemaps::of_known_hosts(&mut draft, self.state.most_sources());
-        draft.push(Event::Refresh(Box::new(RefreshStep { sources, ..step })));
-        let decided = draft.finish();
-        if let Some(refreshing) = &mut self.state.refreshing {
-            refreshing.sources_asked = Some(now);
-        }
-        self.commit(decided, now, None)
     }
 
     /// Takes the next URL.
@@ -550,42 +522,29 @@ impl Crawl {
     }
 
     fn take_due(&mut self, now: Millis) -> Taken {
-        if let Some(batch) = self.plan_round(now).or_else(|| self.find_due(now)) {
+        if let Some(batch) = self.record(now, revisits::due) {
             return Taken::Record(batch);
         }
-        self.run.made_due = false;
-        self.state.take_due().map_or(Taken::Nothing, Taken::Head)
+        match self.state.take_due() {
+            Some(head) => Taken::Head(head),
+            None => self.plan_more(now).map_or(Taken::Nothing, Taken::Record),
+        }
     }
 
-    /// Chooses the pages of a round, once sitemaps and feeds are read.
-    fn plan_round(&mut self, now: Millis) -> Option<Batch> {
-        let most = self.state.wants_plan(now)?;
-        let due = self.state.plan(now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect();
-        let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
-        self.record(Decided { events: vec![event], ..Decided::default() }, now)
-    }
-
-    /// In an endless refresh, makes the next page due, and once a day the sources.
-    fn find_due(&mut self, now: Millis) -> Option<Batch> {
-        let refreshing = self.state.refreshing.as_mut()?;
-        refreshing.revisit_queue.as_ref()?;
-        if refreshing.due.len() >= DUE || std::mem::replace(&mut self.run.made_due, true) {
+    /// In an endless refresh, makes more pages due if none can be taken.
+    fn plan_more(&mut self, now: Millis) -> Option<Batch> {
+        if self.run.plans_again.is_some_and(|at| now < at) {
             return None;
         }
-        let ripe = refreshing.take_ripe(now);
-        let is_day = refreshing.sources_asked.is_none_or(|asked| days(now.since(asked)) >= 1.0);
-        // Written even without sources: after a day every host is tried again.
-        let mut events = if is_day { self.read_sources(RefreshStep::default(), now) } else { Vec::new() };
-        for id in ripe {
-            self.state.reschedule(id, now);
-        }
-        let next =
-            self.state.refreshing.as_mut().and_then(|refreshing| refreshing.revisit_queue.as_mut()?.take(days(now.0)));
-        if let Some((page, value)) = next {
-            let due = vec![(page, value as f32)];
-            let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
-            events.extend(self.commit(Decided { events: vec![event], ..Decided::default() }, now, None));
-        }
-        (!events.is_empty()).then_some(Batch { at: now, latency: None, events })
+        let most = self.state.wants_more_due()?;
+        let batch = self.record(now, |draft| revisits::plan(draft, most));
+        self.run.plans_again = batch.is_none().then(|| self.state.plans_again(now));
+        batch
+    }
+
+    /// When an endless refresh plans again if nothing can be requested now.
+    fn plans_again(&self, now: Millis) -> Option<Millis> {
+        self.state.refreshing.as_ref().filter(|refreshing| refreshing.is_endless())?;
+        Some(self.run.plans_again.filter(|at| *at > now).unwrap_or_else(|| self.state.plans_again(now)))
     }
 }

@@ -2,18 +2,13 @@
 //!
 //! Due pages are an event, so a killed round resumes with the same pages and requests none twice.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::revisit::VisitValue;
-use crate::revisit::history::{Histories, Tracked, days};
-use crate::revisit::queue::RevisitQueue;
+use crate::revisit::history::{DAY, Histories, Tracked};
 use crate::revisit::settings::RefreshSettings;
 use suidao_page::model::{
-    Budget, CrawlUrl, Event, HostId, Millis, PathState, Priority, QueueEntry, RefreshStep, Relevance, Stop,
-    TunnelBudget, UrlId,
+    Budget, CrawlUrl, HostId, Millis, PathState, Priority, QueueEntry, Relevance, Stop, TunnelBudget, UrlId,
 };
 
 use super::frontier::DUE;
@@ -49,13 +44,12 @@ pub(super) struct Refreshing {
     pub(super) in_flight: [u64; 2],
     /// Hosts that answered 304 for a changed page.
     pub(super) unreliable_validators: FxHashSet<HostId>,
-    /// Of an endless refresh: the queue of revisits, and the time of the next request.
-    pub(super) revisit_queue: Option<RevisitQueue>,
+    /// Of an endless refresh: the time of the next request.
     pub(super) paced: Millis,
-    /// Pages that may not be requested yet, by when they may.
-    pub(super) early: BinaryHeap<Reverse<(Millis, UrlId)>>,
-    /// Last request of sitemaps and feeds.
-    pub(super) sources_asked: Option<Millis>,
+    /// Of an endless refresh: the day, and the pages of each host made due on it.
+    pub(super) visits: (u64, FxHashMap<HostId, usize>),
+    /// When sitemaps and feeds last became due.
+    pub(super) sources_read: Option<Millis>,
     /// One side has nothing left that can be fetched, so the other may use its share.
     pub(super) open: bool,
     /// Why the round of this run has ended, if it has.
@@ -85,10 +79,9 @@ impl Refreshing {
             due: FxHashMap::default(),
             in_flight: [0; 2],
             unreliable_validators: FxHashSet::default(),
-            sources_asked: None,
-            revisit_queue: None,
-            early: BinaryHeap::new(),
+            sources_read: None,
             paced: Millis(0),
+            visits: (0, FxHashMap::default()),
             open: false,
             stopped: None,
             wanted,
@@ -134,33 +127,27 @@ impl Refreshing {
     }
 
     pub(super) fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
-        let shortest = self.wanted.settings.shortest;
         // Nor pages that this round requested before it chose its pages.
         let begun = self.round.filter(|round| matches!(round.budget, Budget::Round { .. })).map(|round| round.begun);
         let rested = move |page: &Tracked| {
-            days(now.since(page.asked)) >= shortest && begun.is_none_or(|begun| page.asked < begun)
+            page.earliest_revisit(self.settings()) <= now && begun.is_none_or(|begun| page.asked < begun)
         };
         self.histories.iter().filter(move |(id, page)| rested(page) && !self.due.contains_key(id))
     }
 
-    /// Takes the pages that may be requested again from now on.
-    pub fn take_ripe(&mut self, now: Millis) -> Vec<UrlId> {
-        let mut ripe = Vec::new();
-        while self.next_ripe().is_some_and(|at| at <= now) {
-            ripe.extend(self.early.pop().map(|Reverse((_, id))| id));
+    /// Whether it has no end.
+    pub(super) fn is_endless(&self) -> bool {
+        matches!(self.round, Some(ActiveRound { budget: Budget::PerDay(_), .. }))
+    }
+
+    /// Counts a page of an endless refresh that is made due.
+    pub(super) fn count_visit(&mut self, host: HostId, at: Millis) {
+        let day = at.0 / DAY as u64;
+        if self.visits.0 != day {
+            self.visits = (day, FxHashMap::default());
         }
-        ripe
+        *self.visits.1.entry(host).or_default() += 1;
     }
-
-    /// When the next page may be requested again.
-    pub fn next_ripe(&self) -> Option<Millis> {
-        self.early.peek().map(|Reverse((at, _))| *at)
-    }
-}
-
-/// The end of a round.
-pub(super) fn spent() -> Event {
-    Event::Refresh(Box::new(RefreshStep { budget: Some(Budget::Spent), ..RefreshStep::default() }))
 }
 
 /// Queue entry of a due page.

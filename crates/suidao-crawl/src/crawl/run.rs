@@ -1,5 +1,7 @@
 //! What belongs to one run.
 
+use suidao_page::model::Millis;
+
 /// State that is not in the log: a restart begins with the default.
 #[derive(Default)]
 pub(super) struct Run {
@@ -10,8 +12,8 @@ pub(super) struct Run {
     pub others_in_flight: u64,
     /// It was restored, and has handed out nothing since.
     pub restored: bool,
-    /// A page of the endless refresh was made due, and none was taken since.
-    pub made_due: bool,
+    /// An endless refresh had no page worth a visit; it plans again at this time.
+    pub plans_again: Option<Millis>,
 }
 
 impl Run {

@@ -173,12 +173,6 @@ impl Tracked {
         own * self.relevance * (1.0 + f64::from(self.inlinks).ln_1p())
     }
 
-    /// Value of a revisit, by the days since the last request; none if it must not be requested.
-    pub fn worth(&self, settings: &RefreshSettings, now: Millis) -> Option<VisitValue> {
-        let waits = self.missing.is_some_and(|missing| days(now.since(missing)) < settings.grace);
-        if waits { None } else { self.later(settings) }
-    }
-
     /// When it may be requested again: `shortest` after the last request, if missing after the grace period, and under
     /// the adaptive schedule after its interval.
     pub fn earliest_revisit(&self, settings: &RefreshSettings) -> Millis {
@@ -191,8 +185,9 @@ impl Tracked {
         }
     }
 
-    /// As [`Tracked::worth`]; for a missing page, the value when its grace period is over.
-    pub fn later(&self, settings: &RefreshSettings) -> Option<VisitValue> {
+    /// Value of a revisit, by the days since the last request; none if it must not be requested. For a missing page, the
+    /// value when its grace period is over.
+    pub fn worth(&self, settings: &RefreshSettings) -> Option<VisitValue> {
         let nothing = VisitValue { importance: 0.0, rate: 0.0, yields: 0.0, doubt: 1.0, spared: false };
         if self.retired {
             return None;

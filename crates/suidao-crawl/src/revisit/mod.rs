@@ -7,7 +7,6 @@
 pub mod adaptive;
 pub mod history;
 pub mod plan;
-pub mod queue;
 pub mod rate;
 pub mod settings;
 pub mod signal;
@@ -20,7 +19,6 @@ mod crossing;
 mod optimum;
 
 pub use plan::{Choice, plan};
-pub use queue::RevisitQueue;
 pub use rate::ChangeObservations;
 pub use signal::Trust;
 pub use worth::VisitValue;

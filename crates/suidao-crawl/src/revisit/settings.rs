@@ -72,11 +72,6 @@ impl Default for RefreshSettings {
 }
 
 impl RefreshSettings {
-    /// Whether a visit of this value may be made: under the adaptive policy, only after the interval.
-    pub fn is_time(&self, value: f64) -> bool {
-        self.policy != RevisitPolicy::Adaptive || value >= 1.0
-    }
-
     pub fn shortest_ms(&self) -> u64 {
         (self.shortest * 86_400_000.0).ceil() as u64
     }

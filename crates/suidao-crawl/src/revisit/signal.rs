@@ -41,8 +41,10 @@ impl Trust {
 
 #[cfg(test)]
 mod tests {
+    use rustc_hash::FxHashMap;
+
     use super::*;
-    use crate::revisit::{RevisitQueue, VisitValue};
+    use crate::revisit::{Choice, VisitValue, plan};
     use suidao_page::draw::Draw;
     use suidao_page::model::{HostId, UrlId};
 
@@ -81,12 +83,14 @@ mod tests {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
-        let (mut queue, mut trust) = (RevisitQueue::new(None), Trust::default());
-        // Signals since the last visit, day of that visit, whether the page is unchanged.
-        let mut pages = vec![(0, 0.0, true); PAGES as usize];
-        let worth =
-            |page: u32, doubt: f64| VisitValue { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };
-        (0..PAGES).for_each(|page| queue.put(UrlId(page), HostId(0), worth(page, 1.0), 0.0));
+        let mut trust = Trust::default();
+        let choice = |page, last, doubt| {
+            let worth = VisitValue { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };
+            Choice { page: UrlId(page), host: HostId(0), worth, last }
+        };
+        let mut choices: Vec<Choice> = (0..PAGES).map(|page| choice(page, 0.0, 1.0)).collect();
+        // Signals since the last visit, whether the page is unchanged.
+        let mut pages = vec![(0, true); PAGES as usize];
         let mut fresh = 0;
         for step in 0..2000_u32 {
             let now = f64::from(step) * STEP;
@@ -95,20 +99,21 @@ mod tests {
                 let changed = Draw::at(at).unit() < -(-rate(page) * STEP).exp_m1();
                 let signal =
                     if changed { Draw::at(at + 1).unit() < told } else { Draw::at(at + 2).unit() < lies * STEP };
-                let (signals, last, same) = &mut pages[page as usize];
+                let (signals, same) = &mut pages[page as usize];
                 *same &= !changed;
                 *signals += u32::from(signal);
                 fresh += u32::from(*same && step >= 400);
                 if signal && heed {
-                    queue.put(UrlId(page), HostId(0), worth(page, trust.doubt(*signals)), *last);
+                    choices[page as usize].worth.doubt = trust.doubt(*signals);
                 }
             }
-            let Some((page, _)) = queue.take(now) else { continue };
-            let (signals, last, same) = std::mem::replace(&mut pages[page.0 as usize], (0, now, true));
+            let chosen = plan(choices.iter().copied(), now, 1, None, &FxHashMap::default());
+            let Some(&(UrlId(page), _)) = chosen.first() else { continue };
+            let (signals, same) = std::mem::replace(&mut pages[page as usize], (0, true));
+            let last = std::mem::replace(&mut choices[page as usize], choice(page, now, 1.0)).last;
             if signals > 0 {
-                trust.observe((-rate(page.0) * (now - last)).exp(), !same);
+                trust.observe((-rate(page) * (now - last)).exp(), !same);
             }
-            queue.put(page, HostId(0), worth(page.0, 1.0), now);
         }
         f64::from(fresh) / f64::from(1600 * PAGES)
     }

@@ -8,6 +8,7 @@ pub mod forum;
 pub mod links;
 pub mod offers;
 pub mod page;
+pub mod revisits;
 pub mod seeds;
 pub mod sitemaps;
 

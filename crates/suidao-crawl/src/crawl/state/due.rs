@@ -6,7 +6,8 @@ use super::State;
 use crate::crawl::frontier::{EntryKey, QueueHead};
 use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, place};
 use crate::crawl::urls::UrlRecord;
-use crate::revisit::history::{Tracked, days};
+use crate::revisit::history::{DAY, Tracked, days};
+use crate::revisit::plan::{MOST_AT_ONCE, at_once};
 use crate::revisit::{Choice, VisitValue, plan};
 use suidao_page::model::{Budget, CrawlUrl, LinkState, Millis, Priority, UrlId, Validators};
 
@@ -35,15 +36,18 @@ impl State {
                 host.deferred_until.is_none_or(|until| until <= now)
             })
             .filter_map(|(page, tracked)| {
-                let worth = refreshing.doubted(tracked.worth(settings, now)?, tracked, self.urls.get(page).host());
+                let worth = refreshing.doubted(tracked.worth(settings)?, tracked, self.urls.get(page).host());
                 Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
             })
-            .filter(|choice| settings.is_time(choice.worth.value(days(now.0) - choice.last)))
             .collect();
         choices.sort_unstable_by_key(|choice| choice.page);
         let worths: FxHashMap<UrlId, VisitValue> = choices.iter().map(|choice| (choice.page, choice.worth)).collect();
         let per_host = settings.per_host.map(|most| most as usize);
-        let chosen = plan(choices.into_iter(), days(now.0), most, per_host);
+        // The cap of an endless refresh is per day.
+        let (day, visits) = &refreshing.visits;
+        let none = FxHashMap::default();
+        let visits = if *day == now.0 / DAY as u64 { visits } else { &none };
+        let chosen = plan(choices.into_iter(), days(now.0), most, per_host, visits);
         chosen
             .into_iter()
             .filter_map(|(id, value)| {
@@ -101,9 +105,13 @@ impl State {
 
     /// When the first known page may be requested again, if any.
     pub fn next_due(&self) -> Option<Millis> {
+        self.known_due()?.min()
+    }
+
+    fn known_due(&self) -> Option<impl Iterator<Item = Millis>> {
         let refreshing = self.refreshing.as_ref()?;
         let pages = refreshing.histories.iter().filter(|(_, page)| !page.retired);
-        pages.map(|(_, page)| page.earliest_revisit(refreshing.settings())).min()
+        Some(pages.map(|(_, page)| page.earliest_revisit(refreshing.settings())))
     }
 
     /// When a round limited by time is over.
@@ -166,12 +174,17 @@ impl State {
         !called.is_empty()
     }
 
-    /// In an endless refresh, the time of the next check if nothing can be requested now.
-    pub fn watches_until(&self, now: Millis) -> Option<Millis> {
-        let refreshing = self.refreshing.as_ref()?;
-        let Some(ActiveRound { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
-        let minute = now.after(60_000);
-        Some(refreshing.next_ripe().map_or(minute, |at| minute.min(at)).max(now.after(1)))
+    /// How many pages an endless refresh makes due when none of those that are can be taken.
+    pub fn wants_more_due(&self) -> Option<usize> {
+        let refreshing = self.refreshing.as_ref().filter(|refreshing| refreshing.is_endless())?;
+        let room = MOST_AT_ONCE.checked_sub(refreshing.due.len())?;
+        Some(at_once(refreshing.histories.len()).min(room)).filter(|most| *most > 0)
+    }
+
+    /// When an endless refresh without due pages plans again: within a minute.
+    pub fn plans_again(&self, now: Millis) -> Millis {
+        let further = self.known_due().into_iter().flatten().filter(|at| *at > now).min();
+        now.after(60_000).min(further.unwrap_or(Millis(u64::MAX)))
     }
 
     /// Counts a request of the round that starts (`out`) or finishes.

@@ -1,9 +1,6 @@
 //! Results of revisits, and which pages are due: the refresh in the fold.
 
-use std::cmp::Reverse;
-
 use crate::revisit::history::days;
-use crate::revisit::queue::RevisitQueue;
 use suidao_page::model::{Budget, Event, LinkState, Millis, RefreshStep, UrlId, Validators};
 
 use super::State;
@@ -32,7 +29,7 @@ impl State {
             }
             Event::SitemapRead { id, pages, sources, useful, validators, .. } => {
                 self.count_spent(*id);
-                self.is_done(*id, at);
+                self.is_done(*id);
                 return self.observe_hints(*id, pages, sources, (*useful, validators), at);
             }
             Event::FetchFailed { id, .. }
@@ -48,7 +45,7 @@ impl State {
             Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
             Event::UrlExcluded { id, .. } | Event::SchemeRewritten { id, .. } => {
                 refreshing.histories.observe(event, at);
-                self.is_done(*id, at);
+                self.is_done(*id);
                 return;
             }
             _ => {
@@ -76,7 +73,7 @@ impl State {
         if comes_again && again {
             self.queue_due(id);
         } else {
-            self.is_done(id, at);
+            self.is_done(id);
         }
     }
 
@@ -117,32 +114,10 @@ impl State {
         }
     }
 
-    /// Schedules the next visit of a page by its value, or by the time when it may be requested again.
-    pub fn reschedule(&mut self, id: UrlId, now: Millis) {
-        let host = self.urls.get(id).host();
-        let Some(refreshing) = &mut self.refreshing else { return };
-        if refreshing.revisit_queue.is_none() || refreshing.due.contains_key(&id) {
-            return;
-        }
-        let Some(page) = refreshing.histories.get(id).filter(|page| !page.retired) else { return };
-        let ripe = page.earliest_revisit(&refreshing.wanted.settings);
-        let worth = page.later(&refreshing.wanted.settings).map(|worth| refreshing.doubted(worth, page, host));
-        let asked = days(page.asked.0);
-        if ripe > now {
-            refreshing.early.push(Reverse((ripe, id)));
-            if let Some(revisit_queue) = &mut refreshing.revisit_queue {
-                revisit_queue.remove(id);
-            }
-        } else if let (Some(revisit_queue), Some(worth)) = (&mut refreshing.revisit_queue, worth) {
-            revisit_queue.put(id, host, worth, asked);
-        }
-    }
-
-    /// Schedules the next visit after one is over.
-    fn is_done(&mut self, id: UrlId, at: Millis) {
+    /// The visit is over.
+    fn is_done(&mut self, id: UrlId) {
         let Some(refreshing) = &mut self.refreshing else { return };
         let was_due = refreshing.due.remove(&id).is_some();
-        self.reschedule(id, at);
         // A page that could not be fetched remains a page.
         let state = self.urls.get(id).state;
         if was_due && matches!(state, LinkState::Failed | LinkState::Excluded | LinkState::Redirected) {
@@ -157,14 +132,14 @@ impl State {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
             refreshing.round =
                 (budget != Budget::Spent).then_some(ActiveRound { budget, begun: at, ..ActiveRound::default() });
-            refreshing.revisit_queue = None;
             for id in left {
                 if self.urls.get(id).state == LinkState::Queued {
                     self.set_state(id, LinkState::Fetched);
                 }
             }
         }
-        if step.due.is_empty() && step.budget != Some(Budget::Spent) {
+        let reads_sources = step.due.is_empty() && step.budget != Some(Budget::Spent);
+        if reads_sources {
             // Resets the hosts' failures too: they may be back. Those that failed last are asked when nothing else is
             // left, and not sooner than a page would be.
             let beyond = match budget_wanted {
@@ -177,12 +152,18 @@ impl State {
             }
         }
         if let Some(refreshing) = &mut self.refreshing {
+            if reads_sources {
+                refreshing.sources_read = Some(at);
+            }
             refreshing.signals.add(&step.sources, true);
             if let Some(round) = &mut refreshing.round {
                 round.planned |= step.budget.is_none() && step.sources.is_empty();
             }
         }
         self.make_sources_due(&step.sources);
+        if let Some(refreshing) = self.refreshing.as_mut().filter(|refreshing| refreshing.is_endless()) {
+            step.due.iter().for_each(|(id, _)| refreshing.count_visit(self.urls.get(*id).host(), at));
+        }
         self.make_pages_due(&step.due);
     }
 
@@ -223,20 +204,5 @@ impl State {
             sources.iter().copied().filter(|id| self.urls.get(*id).state == LinkState::Dropped).collect();
         // Sitemaps named by a sitemap are requested in the same round.
         self.make_sources_due(&new);
-        for page in pages {
-            self.reschedule(*page, at);
-        }
-    }
-
-    /// Fills the queue of an endless refresh.
-    pub fn fill_revisit_queue(&mut self, now: Millis) {
-        let Some(Refreshing { revisit_queue, early, histories, wanted, .. }) = &mut self.refreshing else { return };
-        *revisit_queue = Some(RevisitQueue::new(wanted.settings.per_host.map(f64::from)));
-        early.clear();
-        let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
-        pages.sort_unstable();
-        for id in pages {
-            self.reschedule(id, now);
-        }
     }
 }
