@@ -10,10 +10,9 @@ use std::time::Instant;
 use suidao::crawl::{Crawl, CrawlLimits, CrawlSettings, FetchOutcome, Frontier, Next, Politeness, ResponseMeta};
 use suidao::draw::Draw;
 use suidao::model::{
-    CrawlUrl, Digest, HostId, LinkScores, Millis, Outlink, Page, PathState, Priority, QueueEntry, QueueId, QueuePolicy,
-    Region, Relevance, Sketch, UrlId,
+    CrawlUrl, HostId, LinkScores, Millis, Outlink, Page, PathState, Priority, QueueEntry, QueueId, QueuePolicy, Region,
+    Relevance, UrlId,
 };
-use suidao::strategy::scope::CrawlScope;
 use suidao::strategy::{Dth, Strategy};
 
 const RUNS: usize = 3;
@@ -83,28 +82,10 @@ fn page(number: u64, known: u64) -> Page {
         nofollow: false,
     };
     Page {
-        title: String::new(),
-        text: String::new(),
-        language: None,
-        author: None,
-        charset: "UTF-8".to_owned(),
         relevance: Relevance::new(if number.is_multiple_of(7) { 0.5 } else { 0.0 }),
-        terms: Vec::new(),
-        layer: None,
-        digest: Digest([0; 20]),
         bytes: 1_000,
         outlinks: (0..LINKS).map(outlink).collect(),
-        listing: false,
-        noindex: false,
-        rendered: false,
-        expires: None,
-        nofollow: false,
-        canonical: None,
-        feeds: Vec::new(),
-        sketch: Sketch::default(),
-        missing: false,
-        published: None,
-        defects: Vec::new(),
+        ..Page::default()
     }
 }
 
@@ -113,19 +94,13 @@ fn machine(known: u64) {
     let before = process::resident();
     let conditions = CrawlSettings {
         limits: CrawlLimits { hops: u16::MAX, ..CrawlLimits::default() },
-        goals: suidao::crawl::StopConditions::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
-        scope: CrawlScope::default(),
-        traps: suidao::trap::Traps::default(),
-        sources: suidao::crawl::Sources::default(),
-        languages: Vec::new(),
         agent: "suidao".to_owned(),
         seed: 1,
         page_threshold: Relevance::new(0.1),
         link_threshold: Relevance::new(0.01),
         forums: suidao::crawl::ForumMode::Off,
-        watch: None,
-        refresh: None,
+        ..CrawlSettings::default()
     };
     let strategy: Box<dyn Strategy> = Box::new(Dth::default());
     let mut crawl = Crawl::new(conditions, strategy);

@@ -8,13 +8,12 @@ mod process;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-use suidao::crawl::{Crawl, CrawlLimits, CrawlSettings, Next, Politeness};
+use suidao::crawl::{Crawl, CrawlSettings, Next, Politeness};
 use suidao::model::{
-    Batch, CrawlUrl, Digest, Discovered, Event, Fetched, Link, LinkDecision, LinkScores, Millis, PageProcessed,
-    PathState, Priority, QueueEntry, QueueId, Region, Relevance, Sketch, UrlId, UrlOrigin,
+    Batch, CrawlUrl, Digest, Discovered, Event, Fetched, Link, LinkDecision, LinkScores, Millis, Page, PageProcessed,
+    PathState, Priority, QueueEntry, QueueId, Region, Relevance, UrlId, UrlOrigin,
 };
 use suidao::store::{ArchiveSettings, CrawlDirectory, Meta, Notice, Store, WarcArchive, WarcEntry, Work, Writer};
-use suidao::strategy::scope::CrawlScope;
 use suidao::strategy::{BreadthFirst, Strategy};
 
 /// Links to new URLs per page.
@@ -60,36 +59,17 @@ fn batch(page: u32) -> Batch {
         events.push(Event::SeedJudged(link(0)));
     }
     events.extend(new.clone().map(|id| found(id, UrlOrigin::Link(UrlId(page)))));
-    events.push(Event::PageFetched(Box::new(PageProcessed {
-        id: UrlId(page),
-        status: 200,
-        queued_as: place,
+    let read = Page {
         relevance: Relevance::new(0.3),
-        relevant: true,
         title: "一场比赛".to_owned(),
         language: Some("cmn".to_owned()),
-        author: None,
         digest: Digest([7; 20]),
         bytes: 1_000,
-        terms: Vec::new(),
-        listing: false,
-        noindex: false,
-        rendered: false,
-        expires: None,
-        foreign: false,
-        sketch: Sketch::default(),
-        published: None,
-        canonical: None,
-        copy_of: None,
+        ..Page::default()
+    };
+    events.push(Event::PageFetched(Box::new(PageProcessed {
         links: new.map(link).collect(),
-        known: Vec::new(),
-        forum: None,
-        validators: None,
-        changes: None,
-        outlinks_digest: 0,
-        feeds: Vec::new(),
-        trap_signals: suidao::model::TrapSignals::default(),
-        layer: None,
+        ..PageProcessed::of(UrlId(page), 200, place, true, read)
     })));
     Batch { at: Millis(u64::from(page)), latency: None, events }
 }
@@ -162,20 +142,13 @@ fn restart(pages: u32) -> Vec<f64> {
         let (store, _) = open(&directory);
         let strategy: Box<dyn Strategy> = Box::new(BreadthFirst);
         let conditions = CrawlSettings {
-            limits: CrawlLimits::default(),
-            goals: suidao::crawl::StopConditions::default(),
             politeness: Politeness { robots: false, ..Politeness::default() },
-            scope: CrawlScope::default(),
-            traps: suidao::trap::Traps::default(),
-            sources: suidao::crawl::Sources::default(),
-            languages: Vec::new(),
             agent: "suidao".to_owned(),
             seed: 1,
             page_threshold: Relevance::new(0.1),
             link_threshold: Relevance::new(0.1),
             forums: suidao::crawl::ForumMode::Off,
-            watch: None,
-            refresh: None,
+            ..CrawlSettings::default()
         };
         let mut crawl = Crawl::new(conditions, strategy);
         for record in store.batches() {

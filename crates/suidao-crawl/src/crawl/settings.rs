@@ -60,7 +60,7 @@ impl CrawlLimits {
 }
 
 /// Settings of a crawl, except for its strategy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CrawlSettings {
     pub limits: CrawlLimits,
     /// When to stop; a refresh has a budget instead.

@@ -47,28 +47,12 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
         };
         let page = Page {
             title: from.to_owned(),
-            text: String::new(),
-            language: None,
-            author: None,
-            charset: "UTF-8".into(),
             relevance: Relevance::new(what.parse().unwrap()),
-            terms: Vec::new(),
-            layer: None,
-            digest: Digest([0; 20]),
             bytes: 1_000,
             outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
-            listing: false,
-            noindex: false,
-            rendered: false,
-            expires: None,
-            nofollow: false,
-            canonical: None,
-            feeds: Vec::new(),
             // All texts differ.
             sketch: Sketch { chars: 100, digest: xxh3_64(from.as_bytes()), simhash: xxh3_64(from.as_bytes()) },
-            missing: false,
-            published: None,
-            defects: Vec::new(),
+            ..Page::default()
         };
         (url(from).to_string(), FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None })
     };
@@ -77,21 +61,15 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
 
 fn conditions() -> CrawlSettings {
     CrawlSettings {
-        limits: CrawlLimits::default(),
-        goals: crate::crawl::StopConditions::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
-        scope: CrawlScope::default(),
         // These pages have no text, which would end the series of their URLs.
         traps: crate::trap::Traps { series: 0, ..crate::trap::Traps::default() },
-        sources: Sources::default(),
-        languages: Vec::new(),
         agent: "suidao".into(),
         seed: 1,
         page_threshold: Relevance::new(0.5),
         link_threshold: Relevance::new(0.15),
         forums: ForumMode::Off,
-        watch: None,
-        refresh: None,
+        ..CrawlSettings::default()
     }
 }
 

@@ -198,8 +198,7 @@ impl WebGraph {
 pub(super) mod tests {
     use super::*;
     use suidao_crawl::crawl::Politeness;
-    use suidao_crawl::strategy::scope::CrawlScope;
-    use suidao_page::model::{Digest, Failure, FailureKind, LinkScores, Outlink, Page, Region, Relevance, Sketch};
+    use suidao_page::model::{Failure, FailureKind, LinkScores, Outlink, Page, Region, Relevance};
 
     /// Pages by name with their links; `name>target` is a redirect.
     pub(in crate::eval) struct Small(pub &'static [&'static str]);
@@ -226,50 +225,24 @@ pub(super) mod tests {
                 path: 0,
                 nofollow: false,
             };
-            let page = Page {
-                title: String::new(),
-                text: String::new(),
-                language: None,
-                author: None,
-                charset: String::new(),
-                relevance: Relevance::ZERO,
-                terms: vec![],
-                layer: None,
-                digest: Digest([0; 20]),
-                bytes: 1_000,
-                outlinks: line.split(' ').skip(1).map(outlink).collect(),
-                listing: false,
-                noindex: false,
-                rendered: false,
-                expires: None,
-                nofollow: false,
-                canonical: None,
-                feeds: Vec::new(),
-                sketch: Sketch::default(),
-                missing: false,
-                published: None,
-                defects: vec![],
-            };
+            let page =
+                Page { bytes: 1_000, outlinks: line.split(' ').skip(1).map(outlink).collect(), ..Page::default() };
             FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None }
         }
     }
 
     pub(in crate::eval) fn conditions() -> CrawlSettings {
         CrawlSettings {
-            limits: CrawlLimits::default(),
             goals: suidao_crawl::crawl::StopConditions::default(),
             politeness: Politeness { robots: false, delay: 0.0, ..Politeness::default() },
-            scope: CrawlScope::default(),
             traps: suidao_crawl::trap::Traps::default(),
             sources: suidao_crawl::crawl::Sources::default(),
-            languages: Vec::new(),
             agent: "t".into(),
             seed: 1,
             page_threshold: Relevance::ONE,
             link_threshold: Relevance::ONE,
             forums: suidao_crawl::crawl::ForumMode::Off,
-            watch: None,
-            refresh: None,
+            ..CrawlSettings::default()
         }
     }
 

@@ -139,7 +139,7 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use suidao_page::model::{Digest, Discovered, Millis, PathState, Priority, QueueEntry, QueueId, Relevance, Sketch};
+    use suidao_page::model::{Discovered, Millis, Page, PathState, Priority, QueueEntry, QueueId, Relevance};
 
     /// A hand-made run: one letter per page, `+` relevant, `-` not, each on the host and island of its number.
     pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> StrategyRun {
@@ -166,37 +166,10 @@ pub(super) mod tests {
     }
 
     fn settled(id: u32, status: u16, relevant: bool) -> Event {
-        Event::PageFetched(Box::new(PageProcessed {
-            id: UrlId(id),
-            status,
-            queued_as: QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: PathState::SEED },
-            relevance: Relevance::new(if relevant { 0.5 } else { 0.1 }),
-            relevant,
-            title: String::new(),
-            language: None,
-            author: None,
-            digest: Digest([0; 20]),
-            bytes: 1_000,
-            terms: vec![],
-            listing: false,
-            noindex: false,
-            rendered: false,
-            expires: None,
-            foreign: false,
-            sketch: Sketch::default(),
-            published: None,
-            canonical: None,
-            copy_of: None,
-            links: vec![],
-            known: vec![],
-            forum: None,
-            validators: None,
-            changes: None,
-            outlinks_digest: 0,
-            feeds: Vec::new(),
-            trap_signals: suidao_page::model::TrapSignals::default(),
-            layer: None,
-        }))
+        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(1.0), path: PathState::SEED };
+        let relevance = Relevance::new(if relevant { 0.5 } else { 0.1 });
+        let page = Page { relevance, bytes: 1_000, ..Page::default() };
+        Event::PageFetched(Box::new(PageProcessed::of(UrlId(id), status, place, relevant, page)))
     }
 
     #[test]

@@ -146,43 +146,21 @@ impl RecordedTally {
 mod tests {
     use super::*;
     use suidao_page::model::{
-        Discovered, Millis, PathState, Priority, QueueEntry, QueueId, Relevance, Sketch, UrlId, UrlOrigin,
+        Discovered, Millis, Page, PathState, Priority, QueueEntry, QueueId, Relevance, Sketch, UrlId, UrlOrigin,
     };
 
     fn batch(id: u32, url: &str, status: u16) -> Batch {
         let url = CrawlUrl::parse(url).unwrap();
         let found = Discovered { id: UrlId(id), url, origin: UrlOrigin::Seed, anchor: String::new() };
-        let settled = PageProcessed {
-            id: UrlId(id),
-            status,
-            queued_as: QueueEntry { queue: QueueId::default(), priority: Priority::default(), path: PathState::SEED },
+        let place = QueueEntry { queue: QueueId::default(), priority: Priority::default(), path: PathState::SEED };
+        let page = Page {
             relevance: Relevance::ONE,
-            relevant: true,
-            title: String::new(),
-            language: None,
-            author: None,
             digest: Digest([u8::try_from(id).unwrap(); 20]),
             bytes: 1_000,
-            terms: vec![],
-            listing: false,
-            noindex: false,
-            rendered: false,
-            expires: None,
-            foreign: false,
             sketch: Sketch { chars: 100, ..Sketch::default() },
-            published: None,
-            canonical: None,
-            copy_of: None,
-            links: vec![],
-            known: vec![],
-            forum: None,
-            validators: None,
-            changes: None,
-            outlinks_digest: 0,
-            feeds: Vec::new(),
-            trap_signals: suidao_page::model::TrapSignals::default(),
-            layer: None,
+            ..Page::default()
         };
+        let settled = PageProcessed::of(UrlId(id), status, place, true, page);
         Batch {
             at: Millis(0),
             latency: None,

@@ -106,7 +106,7 @@ fn can_be_sent(value: &str) -> bool {
 }
 
 /// SHA-1 of the body without encodings (the WARC payload digest), or of the rendered page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 20]);
 
 impl Serialize for Digest {
@@ -216,7 +216,7 @@ pub struct TermMatch {
 }
 
 /// A page as read. Reading never fails: problems are listed in `defects`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Page {
     /// White space folded; empty if there is none.
     pub title: String,

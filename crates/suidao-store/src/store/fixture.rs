@@ -66,40 +66,25 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         events.push(Event::SeedJudged(follow(0)));
     }
     events.extend((first..first + links).map(|id| discovered(id, UrlOrigin::Link(UrlId(n)))));
-    events.push(Event::PageFetched(Box::new(PageProcessed {
-        id: UrlId(n),
-        status: 200,
-        queued_as: QueueEntry {
-            queue: QueueId(1),
-            priority: Priority::new(0.25),
-            path: PathState { depth: 3, hops: 2, k: TunnelBudget::Left(4), inherited: Relevance::ZERO },
-        },
+    let place = QueueEntry {
+        queue: QueueId(1),
+        priority: Priority::new(0.25),
+        path: PathState { depth: 3, hops: 2, k: TunnelBudget::Left(4), inherited: Relevance::ZERO },
+    };
+    let page = Page {
         relevance: Relevance::new(0.5),
-        relevant: n.is_multiple_of(2),
         title: format!("第{n}页"),
         language: Some("cmn".into()),
-        author: None,
         digest: Digest([7; 20]),
         bytes: 1_000,
         terms: vec![TermMatch { term: "足球".into(), count: 3 }],
-        listing: false,
-        noindex: false,
-        rendered: false,
-        expires: None,
-        foreign: false,
         sketch: Sketch { chars: 100, ..Sketch::default() },
-        published: None,
-        canonical: None,
-        copy_of: None,
+        ..Page::default()
+    };
+    events.push(Event::PageFetched(Box::new(PageProcessed {
         links: (first..first + links).map(follow).collect(),
         known: vec![UrlId(0)],
-        forum: None,
-        validators: None,
-        changes: None,
-        outlinks_digest: 0,
-        feeds: Vec::new(),
-        trap_signals: suidao_page::model::TrapSignals::default(),
-        layer: None,
+        ..PageProcessed::of(UrlId(n), 200, place, n.is_multiple_of(2), page)
     })));
     Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), latency: None, events }
 }

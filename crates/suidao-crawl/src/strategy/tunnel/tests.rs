@@ -1,5 +1,5 @@
 use super::*;
-use suidao_page::model::{Digest, Discovered, Link, LinkScores, PageProcessed, Region, Sketch, UrlOrigin};
+use suidao_page::model::{Digest, Discovered, Link, LinkScores, Page, PageProcessed, Region, UrlOrigin};
 
 /// A crawl whose events the test passes to the strategy.
 struct Told {
@@ -82,37 +82,14 @@ impl Told {
         };
         let links = ids.iter().zip(&candidates).zip(verdicts).map(link).collect();
         self.bodies += 1;
-        let settled = PageProcessed {
-            id,
-            status: 200,
-            queued_as: place,
+        let page = Page {
             relevance: Relevance::new(relevance),
-            relevant,
-            title: String::new(),
-            language: None,
-            author: None,
             digest: Digest([self.bodies; 20]),
             bytes: 1_000,
-            terms: Vec::new(),
             listing,
-            noindex: false,
-            rendered: false,
-            expires: None,
-            foreign: false,
-            sketch: Sketch::default(),
-            published: None,
-            canonical: None,
-            copy_of: None,
-            links,
-            known: Vec::new(),
-            forum: None,
-            validators: None,
-            changes: None,
-            outlinks_digest: 0,
-            feeds: Vec::new(),
-            trap_signals: suidao_page::model::TrapSignals::default(),
-            layer: None,
+            ..Page::default()
         };
+        let settled = PageProcessed { links, ..PageProcessed::of(id, 200, place, relevant, page) };
         let risen = self.tell(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
     }
