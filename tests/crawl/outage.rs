@@ -51,18 +51,14 @@ impl Net {
         let mut listener = TcpListener::bind(address).unwrap();
         std::thread::spawn(move || {
             loop {
-                listener.set_nonblocking(true).unwrap();
-                while !away.load(Ordering::SeqCst) {
-                    match listener.accept() {
-                        Ok((stream, _)) => {
-                            stream.set_nonblocking(false).unwrap();
-                            open.lock().unwrap().push(stream.try_clone().unwrap());
-                            let requests = Arc::clone(&requests);
-                            let away = Arc::clone(&away);
-                            std::thread::spawn(move || answer(stream, &requests, &away));
-                        }
-                        Err(_) => std::thread::sleep(Duration::from_millis(2)),
-                    }
+                // What connects while the network is away, `until` for one, wakes the host that waits here.
+                while let Ok((stream, _)) = listener.accept()
+                    && !away.load(Ordering::SeqCst)
+                {
+                    open.lock().unwrap().push(stream.try_clone().unwrap());
+                    let requests = Arc::clone(&requests);
+                    let away = Arc::clone(&away);
+                    std::thread::spawn(move || answer(stream, &requests, &away));
                 }
                 drop(listener);
                 while away.load(Ordering::SeqCst) {
