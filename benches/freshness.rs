@@ -15,11 +15,10 @@ use std::{env, fs};
 
 use rayon::prelude::*;
 use suidao::experiments::freshness::{FreshnessOutcome, MeasuredDays, SimulatedPages, VisitPolicy, simulate};
-use suidao::experiments::plans::SnapshotPlan;
 use suidao::plot::{self, Along, CurveLine, Interval, LineStyle};
 
 const DAYS: usize = 60;
-/// Days before the measured ones: two plans long.
+/// Days before the measured ones.
 const LEARNING: usize = 28;
 /// Days in which a budget allows one visit to every page.
 const ROUNDS: [u32; 3] = [30, 10, 3];
@@ -28,12 +27,10 @@ const MIDDLE: u32 = 10;
 const AZAR: &str = "Azar, known rates";
 const LEARNT: &str = "crawl value, learnt rates";
 
-const POLICIES: [(&str, VisitPolicy); 7] = [
+const POLICIES: [(&str, VisitPolicy); 5] = [
     ("uniform", VisitPolicy::Uniform),
     ("proportional, known rates", VisitPolicy::Proportional),
     ("Nutch, adaptive", VisitPolicy::Nutch),
-    ("MIQP plan", VisitPolicy::Plan(SnapshotPlan::Miqp)),
-    ("dynamic programme", VisitPolicy::Plan(SnapshotPlan::Dynamic)),
     (AZAR, VisitPolicy::Azar),
     (LEARNT, VisitPolicy::CrawlValue),
 ];
@@ -82,8 +79,7 @@ fn main() {
 
 fn run(webs: &[SimulatedPages], policies: &[(&'static str, VisitPolicy)], budget: f64) -> Vec<Row> {
     let row = |&(name, policy): &(&'static str, VisitPolicy)| {
-        let outcomes: Vec<FreshnessOutcome> =
-            webs.iter().map(|pages| simulate(pages, policy, budget, LEARNING as f64)).collect();
+        let outcomes: Vec<FreshnessOutcome> = webs.iter().map(|pages| simulate(pages, policy, budget)).collect();
         Row { name, outcomes }
     };
     policies.par_iter().map(row).collect()

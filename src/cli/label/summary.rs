@@ -99,7 +99,6 @@ impl LabelSummary {
         for (what, words) in [
             ("terms to weigh less or delete (frequent in pages accepted wrongly)", &told.lower),
             ("words to add (frequent in relevant pages)", &told.add),
-            ("words of relevant pages that the threshold rejected", &told.missed),
         ] {
             let _ = writeln!(out, "\n{what}");
             if words.is_empty() {

@@ -80,8 +80,6 @@ pub struct Suggestions {
     pub lower: Vec<Telling>,
     /// Words that the lexicon lacks and that are more frequent in relevant pages than in the others.
     pub add: Vec<Telling>,
-    /// The same for relevant pages that were rejected, against the others.
-    pub missed: Vec<Telling>,
 }
 
 pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
@@ -92,11 +90,9 @@ pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
         };
         pages.iter().filter(wanted).collect()
     };
-    let others = of(false, None);
     Suggestions {
         lower: compare(&of(false, Some(true)), &of(true, Some(true)), |word| terms.contains(word)),
-        add: compare(&of(true, None), &others, |word| !terms.contains(word)),
-        missed: compare(&of(true, Some(false)), &others, |word| !terms.contains(word)),
+        add: compare(&of(true, None), &of(false, None), |word| !terms.contains(word)),
     }
 }
 
@@ -178,7 +174,6 @@ mod tests {
         assert_eq!(words(&told.lower), ["游戏"], "手机 is no term, 天气 is everywhere");
         assert_eq!(words(&told.add), ["教练", "门将"]);
         assert_eq!((told.add[0].with, told.add[0].against), (24, 0));
-        assert_eq!(words(&told.missed), ["教练", "门将"]);
         assert_eq!(told.lower[0].examples, ["题目", "题目"]);
     }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::Running;
 use super::ledger::PageSighting;
-use super::pages::{RELEVANT, SimulatedPages};
+use super::pages::{RELEVANT, SimulatedPage, SimulatedPages};
 use suidao_crawl::revisit::history::{DAY, Tracked};
 use suidao_crawl::revisit::plan::at_once;
 use suidao_crawl::revisit::settings::RefreshSettings;
@@ -13,7 +13,9 @@ use suidao_page::model::{HostId, Millis, PageChanges, UrlId};
 
 pub(super) struct CrawlValue {
     settings: RefreshSettings,
-    pages: Vec<(HostId, Tracked)>,
+    pages: Vec<Tracked>,
+    /// The value of a visit to each page; none of a page that is gone.
+    choices: Vec<Option<Choice>>,
     /// Pages to visit next, best last.
     due: Vec<UrlId>,
 }
@@ -21,24 +23,26 @@ pub(super) struct CrawlValue {
 impl CrawlValue {
     pub fn new(pages: &SimulatedPages) -> Self {
         let settings = RefreshSettings::default();
-        let known = |page: &super::pages::SimulatedPage| {
-            let mut known =
+        let tracked = |page: &SimulatedPage| {
+            let mut tracked =
                 Tracked::first(page.relevance, page.relevance >= RELEVANT, page.listing.is_some(), &settings);
-            known.inlinks = page.links;
-            (HostId(page.host), known)
+            tracked.inlinks = page.links;
+            tracked
         };
-        Self { pages: pages.pages.iter().map(known).collect(), settings, due: Vec::new() }
+        let tracked: Vec<Tracked> = pages.pages.iter().map(tracked).collect();
+        let choice = |(number, (page, tracked)): (u32, (&SimulatedPage, &Tracked))| {
+            let worth = tracked.worth(&settings)?;
+            Some(Choice { page: UrlId(number), host: HostId(page.host), worth, last: 0.0 })
+        };
+        let choices = (0..).zip(pages.pages.iter().zip(&tracked)).map(choice).collect();
+        Self { pages: tracked, choices, settings, due: Vec::new() }
     }
 }
 
 impl Running for CrawlValue {
     fn next(&mut self, now: f64) -> Option<u32> {
         if self.due.is_empty() {
-            let choice = |(number, (host, page)): (u32, &(HostId, Tracked))| {
-                let worth = page.worth(&self.settings)?;
-                Some(Choice { page: UrlId(number), host: *host, worth, last: page.asked.0 as f64 / DAY })
-            };
-            let choices = (0..).zip(&self.pages).filter_map(choice);
+            let choices = self.choices.iter().flatten().copied();
             let chosen = plan(choices, now, at_once(self.pages.len()), None, &FxHashMap::default());
             self.due.extend(chosen.into_iter().rev().map(|(page, _)| page));
         }
@@ -46,12 +50,10 @@ impl Running for CrawlValue {
     }
 
     fn saw(&mut self, sight: &PageSighting) {
-        let (_, page) = &mut self.pages[sight.page as usize];
-        if sight.gone {
-            page.retired = true;
-            return;
-        }
+        let (page, choice) = (&mut self.pages[sight.page as usize], &mut self.choices[sight.page as usize]);
         page.new_links += sight.new_links;
         page.visited(PageChanges { text: sight.changed, links: false }, Millis((sight.now * DAY) as u64));
+        let worth = page.worth(&self.settings).filter(|_| !sight.gone);
+        *choice = choice.and_then(|choice| Some(Choice { worth: worth?, last: sight.now, ..choice }));
     }
 }

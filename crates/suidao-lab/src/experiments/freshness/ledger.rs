@@ -9,8 +9,6 @@ pub(super) struct PageSighting {
     pub changed: bool,
     /// The page is gone and will not be visited again.
     pub gone: bool,
-    /// For a listing page: range of the numbers of the items shown, in order of appearance.
-    pub shown: Option<(u32, u32)>,
     /// Items shown that are new since the last visit.
     pub new_links: u32,
 }
@@ -31,15 +29,14 @@ impl<'a> VisitLedger<'a> {
         let facts = &self.pages.pages[at];
         let last = self.visits[at].last().copied().unwrap_or(0.0);
         let (seen, so_far) = (self.pages.changed(at, last), self.pages.changed(at, now));
-        let shown = facts.listing.map(|listing| (so_far.saturating_sub(listing.shown), so_far));
+        let first_shown = facts.listing.map(|listing| so_far.saturating_sub(listing.shown));
         self.visits[at].push(now);
         PageSighting {
             page,
             now,
             changed: so_far > seen,
             gone: facts.gone.is_some_and(|gone| gone <= now),
-            shown,
-            new_links: shown.map_or(0, |(first, end)| end - first.max(seen)),
+            new_links: first_shown.map_or(0, |first| so_far - first.max(seen)),
         }
     }
 

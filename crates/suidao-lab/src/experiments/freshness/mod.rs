@@ -5,13 +5,11 @@
 mod crawl_value;
 mod ledger;
 mod pages;
-mod planned;
 mod strides;
 
 pub use ledger::{FreshnessOutcome, MeasuredDays};
 pub use pages::SimulatedPages;
 
-use crate::experiments::plans::SnapshotPlan;
 use ledger::{PageSighting, VisitLedger};
 
 /// Chooses the next page. All start with the interval that the budget allows for all pages.
@@ -22,8 +20,6 @@ pub enum VisitPolicy {
     Proportional,
     /// Adaptive interval per page, as in Apache Nutch; of the due pages the most important first.
     Nutch,
-    /// Listing pages by a plan of 5 visits in 14 days, all others in turn.
-    Plan(SnapshotPlan),
     /// Azar et al. 2018, with the true rates.
     Azar,
     /// The policy of `suidao refresh`, with learned rates.
@@ -36,14 +32,13 @@ trait Running {
     fn saw(&mut self, sight: &PageSighting);
 }
 
-/// Spends `budget` requests a day until the last day; plans learn for the first `learning` days.
-pub fn simulate(pages: &SimulatedPages, policy: VisitPolicy, budget: f64, learning: f64) -> FreshnessOutcome {
+/// Spends `budget` requests a day until the last day.
+pub fn simulate(pages: &SimulatedPages, policy: VisitPolicy, budget: f64) -> FreshnessOutcome {
     let mut running: Box<dyn Running> = match policy {
         VisitPolicy::Uniform => Box::new(strides::by(pages, |_| 1.0)),
         VisitPolicy::Proportional => Box::new(strides::by(pages, |page| page.rate)),
         VisitPolicy::Azar => Box::new(strides::azar(pages, budget)),
         VisitPolicy::Nutch => Box::new(strides::NutchSchedule::new(pages, budget)),
-        VisitPolicy::Plan(method) => Box::new(planned::SnapshotPlanned::new(pages, method, learning)),
         VisitPolicy::CrawlValue => Box::new(crawl_value::CrawlValue::new(pages)),
     };
     let mut ledger = VisitLedger::new(pages);
@@ -65,7 +60,7 @@ mod tests {
     }
 
     fn told(pages: &SimulatedPages, policy: VisitPolicy) -> MeasuredDays {
-        simulate(pages, policy, 100.0, 28.0).window(28, 60)
+        simulate(pages, policy, 100.0).window(28, 60)
     }
 
     #[test]
@@ -86,7 +81,7 @@ mod tests {
     #[test]
     fn no_relevant_page_starves() {
         let pages = pages(1);
-        let outcome = |policy: VisitPolicy| simulate(&pages, policy, 100.0, 28.0);
+        let outcome = |policy: VisitPolicy| simulate(&pages, policy, 100.0);
         let (value, azar) = (outcome(VisitPolicy::CrawlValue), outcome(VisitPolicy::Azar));
         assert!(value.starved() == 0.0 && value.gap(1.0) < 50.0, "{} {}", value.starved(), value.gap(1.0));
         assert!(azar.starved() > 0.1 && azar.gap(1.0) == 60.0, "{} {}", azar.starved(), azar.gap(1.0));
@@ -96,17 +91,10 @@ mod tests {
     #[test]
     fn all_spend_the_budget_and_do_the_same_again() {
         let pages = pages(2);
-        for policy in [
-            VisitPolicy::Uniform,
-            VisitPolicy::Nutch,
-            VisitPolicy::Plan(SnapshotPlan::Miqp),
-            VisitPolicy::Plan(SnapshotPlan::Dynamic),
-            VisitPolicy::Azar,
-            VisitPolicy::CrawlValue,
-        ] {
-            let outcome = simulate(&pages, policy, 100.0, 28.0);
+        for policy in [VisitPolicy::Uniform, VisitPolicy::Nutch, VisitPolicy::Azar, VisitPolicy::CrawlValue] {
+            let outcome = simulate(&pages, policy, 100.0);
             assert!((outcome.window(0, 60).requests - 100.0).abs() < 0.1, "{policy:?}");
-            assert_eq!(outcome, simulate(&pages, policy, 100.0, 28.0), "{policy:?}");
+            assert_eq!(outcome, simulate(&pages, policy, 100.0), "{policy:?}");
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Strides {
 }
 
 /// Start position of a page in its first interval, 0 to 1, evenly spread.
-pub(super) fn phase(page: usize) -> f64 {
+fn phase(page: usize) -> f64 {
     ((page as f64 + 1.0) * 0.618_033_988_749_894_9).fract()
 }
 
