@@ -1,17 +1,82 @@
-//! Refresh: questions about known pages and due ones.
+//! Refresh: which pages are due, and which would be worth a visit.
 
 use rustc_hash::FxHashMap;
 
 use super::State;
 use crate::crawl::frontier::{EntryKey, QueueHead};
+use crate::crawl::politeness::millis;
 use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, place};
 use crate::crawl::urls::UrlRecord;
 use crate::revisit::history::{DAY, Tracked, days};
 use crate::revisit::plan::{MOST_AT_ONCE, at_once};
 use crate::revisit::{Choice, VisitValue, plan};
-use suidao_page::model::{Budget, CrawlUrl, LinkState, Millis, Priority, UrlId, Validators};
+use suidao_page::model::{Budget, CrawlUrl, LinkState, Millis, Priority, RefreshStep, UrlId, Validators};
+
+/// Milliseconds; longer than any round that finishes.
+const A_DAY: u64 = 86_400_000;
 
 impl State {
+    pub(super) fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        let (shortest, budget_wanted) = (refreshing.wanted.settings.shortest_ms(), refreshing.wanted.budget);
+        if let Some(budget) = step.budget {
+            let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
+            refreshing.round =
+                (budget != Budget::Spent).then_some(ActiveRound { budget, begun: at, ..ActiveRound::default() });
+            for id in left {
+                if self.urls.get(id).state == LinkState::Queued {
+                    self.set_state(id, LinkState::Fetched);
+                }
+            }
+        }
+        let reads_sources = step.due.is_empty() && step.budget != Some(Budget::Spent);
+        if reads_sources {
+            // Resets the hosts' failures too: they may be back. Those that failed last are asked when nothing else is
+            // left, and not sooner than a page would be.
+            let beyond = match budget_wanted {
+                Budget::PerDay(_) => millis(self.settings.politeness.patience).saturating_add(1),
+                _ => A_DAY,
+            };
+            let rest = self.hosts.stand_back(shortest, beyond, at);
+            for (host, until) in rest {
+                self.rest(host, until, at);
+            }
+        }
+        if let Some(refreshing) = &mut self.refreshing {
+            if reads_sources {
+                refreshing.sources_read = Some(at);
+            }
+            refreshing.signals.add(&step.sources, true);
+            if let Some(round) = &mut refreshing.round {
+                round.planned |= step.budget.is_none() && step.sources.is_empty();
+            }
+        }
+        self.make_sources_due(&step.sources);
+        if let Some(refreshing) = self.refreshing.as_mut().filter(|refreshing| refreshing.is_endless()) {
+            step.due.iter().for_each(|(id, _)| refreshing.count_visit(self.urls.get(*id).host(), at));
+        }
+        self.make_pages_due(&step.due);
+    }
+
+    /// Makes sources due, before all pages.
+    pub(super) fn make_sources_due(&mut self, sources: &[UrlId]) {
+        let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, f32::MAX)).collect();
+        self.make_pages_due(&due);
+    }
+
+    fn make_pages_due(&mut self, due: &[(UrlId, f32)]) {
+        for (id, value) in due {
+            let Some(refreshing) = &mut self.refreshing else { return };
+            if matches!(self.urls.get(*id).state, LinkState::Queued | LinkState::InFlight) {
+                continue;
+            }
+            refreshing.due.insert(*id, *value);
+            self.urls.get_mut(*id).forget_tries();
+            self.set_state(*id, LinkState::Queued);
+            self.queue_due(*id);
+        }
+    }
+
     /// Maximum number of sitemaps and feeds to read: a quarter of the requests for known pages, or one per ten pages if
     /// requests are not counted.
     pub fn most_sources(&self) -> usize {
