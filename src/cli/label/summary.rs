@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 use suidao::corpus::CorpusDocument;
 use suidao::html::{per_cent, thousands};
-use suidao::label::words::{LabelledPage, Suggestions, Telling, suggest};
+use suidao::label::words::{DistinctiveWord, LabelledPage, Suggestions, suggest};
 use suidao::label::{Estimate, IntervalEstimate, Strata, estimate};
 use suidao::topic::Topic;
 
@@ -48,7 +48,7 @@ impl LabelSummary {
         };
         let mut out = format!(
             "{} of {} pages labelled; page threshold {:.4}{}\n\n\
-             {:<9}  {:>10}  {:>8}  {:>8}  {:>11}  {:>12}  {:>22}  {:>22}  {:>5}\n",
+             {:<9}  {:>10}  {:>8}  {:>8}  {:>11}  {:>22}  {:>22}  {:>5}\n",
             thousands(told.labelled),
             thousands(told.pages),
             told.threshold,
@@ -58,7 +58,6 @@ impl LabelSummary {
             "labelled",
             "relevant",
             "at or above",
-            "reclassified",
             "precision",
             "recall",
             "F1"
@@ -68,13 +67,12 @@ impl LabelSummary {
             let mark = if number == Strata::THRESHOLD { "  current" } else { "" };
             let _ = writeln!(
                 out,
-                "{:<9.4}  {:>10}  {:>8}  {:>8}  {:>11}  {:>12}  {:>22}  {:>22}  {:>5}{mark}{}",
+                "{:<9.4}  {:>10}  {:>8}  {:>8}  {:>11}  {:>22}  {:>22}  {:>5}{mark}{}",
                 point.threshold,
                 thousands(point.pages),
                 point.labelled,
                 point.relevant,
                 thousands(point.accepted),
-                thousands(point.changed),
                 point.precision.as_ref().map_or_else(unknown, share),
                 point.recall.as_ref().map_or_else(unknown, share),
                 point.f1.map_or_else(unknown, |f1| format!("{f1:.3}")),
@@ -104,7 +102,7 @@ impl LabelSummary {
             if words.is_empty() {
                 out += "  none\n";
             }
-            for Telling { word, z, with, against, examples } in words {
+            for DistinctiveWord { word, z, with, against, examples } in words {
                 let example = examples.first().map_or("", String::as_str);
                 let _ = writeln!(out, "  {word}  z {z:.1}, {with} pages against {against}, as in “{example}”");
             }

@@ -7,9 +7,9 @@
 //! pages.
 
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::strata::Strata;
+use suidao_page::draw::Draw;
 use suidao_page::model::Relevance;
 
 const RESAMPLES: usize = 1_000;
@@ -33,9 +33,8 @@ pub struct StratumPoint {
     pub pages: u64,
     pub labelled: u64,
     pub relevant: u64,
-    /// Pages at or above the bound, and those that would change sides; known, not estimated.
+    /// Pages at or above the bound; known, not estimated.
     pub accepted: u64,
-    pub changed: u64,
     /// Share of the accepted that is relevant.
     pub precision: Option<IntervalEstimate>,
     /// Share of the relevant that is accepted.
@@ -70,77 +69,79 @@ pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
         point.labelled += 1;
         point.relevant += u64::from(label);
     }
-    let accepted = |from: usize| strata.each().skip(from).map(|(_, pages)| pages).sum::<u64>();
-    let figures = figures(&curve);
-    let is_told = |from: usize| curve[from..].iter().all(|point| point.pages == 0 || point.labelled > 0);
-    let (whole, pages) = (is_told(0) && accepted(0) > 0, accepted(0));
-    let told: Vec<bool> = (0..curve.len()).map(|from| is_told(from) && accepted(from) > 0).collect();
-    for (from, (point, [precision, recall, hit])) in curve.iter_mut().zip(&figures).enumerate() {
-        point.accepted = accepted(from);
-        point.changed = point.accepted.abs_diff(accepted(Strata::THRESHOLD));
-        point.precision = told[from].then_some(*precision);
-        point.recall = whole.then_some(*recall);
-        let relevant = figures[0][2].value;
-        point.f1 = whole.then(|| 2.0 * hit.value / (point.accepted as f64 + relevant).max(1.0));
+    for from in 0..curve.len() {
+        curve[from].accepted = curve[from..].iter().map(|point| point.pages).sum();
     }
-    let now = curve[Strata::THRESHOLD].clone();
+    let pages = curve[0].accepted;
+    let relevant = relevant_pages(&curve);
+    let is_labelled = |point: &StratumPoint| point.pages == 0 || point.labelled > 0;
+    let all_labelled = pages > 0 && curve.iter().all(is_labelled);
+    for from in 0..curve.len() {
+        let accepted = curve[from].accepted as f64;
+        let hits = |relevant: &[f64]| relevant[from..].iter().sum::<f64>();
+        if accepted > 0.0 && curve[from..].iter().all(is_labelled) {
+            curve[from].precision = Some(interval(&relevant, |relevant| hits(relevant) / accepted));
+        }
+        if all_labelled {
+            let recall = |relevant: &[f64]| if total(relevant) > 0.0 { hits(relevant) / total(relevant) } else { 0.0 };
+            curve[from].recall = Some(interval(&relevant, recall));
+            let observed = &relevant[0];
+            curve[from].f1 = Some(2.0 * hits(observed) / (accepted + total(observed)).max(1.0));
+        }
+    }
+    let current = curve[Strata::THRESHOLD].clone();
     // At the lowest bound every page is accepted.
     let best = curve[1..].iter().filter_map(|point| Some((point.f1?, point.threshold)));
     let best = best.max_by(|one, other| one.0.total_cmp(&other.0));
-    let suggested = best.filter(|(f1, _)| *f1 >= now.f1.unwrap_or_default() + GAIN).map(|(_, threshold)| threshold);
+    let is_better = |f1: f64| f1 >= current.f1.unwrap_or_default() + GAIN;
     Estimate {
         threshold: strata.threshold(),
         pages,
         labelled: labels.len() as u64,
-        relevant: whole.then_some(figures[0][2]),
-        precision: now.precision,
-        recall: now.recall,
+        relevant: all_labelled.then(|| interval(&relevant, total)),
+        precision: current.precision,
+        recall: current.recall,
+        suggested: best.filter(|(f1, _)| is_better(*f1)).map(|(_, threshold)| threshold),
         curve,
-        suggested,
     }
 }
 
-/// Precision, recall and relevant accepted pages of each point, by the shares of relevant pages in the strata.
-fn told(curve: &[StratumPoint], mut share: impl FnMut(&StratumPoint) -> f64) -> Vec<[f64; 3]> {
-    let relevant = curve.iter().map(|point| if point.labelled > 0 { point.pages as f64 * share(point) } else { 0.0 });
-    let relevant: Vec<f64> = relevant.collect();
-    let all: f64 = relevant.iter().sum();
-    let (mut accepted, mut hit) = (0.0, 0.0);
-    let falling = curve.iter().zip(&relevant).rev().map(|(point, relevant)| {
-        accepted += point.pages as f64;
-        hit += relevant;
-        [hit / f64::max(accepted, 1.0), if all > 0.0 { hit / all } else { 0.0 }, hit]
-    });
-    let mut rising: Vec<_> = falling.collect();
-    rising.reverse();
-    rising
+fn total(relevant: &[f64]) -> f64 {
+    relevant.iter().sum()
 }
 
-/// The same with intervals.
-fn figures(curve: &[StratumPoint]) -> Vec<[IntervalEstimate; 3]> {
-    let plain = |point: &StratumPoint| point.relevant as f64 / point.labelled as f64;
-    let mut turn = 0_u64;
-    let mut chance = || {
-        turn += 1;
-        (xxh3_64(&turn.to_le_bytes()) >> 11) as f64 / (1_u64 << 53) as f64
-    };
-    let mut anew = |point: &StratumPoint| {
-        let labelled = point.labelled as f64;
-        let likely = (point.relevant as f64 + 0.5) / (labelled + 1.0);
-        let drawn = (0..point.labelled).filter(|_| chance() < likely).count() as f64 / labelled;
-        // The population is finite: where all are labelled nothing is uncertain (Cochran 1977, eq. 2.20).
-        let left = (1.0 - labelled / point.pages as f64).max(0.0).sqrt();
-        (plain(point) + (drawn - likely) * left).clamp(0.0, 1.0)
-    };
-    let drawn: Vec<_> = (0..RESAMPLES).map(|_| told(curve, &mut anew)).collect();
-    let figure = |at: usize, which: usize, value: f64| {
-        let mut drawn: Vec<f64> = drawn.iter().map(|points| points[at][which]).collect();
-        drawn.sort_unstable_by(f64::total_cmp);
-        let (low, high) = (drawn[RESAMPLES / 40], drawn[RESAMPLES - 1 - RESAMPLES / 40]);
-        IntervalEstimate { value, low: low.min(value), high: high.max(value) }
-    };
-    let values = told(curve, plain).into_iter().enumerate();
-    values.map(|(at, values)| [0, 1, 2].map(|which| figure(at, which, values[which]))).collect()
+/// Relevant pages of each stratum: first according to the labels, then in each resample.
+fn relevant_pages(curve: &[StratumPoint]) -> Vec<Vec<f64>> {
+    let mut draw = Draw::new(0, 0, 0);
+    let observed = curve.iter().map(|point| point.pages as f64 * observed_share(point)).collect();
+    let mut resample = || curve.iter().map(|point| point.pages as f64 * resampled_share(point, &mut draw)).collect();
+    std::iter::once(observed).chain((0..RESAMPLES).map(|_| resample())).collect()
+}
+
+/// A figure of [`relevant_pages`].
+fn interval(relevant: &[Vec<f64>], figure: impl Fn(&[f64]) -> f64) -> IntervalEstimate {
+    let value = figure(&relevant[0]);
+    let mut resampled: Vec<f64> = relevant[1..].iter().map(|relevant| figure(relevant)).collect();
+    resampled.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (resampled[RESAMPLES / 40], resampled[RESAMPLES - 1 - RESAMPLES / 40]);
+    IntervalEstimate { value, low: low.min(value), high: high.max(value) }
+}
+
+/// Share of the labelled pages that is relevant; 0 without labels.
+fn observed_share(point: &StratumPoint) -> f64 {
+    point.relevant as f64 / point.labelled.max(1) as f64
+}
+
+fn resampled_share(point: &StratumPoint, draw: &mut Draw) -> f64 {
+    if point.labelled == 0 {
+        return 0.0;
+    }
+    let labelled = point.labelled as f64;
+    let likely = (point.relevant as f64 + 0.5) / (labelled + 1.0);
+    let drawn = (0..point.labelled).filter(|_| draw.chance(likely)).count() as f64 / labelled;
+    // The population is finite: where all are labelled nothing is uncertain (Cochran 1977, eq. 2.20).
+    let left = (1.0 - labelled / point.pages as f64).max(0.0).sqrt();
+    (observed_share(point) + (drawn - likely) * left).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -179,7 +180,7 @@ mod tests {
                 }
             }
             let now = &told.curve[Strata::THRESHOLD];
-            assert!((now.threshold - 0.1).abs() < 1e-6 && now.changed == 0, "{now:?}");
+            assert!((now.threshold - 0.1).abs() < 1e-6, "{now:?}");
             assert!((now.f1.unwrap() - 2.0 * precision * recall / (precision + recall)).abs() < 1e-9);
         }
     }
@@ -218,7 +219,7 @@ mod tests {
         let told = estimate(&strata, &pages);
         let suggested = told.suggested.unwrap();
         let point = told.curve.iter().find(|point| point.threshold == suggested).unwrap();
-        assert!(suggested < 0.25 && point.changed > 0, "{point:?}");
+        assert!(suggested < 0.25, "{point:?}");
         let true_f1 = |threshold: f64| {
             let hit = pages.iter().filter(|(score, label)| *label && f64::from(score.get()) >= threshold).count();
             let taken = pages.iter().filter(|(score, _)| f64::from(score.get()) >= threshold).count();

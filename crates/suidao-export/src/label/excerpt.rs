@@ -1,5 +1,7 @@
 //! The excerpt of a page for labelling: its beginning, and later passages with terms of the topic.
 
+use std::ops::Range;
+
 use suidao_page::text::fold;
 
 /// Characters of the beginning.
@@ -13,59 +15,56 @@ const PLACES: usize = 4;
 /// The excerpt of a text in pieces; true for an occurrence of a term.
 pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
     let letters: Vec<char> = text.chars().collect();
+    let lengths = term_lengths(text, terms);
+    let end = letters.len().min(BEGIN);
+    let mut excerpt = pieces(&letters, &lengths, 0..end);
+    let mut rest = end;
+    for _ in 0..PLACES {
+        let Some(term) = (rest..letters.len()).find(|&place| lengths[place] > 0) else { break };
+        let passage = term.saturating_sub(AROUND).max(end)..(term + AROUND).min(letters.len());
+        rest = passage.end + AROUND;
+        excerpt.push(("\n… ".to_owned(), false));
+        // A later passage is one line.
+        excerpt.extend(
+            pieces(&letters, &lengths, passage).into_iter().map(|(piece, is_term)| (piece.replace('\n', " "), is_term)),
+        );
+        excerpt.push((" …".to_owned(), false));
+    }
+    if rest == end && end < letters.len() {
+        excerpt.push((" …".to_owned(), false));
+    }
+    excerpt
+}
+
+/// For each character the length of the longest term that starts there; 0 for none.
+fn term_lengths(text: &str, terms: &[&str]) -> Vec<usize> {
     // Folding maps characters one to one, so positions agree.
     let folded: Vec<char> = fold(text).chars().collect();
     let terms: Vec<Vec<char>> = terms.iter().map(|term| fold(term).chars().collect()).collect();
-    let at = |place: usize| {
-        let fits = |term: &&Vec<char>| {
-            let end = place + term.len();
-            // An English term matches whole words only.
-            let whole = |at: usize, edge: Option<&char>| {
-                !(edge.is_some_and(char::is_ascii_alphanumeric)
-                    && folded.get(at).is_some_and(char::is_ascii_alphanumeric))
-            };
-            folded.get(place..end) == Some(&term[..])
-                && (place == 0 || whole(place - 1, term.first()))
-                && whole(end, term.last())
-        };
-        terms.iter().filter(|term| !term.is_empty()).filter(fits).map(Vec::len).max()
+    let is_english = |letter: Option<&char>| letter.is_some_and(char::is_ascii_alphanumeric);
+    let starts = |place: usize, term: &[char]| {
+        let end = place + term.len();
+        // An English term matches whole words only.
+        folded[place..].starts_with(term)
+            && !(is_english(term.first()) && place > 0 && is_english(folded.get(place - 1)))
+            && !(is_english(term.last()) && is_english(folded.get(end)))
     };
-    let add = |out: &mut Vec<(String, bool)>, letters: &[char], is_term: bool| match out.last_mut() {
-        Some((piece, false)) if !is_term => piece.extend(letters),
-        _ => out.push((letters.iter().collect(), is_term)),
-    };
-    let marked = |out: &mut Vec<(String, bool)>, letters: &[char], from: usize, to: usize| {
-        let mut place = from;
-        while place < to {
-            let term = at(place);
-            let length = term.unwrap_or(1);
-            add(out, &letters[place..place + length], term.is_some());
-            place += length;
-        }
-    };
-    let end = letters.len().min(BEGIN);
-    let mut out = Vec::new();
-    marked(&mut out, &letters, 0, end);
-    // A later passage is one line.
-    let flat: Vec<char> = letters.iter().map(|&letter| if letter == '\n' { ' ' } else { letter }).collect();
-    let mut place = end;
-    let mut shown = 0;
-    while place < letters.len() && shown < PLACES {
-        if at(place).is_some() {
-            let (from, to) = (place.saturating_sub(AROUND).max(end), (place + AROUND).min(letters.len()));
-            add(&mut out, &['\n', '…', ' '], false);
-            marked(&mut out, &flat, from, to);
-            add(&mut out, &[' ', '…'], false);
-            shown += 1;
-            place = to + AROUND;
-        } else {
-            place += 1;
-        }
+    let longest = |place| terms.iter().filter(|term| starts(place, term)).map(Vec::len).max().unwrap_or(0);
+    (0..folded.len()).map(longest).collect()
+}
+
+/// The characters of a range, terms apart from others.
+fn pieces(letters: &[char], lengths: &[usize], range: Range<usize>) -> Vec<(String, bool)> {
+    let mut pieces = Vec::new();
+    let mut place = range.start;
+    while place < range.end {
+        let is_term = lengths[place] > 0;
+        let others = (place..range.end).take_while(|&place| lengths[place] == 0).count();
+        let length = if is_term { lengths[place] } else { others };
+        pieces.push((letters[place..place + length].iter().collect(), is_term));
+        place += length;
     }
-    if shown == 0 && end < letters.len() {
-        add(&mut out, &[' ', '…'], false);
-    }
-    out
+    pieces
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! synced before the next page is shown. An incomplete line after a crash is removed at the next start.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
@@ -15,9 +15,7 @@ pub type Labels = FxHashMap<CrawlUrl, bool>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LabelError {
-    #[error("{}: cannot read or write the labels: {source}", path.display())]
-    Io { path: PathBuf, source: std::io::Error },
-    /// It is not a plain file, or too large.
+    /// It is not a plain file, too large, or cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// An invalid line, counted from 1.
@@ -39,23 +37,17 @@ impl LabelFile {
     /// # Errors
     /// [`LabelError`] names the file and the invalid line.
     pub fn open(path: &Path) -> Result<(Self, Labels), LabelError> {
-        let fail = |source| LabelError::Io { path: path.to_owned(), source };
-        let mut file = own::open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
-        let mut bytes = Vec::new();
-        (&file).take(own::LARGE + 1).read_to_end(&mut bytes).map_err(fail)?;
-        if bytes.len() as u64 > own::LARGE {
-            return Err(StoreError::TooLarge { path: path.to_owned(), most: own::LARGE }.into());
-        }
+        let mut file = own::open(path, OpenOptions::new().append(true).create(true))?;
+        let mut bytes = own::read(path, own::LARGE)?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         if is_torn(&bytes[whole..]) {
             bytes.truncate(whole);
-            file.set_len(whole as u64).map_err(fail)?;
+            file.set_len(whole as u64).map_err(StoreError::io(path, "write the labels"))?;
         }
         let labels = Self::parse(path, &String::from_utf8_lossy(&bytes))?;
-        file.seek(SeekFrom::End(0)).map_err(fail)?;
         // An editor may have left the last line without its end.
         if bytes.last().is_some_and(|&byte| byte != b'\n') {
-            file.write_all(b"\n").map_err(fail)?;
+            file.write_all(b"\n").map_err(StoreError::io(path, "write the labels"))?;
         }
         Ok((Self { path: path.to_owned(), file, written: Vec::new() }, labels))
     }
@@ -89,18 +81,19 @@ impl LabelFile {
         let answer = if relevant { "yes" } else { "no" };
         let line = format!("{url}\t{answer}\t{:.4}\t{stratum}\n", relevance.get());
         let mut add = || {
-            self.written.push(self.file.seek(SeekFrom::End(0))?);
+            self.written.push(self.file.metadata()?.len());
             self.file.write_all(line.as_bytes())?;
             self.file.sync_data()
         };
-        add().map_err(|source| LabelError::Io { path: self.path.clone(), source })
+        Ok(add().map_err(StoreError::io(&self.path, "write the labels"))?)
     }
 
     /// Removes the last answer of this session; false if there is none.
     pub fn undo(&mut self) -> Result<bool, LabelError> {
         let Some(begin) = self.written.pop() else { return Ok(false) };
         let cut = self.file.set_len(begin).and_then(|()| self.file.sync_data());
-        cut.map(|()| true).map_err(|source| LabelError::Io { path: self.path.clone(), source })
+        cut.map_err(StoreError::io(&self.path, "write the labels"))?;
+        Ok(true)
     }
 }
 

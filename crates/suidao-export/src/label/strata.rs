@@ -42,44 +42,25 @@ impl Strata {
         BOUNDS.iter().zip(self.pages).map(|(bound, pages)| (bound * self.threshold, pages))
     }
 
-    /// Sample size of each stratum, for a total of `sample`.
-    fn allocation(&self, sample: usize) -> Vec<usize> {
-        let mut given = vec![0; BOUNDS.len()];
-        for _ in 0..sample {
-            let open = (0..BOUNDS.len()).filter(|&stratum| (given[stratum] as u64) < self.pages[stratum]);
-            let Some(next) = open.min_by_key(|&stratum| given[stratum]) else { break };
-            given[next] += 1;
-        }
-        given
-    }
-
     /// The pages to label, in order: indexes into `pages`, which gives each page's score, its URL and whether it has a
     /// label. Labelled ones count towards the sample.
+    ///
+    /// Each stratum gives a page in turn, so that an early end leaves equally many of each, and the order reveals no
+    /// scores.
     pub fn draw(&self, pages: &[(Relevance, &str, bool)], sample: usize) -> Vec<usize> {
-        let mut of: [Vec<(u64, usize)>; BOUNDS.len()] = Default::default();
-        let mut answered = [0; BOUNDS.len()];
-        for (place, (score, url, known)) in pages.iter().enumerate() {
-            let stratum = self.of(*score);
-            if *known {
-                answered[stratum] += 1;
-            } else {
-                of[stratum].push((xxh3_64(url.as_bytes()), place));
-            }
-        }
-        let mut drawn: Vec<(u64, u64, usize)> = Vec::new();
-        for (stratum, wanted) in self.allocation(sample).into_iter().enumerate() {
-            let pages = &mut of[stratum];
-            pages.sort_unstable();
-            let left = wanted.saturating_sub(answered[stratum]).min(pages.len());
-            for (number, &(hash, place)) in (0..).zip(&pages[..left]) {
-                // Strata are interleaved evenly, so that an early end leaves some of each, and the order reveals no
-                // scores.
-                let share = (2 * number + 1) * 1_000_000 / (2 * left as u64);
-                drawn.push((share + hash % 100_000, hash, place));
-            }
-        }
-        drawn.sort_unstable();
-        drawn.into_iter().map(|(_, _, place)| place).collect()
+        let hash = |place: usize| xxh3_64(pages[place].1.as_bytes());
+        let mut places: Vec<usize> = (0..pages.len()).collect();
+        places.sort_by_key(|&place| (!pages[place].2, hash(place)));
+        let mut drawn = [0; BOUNDS.len()];
+        let turn = |place: usize| {
+            let turn = &mut drawn[self.of(pages[place].0)];
+            *turn += 1;
+            (*turn, hash(place), place)
+        };
+        let mut turns: Vec<(usize, u64, usize)> = places.into_iter().map(turn).collect();
+        turns.sort_unstable();
+        turns.truncate(sample);
+        turns.into_iter().map(|(_, _, place)| place).filter(|&place| !pages[place].2).collect()
     }
 }
 
@@ -101,15 +82,22 @@ mod tests {
         assert_eq!(strata.of(Relevance::new(strata.threshold() as f32)), Strata::THRESHOLD);
     }
 
+    /// Sample sizes of the strata.
+    fn drawn(scores: &[Relevance], sample: usize) -> [usize; BOUNDS.len()] {
+        let strata = Strata::new(Relevance::new(0.1), scores.iter().copied());
+        let urls: Vec<String> = (0..scores.len()).map(|n| n.to_string()).collect();
+        let pages: Vec<_> = scores.iter().zip(&urls).map(|(score, url)| (*score, url.as_str(), false)).collect();
+        let mut drawn = [0; BOUNDS.len()];
+        strata.draw(&pages, sample).into_iter().for_each(|place| drawn[strata.of(scores[place])] += 1);
+        drawn
+    }
+
     #[test]
     fn equally_many_are_asked_about_and_all_where_there_are_few() {
         let scores = scores(4000);
-        let strata = Strata::new(Relevance::new(0.1), scores.iter().copied());
-        let given = strata.allocation(200);
-        assert!(given.iter().all(|given| *given == 25), "{given:?}");
-        assert_eq!(strata.allocation(9_999).iter().sum::<usize>(), 4000);
-        let few = Strata::new(Relevance::new(0.1), [0.0, 0.0, 0.0, 0.5].map(Relevance::new).into_iter());
-        assert_eq!(few.allocation(3), [2, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(drawn(&scores, 200), [25; BOUNDS.len()]);
+        assert_eq!(drawn(&scores, 9_999).iter().sum::<usize>(), 4000);
+        assert_eq!(drawn(&[0.0, 0.0, 0.0, 0.5].map(Relevance::new), 3), [2, 0, 0, 0, 0, 0, 0, 1]);
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! Words that distinguish two groups of pages: terms that bring in irrelevant pages, and words of relevant pages that the
 //! lexicon lacks.
 //!
-//! The measure is the log-odds ratio with an informative Dirichlet prior: Monroe, Colaresi, Quinn, Fightin' Words,
-//! Political Analysis 16(4), 2008, eq. (16) for δ, (18) with the approximation (20) for its variance and (22) for z = δ /
-//! σ. A word counts once per page, so that a long page does not dominate. The prior is the words of both groups together,
-//! eq. (23).
+//! The measure is the z of the test for two proportions: the shares of pages with the word in the two groups. A word
+//! counts once per page, so that a long page does not dominate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -16,7 +14,7 @@ use suidao_page::topic::Lexicon;
 /// Smallest z of a suggestion: one in forty words reaches it by chance.
 const LEAST_Z: f64 = 1.96;
 
-const LEAST_PAGES: u32 = 3;
+const LEAST_PAGES: usize = 3;
 
 /// Fewest hosts with the word, or one in so many of many hosts: a word of one host's name or template only identifies the
 /// host.
@@ -25,9 +23,6 @@ const ONE_HOST_IN: usize = 4;
 
 /// Most words of each kind.
 const TOLD: usize = 20;
-
-/// Weight of the prior, in pages.
-const PRIOR: f64 = 10.0;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelledPage {
@@ -61,14 +56,14 @@ impl LabelledPage {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Telling {
+pub struct DistinctiveWord {
     pub word: String,
-    /// z of the log-odds ratio.
+    /// Standard errors between the shares of the two groups.
     pub z: f64,
     /// Pages of the first group with it.
-    pub with: u32,
+    pub with: usize,
     /// Pages of the second group with it.
-    pub against: u32,
+    pub against: usize,
     /// Titles of some pages of the first group.
     pub examples: Vec<String>,
 }
@@ -77,9 +72,9 @@ pub struct Telling {
 pub struct Suggestions {
     /// Terms of the lexicon that are more frequent in wrongly than in rightly accepted pages: lower their weight or
     /// delete them.
-    pub lower: Vec<Telling>,
+    pub lower: Vec<DistinctiveWord>,
     /// Words that the lexicon lacks and that are more frequent in relevant pages than in the others.
-    pub add: Vec<Telling>,
+    pub add: Vec<DistinctiveWord>,
 }
 
 pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
@@ -97,51 +92,40 @@ pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
 }
 
 /// Words that are more frequent in the first group and accepted by `wanted`, the most certain first.
-fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str) -> bool) -> Vec<Telling> {
-    let mut counts: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
-    for (group, pages) in [one, other].into_iter().enumerate() {
-        for word in pages.iter().flat_map(|page| &page.words) {
-            counts.entry(word).or_default()[group] += 1;
-        }
-    }
-    if one.is_empty() || other.is_empty() {
-        return Vec::new();
-    }
-    let total = |group: usize| counts.values().map(|count| f64::from(count[group])).sum::<f64>();
-    let totals = [total(0), total(1)];
-    // α of a word: the pages of both groups with it, scaled to the weight of the prior.
-    let scale = PRIOR / (one.len() + other.len()) as f64;
-    let all = scale * (totals[0] + totals[1]);
-    let hosts = |word: Option<&str>| {
-        let with = one.iter().filter(|page| word.is_none_or(|word| page.words.contains(word)));
-        with.map(|page| page.host.as_str()).collect::<BTreeSet<_>>().len()
-    };
-    let least_hosts = LEAST_HOSTS.max(hosts(None) / ONE_HOST_IN).min(hosts(None));
-    let telling = |(word, count): (&&str, &[u32; 2])| {
-        let alpha = scale * f64::from(count[0] + count[1]);
-        let odds = |group: usize| {
-            let (with, total) = (f64::from(count[group]) + alpha, totals[group] + all);
-            (with / (total - with).max(f64::MIN_POSITIVE)).ln()
+fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str) -> bool) -> Vec<DistinctiveWord> {
+    let least_hosts = LEAST_HOSTS.max(hosts(one) / ONE_HOST_IN).min(hosts(one));
+    let distinctive = |word: &String| {
+        let (with, against) = (with(one, word), with(other, word));
+        let found = DistinctiveWord {
+            word: word.clone(),
+            z: z([with.len(), against.len()], [one.len(), other.len()]),
+            with: with.len(),
+            against: against.len(),
+            examples: with.iter().take(2).map(|page| page.title.clone()).collect(),
         };
-        let variance = 1.0 / (f64::from(count[0]) + alpha) + 1.0 / (f64::from(count[1]) + alpha);
-        let examples = one.iter().filter(|page| page.words.contains(*word)).take(2).map(|page| page.title.clone());
-        Telling {
-            word: (*word).to_owned(),
-            z: (odds(0) - odds(1)) / variance.sqrt(),
-            with: count[0],
-            against: count[1],
-            examples: examples.collect(),
-        }
+        (found.with >= LEAST_PAGES && found.z >= LEAST_Z && hosts(&with) >= least_hosts).then_some(found)
     };
-    let mut told: Vec<Telling> = counts
-        .iter()
-        .filter(|(word, count)| count[0] >= LEAST_PAGES && wanted(word))
-        .map(telling)
-        .filter(|telling| telling.z >= LEAST_Z && hosts(Some(&telling.word)) >= least_hosts)
-        .collect();
-    told.sort_by(|a, b| b.z.total_cmp(&a.z).then_with(|| a.word.cmp(&b.word)));
-    told.truncate(TOLD);
-    told
+    let words: BTreeSet<&String> = one.iter().flat_map(|page| &page.words).filter(|word| wanted(word)).collect();
+    let mut found: Vec<DistinctiveWord> = words.into_iter().filter_map(distinctive).collect();
+    found.sort_by(|a, b| b.z.total_cmp(&a.z));
+    found.truncate(TOLD);
+    found
+}
+
+fn with<'a>(pages: &[&'a LabelledPage], word: &str) -> Vec<&'a LabelledPage> {
+    pages.iter().copied().filter(|page| page.words.contains(word)).collect()
+}
+
+fn hosts(pages: &[&LabelledPage]) -> usize {
+    pages.iter().map(|page| &page.host).collect::<BTreeSet<_>>().len()
+}
+
+/// The difference of two shares, `with` of `all` pages each, in standard errors.
+fn z(with: [usize; 2], all: [usize; 2]) -> f64 {
+    let (with, all) = (with.map(|pages| pages as f64), all.map(|pages| pages as f64));
+    let pooled = (with[0] + with[1]) / (all[0] + all[1]);
+    let variance = pooled * (1.0 - pooled) * (1.0 / all[0] + 1.0 / all[1]);
+    (with[0] / all[0] - with[1] / all[1]) / variance.sqrt()
 }
 
 #[cfg(test)]
@@ -157,8 +141,8 @@ mod tests {
         Lexicon::from_terms("体育", &[("足球", 0.9), ("游戏", 0.3), ("premier league", 0.2)])
     }
 
-    fn words(told: &[Telling]) -> Vec<&str> {
-        told.iter().map(|telling| telling.word.as_str()).collect()
+    fn words(told: &[DistinctiveWord]) -> Vec<&str> {
+        told.iter().map(|found| found.word.as_str()).collect()
     }
 
     #[test]
