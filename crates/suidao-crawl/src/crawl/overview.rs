@@ -2,9 +2,7 @@
 
 use std::cmp::Reverse;
 
-use suidao_page::model::{
-    CrawlUrl, Failure, FailureKind, HostId, LinkState, Millis, QueueEntry, QueueId, SkipReason, UrlId,
-};
+use suidao_page::model::{CrawlUrl, Failure, FailureKind, HostId, Millis, QueueEntry, QueueId, SkipReason, UrlId};
 
 use super::counts::Progress;
 use super::frontier::EntryKey;
@@ -175,10 +173,7 @@ impl State {
     }
 
     fn lanes(&self, most: usize) -> Vec<LaneView> {
-        let waits = |id: UrlId, claim: EntryKey| {
-            let known = self.urls.get(id);
-            known.state == LinkState::Queued && claim.is_of(known.place())
-        };
+        let waits = |id: UrlId, key: EntryKey| self.urls.get(id).is_current(key);
         let lanes = self.frontier.heads(most, waits).into_iter();
         let lanes = lanes.map(|(lane, ids)| LaneView {
             queue_id: lane,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::frontier::EntryKey;
 use super::texts::Texts;
 use suidao_page::model::{
     CrawlUrl, HostId, LinkState, NestedVec, PathState, Priority, QueueEntry, QueueId, Relevance, SkipReason,
@@ -22,6 +23,8 @@ pub(super) struct UrlRecord {
     pub state: LinkState,
     /// Why a link to it was dropped, if none was followed since; counted once.
     pub dropped: Option<SkipReason>,
+    /// It failed and waits until other URLs show whether its host answers: no entry of the frontier is current.
+    pub parked: bool,
     /// It was a page that is gone.
     pub was_page: bool,
     /// A later run may retry it: its address was private, or its host failed.
@@ -45,6 +48,11 @@ impl UrlRecord {
             priority: Priority::new(self.priority),
             path: PathState { depth: self.depth, hops: self.hops, k, inherited: Relevance::new(self.inherited) },
         }
+    }
+
+    /// Whether an entry of the frontier is the one to take.
+    pub fn is_current(&self, key: EntryKey) -> bool {
+        self.state == LinkState::Queued && !self.parked && key.is_of(self.place())
     }
 
     pub fn set_place(&mut self, place: QueueEntry) {
@@ -143,6 +151,7 @@ impl Urls {
             lane: 0,
             state: LinkState::Dropped,
             dropped: None,
+            parked: false,
             was_page: false,
             in_another_run: false,
             counts: 0,

@@ -20,7 +20,7 @@ const AT_END: u64 = 16;
 const HARVEST: u8 = b'H';
 
 /// Increase it when a part of the machine is stored differently: older checkpoints are then ignored.
-const LAYOUT: u32 = 4;
+const LAYOUT: u32 = 5;
 
 /// A digest of all settings that affect how events change the state.
 pub(super) fn settings(job: &Job) -> u64 {
@@ -121,7 +121,7 @@ impl Checkpoints {
     }
 
     fn write(&mut self, state: CheckpointState, crawl: &Crawl, harvest: &HarvestCurve) {
-        // An undelivered decision comes with a later batch; the state is saved after that.
+        // The crawl of one forum and a refresh have no checkpoints.
         let Some(pieces) = crawl.pieces() else { return };
         let curve = postcard::to_extend(harvest, vec![HARVEST]).expect("plain data is written to memory");
         match Checkpoint::write(&self.directory, state, std::iter::once(curve).chain(pieces)) {

@@ -6,7 +6,6 @@ use super::State;
 use crate::crawl::frontier::{EntryKey, QueueHead};
 use crate::crawl::politeness::millis;
 use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, place};
-use crate::crawl::urls::UrlRecord;
 use crate::revisit::history::{DAY, Tracked, days};
 use crate::revisit::plan::{MOST_AT_ONCE, at_once};
 use crate::revisit::{Choice, VisitValue, plan};
@@ -215,9 +214,7 @@ impl State {
     pub fn take_new(&mut self, turn: u64) -> Option<QueueHead> {
         let Self { urls, refreshing, frontier, .. } = self;
         let is_due = |id| refreshing.as_ref().is_some_and(|refreshing: &Refreshing| refreshing.due.contains_key(&id));
-        let is_current =
-            |known: &UrlRecord, key: EntryKey| known.state == LinkState::Queued && key.is_of(known.place());
-        frontier.pop(turn, |id, key| is_current(urls.get(id), key) && !is_due(id))
+        frontier.pop(turn, |id, key| urls.get(id).is_current(key) && !is_due(id))
     }
 
     /// One side has nothing that can be fetched. Returns whether the other side may use its share from now on.

@@ -132,6 +132,7 @@ impl State {
         if !used_up {
             return self.frontier.push(host, id, place);
         }
+        self.urls.get_mut(id).parked = true;
         record.parked.push(id);
         if record.parked.len() >= record.queued as usize {
             self.bring_back(host);
@@ -150,6 +151,7 @@ impl State {
     /// Queues a host's parked URLs again: it answers, only they remain, or it is given up.
     pub(super) fn bring_back(&mut self, host: HostId) {
         for id in std::mem::take(&mut self.hosts.get_mut(host).parked) {
+            self.urls.get_mut(id).parked = false;
             if self.urls.get(id).state == LinkState::Queued {
                 self.frontier.push(host, id, self.urls.get(id).place());
             }

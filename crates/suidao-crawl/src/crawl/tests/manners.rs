@@ -193,6 +193,23 @@ fn one_page_that_fails_is_given_up_and_its_host_is_not() {
 }
 
 #[test]
+fn a_page_that_failed_waits_for_others_of_its_host_after_a_restart_too() {
+    let pages: Vec<String> = (0..4).map(|n| format!("http://t.cn/{n}")).collect();
+    let web = star(&pages);
+    let answer = |url: &str, _: u64| {
+        let bad = url == "http://t.cn/0";
+        (if bad { failed(FailureKind::Status(503)) } else { page(&web, url) }, 100, None)
+    };
+    // Its third try, the last for now, comes back before the kill.
+    for kills in [&[][..], &[20_000]] {
+        let course = course(&polite(false), &["http://s.cn/"], 4, kills, &answer);
+        let asked: Vec<&str> = course.to("t.cn").iter().map(|asked| asked.url.as_str()).collect();
+        assert_eq!(asked[..4], ["http://t.cn/0", "http://t.cn/0", "http://t.cn/0", "http://t.cn/1"], "{kills:?}");
+        assert_eq!((fetched(&course), course.stop), (4, Stop::FrontierEmpty));
+    }
+}
+
+#[test]
 fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
     let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
