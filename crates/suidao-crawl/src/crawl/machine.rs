@@ -19,30 +19,12 @@ use super::frontier::QueueHead;
 use super::outcome::{FetchOutcome, ResponseMeta};
 use super::overview::{Overview, Unreached, WaitReasons};
 use super::refresh::{ActiveRound, PlannedVisit, Refreshing, is_over};
-use super::robots::OriginRobots;
 use super::run::Run;
 use super::settings::CrawlSettings;
 use super::state::State;
 use super::ticket::{FetchKind, Next, Ticket};
 use super::traps::TrapCounts;
 use crate::revisit::history::Histories;
-
-/// Seeds per batch: 256 batches may wait for the disk.
-const PORTION: usize = 256;
-
-/// A list of seeds, and how much of it was added.
-pub struct Seeding<'a> {
-    left: std::slice::Chunks<'a, CrawlUrl>,
-    plain: seeds::PlainHosts,
-    /// Without seeds there is one batch too, which begins the run.
-    begun: bool,
-}
-
-impl<'a> Seeding<'a> {
-    pub fn of(urls: &'a [CrawlUrl]) -> Self {
-        Self { left: urls.chunks(PORTION), plain: seeds::PlainHosts::of(urls), begun: false }
-    }
-}
 
 pub struct Crawl {
     pub(super) state: State,
@@ -82,10 +64,9 @@ impl Crawl {
 
     /// As [`Crawl::seed`], with the next portion of a list, so that a list of a million is not in memory as events at
     /// once; none when all are added.
-    pub fn seed_portion(&mut self, seeds: &mut Seeding, now: Millis) -> Option<Batch> {
-        let is_first = !std::mem::replace(&mut seeds.begun, true);
-        let portion = seeds.left.next().or(is_first.then_some(&[]))?;
-        Some(self.take_seeds(portion, &seeds.plain, now))
+    pub fn seed_portion(&mut self, seeds: &mut seeds::Seeding, now: Millis) -> Option<Batch> {
+        let portion = seeds.next()?;
+        Some(self.take_seeds(portion, seeds.plain(), now))
     }
 
     fn take_seeds(&mut self, seeds: &[CrawlUrl], plain: &seeds::PlainHosts, now: Millis) -> Batch {
@@ -353,7 +334,7 @@ impl Crawl {
                     let again = head.is_due();
                     self.state.set_state(head.id, LinkState::InFlight);
                     self.run.pages_in_flight += 1;
-                    let wanted = self.kind_of(head.id, &url, again, now);
+                    let wanted = choose::page_kind(&self.state, head.id, &url, again, now);
                     let validators = if again { self.state.validators(head.id) } else { None };
                     let ticket = self.start(head.host, url, wanted, again, now);
                     return Next::Fetch(Ticket { validators, ..ticket });
@@ -363,14 +344,10 @@ impl Crawl {
                     self.run.others_in_flight += 1;
                     return Next::Fetch(self.start(head.host, url, FetchKind::Soft404Probe(head.host), false, now));
                 }
-                HeadRuling::Robots => {
+                HeadRuling::Robots(url) => {
                     self.state.frontier.requeue(head);
                     self.run.others_in_flight += 1;
-                    let url = self.state.urls.url(head.id);
-                    let https = url.is_https();
-                    let robots = self.state.hosts.get(head.host).robots(https);
-                    let asked = robots.and_then(OriginRobots::redirected_to).cloned().unwrap_or_else(|| url.robots());
-                    let wanted = FetchKind::Robots { host: head.host, https };
+                    let (asked, wanted) = choose::robots_request(&self.state, head.host, &url);
                     let ticket = self.start(head.host, asked, wanted, false, now);
                     return Next::Fetch(Ticket { origin: url.origin(), ..ticket });
                 }
@@ -386,18 +363,6 @@ impl Crawl {
         self.state.hosts.groups.start(groups, now);
         self.state.count_request(again, true, now);
         Ticket { url, wanted, validators: None, host, groups, origin: String::new(), again }
-    }
-
-    fn kind_of(&self, id: UrlId, url: &CrawlUrl, again: bool, now: Millis) -> FetchKind {
-        if self.state.is_hints(id, again) {
-            return FetchKind::Sitemap(id);
-        }
-        let pages = self.state.hosts.of(url).map_or(0, |host| host.pages);
-        match self.state.forums.look(url, now) {
-            Some(look) => FetchKind::Forum(id, look),
-            None if self.state.forums.may_recognise(pages) => FetchKind::Page(id),
-            None => FetchKind::Plain(id),
-        }
     }
 
     /// The crawl ends; a round that did not reach its pages first records that they are no longer due.
@@ -424,10 +389,13 @@ impl Crawl {
         if self.state.open_shares() || self.state.call_deferred(now) {
             return None;
         }
-        if let Some(batch) = self.complete_forum(now) {
+        // Everything was fetched once: from now on boards are visited by schedule.
+        if self.state.forums.complete()
+            && let Some(batch) = self.visit_due(now)
+        {
             return Some(Next::Record(batch));
         }
-        match self.next_visit().or_else(|| self.plans_again(now)) {
+        match self.state.forums.next_visit().or_else(|| self.plans_again(now)) {
             Some(at) => Some(Next::Wait(Some(at))),
             None => Some(self.end(stop, now)),
         }
@@ -462,18 +430,6 @@ impl Crawl {
     fn visit_due(&mut self, now: Millis) -> Option<Batch> {
         let step = self.state.forums.visit_due(now)?;
         self.record(now, |draft| draft.push(Event::Forum(Box::new(step))))
-    }
-
-    /// Everything was fetched once: from now on boards are visited by schedule.
-    fn complete_forum(&mut self, now: Millis) -> Option<Batch> {
-        if !self.state.forums.complete() {
-            return None;
-        }
-        self.visit_due(now)
-    }
-
-    fn next_visit(&self) -> Option<Millis> {
-        self.state.forums.next_visit()
     }
 }
 

@@ -36,10 +36,11 @@ mod watch;
 
 pub use counts::Progress;
 pub use decide::offers::OfferedLink;
+pub use decide::seeds::Seeding;
 pub use forum_state::ForumMode;
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, StopConditions, bytes};
-pub use machine::{Crawl, Seeding};
+pub use machine::Crawl;
 pub use outcome::{FetchOutcome, ResponseMeta, outcome};
 pub use overview::{HostCounts, HostView, LaneView, Overview, Unreached, WaitReasons};
 pub use politeness::Politeness;

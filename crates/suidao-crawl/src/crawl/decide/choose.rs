@@ -6,11 +6,12 @@ use crate::crawl::frontier::QueueHead;
 use crate::crawl::groups::GroupId;
 use crate::crawl::politeness::millis;
 use crate::crawl::refresh::is_over;
-use crate::crawl::robots::RobotsAnswer;
+use crate::crawl::robots::{OriginRobots, RobotsAnswer};
 use crate::crawl::run::Run;
 use crate::crawl::state::{State, differs};
+use crate::crawl::ticket::FetchKind;
 use suidao_page::model::{
-    Budget, CrawlUrl, Event, HostId, Link, LinkDecision, Millis, Relevance, SkipReason, Stop, UrlOrigin,
+    Budget, CrawlUrl, Event, HostId, Link, LinkDecision, Millis, Relevance, SkipReason, Stop, UrlId, UrlOrigin,
 };
 
 /// Whether anything may be requested.
@@ -67,8 +68,8 @@ pub enum HeadRuling {
     Lowered,
     /// It is excluded, or its rank goes to another spelling.
     Removed,
-    /// The host's robots.txt is requested first.
-    Robots,
+    /// The robots.txt of this URL's origin is requested first.
+    Robots(CrawlUrl),
     /// This page, which cannot exist, is requested first.
     Probe(CrawlUrl),
     Fetch(CrawlUrl),
@@ -107,7 +108,7 @@ pub fn rule(draft: &mut Draft, head: QueueHead) -> HeadRuling {
             draft.push(Event::UrlExcluded { id: head.id, reason });
             HeadRuling::Removed
         }
-        Permission::AskRobots => HeadRuling::Robots,
+        Permission::AskRobots => HeadRuling::Robots(url),
         Permission::Granted => {
             let may_probe = |probe: &CrawlUrl| permission(state, head.host, probe, again, now) == Permission::Granted;
             state.probe(head.host, &url).filter(may_probe).map_or(HeadRuling::Fetch(url), HeadRuling::Probe)
@@ -141,6 +142,26 @@ fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, now: Milli
         RobotsAnswer::Ask => Permission::AskRobots,
         RobotsAnswer::Allowed => Permission::Granted,
     }
+}
+
+/// How a page of the frontier is read.
+pub fn page_kind(state: &State, id: UrlId, url: &CrawlUrl, again: bool, now: Millis) -> FetchKind {
+    if state.is_hints(id, again) {
+        return FetchKind::Sitemap(id);
+    }
+    let pages = state.hosts.of(url).map_or(0, |host| host.pages);
+    match state.forums.look(url, now) {
+        Some(look) => FetchKind::Forum(id, look),
+        None if state.forums.may_recognise(pages) => FetchKind::Page(id),
+        None => FetchKind::Plain(id),
+    }
+}
+
+/// The request for the robots.txt of a URL's origin: where it was redirected to, if it was.
+pub fn robots_request(state: &State, host: HostId, url: &CrawlUrl) -> (CrawlUrl, FetchKind) {
+    let https = url.is_https();
+    let redirected = state.hosts.get(host).robots(https).and_then(OriginRobots::redirected_to);
+    (redirected.cloned().unwrap_or_else(|| url.robots()), FetchKind::Robots { host, https })
 }
 
 /// What to do if no queue has anything that may be requested now.

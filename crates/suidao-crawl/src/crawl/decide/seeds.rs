@@ -7,6 +7,37 @@ use crate::crawl::draft::Draft;
 use crate::crawl::state::State;
 use suidao_page::model::{CrawlUrl, Event, HostId, Link, LinkDecision, LinkState, Relevance, UrlId, UrlOrigin};
 
+/// Seeds per batch: 256 batches may wait for the disk.
+const PORTION: usize = 256;
+
+/// A list of seeds, and how much of it was added.
+pub struct Seeding<'a> {
+    left: std::slice::Chunks<'a, CrawlUrl>,
+    plain: PlainHosts,
+    /// Without seeds there is one batch too, which begins the run.
+    begun: bool,
+}
+
+impl<'a> Seeding<'a> {
+    pub fn of(urls: &'a [CrawlUrl]) -> Self {
+        Self { left: urls.chunks(PORTION), plain: PlainHosts::of(urls), begun: false }
+    }
+
+    pub(in crate::crawl) fn plain(&self) -> &PlainHosts {
+        &self.plain
+    }
+}
+
+/// The portions, at least one.
+impl<'a> Iterator for Seeding<'a> {
+    type Item = &'a [CrawlUrl];
+
+    fn next(&mut self) -> Option<&'a [CrawlUrl]> {
+        let is_first = !std::mem::replace(&mut self.begun, true);
+        self.left.next().or(is_first.then_some(&[]))
+    }
+}
+
 /// Hosts that seeds name under http, by hashes of their names.
 pub struct PlainHosts(FxHashSet<u64>);
 
