@@ -16,3 +16,4 @@ pub mod text;
 pub mod toml_error;
 pub mod topic;
 pub mod visible;
+pub mod word_list;

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use suidao_page::model::{CrawlUrl, MissingPageAnswer, Sketch};
 use suidao_page::text::simhash::distance;
+use suidao_page::word_list::SectionWords;
 
 /// A text with more characters has content beyond the error message.
 const LONGEST: usize = 400;
@@ -20,43 +21,8 @@ const SHORT: u32 = 300;
 const NAME: &str = "suidao-no-such-page-";
 const CODE: usize = 16;
 
-/// Phrases of error pages, case-folded, in Chinese and English. Not a lone `404`, which may be a number.
-const SAID: [&str; 34] = [
-    "页面不存在",
-    "网页不存在",
-    "页面没有找到",
-    "页面未找到",
-    "找不到页面",
-    "找不到该页",
-    "找不到您",
-    "找不到你",
-    "无法找到",
-    "没有找到您",
-    "没有找到你",
-    "您访问的页面",
-    "你访问的页面",
-    "您要访问的",
-    "你要访问的",
-    "内容不存在",
-    "文章不存在",
-    "帖子不存在",
-    "主题不存在",
-    "信息不存在",
-    "已被删除",
-    "已经被删除",
-    "不存在或已",
-    "404错误",
-    "404 错误",
-    "错误404",
-    "not found",
-    "404 error",
-    "error 404",
-    "page doesn't exist",
-    "page does not exist",
-    "no longer available",
-    "no longer exists",
-    "could not be found",
-];
+/// Phrases of error pages, case-folded.
+static SAID: SectionWords = SectionWords::of(include_str!("words.txt"), "missing page");
 
 /// Whether a page's own text is an error message. `text`: its main text.
 pub fn says_so(title: &str, text: &str) -> bool {

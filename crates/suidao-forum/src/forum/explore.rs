@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use suidao_page::model::{BoardEntry, CrawlUrl, ForumMap, ForumPageView, PagingRule};
+use suidao_page::word_list::SectionWords;
 
 use super::analysis::is_list;
 use super::board::{BoardThresholds, classes};
@@ -16,6 +17,7 @@ use super::links::columns;
 use super::map::IdPattern;
 use super::paging::Paging;
 use super::shape::{Class, MatchedUrl, UrlClassifier};
+use crate::forum::WORDS;
 
 /// Pages fetched before giving up.
 const BUDGET: usize = 36;
@@ -25,30 +27,8 @@ const SAMPLES: usize = 3;
 const THREADS: usize = 3;
 
 /// Words in the URLs of boards, and of other pages: they only determine the order.
-const LIKELY: [&str; 14] =
-    ["board", "forum", "fid", "?f=", "/f/", "bbs", "node", "categor", "section", "bid", "kw=", "/c/", "group", "list"];
-const UNLIKELY: [&str; 20] = [
-    "user",
-    "member",
-    "profile",
-    "uid",
-    "space",
-    "login",
-    "register",
-    "search",
-    "post",
-    "reply",
-    "rss",
-    "feed",
-    "print",
-    "help",
-    "faq",
-    "calendar",
-    "attachment",
-    "goto",
-    "author",
-    "logout",
-];
+static LIKELY: SectionWords = SectionWords::of(WORDS, "board URLs");
+static UNLIKELY: SectionWords = SectionWords::of(WORDS, "other URLs");
 
 /// Recognises a forum by one of its boards: its records have authors, times and numbers of replies, unlike any other
 /// list. None if the page is not such a board.

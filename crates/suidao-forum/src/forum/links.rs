@@ -4,8 +4,10 @@ use rustc_hash::FxHashMap;
 
 use suidao_page::model::{CrawlUrl, PaginationLink, SightLink};
 use suidao_page::read::{DocumentLink, ParsedDocument};
+use suidao_page::word_list::SectionWords;
 
 use super::shape::{sessions, without};
+use crate::forum::WORDS;
 
 /// Characters of a link's text that are stored.
 const TEXT: usize = 120;
@@ -13,22 +15,7 @@ const TEXT: usize = 120;
 const MARK: usize = 12;
 
 /// Words for the next page, as a link's whole text without adjacent symbols.
-const NEXT: [&str; 14] = [
-    "下一页",
-    "下一頁",
-    "下页",
-    "下頁",
-    "后一页",
-    "後一頁",
-    "后页",
-    "次へ",
-    "次のページ",
-    "次の頁",
-    "다음",
-    "next",
-    "next page",
-    "older",
-];
+static NEXT: SectionWords = SectionWords::of(WORDS, "next page");
 /// Symbols for the next page, used if there are no words.
 const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 

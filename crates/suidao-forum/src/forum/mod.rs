@@ -4,6 +4,9 @@
 //! Papers: Li, Cheng, Guo, Zhang 2007 (board-topic correlation judgement, BTCJ); Du, Ma 2010 (incremental crawling by
 //! boards, BIC and BRA).
 
+/// Sections of words; see the file.
+const WORDS: &str = include_str!("words.txt");
+
 pub mod analysis;
 pub mod board;
 mod bodies;

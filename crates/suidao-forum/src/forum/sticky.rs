@@ -3,6 +3,8 @@
 use super::fields::{RecordPart, mode};
 use super::titles::ThreadLine;
 use super::tree::{NodeId, Tree, words_of};
+use crate::forum::WORDS;
+use suidao_page::word_list::SectionWords;
 
 /// Which lines are sticky: by a mark, or by a separator after the first few.
 pub(super) fn sticky(tree: &Tree, lines: &[ThreadLine]) -> Vec<bool> {
@@ -22,21 +24,7 @@ pub(super) fn sticky(tree: &Tree, lines: &[ThreadLine]) -> Vec<bool> {
 }
 
 fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
-    const SHOWN: [&str; 13] = [
-        "置顶",
-        "置頂",
-        "固顶",
-        "固頂",
-        "公告",
-        "sticky",
-        "pinned",
-        "announcement",
-        "stickied",
-        "announce",
-        "固定表示",
-        "注目",
-        "总置顶",
-    ];
+    static SHOWN: SectionWords = SectionWords::of(WORDS, "sticky");
     let says = |text: &str| {
         let lower = text.to_lowercase();
         // Only the whole text: a title may contain the word.

@@ -20,8 +20,10 @@ use super::descriptors;
 use super::failure;
 use super::guard::{Allowed, Guard, Lookup, system};
 use super::settings::{CheckedSettings, FetchSettings, SettingsError};
+use crate::fetch::LISTS;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use suidao_page::read::coding::{self, UnpackError};
+use suidao_page::word_list::SectionWords;
 
 /// Asks for pages first, and accepts anything.
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5";
@@ -36,43 +38,7 @@ const MOST_HEADERS: usize = 256;
 const OTHER_BODY: usize = 64 << 10;
 
 /// Prefixes of media types that are not pages.
-const NO_PAGES: [&str; 35] = [
-    "image/",
-    "video/",
-    "audio/",
-    "font/",
-    "model/",
-    "text/css",
-    "text/csv",
-    "text/calendar",
-    "text/javascript",
-    "application/download",
-    "application/ecmascript",
-    "application/epub",
-    "application/font",
-    "application/force-download",
-    "application/gzip",
-    "application/java",
-    "application/json",
-    "application/msword",
-    "application/octet-stream",
-    "application/pdf",
-    "application/postscript",
-    "application/rtf",
-    "application/vnd.",
-    "application/wasm",
-    "application/x-7z",
-    "application/x-bzip",
-    "application/x-font",
-    "application/x-gzip",
-    "application/x-javascript",
-    "application/x-msdownload",
-    "application/x-rar",
-    "application/x-shockwave",
-    "application/x-tar",
-    "application/x-zip",
-    "application/zip",
-];
+static NO_PAGES: SectionWords = SectionWords::of(LISTS, "no pages");
 
 #[derive(Debug, Error)]
 pub enum FetcherError {

@@ -13,7 +13,9 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::settings::SettingsError;
+use crate::fetch::LISTS;
 use suidao_page::model::CrawlUrl;
+use suidao_page::word_list::SectionWords;
 
 /// Replaces a secret in output.
 const HIDDEN: &str = "***";
@@ -198,26 +200,7 @@ impl Credential {
 }
 
 /// Header fields that the client sets itself.
-const NOT_OURS: [&str; 18] = [
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "if-modified-since",
-    "if-none-match",
-    "if-range",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-connection",
-    "range",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-];
+static NOT_OURS: SectionWords = SectionWords::of(LISTS, "own fields");
 
 /// Warns of a file with a secret that others on this machine can read.
 pub fn warn_if_open(path: &Path, what: &str) {

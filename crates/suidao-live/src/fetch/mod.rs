@@ -2,6 +2,9 @@
 //! a [`Failure`](suidao_page::model::Failure), within limits of time, size and address. Redirects, error statuses and
 //! retries are for the caller to handle.
 
+/// Sections of names; see the file.
+const LISTS: &str = include_str!("lists.txt");
+
 mod client;
 mod cookies;
 mod credentials;

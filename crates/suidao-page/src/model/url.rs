@@ -5,6 +5,8 @@ use thiserror::Error;
 use url::Url;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::word_list::SectionWords;
+
 /// Number of a URL in order of discovery, from 0; breaks ties in every order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UrlId(pub u32);
@@ -321,26 +323,7 @@ impl<'de> Deserialize<'de> for CrawlUrl {
 
 /// Campaign and session parameters, which do not change the page.
 fn is_noise(pair: &str) -> bool {
-    const NAMES: [&str; 18] = [
-        "spm",
-        "fbclid",
-        "gclid",
-        "dclid",
-        "yclid",
-        "msclkid",
-        "mc_cid",
-        "mc_eid",
-        "jsessionid",
-        "phpsessid",
-        "sessionid",
-        "session_id",
-        "sessid",
-        "cfid",
-        "cftoken",
-        "oscsid",
-        "zenid",
-        "phpsessionid",
-    ];
+    static NAMES: SectionWords = SectionWords::of(include_str!("parameters.txt"), "noise");
     // Names that may also stand for a section or story.
     const CODES: [&str; 3] = ["sid", "s", "session"];
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

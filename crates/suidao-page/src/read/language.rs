@@ -3,6 +3,7 @@
 use whatlang::{Detector, Lang};
 
 use super::hanzi::is_ideograph;
+use super::words::{self, SectionWords};
 
 /// An unknown language name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,91 +73,21 @@ fn all() -> String {
     codes.join(", ")
 }
 
-/// ISO 639-3 codes, each with its BCP 47 tag (RFC 5646) and other names in use.
-const TAGS: &[(&str, &[&str])] = &[
-    ("cmn", &["zh", "chi", "zho", "cn"]),
-    ("eng", &["en"]),
-    ("jpn", &["ja"]),
-    ("kor", &["ko"]),
-    ("deu", &["de"]),
-    ("fra", &["fr"]),
-    ("spa", &["es"]),
-    ("por", &["pt"]),
-    ("ita", &["it"]),
-    ("nld", &["nl"]),
-    ("rus", &["ru"]),
-    ("vie", &["vi"]),
-    ("tha", &["th"]),
-    ("ara", &["ar"]),
-    ("tur", &["tr"]),
-    ("pol", &["pl"]),
-    ("ind", &["id"]),
-    ("ukr", &["uk"]),
-    ("ces", &["cs"]),
-    ("hun", &["hu"]),
-    ("ron", &["ro"]),
-    ("bul", &["bg"]),
-    ("ell", &["el"]),
-    ("heb", &["he", "iw"]),
-    ("hin", &["hi"]),
-    ("ben", &["bn"]),
-    ("tam", &["ta"]),
-    ("tel", &["te"]),
-    ("urd", &["ur"]),
-    ("pes", &["fa", "fas"]),
-    ("swe", &["sv"]),
-    ("dan", &["da"]),
-    ("fin", &["fi"]),
-    ("nob", &["nb", "no", "nn"]),
-    ("slk", &["sk"]),
-    ("slv", &["sl"]),
-    ("srp", &["sr"]),
-    ("hrv", &["hr"]),
-    ("cat", &["ca"]),
-    ("est", &["et"]),
-    ("lav", &["lv"]),
-    ("lit", &["lt"]),
-    ("mkd", &["mk"]),
-    ("kat", &["ka"]),
-    ("hye", &["hy"]),
-    ("aze", &["az"]),
-    ("uzb", &["uz"]),
-    ("tuk", &["tk"]),
-    ("mya", &["my"]),
-    ("khm", &["km"]),
-    ("nep", &["ne"]),
-    ("sin", &["si"]),
-    ("jav", &["jv"]),
-    ("tgl", &["tl"]),
-    ("lat", &["la"]),
-    ("epo", &["eo"]),
-    ("yid", &["yi"]),
-    ("amh", &["am"]),
-    ("bel", &["be"]),
-    ("mar", &["mr"]),
-    ("kan", &["kn"]),
-    ("guj", &["gu"]),
-    ("pan", &["pa"]),
-    ("mal", &["ml"]),
-    ("ori", &["or"]),
-    ("aka", &["ak"]),
-    ("zul", &["zu"]),
-    ("sna", &["sn"]),
-    ("afr", &["af"]),
-    ("cym", &["cy"]),
-];
+/// An ISO 639-3 code, its BCP 47 tag (RFC 5646) and other names in use, separated by blanks.
+static LANGUAGES: SectionWords = SectionWords::of(words::LANGUAGES, "languages");
 
 /// The BCP 47 tag of an ISO 639-3 code (`zh` for `cmn`, `en` for `eng`), or the code itself.
 pub fn language_tag(code: &str) -> &str {
-    TAGS.iter().find(|(known, _)| *known == code).and_then(|(_, names)| names.first()).copied().unwrap_or(code)
+    let tag = |line: &&'static str| line.strip_prefix(code)?.strip_prefix(' ')?.split(' ').next();
+    LANGUAGES.iter().find_map(tag).unwrap_or(code)
 }
 
 /// The whatlang language of a BCP 47 tag.
 fn stated(tag: &str) -> Option<Lang> {
     let primary = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-    let is_name = |names: &[&str]| names.contains(&primary.as_str());
-    let code = TAGS.iter().find(|(_, names)| is_name(names)).map_or(primary.as_str(), |(code, _)| *code);
-    Lang::from_code(code)
+    let named =
+        |line: &&'static str| line.split_once(' ').filter(|(_, names)| names.split(' ').any(|name| name == primary));
+    Lang::from_code(LANGUAGES.iter().find_map(named).map_or(primary.as_str(), |(code, _)| code))
 }
 
 #[cfg(test)]

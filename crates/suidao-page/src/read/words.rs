@@ -1,51 +1,10 @@
-//! Word lists in `words/`: one word per line, `#` before a comment, `[name]` before a section.
+//! The word lists in `words/`.
 
-use std::ops::Deref;
-use std::sync::OnceLock;
+pub(super) use crate::word_list::SectionWords;
 
 pub(super) const AUTHORS: &str = include_str!("words/authors.txt");
 pub(super) const HTML: &str = include_str!("words/html.txt");
+pub(super) const LANGUAGES: &str = include_str!("words/languages.txt");
 pub(super) const LINES: &str = include_str!("words/lines.txt");
 pub(super) const ROLES: &str = include_str!("words/roles.txt");
 pub(super) const SCRIPTS: &str = include_str!("words/scripts.txt");
-
-/// The words of a section in order, loaded on first use. A word with a blank at either end is quoted.
-pub(crate) struct SectionWords {
-    file: &'static str,
-    section: &'static str,
-    words: OnceLock<Vec<&'static str>>,
-}
-
-impl SectionWords {
-    pub(crate) const fn of(file: &'static str, section: &'static str) -> Self {
-        Self { file, section, words: OnceLock::new() }
-    }
-
-    fn read(&self) -> Vec<&'static str> {
-        let lines = self.file.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let head = |line: &str| line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) == Some(self.section);
-        let section = lines.skip_while(|line| !head(line)).skip(1).take_while(|line| !line.starts_with('['));
-        section.map(|line| line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line)).collect()
-    }
-}
-
-impl Deref for SectionWords {
-    type Target = [&'static str];
-
-    fn deref(&self) -> &Self::Target {
-        self.words.get_or_init(|| self.read())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sections_hold_words_without_comments_and_keep_blanks_in_quotes() {
-        const FILE: &str = "# Head.\n[one]\nb\n\n# Why.\na\n[two]\n\"go to \"\n";
-        assert_eq!(*SectionWords::of(FILE, "one"), ["b", "a"]);
-        assert_eq!(*SectionWords::of(FILE, "two"), ["go to "]);
-        assert!(SectionWords::of(FILE, "three").is_empty());
-    }
-}

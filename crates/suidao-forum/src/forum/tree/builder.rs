@@ -5,12 +5,14 @@ use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, Namespace, local_name, ns};
 
 use super::{BASE, Node, Tree, words_of};
+use crate::forum::WORDS;
 use suidao_page::model::CrawlUrl;
 use suidao_page::read::hint::is_hidden;
 use suidao_page::read::markup::{attribute, fold_into};
 use suidao_page::read::names::{is_block, is_fallback, is_skipped};
 use suidao_page::read::references::References;
 use suidao_page::read::tree::{DEPTH, TreeStep, walk};
+use suidao_page::word_list::SectionWords;
 
 /// Maximum number of nodes per page.
 pub(super) const NODES: usize = 200_000;
@@ -20,33 +22,10 @@ const TEXT: usize = 4 << 20;
 const VALUE: usize = 2 << 10;
 
 /// Attributes that are stored.
-const ATTRIBUTES: [&str; 19] = [
-    "class",
-    "id",
-    "title",
-    "datetime",
-    "content",
-    "itemprop",
-    "itemscope",
-    "itemtype",
-    "href",
-    "src",
-    "alt",
-    "type",
-    "name",
-    "role",
-    "colspan",
-    "data-time",
-    "data-timestamp",
-    "aria-label",
-    "rel",
-];
+static ATTRIBUTES: SectionWords = SectionWords::of(WORDS, "attributes");
 
 /// Class words that express the state of a row.
-const STATES: [&str; 20] = [
-    "odd", "even", "alt", "first", "last", "hot", "new", "unread", "read", "online", "offline", "current", "active",
-    "locked", "lock", "top", "sticky", "pinned", "announce", "global",
-];
+static STATES: SectionWords = SectionWords::of(WORDS, "states");
 
 /// Parses a page found at `base`; links are encoded in `encoding`.
 pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Tree {
@@ -148,7 +127,7 @@ impl Builder {
             return self.top();
         }
         let mut attributes = Vec::new();
-        for name in ATTRIBUTES {
+        for &name in ATTRIBUTES.iter() {
             let own = tag.attrs.iter().find(|attribute| &*attribute.name.local == name);
             if let Some(value) = own.map(|attribute| &*attribute.value)
                 && value.len() <= VALUE

@@ -17,6 +17,8 @@ use tokio::time::{sleep, timeout};
 
 use super::pipe::{BrowserEvent, Pipe};
 use super::{RenderSettings, RendererError};
+use crate::fetch::LISTS;
+use suidao_page::word_list::SectionWords;
 
 /// Longest wait for the browser to start on a busy machine.
 const START: Duration = Duration::from_secs(60);
@@ -35,46 +37,7 @@ const NAMES: [&str; 6] =
 const HAND_OVER: &str = r#"exec 3<&0 4>&1 </dev/null >/dev/null; exec "$0" "$@""#;
 
 /// Turns off everything that sends requests of its own, opens windows or waits for a person.
-const FLAGS: [&str; 38] = [
-    "--headless=new",
-    "--remote-debugging-pipe",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--no-startup-window",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-extensions",
-    "--disable-component-extensions-with-background-pages",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-sync",
-    "--disable-domain-reliability",
-    "--disable-client-side-phishing-detection",
-    "--disable-search-engine-choice-screen",
-    "--disable-field-trial-config",
-    "--disable-breakpad",
-    "--disable-crash-reporter",
-    "--disable-background-timer-throttling",
-    "--disable-backgrounding-occluded-windows",
-    "--disable-renderer-backgrounding",
-    "--disable-hang-monitor",
-    "--disable-prompt-on-repost",
-    "--disable-quic",
-    "--disable-notifications",
-    "--deny-permission-prompts",
-    "--block-new-web-contents",
-    "--metrics-recording-only",
-    "--no-pings",
-    "--mute-audio",
-    "--password-store=basic",
-    "--use-mock-keychain",
-    "--blink-settings=imagesEnabled=false",
-    "--disk-cache-size=1",
-    "--media-cache-size=1",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,OmniboxNext,AimEnabled,PreloadTopChromeWebUI,Translate,MediaRouter,DialMediaRouteProvider,OptimizationHints,AutofillServerCommunication,InterestFeedContentSuggestions,Prerender2,NetworkTimeServiceQuerying",
-];
+static FLAGS: SectionWords = SectionWords::of(LISTS, "browser flags");
 
 /// The program to use: from the settings, the variable `CHROME`, or `PATH`.
 pub(super) fn find(settings: &RenderSettings) -> Result<PathBuf, RendererError> {
@@ -129,7 +92,7 @@ impl Chrome {
         let heap = settings.memory >> 21;
         let said = std::fs::File::create(root.join("said.txt")).map_err(system)?;
         let mut command = Command::new("sh");
-        command.args(["-c", HAND_OVER]).arg(program).args(FLAGS);
+        command.args(["-c", HAND_OVER]).arg(program).args(FLAGS.iter());
         command.arg(format!("--user-data-dir={}", root.display()));
         // No name resolves, and all connections, loopback included, go to a proxy that does not exist. So every request
         // must come through us.

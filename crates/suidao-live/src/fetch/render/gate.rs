@@ -3,29 +3,14 @@
 //! Scripts and their data are permitted; the text of a page needs nothing else. Only GET and HEAD are permitted, so
 //! nothing on a server changes.
 
+use crate::fetch::LISTS;
 use serde_json::Value;
 
 use suidao_page::model::CrawlUrl;
+use suidao_page::word_list::SectionWords;
 
 /// Counters and advertisers. They add no text, and a crawler should not be counted.
-const COUNTERS: [&str; 16] = [
-    "hm.baidu.com",
-    "cpro.baidustatic.com",
-    "pos.baidu.com",
-    "google-analytics.com",
-    "googletagmanager.com",
-    "googlesyndication.com",
-    "doubleclick.net",
-    "cnzz.com",
-    "umeng.com",
-    "51.la",
-    "51yes.com",
-    "growingio.com",
-    "sensorsdata.cn",
-    "mmstat.com",
-    "facebook.net",
-    "hotjar.com",
-];
+static COUNTERS: SectionWords = SectionWords::of(LISTS, "counters");
 
 /// Header fields of the browser's request that are forwarded, as far as scripts may set them.
 const PASSED: [&str; 3] = ["accept", "referer", "x-requested-with"];
@@ -95,7 +80,7 @@ pub(super) fn verdict(request: &BrowserRequest, main: &str) -> GateDecision {
     let Some(url) = url else { return GateDecision::Refuse };
     let host = url.host();
     let counts = |counter: &str| host.strip_suffix(counter).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    if COUNTERS.into_iter().any(counts) {
+    if COUNTERS.iter().any(|counter| counts(counter)) {
         return GateDecision::Refuse;
     }
     let streams = request.fields.iter().any(|(name, value)| name == "accept" && value.starts_with("text/event-stream"));

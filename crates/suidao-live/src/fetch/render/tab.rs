@@ -16,8 +16,10 @@ use super::gate::{BrowserRequest, GateDecision, verdict};
 use super::loader::Loader;
 use super::pipe::{BrowserEvent, Fault};
 use super::{RenderFailure, RenderSettings};
+use crate::fetch::LISTS;
 use crate::fetch::client::Subresource;
 use suidao_page::model::{CrawlUrl, Fetched};
+use suidao_page::word_list::SectionWords;
 
 /// Time limit for commands that do not depend on the page.
 const PROMPT: Duration = Duration::from_secs(10);
@@ -26,18 +28,7 @@ const PROMPT: Duration = Duration::from_secs(10);
 const COPY: Duration = Duration::from_secs(5);
 
 /// Header fields that no longer apply to the answer, or would make the browser do more than display it.
-const NOT_TOLD: [&str; 10] = [
-    "content-disposition",
-    "content-encoding",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "set-cookie",
-    "refresh",
-    "link",
-    "report-to",
-    "alt-svc",
-];
+static NOT_TOLD: SectionWords = SectionWords::of(LISTS, "hidden fields");
 
 const SNAPSHOT: &str = include_str!("snapshot.js");
 const UNPLUG: &str = include_str!("unplug.js");
