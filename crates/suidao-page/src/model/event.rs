@@ -30,6 +30,16 @@ pub enum UrlOrigin {
     Offered,
 }
 
+impl UrlOrigin {
+    /// The page, redirect or list that named it.
+    pub fn source(self) -> Option<UrlId> {
+        match self {
+            Self::Seed | Self::Named | Self::Offered => None,
+            Self::Link(from) | Self::Redirect(from) | Self::Listed(from) | Self::Canonical(from) => Some(from),
+        }
+    }
+}
+
 impl Event {
     /// The links in this event.
     pub fn links(&self) -> &[Link] {

@@ -56,12 +56,6 @@ impl UrlNames {
 
     /// Page or redirect by which it was found; `None` for a seed.
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
-        match self.find(id)?.origin {
-            UrlOrigin::Link(from)
-            | UrlOrigin::Redirect(from)
-            | UrlOrigin::Listed(from)
-            | UrlOrigin::Canonical(from) => Some(from),
-            UrlOrigin::Seed | UrlOrigin::Named | UrlOrigin::Offered => None,
-        }
+        self.find(id)?.origin.source()
     }
 }

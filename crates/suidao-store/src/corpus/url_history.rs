@@ -24,7 +24,7 @@ struct Linked {
 }
 
 /// A request for the URL, or a decision that replaced one.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Visit {
     at: String,
     status: Option<u16>,
@@ -86,7 +86,7 @@ impl UrlHistory {
             for event in &record?.batch.events {
                 match event {
                     Event::Discovered(found) => {
-                        origins.push(parent(found.origin));
+                        origins.push(found.origin.source());
                         if found.url == *url {
                             id = Some(found.id);
                         }
@@ -122,32 +122,23 @@ impl UrlHistory {
             let is_new = |event: &&Event| matches!(event, Event::Discovered(found) if id.is_some_and(|id| found.origin == UrlOrigin::Link(id)));
             let discovered = batch.events.iter().filter(is_new).count();
             for event in batch.events {
-                if let Some((status, what, changed)) = visit(&event, id) {
-                    let archive = archive.filter(|_| status.is_some());
-                    let again = matches!(&event, Event::PageFetched(page) if page.changes.is_some());
-                    let new_links = if again { discovered } else { 0 };
-                    history.visits.push(Visit {
-                        at: moment(batch.at),
-                        status,
-                        description: what,
-                        text_changed: changed,
-                        new_links,
-                        archive,
-                    });
+                if let Some(visit) = visit(&event, id, discovered) {
+                    let archive = archive.filter(|_| visit.status.is_some());
+                    history.visits.push(Visit { at: moment(batch.at), archive, ..visit });
                 }
-                pages += u64::from(matches!(&event, Event::PageFetched(page) if page.changes.is_none()));
                 if let Event::Discovered(found) = &event {
                     if mentioned.contains(&found.id) {
                         history.names.insert(found.id, found.url.clone());
                     }
                     history.path.extend(path.contains(&found.id).then(|| found.clone()));
                 }
-                if let Event::PageFetched(page) = &event
-                    && path.contains(&page.id)
-                {
-                    let brief = format!("  {:.3} {}", page.relevance.get(), verdict(page));
-                    let detailed = format!("{brief}, {}", describe_k(page.queued_as));
-                    history.page_summaries.insert(page.id, [brief, detailed]);
+                if let Event::PageFetched(page) = &event {
+                    pages += u64::from(page.changes.is_none());
+                    if path.contains(&page.id) {
+                        let brief = format!("  {:.3} {}", page.relevance.get(), verdict(page));
+                        let detailed = format!("{brief}, {}", describe_k(page.queued_as));
+                        history.page_summaries.insert(page.id, [brief, detailed]);
+                    }
                 }
                 history.take(event, &moment(batch.at), id, pages);
             }
@@ -374,36 +365,37 @@ impl fmt::Display for UrlHistory {
     }
 }
 
-/// A visit of the URL: status, words, and whether its text had changed.
-fn visit(event: &Event, id: Option<UrlId>) -> Option<(Option<u16>, String, bool)> {
+/// A visit of the URL, without time and archive. `new_links`: URLs first found in its batch.
+fn visit(event: &Event, id: Option<UrlId>, new_links: usize) -> Option<Visit> {
     let of = |other: UrlId| Some(other) == id;
-    let without_answer = |what: String| (None, what, false);
+    let answered = |status: u16, description: String| Visit { status: Some(status), description, ..Visit::default() };
+    let unanswered = |description: String| Visit { description, ..Visit::default() };
     Some(match event {
         Event::PageFetched(page) if of(page.id) => match page.changes {
-            None => (Some(page.status), format!("first fetch: {}", page.title), true),
+            None => Visit { text_changed: true, ..answered(page.status, format!("first fetch: {}", page.title)) },
             Some(PageChanges { text, links }) => {
-                let what = match (text, links) {
+                let description = match (text, links) {
                     (true, true) => "text and links changed",
                     (true, false) => "text changed",
                     (false, true) => "links changed, text unchanged",
                     (false, false) => "bytes changed, text and links unchanged",
                 };
-                (Some(page.status), what.to_owned(), text)
+                Visit { text_changed: text, new_links, ..answered(page.status, description.to_owned()) }
             }
         },
         Event::Unchanged { id, status, since, .. } if of(*id) => {
             let how = if *status == 304 { "not modified" } else { "identical bytes" };
-            (Some(*status), format!("{how} since {}", moment(*since)), false)
+            answered(*status, format!("{how} since {}", moment(*since)))
         }
         Event::Redirected { id, permanent, .. } if of(*id) => {
-            without_answer(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
+            unanswered(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
         }
-        Event::FetchRetried { id, failure } if of(*id) => without_answer(format!("{failure}; will be retried")),
-        Event::FetchFailed { id, failure } if of(*id) => without_answer(failure.to_string()),
-        Event::UrlExcluded { id, reason } if of(*id) => without_answer(format!("skipped: {}", reason.why())),
+        Event::FetchRetried { id, failure } if of(*id) => unanswered(format!("{failure}; will be retried")),
+        Event::FetchFailed { id, failure } if of(*id) => unanswered(failure.to_string()),
+        Event::UrlExcluded { id, reason } if of(*id) => unanswered(format!("skipped: {}", reason.why())),
         Event::PageGone { id, to } if of(*id) => {
             let why = if to.is_some() { "moved" } else { "missing for longer than refresh.grace" };
-            without_answer(format!("retired: {why}"))
+            unanswered(format!("retired: {why}"))
         }
         _ => return None,
     })
@@ -413,15 +405,6 @@ fn followed(link: &Link) -> Option<QueueEntry> {
     match link.decision {
         LinkDecision::Follow(entry) => Some(entry),
         LinkDecision::Drop(_) => None,
-    }
-}
-
-fn parent(origin: UrlOrigin) -> Option<UrlId> {
-    match origin {
-        UrlOrigin::Seed | UrlOrigin::Named | UrlOrigin::Offered => None,
-        UrlOrigin::Link(from) | UrlOrigin::Redirect(from) | UrlOrigin::Listed(from) | UrlOrigin::Canonical(from) => {
-            Some(from)
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::tunnels::{NONE, TreePage};
-use suidao_page::model::{Event, SkipReason, UrlId, UrlOrigin};
+use suidao_page::model::{Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::Record;
 use suidao_store::store::skipped::Standings;
@@ -59,13 +59,7 @@ impl<'a> ReportAccumulator<'a> {
                 Event::Discovered(found) => {
                     self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NONE));
                     self.places.push(NONE);
-                    self.origins.push(match found.origin {
-                        UrlOrigin::Seed | UrlOrigin::Named | UrlOrigin::Offered => NONE,
-                        UrlOrigin::Link(from)
-                        | UrlOrigin::Redirect(from)
-                        | UrlOrigin::Listed(from)
-                        | UrlOrigin::Canonical(from) => from.0,
-                    });
+                    self.origins.push(found.origin.source().map_or(NONE, |from| from.0));
                 }
                 Event::PageFetched(page) => {
                     self.archived += record.archive.map_or(0, |location| location.length);
