@@ -77,17 +77,13 @@ pub struct Suggestions {
     pub add: Vec<DistinctiveWord>,
 }
 
-pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
+pub fn suggest<'a>(pages: &'a [LabelledPage], lexicon: &Lexicon) -> Suggestions {
     let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
-    let of = |relevant: bool, accepted: Option<bool>| -> Vec<&LabelledPage> {
-        let wanted = |page: &&LabelledPage| {
-            page.relevant == relevant && accepted.is_none_or(|accepted| page.accepted == accepted)
-        };
-        pages.iter().filter(wanted).collect()
-    };
+    let (relevant, others): (Vec<_>, Vec<_>) = pages.iter().partition(|page| page.relevant);
+    let accepted = |pages: &[&'a LabelledPage]| pages.iter().copied().filter(|page| page.accepted).collect::<Vec<_>>();
     Suggestions {
-        lower: compare(&of(false, Some(true)), &of(true, Some(true)), |word| terms.contains(word)),
-        add: compare(&of(true, None), &of(false, None), |word| !terms.contains(word)),
+        lower: compare(&accepted(&others), &accepted(&relevant), |word| terms.contains(word)),
+        add: compare(&relevant, &others, |word| !terms.contains(word)),
     }
 }
 

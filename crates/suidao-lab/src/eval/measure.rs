@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::run::StrategyRun;
 use suidao_view::html::thousands;
+use suidao_view::plot::Interval;
 
 /// The result of a run at a cutoff. A run that ended earlier counts as continued without finding anything; otherwise
 /// stopping early would be the best strategy.
@@ -122,6 +123,15 @@ impl RunMeasure {
             let halves = (value * 2.0).round() / 2.0;
             let whole = thousands(halves.trunc() as u64);
             if halves.fract() == 0.0 { whole } else { whole + ".5" }
+        }
+    }
+
+    /// A median, with its interval if there is one.
+    pub fn in_words(self, at: Interval) -> String {
+        let median = self.show(at.median);
+        match at.range {
+            Some((low, high)) => format!("{median} [{}, {}]", self.show(low), self.show(high)),
+            None => median,
         }
     }
 }

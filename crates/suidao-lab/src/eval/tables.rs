@@ -26,21 +26,15 @@ pub fn table(comparison: &Comparison) -> String {
     let mut rows = vec![head];
     for (strategy, name) in comparison.strategies().iter().enumerate() {
         let mut row = vec![name.clone()];
-        row.extend(columns.iter().map(|&(measure, mark)| cell(comparison, strategy, measure, mark)));
+        row.extend(columns.iter().map(|&(measure, mark)| {
+            let at = comparison.at(ComparisonScope::All, strategy, measure, mark);
+            at.map_or_else(|| "-".to_owned(), |at| measure.in_words(at))
+        }));
         rows.push(row);
     }
     let cases = comparison.cases(ComparisonScope::All);
     let range = if cases > 1 { format!(", median [95% interval] of {cases} runs each") } else { String::new() };
     format!("{}{range}\n\n{}", sentence_case(measure.title()), aligned(&rows))
-}
-
-fn cell(comparison: &Comparison, strategy: usize, measure: RunMeasure, mark: usize) -> String {
-    let Some(interval) = comparison.at(ComparisonScope::All, strategy, measure, mark) else { return "-".to_owned() };
-    let median = measure.show(interval.median);
-    match interval.range {
-        Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
-        None => median,
-    }
 }
 
 /// The first column left-aligned, all others right-aligned.

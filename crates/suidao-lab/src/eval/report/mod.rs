@@ -117,7 +117,7 @@ impl Page<'_> {
         let (comparison, rivals, pages) = (self.comparison, self.rivals(), self.comparison.pages());
         let &first = rivals.first()?;
         let at = |measure: RunMeasure, mark: usize| {
-            comparison.at(ComparisonScope::All, first, measure, mark).map(|at| in_words(measure, at))
+            comparison.at(ComparisonScope::All, first, measure, mark).map(|at| measure.in_words(at))
         };
         let told = if shares(comparison, ComparisonScope::All) {
             let marks = comparison.marks().iter();
@@ -145,7 +145,7 @@ impl Page<'_> {
             let known = |&strategy: &usize| {
                 let at = comparison.at(ComparisonScope::All, strategy, measure, mark)?;
                 let (name, style) = (self.name(strategy), self.style(strategy));
-                Some(IntervalRow { name, style, at, text: in_words(measure, at), ahead: self.is_ahead(strategy) })
+                Some(IntervalRow { name, style, at, text: measure.in_words(at), ahead: self.is_ahead(strategy) })
             };
             let mut rows: Vec<IntervalRow> = self.of(measure).iter().filter_map(known).collect();
             rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
@@ -203,14 +203,6 @@ impl Page<'_> {
             bars(self.name(*strategy), self.style(*strategy), counts, largest, &tunnel_note(counts))
         };
         (largest > 0.0).then(|| counts.iter().map(plot).collect())
-    }
-}
-
-fn in_words(measure: RunMeasure, at: Interval) -> String {
-    let median = measure.show(at.median);
-    match at.range {
-        Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
-        None => median,
     }
 }
 
