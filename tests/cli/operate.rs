@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{Ended, Running, Stage, events, finite, records, run, snapshot, suidao, tools};
+use crate::support::{Answer, Ended, Running, Stage, ask, events, finite, records, run, snapshot, suidao, tools};
 use scraper::{Html, Selector};
 use serde_json::Value;
 use suidao::model::Event;
@@ -170,12 +170,6 @@ struct Watched {
     address: String,
 }
 
-struct Got {
-    status: u16,
-    head: String,
-    body: String,
-}
-
 impl Watched {
     fn new() -> Self {
         let options = ServerOptions { delay: Duration::from_millis(150), ..ServerOptions::default() };
@@ -196,17 +190,11 @@ impl Watched {
         Self { stage, running, address }
     }
 
-    fn ask(&self, method: &str, path: &str, host: &str) -> Got {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Got { status, head: head.to_lowercase(), body: body.to_owned() }
+    fn ask(&self, method: &str, path: &str, host: &str) -> Answer {
+        ask(&self.address, method, path, host, "")
     }
 
-    fn get(&self, path: &str) -> Got {
+    fn get(&self, path: &str) -> Answer {
         let got = self.ask("GET", path, &self.address);
         assert_eq!(got.status, 200, "{path}\n{}", got.body);
         got

@@ -2,11 +2,9 @@
 //! in a real browser if there is one.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::process::Command;
 
-use crate::support::{Running, Stage, finite, run, suidao, tools};
+use crate::support::{Answer, Running, Stage, ask, finite, run, suidao, tools};
 use scraper::{Html, Selector};
 use serde_json::Value;
 use suidao::world::ServerOptions;
@@ -16,12 +14,6 @@ struct Served {
     stage: Stage,
     running: Running,
     address: String,
-}
-
-struct Got {
-    status: u16,
-    head: String,
-    body: String,
 }
 
 impl Served {
@@ -39,22 +31,12 @@ impl Served {
         Self { stage, running, address }
     }
 
-    fn ask(&self, method: &str, path: &str, language: &str) -> Got {
+    fn ask(&self, method: &str, path: &str, language: &str) -> Answer {
         self.ask_as(&self.address, method, path, language)
     }
 
-    fn ask_as(&self, host: &str, method: &str, path: &str, language: &str) -> Got {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAccept-Language: {language}\r\nConnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Got { status, head: head.to_lowercase(), body: body.to_owned() }
+    fn ask_as(&self, host: &str, method: &str, path: &str, language: &str) -> Answer {
+        ask(&self.address, method, path, host, &format!("Accept-Language: {language}\r\n"))
     }
 
     fn get(&self, path: &str) -> Html {

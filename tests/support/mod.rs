@@ -308,6 +308,24 @@ pub fn warcio_says(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(check).collect()
 }
 
+/// An answer of a server of the program; the head in lower case.
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// Asks the program's server at an address; `fields`: further header fields, each with its line end.
+pub fn ask(address: &str, method: &str, path: &str, host: &str, fields: &str) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{fields}Connection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+}
+
 /// The head of a request as it arrived, and its target.
 pub fn request(stream: &mut TcpStream) -> std::io::Result<(String, String)> {
     let mut head = Vec::new();
