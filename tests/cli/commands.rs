@@ -413,6 +413,7 @@ fn added_links_are_judged_queued_and_fetched_once() {
     run(stage.crawl("added", &[&["--max-pages", "60"][..], &add].concat())).expect(0);
     let printed = stdout_of(&["why", text(&stage.path("added")), page.as_str()]);
     assert!(printed.contains("added with --add") && printed.contains(": relevant"), "{printed}");
+    assert!(printed.contains(", depth 1; added with --add\n"), "its scores: {printed}");
     assert_eq!(crate::support::pages(&stage.path("added"))[&page], 1);
 
     std::fs::write(&list, "http://a.test/ 足球\nnot a url\n").unwrap();

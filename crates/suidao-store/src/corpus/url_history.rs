@@ -16,11 +16,14 @@ use suidao_page::read::language_tag;
 /// Most links listed; their total number is given too.
 const MOST_LINKS: usize = 10;
 
-/// A link to it and the page with that link; `None` for the list of seeds.
+/// A link to it and the page with that link; `None` for a seed and for a URL of `--add`.
 #[derive(Serialize)]
 struct Linked {
     page: Option<String>,
     link: Link,
+    /// It came with `--add` and is judged as a link.
+    #[serde(skip)]
+    is_added: bool,
 }
 
 /// A request for the URL, or a decision that replaced one.
@@ -48,9 +51,10 @@ pub struct UrlHistory {
     /// The outcome for people: in brief, and with queue and k.
     #[serde(skip)]
     summary: [String; 2],
-    /// It was skipped because the robots.txt of its host was unreachable: the cause.
+    /// It waits for its host, or was skipped because of it.
     #[serde(skip)]
-    host_unreachable: bool,
+    depends_on_host: bool,
+    /// Why the last request for the robots.txt of its host failed, if it did.
     #[serde(skip)]
     robots_failure: Option<Failure>,
     /// The pages on the path in words: in brief, and with k.
@@ -149,6 +153,7 @@ impl UrlHistory {
             history.summary = status.each_ref().map(|status| format!("  {status}\n"));
             let [_, status] = status;
             history.outcome = json!({ "status": status, "reason": reason });
+            history.depends_on_host = reason.is_none();
         }
         Ok(Some(history))
     }
@@ -163,7 +168,7 @@ impl UrlHistory {
             page_summaries: FxHashMap::default(),
             names: FxHashMap::default(),
             summary: Default::default(),
-            host_unreachable: false,
+            depends_on_host: false,
             robots_failure: None,
         }
     }
@@ -171,14 +176,18 @@ impl UrlHistory {
     fn take(&mut self, event: Event, at: &str, id: Option<UrlId>, pages: u64) {
         if let Some(from) = source_of(&event) {
             let to_it = event.links().iter().filter(|link| Some(link.to) == id);
-            let linked: Vec<Linked> = to_it.map(|link| Linked { page: Some(self.name(from)), link: *link }).collect();
+            let linked: Vec<Linked> =
+                to_it.map(|link| Linked { page: Some(self.name(from)), link: *link, is_added: false }).collect();
             self.links.extend(linked);
         }
         let name = |link: Option<Link>| link.map(|link| self.name(link.to));
         let same = |summary: String| [summary.clone(), summary];
         let (outcome, summary) = match event {
-            Event::SeedJudged(link) | Event::LinkOffered(link) if Some(link.to) == id => {
-                return self.links.push(Linked { page: None, link });
+            Event::SeedJudged(link) if Some(link.to) == id => {
+                return self.links.push(Linked { page: None, link, is_added: false });
+            }
+            Event::LinkOffered(link) if Some(link.to) == id => {
+                return self.links.push(Linked { page: None, link, is_added: true });
             }
             Event::Robots { origin, failure, .. }
                 if origin.split_once("://").is_some_and(|(_, host)| *host == *self.url.authority()) =>
@@ -216,7 +225,7 @@ impl UrlHistory {
             }
             Event::UrlExcluded { id: of, reason } if Some(of) == id => {
                 let why = reason.why();
-                self.host_unreachable = reason.is_hosts();
+                self.depends_on_host = reason.is_hosts();
                 (json!({ "skipped": at, "reason": reason, "why": why }), same(format!("skipped {at}: {why}")))
             }
             _ => return,
@@ -230,7 +239,8 @@ impl UrlHistory {
     /// Links to it, the best first: followed before dropped, then by scores, then by priority, then in order of
     /// discovery.
     fn scored_links(&self) -> Vec<&Linked> {
-        let mut links: Vec<&Linked> = self.links.iter().filter(|linked| linked.page.is_some()).collect();
+        let mut links: Vec<&Linked> =
+            self.links.iter().filter(|linked| linked.page.is_some() || linked.is_added).collect();
         links.sort_by(|one, other| {
             let (mine, its) = (followed(&one.link), followed(&other.link));
             let evidence = other.link.relevance.get().total_cmp(&one.link.relevance.get());
@@ -302,14 +312,16 @@ impl fmt::Display for UrlHistory {
         let detailed = out.alternate();
         write!(out, "{}\n{}", self.url, self.summary[usize::from(detailed)])?;
         if let Some(failure) =
-            self.robots_failure.as_ref().filter(|_| self.host_unreachable && self.outcome.get("reason").is_some())
+            self.robots_failure.as_ref().filter(|_| self.depends_on_host && self.outcome.get("reason").is_some())
         {
             writeln!(out, "  last robots.txt request to the host: {failure}")?;
         }
-        if self.visits.len() > 1 {
+        // A single visit is the outcome, except a failure of a URL that is queued again.
+        let are_shown = self.visits.len() > 1 || self.outcome.get("status").is_some() && !self.visits.is_empty();
+        if are_shown {
             writeln!(out, "visits:")?;
         }
-        for visit in self.visits.iter().filter(|_| self.visits.len() > 1) {
+        for visit in self.visits.iter().filter(|_| are_shown) {
             let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
             write!(out, "  {}  {status}  {}", visit.at, visit.description)?;
             if visit.new_links > 0 {
@@ -323,7 +335,7 @@ impl fmt::Display for UrlHistory {
         if !links.is_empty() {
             writeln!(out, "scored links to it, best first: {}", links.len())?;
         }
-        for Linked { page: on, link } in links.iter().take(MOST_LINKS) {
+        for Linked { page: on, link, is_added } in links.iter().take(MOST_LINKS) {
             let [anchor, context, url] = [link.scores.anchor, link.scores.context, link.scores.url];
             let verdict = match link.decision {
                 LinkDecision::Follow(entry) => describe_entry(entry, detailed),
@@ -331,12 +343,16 @@ impl fmt::Display for UrlHistory {
             };
             writeln!(
                 out,
-                "  {:.3} (anchor {:.3}, context {:.3}, URL {:.0}); {verdict}; on {}",
+                "  {:.3} (anchor {:.3}, context {:.3}, URL {:.0}); {verdict}; {}",
                 link.relevance.get(),
                 anchor.get(),
                 context.get(),
                 url.get(),
-                on.as_deref().unwrap_or_default(),
+                if *is_added {
+                    "added with --add".to_owned()
+                } else {
+                    format!("on {}", on.as_deref().unwrap_or_default())
+                },
             )?;
         }
         if links.len() > MOST_LINKS {
@@ -439,7 +455,7 @@ fn verdict(page: &PageProcessed) -> &'static str {
 mod tests {
     use super::super::fixture::{crawl, revisited};
     use super::*;
-    use suidao_page::model::{PathState, Priority, QueueId, Relevance};
+    use suidao_page::model::{FailureKind, PathState, Priority, QueueId, Relevance};
 
     #[test]
     fn visits_are_listed_with_what_had_changed() {
@@ -469,6 +485,32 @@ mod tests {
     }
 
     #[test]
+    fn a_queued_url_shows_why_its_host_or_its_first_fetch_failed() {
+        let failure = |kind| Failure { kind, retry_after: None };
+        let visit = |description: String| Visit {
+            at: String::new(),
+            status: None,
+            description,
+            text_changed: false,
+            new_links: 0,
+            archive: None,
+        };
+        let url = CrawlUrl::parse("http://a.cn/").unwrap();
+        let mut history = UrlHistory::of(url);
+        history.outcome = json!({ "status": "queued", "reason": null });
+        history.depends_on_host = true;
+        assert!(!history.to_string().contains("visits:"), "{history}");
+        history.robots_failure = Some(failure(FailureKind::Connect));
+        history.visits.push(visit(format!("{}; will be retried", failure(FailureKind::Timeout))));
+        let text = history.to_string();
+        assert!(text.contains(&format!("  last robots.txt request to the host: {}\n", FailureKind::Connect)), "{text}");
+        assert!(
+            text.contains("visits:\n") && text.contains(&format!("{}; will be retried", FailureKind::Timeout)),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn links_are_listed_by_score_with_the_number_of_further_links() {
         let follow = |priority| {
             LinkDecision::Follow(QueueEntry {
@@ -480,6 +522,7 @@ mod tests {
         let link = |n: u32, relevance, verdict| Linked {
             page: Some(n.to_string()),
             link: Link::bare(UrlId(0), Relevance::new(relevance), verdict),
+            is_added: false,
         };
         let weak = (0..20).map(|n| link(n, 0.1, follow(0.2)));
         let others = [
