@@ -11,7 +11,7 @@ use suidao::config::Config;
 use suidao::crawl::{CrawlLimits, TrapCounts, Unreached};
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job};
-use suidao::model::{FailureKind, SkipReason, Stop, number};
+use suidao::model::{Failure, FailureKind, SkipReason, Stop, number};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_own;
 use suidao::strategy::StrategyName;
@@ -252,18 +252,25 @@ pub fn requests_in_words(limits: &CrawlLimits, requests: u64) -> String {
     )
 }
 
-/// The unreachable hosts, a few by name with the cause; empty if there are none.
+/// The unreachable hosts, a few by name with the cause, which hosts in a row share; empty if there are none.
 pub fn unreached_in_words(unreached: &Unreached) -> String {
-    const NAMED: usize = 5;
+    const NAMED: usize = 3;
     if unreached.all == 0 {
         return String::new();
     }
-    let named = unreached.hosts.iter().take(NAMED);
-    let named: Vec<String> = named.map(|(host, why)| format!("{host} ({why})")).collect();
-    let hosts = if unreached.all == 1 { "host" } else { "hosts" };
+    let named: Vec<_> = unreached.hosts.iter().take(NAMED).collect();
+    let of_a_cause = |hosts: &[&(Box<str>, Failure)]| {
+        let names: Vec<&str> = hosts.iter().map(|(host, _)| &**host).collect();
+        format!("{} ({})", names.join(", "), hosts[0].1)
+    };
+    let causes: Vec<String> = named.chunk_by(|(_, one), (_, next)| one.kind == next.kind).map(of_a_cause).collect();
     let more = unreached.all - named.len() as u64;
-    let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
-    format!("{} {hosts} unreachable at the last attempt: {}{more}.\n", thousands(unreached.all), named.join(", "))
+    let more = if more > 0 { format!(", and {} more", thousands(more)) } else { String::new() };
+    format!(
+        "{} unreachable at the last attempt: {}{more}.\n",
+        count(unreached.all as usize, "host", "hosts"),
+        causes.join(", ")
+    )
 }
 
 /// Failed URLs by kind, the most frequent first; empty if there are none.
