@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Stage, finite, run};
+use crate::support::{Stage, finite, run, tools};
 use suidao::world::ServerOptions;
 
 /// The output of an example; none if it was not built, as by `cargo test --test cli`.
 fn example(name: &str, arguments: &[&str]) -> Option<String> {
     let built = Path::new(env!("CARGO_BIN_EXE_suidao")).with_file_name("examples").join(name);
-    if !built.exists() && std::env::var_os("SUIDAO_CI").is_none() {
+    if !built.exists() && !tools::is_ci() {
         println!("skipped: {} is not built; cargo test builds it", built.display());
         return None;
     }
