@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use suidao::corpus::{Catalogue, Filter};
 use suidao::export::export_state;
+use suidao::html::count;
 use suidao::index::{Index, IndexError, build};
 use suidao::store::{CrawlDirectory, Store, StoreError, own};
 
@@ -26,15 +27,15 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
         Err(StoreError::InUse(_)) => {
             let Ok(index) = there else {
                 bail!(
-                    "{}: a crawl is running in this directory, and there is no index yet; wait for the crawl or stop it",
+                    "{}: another suidao command is using this directory, and there is no index yet; wait for it or stop it",
                     directory.display()
                 );
             };
             if !verbosity.quiet {
                 errln!(
-                    "a crawl is running in {}; using the index of its first {} pages",
+                    "another suidao command is using {}; searching the index of its first {}",
                     directory.display(),
-                    index.origin().fetched
+                    count(index.origin().fetched as usize, "page", "pages")
                 );
             }
             return Ok(index);
@@ -64,7 +65,7 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
         } else {
             String::new()
         };
-        errln!("{state}: indexing {} pages{place}", selection.pages);
+        errln!("{state}: indexing {}{place}", count(selection.pages as usize, "page", "pages"));
     }
     let bar = progress(selection.pages, verbosity);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));

@@ -220,7 +220,7 @@ fn a_second_crawl_in_the_same_directory() {
     for second in [stage.crawl("crawl", &arguments), why, export] {
         let ended = run(second).expect(2);
         assert!(ended.err.starts_with("suidao: ") && ended.err.lines().count() == 1, "{}", ended.err);
-        assert!(ended.err.contains("another crawl is running in this directory"), "{}", ended.err);
+        assert!(ended.err.contains("another suidao command is using this directory"), "{}", ended.err);
     }
     assert!(!first.has_ended(), "the first goes on");
     first.signal("INT");

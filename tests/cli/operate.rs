@@ -241,7 +241,7 @@ fn a_running_crawl_can_be_looked_at() {
         command.arg("why").arg(dir).arg(&url);
         run(command)
     };
-    assert!(why(&watched.stage.path("crawl")).expect(2).err.contains("another crawl is running"));
+    assert!(why(&watched.stage.path("crawl")).expect(2).err.contains("another suidao command is using this directory"));
 
     for (method, path, host, status) in [
         ("GET", "/", "evil.example.com", 421),

@@ -185,7 +185,7 @@ fn a_killed_crawl_is_sound_and_a_running_one_is_left_alone() {
         let mut running = Running::start(stage.crawl("killed", &ALL));
         assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
         let output = check(&dir, &["--repair"]).expect(2);
-        assert!(output.err.contains("another crawl is running"), "{}", output.err);
+        assert!(output.err.contains("another suidao command is using this directory"), "{}", output.err);
         running.kill();
         assert!(check(&dir, &[]).expect(0).out.contains(": intact."));
     }

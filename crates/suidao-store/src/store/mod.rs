@@ -41,7 +41,7 @@ pub use writer::{Notice, Work, Writer, WriterStopped};
 pub enum StoreError {
     #[error("{}: cannot {doing}: {source}; {}", path.display(), advice(source))]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
-    #[error("{}: another crawl is running in this directory; wait for it, stop it, or use another output directory", .0.display())]
+    #[error("{}: another suidao command is using this directory; wait for it, stop it, or use another directory", .0.display())]
     InUse(PathBuf),
     #[error("{}: contains no crawl ({} is missing); give the output directory of `suidao crawl`, not of `suidao replay`", .dir.display(), .missing.display())]
     NoCrawl { dir: PathBuf, missing: PathBuf },
