@@ -12,6 +12,7 @@ use suidao::corpus::{CorpusDocument, DocumentFields, Selection, UrlNames};
 use suidao::export::engines::push::{Push, PushError, PushTarget};
 use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
 use suidao::export::{Export, Output};
+use suidao::html::count;
 use suidao::store::directory::{WriteError, write_own, write_whole};
 use suidao::store::own;
 
@@ -126,7 +127,8 @@ pub fn write(
         0 => String::new(),
         gone => format!(", with {gone} deletions"),
     };
-    Ok(ExportResult { said: format!("Wrote {} pages to {place}{gone}", done.pages), rejected: Vec::new() })
+    let pages = count(done.pages as usize, "page", "pages");
+    Ok(ExportResult { said: format!("Wrote {pages} to {place}{gone}"), rejected: Vec::new() })
 }
 
 /// Additional files: ending of the name, and content.

@@ -10,6 +10,7 @@ use suidao::corpus::{Catalogue, DocumentFields, Filter, Selection};
 use suidao::crawl::bytes;
 use suidao::export::export_state::{self, Finished};
 use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
+use suidao::html::{count, thousands};
 use suidao::index::build;
 use suidao::live::now;
 use suidao::model::Day;
@@ -183,7 +184,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     if !verbosity.quiet {
         errln!("{said}");
         for (reason, pages) in &wanted.selection.left_out {
-            errln!("{pages} excluded: {reason}");
+            errln!("{} excluded: {reason}", thousands(*pages));
         }
     }
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
@@ -226,7 +227,8 @@ fn file(
         // The other formats are for servers.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(DocumentFields::without_links))?,
     };
-    Ok(ExportResult { said: format!("Wrote {} pages to {}", done.pages, place(&output.path)), rejected: Vec::new() })
+    let pages = count(done.pages as usize, "page", "pages");
+    Ok(ExportResult { said: format!("Wrote {pages} to {}", place(&output.path)), rejected: Vec::new() })
 }
 
 struct Destination {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use suidao::html::thousands;
 use suidao::model::CrawlUrl;
 use suidao::store::directory::write_whole;
 use suidao::world::{
@@ -111,9 +112,9 @@ fn web(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
         errln!(
             "Serving a web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports). Crawl it with --proxy {proxy}.\n\
              Wrote to {shown}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Press Ctrl-C to stop.",
-            world.spec().pages,
+            thousands(world.spec().pages),
             world.spec().hosts,
-            world.relevant(),
+            thousands(world.relevant()),
         );
     }
     Ok((server, end))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use suidao::corpus::DuplicatePolicy;
-use suidao::html::count;
+use suidao::html::{count, thousands};
 use suidao::index::{Hit, Index, Marked, Request, SearchAnswer};
 
 use super::filter::FilterArgs;
@@ -74,11 +74,14 @@ fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Durat
         } else {
             format!("no page matches {asked}")
         };
-        writeln!(out, "{what} ({} pages searched); try fewer or other words", index.origin().pages)?;
+        writeln!(
+            out,
+            "{what} ({} searched); try fewer or other words",
+            count(index.origin().pages as usize, "page", "pages")
+        )?;
         return Ok(out);
     }
-    let pages = if answer.pages == 1 { "page" } else { "pages" };
-    write!(out, "{} {pages}", answer.pages)?;
+    write!(out, "{}", count(answer.pages as usize, "page", "pages"))?;
     if answer.duplicates > 0 {
         write!(out, " ({} folded)", count(answer.duplicates as usize, "duplicate", "duplicates"))?;
     }
@@ -140,13 +143,12 @@ fn why(index: &Index, hit: &Hit, out: &mut MarkedText) -> Result<()> {
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
         writeln!(out, "      topic terms: {}", terms.join(", "))?;
     }
-    let k = page.k.map_or_else(|| "∞".to_owned(), |k| k.to_string());
     writeln!(
         out,
-        "      fetched as page {}, depth {}, {} off-topic pages before it, k {k}",
-        page.page + 1,
+        "      fetched as page {}, depth {}, {} since the last relevant one",
+        thousands(page.page + 1),
         page.depth,
-        page.hops
+        count(page.hops as usize, "off-topic page", "off-topic pages")
     )?;
     let path = index.path(page)?;
     let path: Vec<String> = path.iter().map(|step| step.url.clone()).collect();

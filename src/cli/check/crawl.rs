@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
+use suidao::html::count;
 use suidao::store::{CrawlDirectory, verify};
 
 use crate::cli::Exit;
@@ -54,7 +55,12 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
         if let Some(damage) = damage {
             outln!("damaged: {damage}");
         }
-        outln!("{place}: {pages} pages in {batches} batches, {files} WARC files: {advice}.");
+        outln!(
+            "{place}: {} in {}, {}: {advice}.",
+            count(*pages as usize, "page", "pages"),
+            count(*batches as usize, "batch", "batches"),
+            count(*files as usize, "WARC file", "WARC files")
+        );
     }
     Ok(if checked.damage.is_none() || aside.is_some() { Exit::Done } else { Exit::Short })
 }

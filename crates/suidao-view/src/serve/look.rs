@@ -4,7 +4,7 @@ use minijinja::{Value, context};
 
 use super::ask::SearchParams;
 use super::{HttpReply, SearchSite};
-use crate::html::{self, escape, fill, html, thousands};
+use crate::html::{self, count, escape, fill, html, thousands};
 use suidao_export::index::{Marked, Stored};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,10 +117,11 @@ pub(super) fn lang(page: &Stored) -> Option<&str> {
 
 /// How a page was found, in a line.
 pub(super) fn link_path(lang: Lang, page: &Stored) -> String {
-    let k = page.k.map_or_else(|| "∞".to_owned(), |k| k.to_string());
     let (number, depth, hops) = (thousands(page.page + 1), page.depth, page.hops);
+    let links = count(depth as usize, "link", "links");
+    let pages = count(hops as usize, "off-topic page", "off-topic pages");
     lang.pick(
-        format!("Fetched as page {number}, {depth} links from the seed, after {hops} off-topic pages in a row, k {k}"),
-        format!("第 {number} 个抓取的网页，距种子 {depth} 个链接，之前连续 {hops} 个无关网页，k = {k}"),
+        format!("Fetched as page {number}, {links} from the seed, {pages} since the last relevant one"),
+        format!("第 {number} 个抓取的网页，距种子 {depth} 个链接，之前连续 {hops} 个无关网页"),
     )
 }
