@@ -154,5 +154,5 @@ fn in_words(place: QueueEntry, detailed: bool) -> String {
         TunnelBudget::Unbounded => format!("queue {}, k ∞, ", place.queue.0),
         TunnelBudget::Left(left) => format!("queue {}, k {left}, ", place.queue.0),
     };
-    format!("score {:.3}, {queue}depth {}", place.priority.get(), place.path.depth)
+    format!("priority {:.3}, {queue}depth {}", place.priority.get(), place.path.depth)
 }
