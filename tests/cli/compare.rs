@@ -101,7 +101,7 @@ fn what_is_wrong_is_told_before_anything_runs() {
         (&["missing.toml"][..], "cannot read missing.toml"),
         (&["line.toml"], "invalid comparison file line.toml: line 4"),
         (&["lost.toml"], "task x"),
-        (&["plan.toml", "--strategies", "deep-first"], "unknown strategy deep-first"),
+        (&["plan.toml", "--strategies", "deep-first"], "url-weight, breadth-first, random, oracle"),
         (&["plan.toml", "--strategies", "dth,dth link-scored"], "given twice"),
         (&["plan.toml", "--pages", "0"], "at least 1"),
         (&["plan.toml", "-m", "x.toml"], "already sets lexicon"),

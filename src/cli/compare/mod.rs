@@ -11,7 +11,7 @@ use serde_json::json;
 use strum::VariantArray as _;
 use suidao::config::Config;
 use suidao::eval::{Comparison, ComparisonFacts, ORACLE, Plan, TaskPlan, csv, table};
-use suidao::strategy::{StrategyName, StrategySettings};
+use suidao::strategy::{NoStrategy, StrategyName, StrategySettings};
 
 use super::replay::AT_ONCE;
 use super::{Exit, Verbosity};
@@ -233,7 +233,10 @@ fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Contestant)>>
 
 /// The settings of a strategy by its name; `without`: a task that has no layers.
 fn strategy(name: &str, config: &Config, without: Option<&TaskPlan>) -> Result<StrategySettings> {
-    let settings = config.strategy.named(name)?;
+    let settings = config.strategy.named(name).map_err(|error| match error {
+        NoStrategy::Name(name, names) => NoStrategy::Name(name, format!("{names}, {ORACLE}")),
+        error => error,
+    })?;
     if let Some(task) = without.filter(|_| settings.name == StrategyName::ContextGraph) {
         bail!(
             "context-graph needs the layers of {}; create them with `suidao topic layers`, and give them with --layers FILE or as \
