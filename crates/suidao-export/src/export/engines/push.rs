@@ -237,6 +237,9 @@ impl Push {
                 "{shown}: no progress for {seconds} s ({why}); rerun the same command when the server is available"
             )));
         }
+        if self.waited.is_zero() {
+            tracing::warn!("waiting up to {} s for {}: {why}", self.patience.as_secs(), self.target.shown());
+        }
         let pause = asked.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);
         std::thread::sleep(pause);
         self.waited += pause;
