@@ -8,6 +8,7 @@ use clap::Args;
 use suidao::crawl::{ForumMode, StopConditions};
 use suidao::forum::map;
 use suidao::forum::shape::UrlClassifier;
+use suidao::html::count;
 use suidao::live::{self, News};
 use suidao::model::{CrawlUrl, Event, ForumMap, ForumPageView, PagingRule, ThreadRecord};
 use suidao::store::CrawlDirectory;
@@ -26,7 +27,8 @@ pub struct DiscoverArgs {
     /// Forum file to write; must not exist [default: HOST.forum.toml]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Accept a page as a board only if exactly one class of its links can be threads, as in the paper
+    /// Accept a page as a board only if exactly one class of its links can be threads (Li and
+    /// others 2007)
     #[arg(long)]
     pub strict: bool,
     /// Print the result as JSON
@@ -65,18 +67,20 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     let report = report?;
     let map = match report.forum {
         Some(Ok(map)) => map,
-        Some(Err(why)) => bail!(
-            "{} is not recognised as a forum: {why} ({} pages read); give the page that lists the boards, or inspect it with \
-             `suidao check page URL`",
-            args.url,
-            report.progress.pages
-        ),
+        Some(Err(why)) => {
+            let cause = report.unreached.hosts.first().map_or_else(String::new, |(_, cause)| format!("; {cause}"));
+            bail!(
+                "{} is not recognised as a forum: {why} ({} read{cause}); give the page that lists the boards, or \
+                 inspect it with `suidao check page URL`",
+                args.url,
+                count(report.progress.pages as usize, "page", "pages")
+            )
+        }
         None if report.stop.is_none() => return Ok(Exit::Interrupted),
         None => bail!(
-            "cannot finish reading {} ({} pages fetched): the host fails, or its robots.txt cannot be fetched; try again \
-             later",
+            "cannot finish reading {} ({} fetched): the host fails, or its robots.txt cannot be fetched; try again later",
             args.url,
-            report.progress.pages
+            count(report.progress.pages as usize, "page", "pages")
         ),
     };
     write_whole(&output, |out| Ok(out.write_all(map::write(&map).as_bytes())?))?;
@@ -87,9 +91,9 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     if !verbosity.quiet {
         errln!(
-            "Wrote {} ({} pages read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",
+            "Wrote {} ({} read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",
             output.display(),
-            report.progress.pages,
+            count(report.progress.pages as usize, "page", "pages"),
             output.display()
         );
     }
@@ -97,8 +101,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
 }
 
 pub fn start(text: &str) -> Result<CrawlUrl> {
-    CrawlUrl::parse(text)
-        .with_context(|| format!("{text} is not a URL; write it as a browser shows it: http://bbs.example.cn/"))
+    CrawlUrl::parse(text).with_context(|| format!("{text} is not a URL; write it as http://bbs.example.cn/"))
 }
 
 fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
