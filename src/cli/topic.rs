@@ -69,7 +69,7 @@ struct BuildArgs {
     /// Folder of pages of all topics, instead of the built-in word counts
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     background: Option<PathBuf>,
-    /// Term weights: √TextRank × IDF × ln(lift over the background), or TextRank alone, as in the paper
+    /// Term weights: √TextRank × IDF × ln(lift over the background), or TextRank alone (Jiang, Zhu, Wang 2020)
     #[arg(long, default_value = "lift", value_parser = one_of::<Weighting>())]
     weighting: Weighting,
     /// Number of terms to keep
@@ -186,7 +186,7 @@ fn tell(lexicon: &Lexicon) -> Result<()> {
         |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
     outln!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(&lexicon.terms));
     if !lexicon.near.is_empty() {
-        outln!("{} related terms: {} ...", lexicon.near.len(), first(&lexicon.near));
+        outln!("{} near terms (off topic, on pages that lead to it): {} ...", lexicon.near.len(), first(&lexicon.near));
     }
     if !lexicon.url.is_empty() {
         outln!("suggested URL tokens: {}", lexicon.url.join(" "));

@@ -30,6 +30,7 @@ enum What {
     /// Show which URLs a saved robots.txt allows: `allowed` or `disallowed`, URL and rule, separated by tabs
     Robots(robots::RobotsArgs),
     /// Print the normalised form of URLs; with --json also scope, robots.txt and weight
+    #[command(after_help = "Example: suidao check url 'http://a.cn/?utm_source=x'")]
     Url {
         /// URLs
         #[arg(required = true)]
@@ -47,6 +48,7 @@ enum What {
     /// Verify a crawl directory, and repair it with --repair
     Crawl(crawl::CrawlCheckArgs),
     /// Validate a configuration and print the effective values
+    #[command(after_help = "Example: suidao check config my.toml")]
     Config {
         /// Configuration file [default: built-in defaults]
         file: Option<PathBuf>,

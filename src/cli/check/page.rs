@@ -36,6 +36,7 @@ const PATIENCE: f64 = 5.0;
 
 /// What to look at, and how.
 #[derive(Args)]
+#[command(after_help = "Example: suidao check page http://a.cn/post/1 -m lexicons/ml.toml")]
 pub struct PageArgs {
     /// Saved page (HTML or text), or the URL of a page to fetch
     #[arg(value_name = "FILE|URL")]

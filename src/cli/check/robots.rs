@@ -13,6 +13,7 @@ use super::read;
 
 /// What is asked.
 #[derive(Args)]
+#[command(after_help = "Example: suidao check robots --file robots.txt http://a.cn/private/")]
 pub struct RobotsArgs {
     /// Saved robots.txt
     #[arg(long, value_name = "FILE")]

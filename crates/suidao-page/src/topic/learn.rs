@@ -41,7 +41,7 @@ pub enum Weighting {
     /// √TextRank × IDF × ln(lift).
     #[default]
     Lift,
-    /// TextRank alone, as in the paper.
+    /// TextRank alone (Jiang, Zhu, Wang 2020).
     TextRank,
 }
 

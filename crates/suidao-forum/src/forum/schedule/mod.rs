@@ -69,7 +69,7 @@ impl ScheduleMethod {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Horizon {
-    /// An uncounted visit at midnight, as in eq. (8): c_0 = 0, c_{m+1} = 24
+    /// An uncounted visit at midnight (Du, Ma 2010, eq. 8)
     Day,
     /// The first visit of the next day
     #[default]
