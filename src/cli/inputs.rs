@@ -69,7 +69,7 @@ fn lines_of_urls(path: &Path, what: &str) -> Result<Vec<(Vec<CrawlUrl>, String)>
         if more > 0 {
             wrong.push(format!("and {more} more lines"));
         }
-        bail!("{name}, {}; write them as http://host/path or example.org", wrong.join("\n  "));
+        bail!("{name}, {}; write a URL as http://host/path or example.org", wrong.join("; "));
     }
     if urls.is_empty() {
         bail!("{name} contains no URL; write one per line, for example http://sports.example.cn/");

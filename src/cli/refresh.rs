@@ -185,8 +185,8 @@ fn plan(
         "{} known. A round of {} would revisit {} of them and fetch {} new ones.",
         count(histories.len(), "page", "pages"),
         count(most, "request", "requests"),
-        planned.len().min(owed),
-        waiting.len().min(most - planned.len().min(owed)),
+        thousands(planned.len().min(owed) as u64),
+        thousands(waiting.len().min(most - planned.len().min(owed)) as u64),
     );
     if planned.is_empty() {
         outln!("{}", why_none_is_due(&config.refresh, crawl.next_due()));
@@ -286,7 +286,7 @@ fn in_words(job: &Job, report: &CrawlReport, round: &RoundTally) -> String {
     }
     let unanswered = match round.unanswered {
         0 => String::new(),
-        some => format!(" ({} without a response, counted only for due pages)", thousands(some)),
+        some => format!(" ({} without a response, which use up the budget only for due pages)", thousands(some)),
     };
     let unchanged = round.identical + round.not_modified + round.bytes_changed;
     format!(

@@ -79,7 +79,8 @@ impl LabelSummary {
                 if is_suggested { "  suggested" } else { "" },
             );
         }
-        out += "Pages, labelled and relevant count the pages between a threshold and the next.\n\n";
+        out += "Pages, labelled and relevant count the pages between a threshold and the next; at or above, all those that\n\
+                the threshold would accept.\n\n";
         match &told.relevant {
             Some(figure) => {
                 let [value, low, high] =
