@@ -213,7 +213,7 @@ fn test(args: &TestArgs) -> Result<()> {
     for (sample, scores) in samples.iter().zip(&scores) {
         let verdict = if scores.relevance >= threshold { "on" } else { "off" };
         let terms: Vec<String> =
-            scores.terms.iter().take(5).map(|found| format!("{} {}", found.term, found.count)).collect();
+            scores.terms.iter().take(5).map(|found| format!("{} ×{}", found.term, found.count)).collect();
         let (source, terms) = (visible::line(&sample.source), terms.join(", "));
         outln!("{:.4}\t{verdict}\t{source}\t{terms}", scores.relevance.get());
         if let Some(labels) = &labels {

@@ -249,8 +249,7 @@ fn checks_show_what_suidao_makes_of_things() {
     // The same for people, with and without a lexicon.
     let shown = stdout_of(&check);
     let title = page["title"].as_str().unwrap();
-    for part in [title, "UTF-8 (", "relevant (page threshold ", page["text"].as_str().unwrap(), " links: relevance = "]
-    {
+    for part in [title, "UTF-8 (", "relevant (page threshold ", page["text"].as_str().unwrap(), " links: relevance ("] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let bare = stdout_of(&check[..5]);

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
+use suidao::html::count;
 use suidao::live::{self, Job, News};
 use suidao::model::{
     CrawlUrl, Defect, Event, Fetched, LinkScores, Outlink, Page, Region, Relevance, RobotsRules, SkipReason, Timestamp,
@@ -227,7 +228,7 @@ impl<'a> PageSummary<'a> {
             };
             let threshold = topic.page_threshold().get();
             line("relevance", &format!("{:.4}, {words} (page threshold {threshold:.4})", page.relevance.get()))?;
-            let terms: Vec<String> = page.terms.iter().map(|term| format!("{} {}", term.term, term.count)).collect();
+            let terms: Vec<String> = page.terms.iter().map(|term| format!("{} ×{}", term.term, term.count)).collect();
             line("terms", &terms.join(", "))?;
         }
         let asks = [("noindex", page.noindex), ("nofollow", page.nofollow)];
@@ -254,7 +255,8 @@ impl<'a> PageSummary<'a> {
             return Ok(());
         }
         let scored = self.topic.is_some();
-        outln!("\n{} links{}", links.len(), if scored { ": relevance = anchor, context, url" } else { "" });
+        let scores = if scored { ": relevance (anchor, context, URL)" } else { "" };
+        outln!("\n{}{scores}", count(links.len(), "link", "links"));
         // The best first; without scores in the page's order.
         links.sort_by(|one, other| other.relevance.get().total_cmp(&one.relevance.get()));
         for link in links.iter().take(LINKS) {
@@ -267,11 +269,11 @@ impl<'a> PageSummary<'a> {
             let scores = if scored {
                 let evidence = link.scores;
                 let parts = [evidence.anchor, evidence.context, evidence.url].map(|part| format!("{:.2}", part.get()));
-                format!("{:.3} = {}  ", link.relevance.get(), parts.join(", "))
+                format!("{:.3} ({})  ", link.relevance.get(), parts.join(", "))
             } else {
                 String::new()
             };
-            outln!("{scores}{region:<11}{} {}{nofollow}", link.url, visible::line(&link.anchor));
+            outln!("{scores}{region:<12}{} {}{nofollow}", link.url, visible::line(&link.anchor));
         }
         if links.len() > LINKS {
             outln!("and {} more (--json lists all)", links.len() - LINKS);
