@@ -1,5 +1,7 @@
 //! The history of one URL, from the log: its path, scores, k, its outcome or the reason why it was skipped, and its visits.
 
+mod words;
+
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,9 +11,10 @@ use serde_json::{Value, json};
 use crate::store::{Location, Record, StoreError, moment};
 use suidao_page::model::{
     CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, PageChanges, PageProcessed, QueueEntry, SkipReason,
-    TunnelBudget, UrlId, UrlOrigin,
+    UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
+use words::{describe_entry, describe_k, verdict};
 
 /// Most links listed; their total number is given too.
 const MOST_LINKS: usize = 10;
@@ -421,33 +424,6 @@ fn followed(link: &Link) -> Option<QueueEntry> {
     match link.decision {
         LinkDecision::Follow(entry) => Some(entry),
         LinkDecision::Drop(_) => None,
-    }
-}
-
-fn describe_k(entry: QueueEntry) -> String {
-    match entry.path.k {
-        TunnelBudget::Unbounded => "k ∞".to_owned(),
-        TunnelBudget::Left(left) => format!("k {left}"),
-    }
-}
-
-fn describe_entry(entry: QueueEntry, detailed: bool) -> String {
-    let queue = if detailed { format!("queue {}, {}, ", entry.queue.0, describe_k(entry)) } else { String::new() };
-    let pages = if entry.path.hops == 1 { "page" } else { "pages" };
-    format!(
-        "priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
-        entry.priority.get(),
-        entry.path.hops,
-        entry.path.depth,
-    )
-}
-
-fn verdict(page: &PageProcessed) -> &'static str {
-    match (page.relevant, page.is_relevant_document()) {
-        (_, true) => "relevant",
-        (true, false) if page.sketch.is_text() => "on-topic listing page",
-        (true, false) => "on-topic page without main text",
-        _ => "off topic",
     }
 }
 

@@ -1,0 +1,30 @@
+//! Queue entries and the relevance of pages in words.
+
+use suidao_page::model::{PageProcessed, QueueEntry, TunnelBudget};
+
+pub(super) fn describe_k(entry: QueueEntry) -> String {
+    match entry.path.k {
+        TunnelBudget::Unbounded => "k ∞".to_owned(),
+        TunnelBudget::Left(left) => format!("k {left}"),
+    }
+}
+
+pub(super) fn describe_entry(entry: QueueEntry, detailed: bool) -> String {
+    let queue = if detailed { format!("queue {}, {}, ", entry.queue.0, describe_k(entry)) } else { String::new() };
+    let pages = if entry.path.hops == 1 { "page" } else { "pages" };
+    format!(
+        "priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
+        entry.priority.get(),
+        entry.path.hops,
+        entry.path.depth,
+    )
+}
+
+pub(super) fn verdict(page: &PageProcessed) -> &'static str {
+    match (page.relevant, page.is_relevant_document()) {
+        (_, true) => "relevant",
+        (true, false) if page.sketch.is_text() => "on-topic listing page",
+        (true, false) => "on-topic page without main text",
+        _ => "off topic",
+    }
+}
