@@ -121,30 +121,17 @@ impl<'a> Card<'a> {
             self.repeats, self.noindex
         )?;
 
-        writeln!(out, "## The text\n")?;
-        writeln!(
-            out,
-            "UTF-8, Unicode NFC. A line is title, space, main text. Navigation, sidebars and footers are removed as far as they \
-             were recognised. White space of any kind is one space; control, zero-width, direction and private-use characters \
-             are removed. Letters, punctuation and width are unchanged. Nothing is masked: names, addresses and other personal \
-             data on the pages are included.\n"
-        )?;
-
-        writeln!(out, "## Languages\n")?;
+        out.write_all(include_bytes!("card/text.md"))?;
+        writeln!(out, "\n## Languages\n")?;
         table(out, "language (BCP 47)", by_documents(&self.languages))?;
         writeln!(out, "\n## Hosts\n\n{} hosts; the largest {}:\n", self.hosts.len(), HOSTS.min(self.hosts.len()))?;
         table(out, "host", by_documents(&self.hosts).into_iter().take(HOSTS))?;
         writeln!(out, "\n## Years of publication\n\nAs stated by the pages.\n")?;
         table(out, "year", self.years.iter().map(|(year, count)| (year.as_str(), *count)))?;
 
-        writeln!(out, "\n## Licences: unknown\n")?;
-        writeln!(
-            out,
-            "Each text belongs to its author or publisher. The crawler obeyed robots.txt, which grants no licence. Licences \
-             stated on pages are not read. Ask before you publish or redistribute the texts; for text and data mining, the law \
-             of your country applies.\n"
-        )?;
-        writeln!(out, "## Removing a document\n")?;
+        writeln!(out)?;
+        out.write_all(include_bytes!("card/licences.md"))?;
+        writeln!(out, "\n## Removing a document\n")?;
         writeln!(
             out,
             "Line n is the n-th page of `suidao export DIR --format jsonl --min-chars 1 --fields id,url` with the same \
