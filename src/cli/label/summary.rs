@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 use suidao::corpus::CorpusDocument;
 use suidao::html::{per_cent, thousands};
-use suidao::label::words::{DistinctiveWord, LabelledPage, Suggestions, suggest};
+use suidao::label::words::{DistinctiveWord, LabelledPage, Suggestions, suggest, words_of};
 use suidao::label::{Estimate, IntervalEstimate, Strata, estimate};
 use suidao::topic::Topic;
 
@@ -33,7 +33,7 @@ impl LabelSummary {
         let places: Vec<usize> = answers.keys().copied().collect();
         let pages = judged.documents(&places, |place, CorpusDocument { host, title, text, .. }| {
             let accepted = judged.strata.of(entries[place].relevance) >= Strata::THRESHOLD;
-            LabelledPage::new(&host, &title, &text, lexicon, answers[&place], accepted)
+            LabelledPage { words: words_of(&title, &text, lexicon), host, title, relevant: answers[&place], accepted }
         })?;
         let pages: Vec<LabelledPage> = pages.into_values().collect();
         Ok(Self { estimate, lexicon: Some(suggest(&pages, lexicon)) })

@@ -28,7 +28,7 @@ const TOLD: usize = 20;
 pub struct LabelledPage {
     pub host: String,
     pub title: String,
-    /// Folded words of title and main text, each once.
+    /// By [`words_of`].
     pub words: BTreeSet<String>,
     /// According to the labels.
     pub relevant: bool,
@@ -36,23 +36,20 @@ pub struct LabelledPage {
     pub accepted: bool,
 }
 
-impl LabelledPage {
-    /// Segments title and text, and finds the lexicon's terms of more than one word.
-    pub fn new(host: &str, title: &str, text: &str, lexicon: &Lexicon, relevant: bool, accepted: bool) -> Self {
-        let folded = fold(&format!("{title}\n{text}"));
-        let mut words = BTreeSet::new();
-        cut(&folded, |range| {
-            let word = &folded[range];
-            if is_term(word) {
-                words.insert(word.to_owned());
-            }
-        });
-        // Of several words, or split in two, as Chinese terms may be.
-        let whole =
-            lexicon.terms.iter().map(|(term, _)| fold(term)).filter(|term| term.contains(' ') || !term.is_ascii());
-        words.extend(whole.filter(|term| folded.contains(term.as_str())));
-        Self { host: host.to_owned(), title: title.to_owned(), words, relevant, accepted }
-    }
+/// The folded words of a page, and the lexicon's terms of more than one word.
+pub fn words_of(title: &str, text: &str, lexicon: &Lexicon) -> BTreeSet<String> {
+    let folded = fold(&format!("{title}\n{text}"));
+    let mut words = BTreeSet::new();
+    cut(&folded, |range| {
+        let word = &folded[range];
+        if is_term(word) {
+            words.insert(word.to_owned());
+        }
+    });
+    // Of several words, or split in two, as Chinese terms may be.
+    let whole = lexicon.terms.iter().map(|(term, _)| fold(term)).filter(|term| term.contains(' ') || !term.is_ascii());
+    words.extend(whole.filter(|term| folded.contains(term.as_str())));
+    words
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -129,8 +126,8 @@ mod tests {
     use super::*;
 
     fn page(text: &str, relevant: bool, accepted: bool) -> LabelledPage {
-        let lexicon = lexicon();
-        LabelledPage::new("a.cn", "题目", text, &lexicon, relevant, accepted)
+        let words = words_of("题目", text, &lexicon());
+        LabelledPage { host: "a.cn".to_owned(), title: "题目".to_owned(), words, relevant, accepted }
     }
 
     fn lexicon() -> Lexicon {
@@ -183,7 +180,7 @@ mod tests {
     fn phrases_of_the_lexicon_are_found() {
         assert!(page("The Premier League is back", true, true).words.contains("premier league"));
         let lexicon = Lexicon::from_terms("x", &[("足球踢法研究", 0.9)]);
-        let page = LabelledPage::new("a.cn", "", "关于足球踢法研究的文章", &lexicon, true, true);
-        assert!(page.words.contains("足球踢法研究"), "cut in two: {:?}", page.words);
+        let words = words_of("", "关于足球踢法研究的文章", &lexicon);
+        assert!(words.contains("足球踢法研究"), "cut in two: {words:?}");
     }
 }
