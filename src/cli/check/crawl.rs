@@ -59,7 +59,7 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
             "{place}: {} in {}, {}: {advice}.",
             count(*pages as usize, "page", "pages"),
             count(*batches as usize, "batch", "batches"),
-            count(*files as usize, "WARC file", "WARC files")
+            count(*files, "WARC file", "WARC files")
         );
     }
     Ok(if checked.damage.is_none() || aside.is_some() { Exit::Done } else { Exit::Short })
