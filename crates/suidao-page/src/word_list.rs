@@ -19,7 +19,10 @@ impl SectionWords {
         let lines = self.file.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let head = |line: &str| line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) == Some(self.section);
         let section = lines.skip_while(|line| !head(line)).skip(1).take_while(|line| !line.starts_with('['));
-        section.map(|line| line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line)).collect()
+        let word = |line: &'static str| line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
+        let words: Vec<&'static str> = section.map(word).collect();
+        debug_assert!(!words.is_empty(), "no words in section {:?}", self.section);
+        words
     }
 }
 
@@ -40,6 +43,11 @@ mod tests {
         const FILE: &str = "# Head.\n[one]\nb\n\n# Why.\na\n[two]\n\"go to \"\n";
         assert_eq!(*SectionWords::of(FILE, "one"), ["b", "a"]);
         assert_eq!(*SectionWords::of(FILE, "two"), ["go to "]);
-        assert!(SectionWords::of(FILE, "three").is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "no words in section \"three\"")]
+    fn a_list_names_a_section_that_there_is() {
+        let _ = SectionWords::of("[one]\nb\n", "three").len();
     }
 }

@@ -115,11 +115,6 @@ impl Crawl {
         self.run.in_flight()
     }
 
-    /// Whether a ticket is for a page fetched before.
-    pub fn comes_again(&self, ticket: &Ticket) -> bool {
-        ticket.again
-    }
-
     /// The map of the crawl's forum, or why there is none; none while unknown.
     pub fn forum(&self) -> Option<Result<ForumMap, &'static str>> {
         match self.state.forums.explored? {
@@ -390,9 +385,8 @@ impl Crawl {
             return None;
         }
         // Everything was fetched once: from now on boards are visited by schedule.
-        if self.state.forums.complete()
-            && let Some(batch) = self.visit_due(now)
-        {
+        let completed = self.state.forums.complete();
+        if let Some(batch) = completed.then(|| self.visit_due(now)).flatten() {
             return Some(Next::Record(batch));
         }
         match self.state.forums.next_visit().or_else(|| self.plans_again(now)) {
