@@ -370,6 +370,18 @@ fn robots_that_cannot_be_had_forbid_all_for_a_while() {
 }
 
 #[test]
+fn a_board_that_fails_at_two_visits_failed_once() {
+    let (mut crawl, _) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let failure = Failure { kind: FailureKind::Status(404), retry_after: None };
+    let failed = || Event::FetchFailed { id: UrlId(0), failure: failure.clone() };
+    let due = Event::Forum(Box::new(ForumStep { due: vec![UrlId(0)], ..ForumStep::default() }));
+    for events in [vec![failed()], vec![due], vec![failed()]] {
+        crawl.restore(&Batch { at: Millis(0), latency: None, events });
+    }
+    assert_eq!((crawl.progress().failed, crawl.progress().queued), (1, 0));
+}
+
+#[test]
 fn a_private_address_is_given_up_at_once_and_by_name() {
     let mut web = web("http://s.cn/ 0.9");
     for path in ["", "robots.txt"] {

@@ -93,11 +93,13 @@ impl State {
         self.admit(&step.links);
     }
 
-    /// Queues a fetched page again.
+    /// Queues a page that was requested before again. If it had failed, that no longer counts.
     fn make_due(&mut self, id: UrlId) {
-        if !was_requested(self.urls.get(id).state) {
+        let state = self.urls.get(id).state;
+        if !was_requested(state) {
             return;
         }
+        self.counts.progress.failed -= u64::from(state == LinkState::Failed);
         self.urls.get_mut(id).forget_tries();
         let known = self.urls.get(id);
         let (host, place) = (known.host(), known.place());
