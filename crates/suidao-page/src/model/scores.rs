@@ -40,6 +40,11 @@ impl Priority {
     pub fn get(self) -> f32 {
         self.0.0
     }
+
+    /// Whether it is so much higher that a URL with the other one must be queued again.
+    pub fn is_clearly_above(self, other: Self) -> bool {
+        self.get() - other.get() > 0.01
+    }
 }
 
 /// A queue of the frontier; its meaning depends on [`QueuePolicy`].

@@ -8,7 +8,7 @@ use crate::crawl::politeness::millis;
 use crate::crawl::refresh::is_over;
 use crate::crawl::robots::{OriginRobots, RobotsAnswer};
 use crate::crawl::run::Run;
-use crate::crawl::state::{State, differs};
+use crate::crawl::state::State;
 use crate::crawl::ticket::FetchKind;
 use suidao_page::model::{
     Budget, CrawlUrl, Event, HostId, Link, LinkDecision, Millis, Relevance, SkipReason, Stop, UrlId, UrlOrigin,
@@ -86,7 +86,7 @@ pub fn rule(draft: &mut Draft, head: QueueHead) -> HeadRuling {
     if !again {
         let queued = state.urls.get(head.id).place();
         let score = state.current_score(head.id);
-        let fallen = |score| score < queued.priority && differs(score, queued.priority);
+        let fallen = |score| queued.priority.is_clearly_above(score);
         if let Some(priority) = score.filter(|&score| fallen(score)) {
             draft.push(Event::Reprioritized { id: head.id, priority });
             return HeadRuling::Lowered;

@@ -9,8 +9,6 @@ mod revisits;
 mod traps;
 mod waits;
 
-pub(super) use queue::differs;
-
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -59,8 +59,7 @@ impl State {
     pub(super) fn raise(&mut self, id: UrlId) {
         let known = self.urls.get(id);
         let (state, host, place) = (known.state, known.host(), known.place());
-        if let Some(priority) = self.current_score(id).filter(|score| differs(*score, place.priority))
-            && priority > place.priority
+        if let Some(priority) = self.current_score(id).filter(|score| score.is_clearly_above(place.priority))
             && matches!(state, LinkState::Queued | LinkState::InFlight)
         {
             let place = QueueEntry { priority, ..place };
@@ -157,9 +156,4 @@ impl State {
             }
         }
     }
-}
-
-/// Whether a score differs so much from the queued rank that the URL must be queued again.
-pub fn differs(score: Priority, rank: Priority) -> bool {
-    (score.get() - rank.get()).abs() > 0.01
 }
