@@ -8,6 +8,7 @@ mod checkpoints;
 mod clock;
 mod driver;
 mod fetch_task;
+mod network;
 mod outage;
 mod readers;
 mod view;
@@ -30,7 +31,8 @@ use fetch_task::FetchTask;
 use outage::Outage;
 use readers::ParsePool;
 use suidao_crawl::crawl::{
-    Crawl, CrawlSettings, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitReasons, Watch, product,
+    Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitReasons,
+    Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
 use suidao_page::model::{
@@ -136,8 +138,8 @@ pub struct CrawlReport {
     /// Hosts that never answered, the first of them by name.
     pub unreached: Unreached,
     pub traps: TrapCounts,
-    /// For a forum: how it was understood, or why not.
-    pub forum: Option<Result<ForumMap, &'static str>>,
+    /// For a forum: its structure, or why it is unknown.
+    pub forum: Exploration<ForumMap>,
     /// First pages of boards and threads that asked for a login, or have a new layout.
     pub trouble: BTreeMap<UrlId, CrawlUrl>,
 }
@@ -209,7 +211,7 @@ pub fn run(
     run_in_view(job, None, tell, interrupt)
 }
 
-/// As [`run`], with a monitor for the status page.
+/// As [`run`], with a monitor for the status page. Over 60 lines, because what is opened is closed here in reverse order.
 pub fn run_in_view(
     job: &Job,
     view: Option<&Arc<CrawlMonitor>>,
@@ -229,59 +231,32 @@ pub fn run_in_view(
     let (settings, profiles) = (&job.config.render, job.directory.profiles());
     let start = Renderer::start(settings, &fetcher, robots, job.config.fetch.max_body, &profiles);
 
-    let label = match (&job.forum, &job.strategy) {
-        // A directory holds one forum.
-        (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
-        (None, Some(own)) => own.name.clone(),
-        (None, None) => job.config.strategy.label(),
-    };
-    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &label, now());
+    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), now());
     let mut store = Store::resume(&job.directory, &meta)?;
     let resumed = !store.is_empty();
-    let mut conditions = conditions(&job.config, &job.topic);
-    match job.refresh {
-        Some(budget) => {
-            conditions.refresh = Some(Refresh { settings: job.config.refresh.clone(), budget });
-        }
-        None if job.forum.is_none() => keep_inputs(job)?,
-        None => {}
-    }
-    if let Some(forum) = &job.forum {
-        conditions.forums = forum.clone();
-        conditions.watch = job.watch;
+    if job.refresh.is_none() && job.forum.is_none() {
+        keep_inputs(job)?;
     }
     let settings = checkpoints::settings(job);
-    let Restored { mut crawl, harvest, kept } = checkpoints::restore(&store, settings, || {
-        let strategy: Box<dyn Strategy> = match (&job.forum, &job.strategy) {
-            (Some(_), _) => Box::new(Boards),
-            (None, Some(own)) => (own.build)(),
-            (None, None) => job.config.strategy.build(conditions.page_threshold),
-        };
-        Crawl::new(conditions.clone(), strategy)
-    })?;
+    let Restored { crawl, harvest, kept } = restore(job, &store, settings)?;
     let (last, answered) = latest(&store)?;
-    let patience = Duration::try_from_secs_f64(job.config.crawl.outage_patience).unwrap_or(Duration::MAX);
-    let reading = Duration::try_from_secs_f64(job.config.crawl.reading_timeout).unwrap_or(Duration::MAX);
+    let duration = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let by_proxy = job.config.fetch.proxy.is_some();
+    let patience = duration(job.config.crawl.outage_patience);
     let outage = Outage::new(patience, by_proxy, answered.iter().map(|id| crawl.url(*id)));
-    if let (Some(_), Some(pages)) = (&job.forum, job.config.goals().pages) {
-        // Boards are visited repeatedly: a limit applies to this run.
-        crawl.allow(pages);
-    }
-    let archive = ArchiveSettings {
-        rotate_at: ArchiveSettings::ROTATE_AT,
-        user_agent: job.config.fetch.agent(),
-        request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
-    };
-    let archive = WarcArchive::resume(&job.directory, store.last_location()?, archive)?;
+    let archive = open_archive(job, &fetcher, &store)?;
     // After this process has locked the directory.
     let renderer = runtime.block_on(start)?;
     tell(News::Ready { resumed, progress: crawl.progress() });
 
     let before = crawl.progress().pages;
-    let (path, topic) = (job.directory.root().display(), &job.topic.lexicon().name);
-    let agent = job.config.fetch.agent();
-    tracing::info!("crawl for {topic} with strategy {label} in {path}, {before} earlier pages, user agent {agent}");
+    tracing::info!(
+        "crawl for {} with strategy {} in {}, {before} earlier pages, user agent {}",
+        job.topic.lexicon().name,
+        strategy_label(job),
+        job.directory.root().display(),
+        job.config.fetch.agent()
+    );
     let asked = view.and_then(|view| {
         view.ready(now(), resumed, crawl.progress());
         view.open(store.reader())
@@ -294,7 +269,7 @@ pub fn run_in_view(
         let _ = notices.send(notice);
     })?;
     let mut report_on: Vec<UrlId> = Vec::new();
-    let mut tell = |news: News| {
+    let mut report = |news: News| {
         if let News::Batch(batch, _) = &news {
             troubles(batch, &mut report_on);
         }
@@ -305,28 +280,29 @@ pub fn run_in_view(
         harvest,
         harvested: before,
         writer: &writer,
-        errand: FetchTask {
+        task: FetchTask {
             fetcher,
             renderer: renderer.clone(),
-            readers: ParsePool::new(reading),
+            readers: ParsePool::new(duration(job.config.crawl.reading_timeout)),
             topic: Arc::clone(&job.topic),
             robot: self::agent(&job.config).into(),
             view: view.cloned(),
         },
         directory: &job.directory,
         most: job.config.crawl.in_flight,
+        open: true,
         in_flight: 0,
         unwritten: VecDeque::new(),
         submitted: durable,
         held: None,
         checkpointing: Duration::ZERO,
         checkpoints: Checkpoints::new(job.directory.clone(), settings, job.config.crawl.checkpoint_every, kept),
-        tell: &mut tell,
+        report: &mut report,
         proxy_lost: false,
         clock: MonotonicClock::start(last),
         outage,
         doubted: Vec::new(),
-        looking: false,
+        is_checking: false,
         asked,
     };
     let stop = runtime.block_on(driver.drive(job, noticed, async { drop(interrupt.await) }));
@@ -351,27 +327,62 @@ pub fn run_in_view(
     if proxy_lost {
         return Err(LiveError::ProxyLost);
     }
-    let seconds = clock().duration_since(begun).as_secs_f64();
-    let progress = crawl.progress();
-    let (forum, traps, refusals) = (crawl.forum(), crawl.traps(), crawl.refusals().clone());
-    let trouble = report_on.iter().map(|id| (*id, crawl.url(*id))).collect();
-    let pages_now = progress.pages - before;
-    let (unreached, next_due) = (crawl.unreached(UNREACHED), crawl.next_due());
     Ok(CrawlReport {
-        progress,
+        pages_now: crawl.progress().pages - before,
         stop,
-        pages_now,
-        seconds,
+        seconds: clock().duration_since(begun).as_secs_f64(),
         resumed,
         memory: resident_memory(),
-        refusals,
         failures,
-        next_due,
-        unreached,
-        traps,
-        forum,
-        trouble,
+        trouble: report_on.iter().map(|id| (*id, crawl.url(*id))).collect(),
+        progress: crawl.progress(),
+        refusals: crawl.refusals().clone(),
+        next_due: crawl.next_due(),
+        unreached: crawl.unreached(UNREACHED),
+        traps: crawl.traps(),
+        forum: crawl.forum(),
     })
+}
+
+fn strategy_label(job: &Job) -> String {
+    match (&job.forum, &job.strategy) {
+        // A directory holds one forum.
+        (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
+        (None, Some(own)) => own.name.clone(),
+        (None, None) => job.config.strategy.label(),
+    }
+}
+
+/// The machine of a job, restored from its directory.
+fn restore(job: &Job, store: &Store, settings: u64) -> Result<Restored, LiveError> {
+    let mut conditions = conditions(&job.config, &job.topic);
+    conditions.refresh = job.refresh.map(|budget| Refresh { settings: job.config.refresh.clone(), budget });
+    if let Some(forum) = &job.forum {
+        conditions.forums = forum.clone();
+        conditions.watch = job.watch;
+    }
+    let mut restored = checkpoints::restore(store, settings, || {
+        let strategy: Box<dyn Strategy> = match (&job.forum, &job.strategy) {
+            (Some(_), _) => Box::new(Boards),
+            (None, Some(own)) => (own.build)(),
+            (None, None) => job.config.strategy.build(conditions.page_threshold),
+        };
+        Crawl::new(conditions.clone(), strategy)
+    })?;
+    if let (Some(_), Some(pages)) = (&job.forum, job.config.goals().pages) {
+        // Boards are visited repeatedly: a limit applies to this run.
+        restored.crawl.allow(pages);
+    }
+    Ok(restored)
+}
+
+fn open_archive(job: &Job, fetcher: &Fetcher, store: &Store) -> Result<WarcArchive, LiveError> {
+    let settings = ArchiveSettings {
+        rotate_at: ArchiveSettings::ROTATE_AT,
+        user_agent: job.config.fetch.agent(),
+        request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
+    };
+    Ok(WarcArchive::resume(&job.directory, store.last_location()?, settings)?)
 }
 
 /// Memory of this process in bytes, if the system reports it in a file (Linux).

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::json;
-use suidao::crawl::ForumMode;
+use suidao::crawl::{Exploration, ForumMode};
 use suidao::forum::map;
 use suidao::forum::tally::ForumTally;
 use suidao::html::{count, thousands};
@@ -60,7 +60,8 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
-        (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Short,
+        (_, Exploration::Failed(_) | Exploration::Unfinished) => Exit::Short,
+        (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Short,
         // Unreadable pages mean that the goal was missed.
         _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Short,
         _ => Exit::Done,
@@ -96,7 +97,7 @@ pub fn follow(
 
 /// Writes the forum file and the summary.
 pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &ForumTally) -> Result<()> {
-    if let Some(Ok(map)) = &report.forum {
+    if let Exploration::Understood(map) = &report.forum {
         let path = job.directory.root().join("forum.toml");
         if path.exists() {
             // It may contain corrections.
@@ -155,7 +156,7 @@ fn list(report: &CrawlReport, ids: &[UrlId]) -> String {
 pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),
-        (_, Some(Err(why))) => format!("{} is not recognised as a forum: {why}.", args.forum),
+        (_, Exploration::Failed(why)) => format!("{} is not recognised as a forum: {why}.", args.forum),
         (Some(stop), _) if !matches!(stop, Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::BudgetSpent) => {
             stop.advice()
         }

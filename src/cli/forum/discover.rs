@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use suidao::crawl::Exploration;
 use suidao::crawl::{ForumMode, StopConditions};
 use suidao::forum::map;
 use suidao::forum::shape::UrlClassifier;
@@ -66,8 +67,8 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     screen.clear();
     let report = report?;
     let map = match report.forum {
-        Some(Ok(map)) => map,
-        Some(Err(why)) => {
+        Exploration::Understood(map) => map,
+        Exploration::Failed(why) => {
             let cause = report.unreached.hosts.first().map_or_else(String::new, |(_, cause)| format!("; {cause}"));
             bail!(
                 "{} is not recognised as a forum: {why} ({} read{cause}); give the page that lists the boards, or \
@@ -76,8 +77,8 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
                 count(report.progress.pages as usize, "page", "pages")
             )
         }
-        None if report.stop.is_none() => return Ok(Exit::Interrupted),
-        None => bail!(
+        Exploration::Unfinished if report.stop.is_none() => return Ok(Exit::Interrupted),
+        Exploration::Unfinished => bail!(
             "cannot finish reading {} ({} fetched): the host fails, or its robots.txt cannot be fetched; try again later",
             args.url,
             count(report.progress.pages as usize, "page", "pages")

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use suidao::crawl::Exploration;
 use suidao::crawl::Watch;
 use suidao::forum::schedule::ScheduleMethod;
 use suidao::forum::tally::ForumTally;
@@ -58,7 +59,7 @@ pub fn run(args: &WatchArgs, verbosity: Verbosity) -> Result<Exit> {
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
         (Some(Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::RequestLimit), _) => Exit::Short,
-        (Some(_), Some(Ok(_))) => Exit::Done,
+        (Some(_), Exploration::Understood(_)) => Exit::Done,
         _ => Exit::Short,
     })
 }

@@ -52,7 +52,7 @@ pub(super) struct Canonicals {
     /// Addresses not fetched yet, with the pages that claim them.
     claims: FxHashMap<UrlId, Vec<UrlId>>,
     /// The claiming pages, with their links.
-    held: FxHashMap<UrlId, (EndedTunnel, bool)>,
+    claimants: FxHashMap<UrlId, (EndedTunnel, bool)>,
     moved: FxHashMap<UrlId, UrlId>,
     /// Pages whose links must be judged after all.
     refuted: Vec<UrlId>,
@@ -91,7 +91,7 @@ impl Canonicals {
 
     /// A page whose links must be judged after all, and whether it is relevant.
     pub fn refuted(&self) -> Option<(UrlId, &EndedTunnel, bool)> {
-        self.refuted.iter().find_map(|id| self.held.get(id).map(|(page, relevant)| (*id, page, *relevant)))
+        self.refuted.iter().find_map(|id| self.claimants.get(id).map(|(page, relevant)| (*id, page, *relevant)))
     }
 
     /// Folds an event. `is_fetched`: whether a URL is fetched after it. Returns a page whose links are dropped at the
@@ -113,11 +113,11 @@ impl Canonicals {
                 }
                 None => self.refute_claims(*id),
             },
-            Event::Rejudged { id, links, entry: place } => {
-                let (page, _) = self.held.remove(id)?;
+            Event::Rejudged { id, links, entry } => {
+                let (page, _) = self.claimants.remove(id)?;
                 self.refuted.retain(|refuted| refuted != id);
                 if links.iter().any(|link| link.decision == LinkDecision::Drop(SkipReason::TunnelEnd)) {
-                    return Some((*id, EndedTunnel { place: *place, links: links.clone(), ..page }));
+                    return Some((*id, EndedTunnel { entry: *entry, links: links.clone(), ..page }));
                 }
             }
             _ => {}
@@ -134,7 +134,7 @@ impl Canonicals {
         for claimant in self.claims.remove(&id).unwrap_or_default() {
             let agree = own.zip(self.text(claimant)).is_some_and(|(own, text)| own.is_near(text));
             if agree && !page.noindex && page.copy_of.is_none() {
-                self.held.remove(&claimant);
+                self.claimants.remove(&claimant);
             } else {
                 self.refute(claimant);
             }
@@ -144,8 +144,8 @@ impl Canonicals {
         if !is_fetched(of) {
             let left = page.links.iter().filter(|link| link.decision == LinkDecision::Drop(SkipReason::Copy));
             let links = left.copied().collect();
-            let ended = EndedTunnel { relevance: page.relevance, place: page.queued_as, links, layer: page.layer };
-            self.held.insert(id, (ended, page.relevant));
+            let ended = EndedTunnel { relevance: page.relevance, entry: page.queued_as, links, layer: page.layer };
+            self.claimants.insert(id, (ended, page.relevant));
             self.claims.entry(of).or_default().push(id);
         }
     }
@@ -158,7 +158,7 @@ impl Canonicals {
 
     fn refute(&mut self, claimant: UrlId) {
         self.copies.remove(&claimant);
-        if self.held.contains_key(&claimant) {
+        if self.claimants.contains_key(&claimant) {
             self.refuted.push(claimant);
         }
     }

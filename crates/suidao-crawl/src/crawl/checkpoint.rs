@@ -18,7 +18,7 @@ use suidao_page::model::{LinkState, SkipReason, UrlId};
 /// learnt.
 const OWN: u8 = b'm';
 const HOSTS: u8 = b'h';
-const TOLD: u8 = b't';
+const RULES: u8 = b't';
 const LEARNT: u8 = b's';
 
 /// Fingerprints, or pages whose tunnel ended, per piece: some MB.
@@ -79,8 +79,8 @@ impl State {
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
         let learnt = strategy.learning().into_iter().flat_map(|learning| learning.snapshot());
         let learnt = learnt.map(|piece| [&[LEARNT], piece.as_slice()].concat());
-        let told = std::iter::once_with(move || encode(TOLD, &(stop, traps, sourcing, canonicals)));
-        Some(hosts.chain(told).chain(own).chain(learnt))
+        let rules = std::iter::once_with(move || encode(RULES, &(stop, traps, sourcing, canonicals)));
+        Some(hosts.chain(rules).chain(own).chain(learnt))
     }
 
     /// Loads a piece into a new machine, in the order of [`State::pieces`]. Returns false for an invalid piece; the
@@ -90,11 +90,11 @@ impl State {
         match *tag {
             LEARNT => return self.strategy.learning_mut().is_some_and(|learning| learning.restore(piece)),
             HOSTS => return postcard::from_bytes(piece).map(|hosts: HostTable| self.hosts = hosts).is_ok(),
-            TOLD => {
-                let told = postcard::from_bytes(piece);
-                return told
-                    .map(|told| {
-                        (self.stop, self.traps, self.sourcing, self.canonicals) = told;
+            RULES => {
+                let rules = postcard::from_bytes(piece);
+                return rules
+                    .map(|rules| {
+                        (self.stop, self.traps, self.sourcing, self.canonicals) = rules;
                     })
                     .is_ok();
             }
@@ -131,8 +131,8 @@ impl State {
         for id in self.urls.in_state(LinkState::InFlight) {
             self.set_state(id, LinkState::Queued);
             let known = self.urls.get(id);
-            let (host, place) = (known.host(), known.place());
-            self.frontier.requeue_in_flight(host, id, place);
+            let (host, entry) = (known.host(), known.entry());
+            self.frontier.requeue_in_flight(host, id, entry);
         }
         for host in free {
             self.frontier.make_ready(host);

@@ -96,8 +96,8 @@ impl<'a> Draft<'a> {
     }
 
     /// Queue entry of a URL; none for one that is new.
-    pub fn place(&self, id: UrlId) -> Option<QueueEntry> {
-        (!self.is_new(id)).then(|| self.state.urls.get(id).place())
+    pub fn entry(&self, id: UrlId) -> Option<QueueEntry> {
+        (!self.is_new(id)).then(|| self.state.urls.get(id).entry())
     }
 
     /// Why a link to the URL was dropped, if none was followed since.
@@ -116,6 +116,12 @@ impl<'a> Draft<'a> {
         if !self.state.counts.skipped.contains(&fingerprint) && self.rejected.insert(fingerprint) {
             self.push(Event::LinkRejected { url: url.clone(), from, reason });
         }
+    }
+
+    /// The URL that a link to `url` stands for: without session parameters, under the scheme that its host answers.
+    pub fn address(&self, url: &CrawlUrl) -> CrawlUrl {
+        let plain = self.state.without_session(url);
+        self.preferred(plain.as_ref().unwrap_or(url))
     }
 
     /// `url` under the scheme that its host answers.

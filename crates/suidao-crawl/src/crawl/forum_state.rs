@@ -43,8 +43,17 @@ pub(super) struct Forums {
     /// Pages seen before the structure is known.
     pub(super) explorer: Explorer,
     pub(super) seen: Vec<UrlId>,
-    /// Exploration has ended: with a map, or without one for this reason.
-    pub(super) explored: Option<Result<(), &'static str>>,
+    pub(super) exploration: Exploration<()>,
+}
+
+/// How the exploration of a forum ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Exploration<T> {
+    #[default]
+    Unfinished,
+    Understood(T),
+    /// Why its structure is unknown.
+    Failed(String),
 }
 
 impl Forums {
@@ -55,7 +64,7 @@ impl Forums {
         }
         if let ForumMode::Follow(map) = mode {
             forums.understand(map);
-            forums.explored = Some(Ok(()));
+            forums.exploration = Exploration::Understood(());
         }
         forums
     }
@@ -65,18 +74,20 @@ impl Forums {
     }
 
     pub fn take_kept(&mut self, host: &str, site: ForumSite) {
-        let lens = Arc::new(site.lens());
-        self.sites.insert(host.into(), (site, lens));
+        let profile = Arc::new(site.lens());
+        self.sites.insert(host.into(), (site, profile));
     }
 
     pub(super) fn understand(&mut self, map: &ForumMap) {
         let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), ForumSite::new(map.clone())) else { return };
-        let lens = Arc::new(site.lens());
-        self.sites.insert(start.authority().into(), (site, lens));
+        let profile = Arc::new(site.lens());
+        self.sites.insert(start.authority().into(), (site, profile));
     }
 
-    pub(super) fn explores(&self) -> bool {
+    /// Whether the structure of a forum is being found out.
+    pub(super) fn is_exploring(&self) -> bool {
         matches!(self.mode, ForumMode::Discover { .. } | ForumMode::Explore { .. })
+            && self.exploration == Exploration::Unfinished
     }
 
     /// Whether the crawl is of one forum only.
@@ -115,8 +126,8 @@ impl Forums {
     /// The analysis for a page; none if its host is not a forum.
     pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
         match self.sites.get(url.authority()) {
-            Some((_, lens)) => Some(ForumAnalysis { lens: Arc::clone(lens), at }),
-            None if self.explores() && self.explored.is_none() => Some(ForumAnalysis { lens: Arc::default(), at }),
+            Some((_, profile)) => Some(ForumAnalysis { lens: Arc::clone(profile), at }),
+            None if self.is_exploring() => Some(ForumAnalysis { lens: Arc::default(), at }),
             None => None,
         }
     }

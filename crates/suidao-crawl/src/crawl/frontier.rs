@@ -20,7 +20,7 @@ use suidao_page::model::{HostId, Priority, QueueEntry, QueueId, QueuePolicy, Url
 pub(super) const DUE: QueueId = QueueId(u8::MAX);
 
 /// Entries inspected per URL returned, since some are stale.
-const LOOKS: usize = 64;
+const STEPS: usize = 64;
 
 /// Rank and number of a queued URL, as one integer in heap order.
 type Entry = u64;
@@ -67,24 +67,24 @@ impl Queue {
 #[derive(Default)]
 struct HostQueues {
     /// By queue number; most hosts use one.
-    lanes: Vec<(u8, Queue)>,
+    by_id: Vec<(u8, Queue)>,
     ready: bool,
 }
 
 impl HostQueues {
-    fn lane(&mut self, lane: QueueId) -> &mut Queue {
-        let at = match self.lanes.binary_search_by_key(&lane.0, |(lane, _)| *lane) {
+    fn queue(&mut self, queue_id: QueueId) -> &mut Queue {
+        let at = match self.by_id.binary_search_by_key(&queue_id.0, |(queue_id, _)| *queue_id) {
             Ok(at) => at,
             Err(at) => {
-                if self.lanes.is_empty() {
+                if self.by_id.is_empty() {
                     // Most hosts of a broad crawl have one queue and few URLs.
-                    self.lanes.reserve_exact(1);
+                    self.by_id.reserve_exact(1);
                 }
-                self.lanes.insert(at, (lane.0, Queue::default()));
+                self.by_id.insert(at, (queue_id.0, Queue::default()));
                 at
             }
         };
-        &mut self.lanes[at].1
+        &mut self.by_id[at].1
     }
 }
 
@@ -92,14 +92,14 @@ impl HostQueues {
 pub struct QueueHead {
     pub host: HostId,
     pub id: UrlId,
-    pub lane: QueueId,
+    pub queue_id: QueueId,
     entry: Entry,
 }
 
 /// Queue and rank of an entry, to compare with the URL's current ones.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryKey {
-    lane: QueueId,
+    queue_id: QueueId,
     /// None on a stack, where the order of arrival is the rank.
     rank: Option<u32>,
 }
@@ -107,14 +107,14 @@ pub struct EntryKey {
 impl QueueHead {
     /// Whether it is a page that is due again.
     pub fn is_due(&self) -> bool {
-        self.lane == DUE
+        self.queue_id == DUE
     }
 }
 
 impl EntryKey {
-    /// Whether the entry is current for a URL queued at `place`.
-    pub fn is_of(self, place: QueueEntry) -> bool {
-        self.lane == place.queue && self.rank.is_none_or(|own| own == rank(place.priority))
+    /// Whether the entry is current for a URL queued at `queued`.
+    pub fn is_of(self, queued: QueueEntry) -> bool {
+        self.queue_id == queued.queue && self.rank.is_none_or(|own| own == rank(queued.priority))
     }
 }
 
@@ -122,7 +122,7 @@ impl EntryKey {
 type Heads = BinaryHeap<(Entry, Reverse<u32>)>;
 
 pub struct Frontier {
-    discipline: QueuePolicy,
+    policy: QueuePolicy,
     seed: u64,
     hosts: Vec<HostQueues>,
     /// Heads of the hosts per queue of the strategy; may hold stale ones.
@@ -147,8 +147,8 @@ pub(super) struct KeptFrontier {
 
 impl Frontier {
     /// An empty frontier; `seed` seeds the random choices of the policy.
-    pub fn new(discipline: QueuePolicy, seed: u64) -> Self {
-        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), due: Heads::new(), stacked: 0 }
+    pub fn new(policy: QueuePolicy, seed: u64) -> Self {
+        Self { policy, seed, hosts: Vec::new(), heads: Vec::new(), due: Heads::new(), stacked: 0 }
     }
 
     /// The whole frontier in parts of some thousand hosts; the first part has everything else.
@@ -162,11 +162,11 @@ impl Frontier {
 
     fn keep_of(&self, hosts: &[HostQueues], is_first: bool) -> KeptFrontier {
         // A crawl with due pages has no checkpoints.
-        let Self { discipline: _, seed: _, hosts: _, heads, due: _, stacked } = self;
+        let Self { policy: _, seed: _, hosts: _, heads, due: _, stacked } = self;
         let heads = if is_first { heads.as_slice() } else { &[] };
-        let queue = |(lane, queue): &(u8, Queue)| (*lane, queue.heap.as_slice().to_vec(), queue.announced());
+        let queue = |(queue_id, queue): &(u8, Queue)| (*queue_id, queue.heap.as_slice().to_vec(), queue.announced());
         KeptFrontier {
-            hosts: hosts.iter().map(|host| (host.lanes.iter().map(queue).collect(), host.ready)).collect(),
+            hosts: hosts.iter().map(|host| (host.by_id.iter().map(queue).collect(), host.ready)).collect(),
             heads: heads.iter().map(|heads| heads.iter().map(|(entry, host)| (*entry, host.0)).collect()).collect(),
             stacked: is_first.then_some(*stacked),
         }
@@ -175,15 +175,15 @@ impl Frontier {
     /// Restores a part; the first one replaces the whole state.
     pub(super) fn take_kept(&mut self, kept: KeptFrontier) {
         let KeptFrontier { hosts, heads, stacked } = kept;
-        let queue = |(lane, heap, announced): (u8, Vec<Entry>, Option<Entry>)| {
-            (lane, Queue { heap: OctonaryHeap::from(heap), announced: announced.and_then(NonZeroU64::new) })
+        let queue = |(queue_id, heap, announced): (u8, Vec<Entry>, Option<Entry>)| {
+            (queue_id, Queue { heap: OctonaryHeap::from(heap), announced: announced.and_then(NonZeroU64::new) })
         };
-        let host = |(lanes, ready): KeptQueues| HostQueues { lanes: lanes.into_iter().map(queue).collect(), ready };
+        let host = |(by_id, ready): KeptQueues| HostQueues { by_id: by_id.into_iter().map(queue).collect(), ready };
         if let Some(stacked) = stacked {
             self.hosts.clear();
-            let of_lane =
+            let of_queue =
                 |heads: Vec<(Entry, u32)>| heads.into_iter().map(|(entry, host)| (entry, std::cmp::Reverse(host)));
-            self.heads = heads.into_iter().map(|heads| of_lane(heads).collect()).collect();
+            self.heads = heads.into_iter().map(|heads| of_queue(heads).collect()).collect();
             self.stacked = stacked;
         }
         self.hosts.extend(hosts.into_iter().map(host));
@@ -191,65 +191,65 @@ impl Frontier {
 
     /// Number of entries, stale ones included; none if one refers to a URL or host beyond these limits.
     pub(super) fn waiting(&self, urls: usize, hosts: usize) -> Option<u64> {
-        let mut queues = self.hosts.iter().flat_map(|host| &host.lanes).flat_map(|(_, queue)| queue.heap.iter());
+        let mut queues = self.hosts.iter().flat_map(|host| &host.by_id).flat_map(|(_, queue)| queue.heap.iter());
         let mut heads = self.heads.iter().flat_map(|heads| heads.iter());
         let known = self.hosts.len() <= hosts && heads.all(|(_, Reverse(host))| (*host as usize) < self.hosts.len());
         let count = |count: u64, entry: &Entry| ((id_of(*entry).0 as usize) < urls).then_some(count + 1);
         queues.try_fold(0, count).filter(|_| known)
     }
 
-    fn is_stack(&self, lane: QueueId) -> bool {
-        lane == QueueId::TUNNEL && matches!(self.discipline, QueuePolicy::Preempt | QueuePolicy::Interleave(_))
+    fn is_stack(&self, queue_id: QueueId) -> bool {
+        queue_id == QueueId::TUNNEL && matches!(self.policy, QueuePolicy::Preempt | QueuePolicy::Interleave(_))
     }
 
     /// Queues the links of one page. A stack returns the last push first, so the best links are pushed last.
     pub fn push_all(&mut self, mut links: Vec<(HostId, UrlId, QueueEntry)>) {
-        links.retain(|&(host, id, place)| {
-            let stacked = self.is_stack(place.queue);
+        links.retain(|&(host, id, queued)| {
+            let stacked = self.is_stack(queued.queue);
             if !stacked {
-                self.push(host, id, place);
+                self.push(host, id, queued);
             }
             stacked
         });
-        links.sort_by_key(|&(_, id, place)| (place.priority, Reverse(id)));
-        for (host, id, place) in links {
-            self.push(host, id, place);
+        links.sort_by_key(|&(_, id, queued)| (queued.priority, Reverse(id)));
+        for (host, id, queued) in links {
+            self.push(host, id, queued);
         }
     }
 
-    pub fn push(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
-        let entry = self.entry(id, place);
-        self.insert(host, place.queue, entry);
+    pub fn push(&mut self, host: HostId, id: UrlId, queued: QueueEntry) {
+        let entry = self.entry(id, queued);
+        self.insert(host, queued.queue, entry);
     }
 
-    fn entry(&mut self, id: UrlId, place: QueueEntry) -> Entry {
-        if self.is_stack(place.queue) {
+    fn entry(&mut self, id: UrlId, queued: QueueEntry) -> Entry {
+        if self.is_stack(queued.queue) {
             self.stacked += 1;
             entry(self.stacked, id)
         } else {
-            entry(rank(place.priority), id)
+            entry(rank(queued.priority), id)
         }
     }
 
-    /// Queues again, at `place`, a URL that was taken and not fetched.
-    pub fn requeue_in_flight(&mut self, host: HostId, id: UrlId, place: QueueEntry) {
-        let entry = self.entry(id, place);
-        self.insert(host, place.queue, entry);
+    /// Queues again, at `queued`, a URL that was taken and not fetched.
+    pub fn requeue_in_flight(&mut self, host: HostId, id: UrlId, queued: QueueEntry) {
+        let entry = self.entry(id, queued);
+        self.insert(host, queued.queue, entry);
     }
 
     /// Queues again, in its old position, a head that was taken and not fetched.
     pub fn requeue(&mut self, head: QueueHead) {
-        self.insert(head.host, head.lane, head.entry);
+        self.insert(head.host, head.queue_id, head.entry);
     }
 
-    fn insert(&mut self, host: HostId, lane: QueueId, entry: Entry) {
+    fn insert(&mut self, host: HostId, queue_id: QueueId, entry: Entry) {
         let queues = self.host(host);
         let ready = queues.ready;
-        let queue = queues.lane(lane);
+        let queue = queues.queue(queue_id);
         queue.push(entry);
         if ready && queue.announced().is_none_or(|announced| entry > announced) {
             queue.announce(Some(entry));
-            self.announce(lane, entry, host);
+            self.announce(queue_id, entry, host);
         }
     }
 
@@ -261,18 +261,18 @@ impl Frontier {
         &mut self.hosts[at]
     }
 
-    fn announce(&mut self, lane: QueueId, entry: Entry, host: HostId) {
-        let at = usize::from(lane.0);
-        if lane != DUE && at >= self.heads.len() {
+    fn announce(&mut self, queue_id: QueueId, entry: Entry, host: HostId) {
+        let at = usize::from(queue_id.0);
+        if queue_id != DUE && at >= self.heads.len() {
             self.heads.resize_with(at + 1, Heads::new);
         }
-        if let Some(heads) = self.heads_of(lane) {
+        if let Some(heads) = self.heads_of(queue_id) {
             heads.push((entry, Reverse(host.0)));
         }
     }
 
     /// Marks the host as not ready.
-    pub fn rest(&mut self, host: HostId) {
+    pub fn mark_waiting(&mut self, host: HostId) {
         self.host(host).ready = false;
     }
 
@@ -280,16 +280,16 @@ impl Frontier {
         let queues = self.host(host);
         queues.ready = true;
         let mut news = Vec::new();
-        for (lane, queue) in &mut queues.lanes {
+        for (queue_id, queue) in &mut queues.by_id {
             if let Some(&head) = queue.heap.peek()
                 && queue.announced().is_none_or(|announced| head > announced)
             {
                 queue.announce(Some(head));
-                news.push((QueueId(*lane), head));
+                news.push((QueueId(*queue_id), head));
             }
         }
-        for (lane, head) in news {
-            self.announce(lane, head, host);
+        for (queue_id, head) in news {
+            self.announce(queue_id, head, host);
         }
     }
 
@@ -298,11 +298,11 @@ impl Frontier {
     /// `turn` counts the URLs taken so far and determines the queue. `waits` returns whether a URL is still queued as
     /// its entry states; other entries are stale and dropped.
     pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
-        let lane = match self.discipline {
+        let queue_id = match self.policy {
             QueuePolicy::BestFirst => QueueId::MAIN,
             QueuePolicy::LowestFirst => {
                 let highest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                return (0..=highest).find_map(|lane| self.pop_lane(QueueId(lane), &waits));
+                return (0..=highest).find_map(|queue_id| self.pop_queue(QueueId(queue_id), &waits));
             }
             QueuePolicy::Preempt => QueueId::TUNNEL,
             QueuePolicy::Interleave(main) => {
@@ -316,55 +316,55 @@ impl Frontier {
                 let at = turn % (u64::from(by_weight) + u64::from(at_random));
                 if at < u64::from(by_weight) {
                     let heaviest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
-                    return (0..=heaviest).rev().find_map(|lane| self.pop_lane(QueueId(lane), &waits));
+                    return (0..=heaviest).rev().find_map(|queue_id| self.pop_queue(QueueId(queue_id), &waits));
                 }
-                let lanes: Vec<u8> = (0..=u8::MAX)
+                let ids: Vec<u8> = (0..=u8::MAX)
                     .take(self.heads.len())
-                    .filter(|&lane| self.head(QueueId(lane), &waits).is_some())
+                    .filter(|&queue_id| self.head(QueueId(queue_id), &waits).is_some())
                     .collect();
                 let random = Draw::at(self.seed.wrapping_add(turn)).bits();
-                let lane = *lanes.get(usize::try_from(random % (lanes.len().max(1) as u64)).unwrap_or(0))?;
-                return self.pop_lane(QueueId(lane), &waits);
+                let queue_id = *ids.get(usize::try_from(random % (ids.len().max(1) as u64)).unwrap_or(0))?;
+                return self.pop_queue(QueueId(queue_id), &waits);
             }
         };
-        self.pop_lane(lane, &waits).or_else(|| {
-            let other = if lane == QueueId::MAIN { QueueId::TUNNEL } else { QueueId::MAIN };
-            self.pop_lane(other, &waits)
+        self.pop_queue(queue_id, &waits).or_else(|| {
+            let other = if queue_id == QueueId::MAIN { QueueId::TUNNEL } else { QueueId::MAIN };
+            self.pop_queue(other, &waits)
         })
     }
 
     /// As [`Frontier::pop`], of the due pages.
     pub fn pop_due(&mut self, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
-        self.pop_lane(DUE, &waits)
+        self.pop_queue(DUE, &waits)
     }
 
-    fn heads_of(&mut self, lane: QueueId) -> Option<&mut Heads> {
-        if lane == DUE { Some(&mut self.due) } else { self.heads.get_mut(usize::from(lane.0)) }
+    fn heads_of(&mut self, queue_id: QueueId) -> Option<&mut Heads> {
+        if queue_id == DUE { Some(&mut self.due) } else { self.heads.get_mut(usize::from(queue_id.0)) }
     }
 
-    fn pop_lane(&mut self, lane: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
-        let (entry, host) = self.head(lane, waits)?;
-        self.heads_of(lane)?.pop();
+    fn pop_queue(&mut self, queue_id: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
+        let (entry, host) = self.head(queue_id, waits)?;
+        self.heads_of(queue_id)?.pop();
         let queues = self.host(host);
         queues.ready = false;
-        let queue = queues.lane(lane);
+        let queue = queues.queue(queue_id);
         queue.heap.pop();
         queue.announce(None);
-        Some(QueueHead { host, id: id_of(entry), lane, entry })
+        Some(QueueHead { host, id: id_of(entry), queue_id, entry })
     }
 
     /// The best `most` URLs of each queue of the strategy, best first, whether or not their hosts are ready. Changes
     /// nothing.
     pub fn heads(&self, most: usize, waits: impl Fn(UrlId, EntryKey) -> bool) -> Vec<(QueueId, Vec<UrlId>)> {
-        let mut lanes: BTreeMap<u8, Vec<&[Entry]>> = BTreeMap::new();
-        for (lane, queue) in self.hosts.iter().flat_map(|host| &host.lanes) {
-            if !queue.heap.is_empty() && *lane != DUE.0 {
-                lanes.entry(*lane).or_default().push(queue.heap.as_slice());
+        let mut heaps_by_id: BTreeMap<u8, Vec<&[Entry]>> = BTreeMap::new();
+        for (queue_id, queue) in self.hosts.iter().flat_map(|host| &host.by_id) {
+            if !queue.heap.is_empty() && *queue_id != DUE.0 {
+                heaps_by_id.entry(*queue_id).or_default().push(queue.heap.as_slice());
             }
         }
-        let best = |(lane, mut heaps): (u8, Vec<&[Entry]>)| {
-            let lane = QueueId(lane);
-            let stack = self.is_stack(lane);
+        let best = |(queue_id, mut heaps): (u8, Vec<&[Entry]>)| {
+            let queue_id = QueueId(queue_id);
+            let stack = self.is_stack(queue_id);
             let head = |heap: &&[Entry]| Reverse(heap.first().copied());
             // Other heaps have only worse URLs than the heads of these, except for stale entries: twice as many leave a
             // margin.
@@ -376,41 +376,41 @@ impl Frontier {
             let mut open: BinaryHeap<(Entry, usize, usize)> =
                 heaps.iter().enumerate().filter_map(|(at, heap)| Some((*heap.first()?, at, 0))).collect();
             let mut found: Vec<UrlId> = Vec::new();
-            let mut looks = LOOKS * most;
-            while let Some((entry, at, place)) = open.pop()
+            let mut steps = STEPS * most;
+            while let Some((entry, at, position)) = open.pop()
                 && found.len() < most
-                && looks > 0
+                && steps > 0
             {
-                looks -= 1;
+                steps -= 1;
                 let rank = u32::try_from(entry >> 32).expect("32 bits are left");
                 let id = id_of(entry);
-                if !found.contains(&id) && waits(id, EntryKey { lane, rank: (!stack).then_some(rank) }) {
+                if !found.contains(&id) && waits(id, EntryKey { queue_id, rank: (!stack).then_some(rank) }) {
                     found.push(id);
                 }
-                let below = 8 * place + 1..(8 * place + 9).min(heaps[at].len());
-                open.extend(below.map(|place| (heaps[at][place], at, place)));
+                let below = 8 * position + 1..(8 * position + 9).min(heaps[at].len());
+                open.extend(below.map(|position| (heaps[at][position], at, position)));
             }
-            (lane, found)
+            (queue_id, found)
         };
-        lanes.into_iter().map(best).collect()
+        heaps_by_id.into_iter().map(best).collect()
     }
 
     /// The best head of a queue among the ready hosts, after dropping stale ones. Does not remove it.
-    fn head(&mut self, lane: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<(Entry, HostId)> {
-        let stack = self.is_stack(lane);
+    fn head(&mut self, queue_id: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<(Entry, HostId)> {
+        let stack = self.is_stack(queue_id);
         loop {
-            let &(announced, Reverse(host)) = self.heads_of(lane)?.peek()?;
+            let &(announced, Reverse(host)) = self.heads_of(queue_id)?.peek()?;
             let host = HostId(host);
             let queues = self.host(host);
             let ready = queues.ready;
-            let queue = queues.lane(lane);
+            let queue = queues.queue(queue_id);
             if queue.announced() != Some(announced) {
-                self.heads_of(lane)?.pop();
+                self.heads_of(queue_id)?.pop();
                 continue;
             }
             let stale = |entry: Entry| {
                 let rank = u32::try_from(entry >> 32).expect("32 bits are left");
-                !waits(id_of(entry), EntryKey { lane, rank: (!stack).then_some(rank) })
+                !waits(id_of(entry), EntryKey { queue_id, rank: (!stack).then_some(rank) })
             };
             while queue.heap.peek().is_some_and(|&head| stale(head)) {
                 queue.heap.pop();
@@ -423,9 +423,9 @@ impl Frontier {
             // it.
             queue.announce(head.filter(|_| ready));
             let again = queue.announced();
-            self.heads_of(lane)?.pop();
+            self.heads_of(queue_id)?.pop();
             if let Some(head) = again {
-                self.announce(lane, head, host);
+                self.announce(queue_id, head, host);
             }
         }
     }

@@ -21,6 +21,23 @@ use super::politeness::{Politeness, millis};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct GroupId(u32);
 
+/// The groups of a host.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HostGroups {
+    pub domain: Option<GroupId>,
+    /// None if it is the same one.
+    pub address: Option<GroupId>,
+}
+
+impl IntoIterator for HostGroups {
+    type Item = GroupId;
+    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<GroupId>, 2>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        [self.domain, self.address].into_iter().flatten()
+    }
+}
+
 /// A deferred host, ordered by its best URL.
 pub(super) type WaitingHost = (Priority, Reverse<UrlId>, HostId);
 
@@ -51,7 +68,7 @@ struct Group {
     ready_at: Millis,
     /// Deferred hosts, best first; may hold stale entries, which the host's record reveals.
     #[serde(skip)]
-    held: BinaryHeap<WaitingHost>,
+    deferred: BinaryHeap<WaitingHost>,
     /// Number of entries that are not stale.
     #[serde(skip)]
     hosts: usize,
@@ -72,21 +89,38 @@ pub(super) struct RateLimitGroups {
     timers: BinaryHeap<Reverse<(Millis, GroupId)>>,
     /// Groups that may be idle.
     #[serde(skip)]
-    loose: Vec<GroupId>,
+    idle: Vec<GroupId>,
     #[serde(skip)]
     limits: Limits,
 }
 
-/// Maximum number of concurrent requests and milliseconds between two starts: per address, per domain.
+/// Of a group; none without limits.
 #[derive(Clone, Copy, Default)]
-struct Limits([Option<(u32, u64)>; 2]);
+struct Limits {
+    domain: Option<RateLimit>,
+    address: Option<RateLimit>,
+}
+
+#[derive(Clone, Copy)]
+struct RateLimit {
+    /// Maximum number of concurrent requests.
+    concurrent: u32,
+    /// Milliseconds between two starts.
+    delay: u64,
+}
+
+impl RateLimit {
+    const NONE: Self = Self { concurrent: u32::MAX, delay: 0 };
+}
 
 impl RateLimitGroups {
     pub fn new(politeness: &Politeness) -> Self {
-        let limits =
-            [(politeness.per_address, politeness.address_delay), (politeness.per_domain, politeness.domain_delay)];
-        let limits = limits.map(|(most, delay)| politeness.spaces().then(|| (most, millis(delay))));
-        Self { limits: Limits(limits), ..Self::default() }
+        let limit = |concurrent, delay| politeness.spaces().then(|| RateLimit { concurrent, delay: millis(delay) });
+        let limits = Limits {
+            domain: limit(politeness.per_domain, politeness.domain_delay),
+            address: limit(politeness.per_address, politeness.address_delay),
+        };
+        Self { limits, ..Self::default() }
     }
 
     /// Sets the limits, which checkpoints do not store.
@@ -97,7 +131,7 @@ impl RateLimitGroups {
     /// The group of a host's registrable domain (Public Suffix List, with its private section of blog hosters and the
     /// like). None for the local machine, and if domains have no limits.
     pub fn of_domain(&mut self, host: &str) -> Option<GroupId> {
-        self.limits.0[1]?;
+        self.limits.domain?;
         if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
             return self.of_address(address);
         }
@@ -112,7 +146,7 @@ impl RateLimitGroups {
     /// The group of an address; for IPv6 its /64 network, which one server or customer has. None for the local machine,
     /// which is the user's own.
     pub fn of_address(&mut self, address: IpAddr) -> Option<GroupId> {
-        self.limits.0[0]?;
+        self.limits.address?;
         let address = address.to_canonical();
         if address.is_loopback() {
             return None;
@@ -129,8 +163,8 @@ impl RateLimitGroups {
             return *group;
         }
         let group = GroupId(u32::try_from(self.groups.len()).expect("at most two groups for each host"));
-        let (held, ready_at) = (BinaryHeap::new(), Millis(0));
-        self.groups.push(Group { is_domain, in_flight: 0, ready_at, held, hosts: 0, timer: None, idle: false });
+        let (deferred, ready_at) = (BinaryHeap::new(), Millis(0));
+        self.groups.push(Group { is_domain, in_flight: 0, ready_at, deferred, hosts: 0, timer: None, idle: false });
         self.by_name.insert(name, group);
         group
     }
@@ -143,23 +177,27 @@ impl RateLimitGroups {
         &mut self.groups[group.0 as usize]
     }
 
-    /// Maximum number of concurrent requests, and milliseconds between two starts.
-    fn limits(&self, group: GroupId) -> (u32, u64) {
-        self.limits.0[usize::from(self.get(group).is_domain)].unwrap_or((u32::MAX, 0))
+    fn limit(&self, group: GroupId) -> RateLimit {
+        let limit = if self.get(group).is_domain { self.limits.domain } else { self.limits.address };
+        limit.unwrap_or(RateLimit::NONE)
     }
 
     /// The first of these groups that allows no request now.
-    pub fn busy(&self, groups: [Option<GroupId>; 2], now: Millis) -> Option<GroupId> {
-        groups.into_iter().flatten().find(|group| !self.has_room(*group) || self.get(*group).ready_at > now)
+    pub fn busy(&self, groups: HostGroups, now: Millis) -> Option<GroupId> {
+        groups.into_iter().find(|group| self.is_busy(*group, now))
+    }
+
+    fn is_busy(&self, group: GroupId, now: Millis) -> bool {
+        !self.has_room(group) || self.get(group).ready_at > now
     }
 
     fn has_room(&self, group: GroupId) -> bool {
-        self.get(group).in_flight < self.limits(group).0
+        self.get(group).in_flight < self.limit(group).concurrent
     }
 
-    pub fn start(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
-        for group in groups.into_iter().flatten() {
-            let delay = self.limits(group).1;
+    pub fn start(&mut self, groups: HostGroups, now: Millis) {
+        for group in groups {
+            let delay = self.limit(group).delay;
             let record = self.get_mut(group);
             record.in_flight += 1;
             record.idle = false;
@@ -174,31 +212,32 @@ impl RateLimitGroups {
     }
 
     /// After a restart the times of the last requests are unknown.
-    pub fn rest_all(&mut self, politeness: &Politeness, now: Millis) {
+    pub fn delay_all(&mut self, politeness: &Politeness, now: Millis) {
         if politeness.spaces() {
-            for at in 0..self.groups.len() {
-                let delay = self.limits.0[usize::from(self.groups[at].is_domain)].map_or(0, |(_, delay)| delay);
-                self.groups[at].ready_at = now.after(delay);
+            let Limits { domain, address } = self.limits;
+            for group in &mut self.groups {
+                let limit = if group.is_domain { domain } else { address };
+                group.ready_at = now.after(limit.unwrap_or(RateLimit::NONE).delay);
             }
         }
     }
 
     pub fn defer(&mut self, group: GroupId, waiting: WaitingHost, now: Millis) {
-        debug_assert!(self.busy([Some(group), None], now).is_some(), "only a busy group holds hosts back");
+        debug_assert!(self.is_busy(group, now), "only a busy group holds hosts back");
         self.offer(group, waiting);
         self.get_mut(group).hosts += 1;
         self.look_again(group);
     }
 
     pub fn offer(&mut self, group: GroupId, waiting: WaitingHost) {
-        self.get_mut(group).held.push(waiting);
+        self.get_mut(group).deferred.push(waiting);
     }
 
     /// Drops stale entries once they are the majority.
-    pub fn tidy(&mut self, group: GroupId, stands: impl Fn(&WaitingHost) -> bool) {
+    pub fn tidy(&mut self, group: GroupId, is_current: impl Fn(&WaitingHost) -> bool) {
         let record = self.get_mut(group);
-        if record.held.len() > 64 + 2 * record.hosts {
-            record.held.retain(stands);
+        if record.deferred.len() > 64 + 2 * record.hosts {
+            record.deferred.retain(is_current);
         }
     }
 
@@ -212,7 +251,7 @@ impl RateLimitGroups {
     fn look_again(&mut self, group: GroupId) {
         let has_room = self.has_room(group);
         let record = self.get_mut(group);
-        if has_room && !record.held.is_empty() && record.timer.is_none_or(|timer| timer < record.ready_at) {
+        if has_room && !record.deferred.is_empty() && record.timer.is_none_or(|timer| timer < record.ready_at) {
             let at = record.ready_at;
             record.timer = Some(at);
             self.timers.push(Reverse((at, group)));
@@ -241,23 +280,23 @@ impl RateLimitGroups {
 
     /// Takes the best deferred host if the group allows a request now; otherwise schedules a check.
     pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<WaitingHost> {
-        if self.busy([Some(group), None], now).is_some() {
+        if self.is_busy(group, now) {
             self.look_again(group);
             return None;
         }
-        let waiting = self.get_mut(group).held.pop()?;
+        let waiting = self.get_mut(group).deferred.pop()?;
         if !std::mem::replace(&mut self.get_mut(group).idle, true) {
-            self.loose.push(group);
+            self.idle.push(group);
         }
         Some(waiting)
     }
 
     /// Groups that resumed a host and got no request since. If nothing else is available, that host's URLs are gone, so
     /// the next host may be resumed.
-    pub fn take_loose(&mut self) -> Vec<GroupId> {
-        let mut loose = std::mem::take(&mut self.loose);
-        loose.retain(|group| std::mem::replace(&mut self.get_mut(*group).idle, false));
-        loose
+    pub fn take_idle(&mut self) -> Vec<GroupId> {
+        let mut idle = std::mem::take(&mut self.idle);
+        idle.retain(|group| std::mem::replace(&mut self.get_mut(*group).idle, false));
+        idle
     }
 }
 

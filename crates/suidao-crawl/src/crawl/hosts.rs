@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{CrawlUrl, Failure, HostId, Millis, Priority, RobotsRules, UrlId};
 
-use super::groups::{GroupId, RateLimitGroups};
+use super::groups::{GroupId, HostGroups, RateLimitGroups};
 use super::health::Health;
 use super::politeness::{Politeness, millis};
 use super::robots::OriginRobots;
@@ -25,8 +25,7 @@ const MOST_RULES: u64 = 256 << 20;
 /// One host: the unit of politeness.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct HostState {
-    /// For http and https.
-    robots: [Option<Box<OriginRobots>>; 2],
+    robots: SchemeRobots,
     pub health: Health,
     /// Waits because of failures, not out of politeness.
     pub failing: bool,
@@ -47,7 +46,28 @@ pub(super) struct HostState {
     /// The address of the last answer, and the group of hosts at this address.
     pub address: Option<(IpAddr, Option<GroupId>)>,
     /// Set while it waits for its rate-limit group.
-    pub held: Option<DeferredHost>,
+    pub deferred: Option<DeferredHost>,
+}
+
+/// The robots.txt of each scheme: they are different origins.
+#[derive(Default, Serialize, Deserialize)]
+struct SchemeRobots {
+    http: Option<Box<OriginRobots>>,
+    https: Option<Box<OriginRobots>>,
+}
+
+impl SchemeRobots {
+    fn of(&mut self, https: bool) -> &mut Option<Box<OriginRobots>> {
+        if https { &mut self.https } else { &mut self.http }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &OriginRobots> {
+        [&self.http, &self.https].into_iter().filter_map(Option::as_deref)
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut OriginRobots> {
+        [&mut self.http, &mut self.https].into_iter().filter_map(Option::as_deref_mut)
+    }
 }
 
 /// A host's position among those that its group defers.
@@ -60,31 +80,32 @@ pub(super) struct DeferredHost {
 
 impl HostState {
     pub fn robots(&self, https: bool) -> Option<&OriginRobots> {
-        self.robots[usize::from(https)].as_deref()
+        if https { self.robots.https.as_deref() } else { self.robots.http.as_deref() }
     }
 
     pub fn robots_mut(&mut self, https: bool) -> &mut OriginRobots {
-        self.robots[usize::from(https)].get_or_insert_default()
+        self.robots.of(https).get_or_insert_default()
     }
 
     /// Extends the known rules from `at` on; false if there are none.
     pub fn renew_robots(&mut self, https: bool, at: Millis) -> bool {
-        self.robots[usize::from(https)].as_mut().is_some_and(|robots| robots.renew(at))
+        self.robots.of(https).as_mut().is_some_and(|robots| robots.renew(at))
     }
 
     /// The sitemaps named in its robots.txt under either scheme; of any host.
     pub fn sitemaps(&self) -> impl Iterator<Item = CrawlUrl> {
-        self.robots.iter().flatten().flat_map(|robots| robots.sitemaps())
+        self.robots.iter().flat_map(|robots| robots.sitemaps())
     }
 
-    pub fn groups(&self) -> [Option<GroupId>; 2] {
+    pub fn groups(&self) -> HostGroups {
         // A host named by its address is in one group.
-        [self.domain, self.address.and_then(|(_, group)| group).filter(|group| self.domain != Some(*group))]
+        let address = self.address.and_then(|(_, group)| group).filter(|group| self.domain != Some(*group));
+        HostGroups { domain: self.domain, address }
     }
 
     /// Milliseconds between requests: the maximum of the setting, the crawl interval, and the capped Crawl-delay.
     pub fn delay(&self, politeness: &Politeness) -> u64 {
-        let asked = self.robots.iter().flatten().filter_map(|robots| robots.delay());
+        let asked = self.robots.iter().filter_map(|robots| robots.delay());
         let asked = asked.fold(0.0, f64::max).min(politeness.max_crawl_delay);
         millis(asked).max(self.health.crawl_interval(politeness))
     }
@@ -175,8 +196,8 @@ impl HostTable {
     fn forget_old_rules(&mut self, most: u64, spared: HostId) {
         let mut old: Vec<(Millis, HostId)> = Vec::new();
         for (id, host) in self.all().filter(|(id, _)| *id != spared) {
-            let had = host.robots.iter().flatten().filter(|robots| robots.memory() > 0).map(|robots| robots.had());
-            old.extend(had.min().map(|had| (had, id)));
+            let fetched_at = host.robots.iter().filter(|robots| robots.memory() > 0).map(|robots| robots.fetched_at());
+            old.extend(fetched_at.min().map(|fetched_at| (fetched_at, id)));
         }
         old.sort_unstable();
         for (_, id) in old {
@@ -184,7 +205,7 @@ impl HostTable {
                 break;
             }
             let host = &mut self.hosts[id.0 as usize];
-            for robots in host.robots.iter_mut().flatten().filter(|robots| robots.memory() > 0) {
+            for robots in host.robots.iter_mut().filter(|robots| robots.memory() > 0) {
                 self.rules -= robots.memory();
                 robots.forget();
             }
@@ -193,13 +214,13 @@ impl HostTable {
 
     pub fn forget_robots(&mut self, host: HostId) {
         let forgotten = std::mem::take(&mut self.get_mut(host).robots);
-        self.rules -= forgotten.iter().flatten().map(|robots| robots.memory()).sum::<u64>();
+        self.rules -= forgotten.iter().map(|robots| robots.memory()).sum::<u64>();
     }
 
     /// Resets the failures of every host. Hosts whose last request failed are deferred until nothing else is left
-    /// ([`HostTable::call`]), for at least `beyond` ms from now and `shortest` ms after that request. Returns them with
+    /// ([`HostTable::take_deferred`]), for at least `beyond` ms from now and `shortest` ms after that request. Returns them with
     /// the end of their wait.
-    pub fn stand_back(&mut self, shortest: u64, beyond: u64, at: Millis) -> Vec<(HostId, Millis)> {
+    pub fn defer_failing(&mut self, shortest: u64, beyond: u64, at: Millis) -> Vec<(HostId, Millis)> {
         let mut resting = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
             // It may have been deferred during the whole previous round.
@@ -208,7 +229,7 @@ impl HostTable {
             host.failing = host.deferred_until.is_some();
             resting.extend(host.deferred_until.map(|until| (id, until.max(at.after(beyond)))));
             host.health.reset_failures();
-            for robots in host.robots.iter_mut().flatten() {
+            for robots in host.robots.iter_mut() {
                 robots.reset_failures();
             }
         }
@@ -216,15 +237,15 @@ impl HostTable {
     }
 
     /// Nothing else is left: the deferred hosts that may be asked now.
-    pub fn call(&mut self, now: Millis) -> Vec<HostId> {
-        let mut called = Vec::new();
+    pub fn take_deferred(&mut self, now: Millis) -> Vec<HostId> {
+        let mut resumed = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
             if host.deferred_until.is_some_and(|until| until <= now) {
                 (host.deferred_until, host.failing) = (None, false);
-                called.push(id);
+                resumed.push(id);
             }
         }
-        called
+        resumed
     }
 
     /// Resets what checkpoints do not store: nothing is in flight and no host is deferred. Returns the hosts for which
@@ -233,8 +254,8 @@ impl HostTable {
         self.groups.set_up(politeness);
         let mut freed = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
-            let held = host.held.take().is_some();
-            if std::mem::take(&mut host.in_flight) || held {
+            let deferred = host.deferred.take().is_some();
+            if std::mem::take(&mut host.in_flight) || deferred {
                 freed.push(id);
             }
         }
@@ -261,8 +282,8 @@ impl HostTable {
 
     /// After a crash it is unknown whether in-flight requests came back, so every host with queued URLs waits as if
     /// just asked. Returns the hosts that wait.
-    pub fn rest_all(&mut self, politeness: &Politeness, now: Millis) -> Vec<HostId> {
-        self.groups.rest_all(politeness, now);
+    pub fn delay_all(&mut self, politeness: &Politeness, now: Millis) -> Vec<HostId> {
+        self.groups.delay_all(politeness, now);
         let numbers = 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
         let mut resting = Vec::new();
         for host in numbers.map(HostId) {
@@ -307,21 +328,21 @@ impl HostTable {
             .filter(|&(at, host)| self.get(host).ready_at == at)
     }
 
-    /// Defers a host until its group allows a request; `held` has the priority and number of its best URL.
-    pub fn defer(&mut self, host: HostId, held: DeferredHost, now: Millis) {
-        self.get_mut(host).held = Some(held);
-        self.groups.defer(held.by, (held.priority, Reverse(held.head), host), now);
+    /// Defers a host until its group allows a request; `deferred` has the priority and number of its best URL.
+    pub fn defer(&mut self, host: HostId, deferred: DeferredHost, now: Millis) {
+        self.get_mut(host).deferred = Some(deferred);
+        self.groups.defer(deferred.by, (deferred.priority, Reverse(deferred.head), host), now);
     }
 
     /// A URL became available: if its host is deferred and this is its best URL, updates the host's position.
     pub fn offer(&mut self, host: HostId, priority: Priority, head: UrlId) {
-        let Some(held) = self.get(host).held else { return };
-        if (priority, Reverse(head)) > (held.priority, Reverse(held.head)) {
-            self.get_mut(host).held = Some(DeferredHost { priority, head, ..held });
-            self.groups.offer(held.by, (priority, Reverse(head), host));
+        let Some(deferred) = self.get(host).deferred else { return };
+        if (priority, Reverse(head)) > (deferred.priority, Reverse(deferred.head)) {
+            self.get_mut(host).deferred = Some(DeferredHost { priority, head, ..deferred });
+            self.groups.offer(deferred.by, (priority, Reverse(head), host));
             let hosts = &self.hosts;
-            self.groups.tidy(held.by, |&(priority, Reverse(head), host)| {
-                hosts[host.0 as usize].held == Some(DeferredHost { by: held.by, priority, head })
+            self.groups.tidy(deferred.by, |&(priority, Reverse(head), host)| {
+                hosts[host.0 as usize].deferred == Some(DeferredHost { by: deferred.by, priority, head })
             });
         }
     }
@@ -330,8 +351,8 @@ impl HostTable {
     pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<HostId> {
         while let Some((priority, Reverse(head), host)) = self.groups.resume(group, now) {
             let record = self.get_mut(host);
-            if record.held == Some(DeferredHost { by: group, priority, head }) {
-                record.held = None;
+            if record.deferred == Some(DeferredHost { by: group, priority, head }) {
+                record.deferred = None;
                 self.groups.count_out(group);
                 return Some(host);
             }
@@ -367,8 +388,8 @@ mod tests {
         let all = |hosts: &HostTable| (0..20).map(|n| of(hosts, n)).sum::<u64>();
         assert_eq!(hosts.rules, all(&hosts));
 
-        let kept = postcard::to_stdvec(&hosts).unwrap();
-        let mut again: HostTable = postcard::from_bytes(&kept).unwrap();
+        let stored = postcard::to_stdvec(&hosts).unwrap();
+        let mut again: HostTable = postcard::from_bytes(&stored).unwrap();
         for hosts in [&mut hosts, &mut again] {
             let most = 10 * of(hosts, 0);
             hosts.forget_old_rules(most, host(18));
@@ -380,8 +401,8 @@ mod tests {
             let health = &hosts.get(host(17)).health;
             let robots = hosts.get(host(17)).robots(false).unwrap();
             let terms = (&super::super::settings::CrawlLimits::default(), &Politeness::default());
-            let word = robots.word(&urls[17], health, terms, 0, Millis(201));
-            assert_eq!(word, super::super::robots::RobotsAnswer::Ask);
+            let answer = robots.answer(&urls[17], health, terms, 0, Millis(201));
+            assert_eq!(answer, super::super::robots::RobotsAnswer::Ask);
             hosts.forget_robots(host(0));
             assert_eq!(hosts.rules, all(hosts));
         }

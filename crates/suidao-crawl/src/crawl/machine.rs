@@ -11,17 +11,18 @@ use suidao_page::model::{
 };
 
 use super::counts::Progress;
-use super::decide::choose::{self, Gate, HeadRuling};
+use super::decide::choose::{self, HeadRuling, Pause};
 use super::decide::offers::{self, OfferedLink};
 use super::decide::{answer, forum, page, revisits, seeds};
 use super::draft::{Decided, Draft};
+use super::forum_state::Exploration;
 use super::frontier::QueueHead;
 use super::outcome::{FetchOutcome, ResponseMeta};
 use super::overview::{Overview, Unreached, WaitReasons};
-use super::refresh::{ActiveRound, PlannedVisit, Refreshing, is_over};
+use super::refresh::{ActiveRound, PlannedVisit, is_over};
 use super::run::Run;
 use super::settings::CrawlSettings;
-use super::state::State;
+use super::state::{EventTime, State};
 use super::ticket::{FetchKind, Next, Ticket};
 use super::traps::TrapCounts;
 use crate::revisit::history::Histories;
@@ -40,7 +41,7 @@ impl Crawl {
     /// Replays a batch. Call it with every batch ever returned, in order, before any other function.
     pub fn restore(&mut self, batch: &Batch) {
         for event in &batch.events {
-            self.state.apply(event, batch.at, batch.latency);
+            self.state.apply(event, EventTime { at: batch.at, latency: batch.latency });
         }
         self.run.restored = true;
     }
@@ -74,9 +75,9 @@ impl Crawl {
         let mut events = Vec::new();
         for url in seeds {
             // One after the other: each seed sees the hosts of those before it.
-            let numbered = self.decide(&mut events, now, None, |draft| seeds::number(draft, url));
+            let numbered = self.decide(&mut events, EventTime::without_request(now), |draft| seeds::number(draft, url));
             let Some((id, is_new)) = numbered else { continue };
-            self.decide(&mut events, now, None, |draft| seeds::queue(draft, id, is_new, plain));
+            self.decide(&mut events, EventTime::without_request(now), |draft| seeds::queue(draft, id, is_new, plain));
         }
         Batch { at: now, latency: None, events }
     }
@@ -86,9 +87,10 @@ impl Crawl {
     pub fn offer(&mut self, links: &[OfferedLink], now: Millis) -> Batch {
         let mut events = Vec::new();
         for link in links {
-            let numbered = self.decide(&mut events, now, None, |draft| offers::number(draft, link));
+            let numbered =
+                self.decide(&mut events, EventTime::without_request(now), |draft| offers::number(draft, link));
             let Some(id) = numbered else { continue };
-            self.decide(&mut events, now, None, |draft| offers::queue(draft, id, link));
+            self.decide(&mut events, EventTime::without_request(now), |draft| offers::queue(draft, id, link));
         }
         Batch { at: now, latency: None, events }
     }
@@ -115,11 +117,16 @@ impl Crawl {
         self.run.in_flight()
     }
 
-    /// The map of the crawl's forum, or why there is none; none while unknown.
-    pub fn forum(&self) -> Option<Result<ForumMap, &'static str>> {
-        match self.state.forums.explored? {
-            Ok(()) => self.state.forums.sites.values().next().map(|(site, _)| Ok(site.map().clone())),
-            Err(why) => Some(Err(why)),
+    /// What is known of the crawl's forum.
+    pub fn forum(&self) -> Exploration<ForumMap> {
+        if let Some(why) = self.run.forum_failure {
+            return Exploration::Failed(why.to_owned());
+        }
+        let forums = &self.state.forums;
+        match (&forums.exploration, forums.sites.values().next()) {
+            (Exploration::Failed(why), _) => Exploration::Failed(why.clone()),
+            (Exploration::Understood(()), Some((site, _))) => Exploration::Understood(site.map().clone()),
+            _ => Exploration::Unfinished,
         }
     }
 
@@ -144,34 +151,28 @@ impl Crawl {
     }
 
     /// Makes a decision on the state as it is, applies it, and adds its events.
-    fn decide<T>(
-        &mut self,
-        events: &mut Vec<Event>,
-        now: Millis,
-        latency: Option<u64>,
-        decision: impl FnOnce(&mut Draft) -> T,
-    ) -> T {
-        let mut draft = Draft::new(&self.state, now);
+    fn decide<T>(&mut self, events: &mut Vec<Event>, time: EventTime, decision: impl FnOnce(&mut Draft) -> T) -> T {
+        let mut draft = Draft::new(&self.state, time.at);
         let result = decision(&mut draft);
         let decided = draft.finish();
-        events.extend(self.commit(decided, now, latency));
+        events.extend(self.commit(decided, time));
         result
     }
 
     /// Applies decided events, and those that follow from them. Returns all, in order.
-    fn commit(&mut self, decided: Decided, now: Millis, latency: Option<u64>) -> Vec<Event> {
+    fn commit(&mut self, decided: Decided, time: EventTime) -> Vec<Event> {
         let Decided { mut events, perhaps_gone, mut reached } = decided;
         for event in &events {
-            self.state.apply(event, now, latency);
+            self.state.apply(event, time);
         }
-        if let Some((id, to)) = perhaps_gone.filter(|(id, _)| self.state.is_lost(*id, now)) {
+        if let Some((id, to)) = perhaps_gone.filter(|(id, _)| self.state.is_lost(*id, time.at)) {
             let event = Event::PageGone { id, to };
-            self.state.apply(&event, now, latency);
+            self.state.apply(&event, time);
             events.push(event);
         }
-        while let Some(further) = page::follow_up(&self.state, &mut reached, now) {
+        while let Some(further) = page::follow_up(&self.state, &mut reached, time.at) {
             for event in &further.events {
-                self.state.apply(event, now, latency);
+                self.state.apply(event, time);
             }
             events.extend(further.events);
             reached.extend(further.reached);
@@ -182,7 +183,7 @@ impl Crawl {
     /// As [`Crawl::decide`], in a batch of its own; none without events.
     fn record(&mut self, now: Millis, decision: impl FnOnce(&mut Draft)) -> Option<Batch> {
         let mut events = Vec::new();
-        self.decide(&mut events, now, None, decision);
+        self.decide(&mut events, EventTime::without_request(now), decision);
         (!events.is_empty()).then_some(Batch { at: now, latency: None, events })
     }
 }
@@ -228,12 +229,13 @@ impl Crawl {
     /// Settles a ticket with its outcome and response metadata; returns the events that this causes.
     pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, meta: ResponseMeta, now: Millis) -> Batch {
         let (groups, again, id) = (ticket.groups, ticket.again, ticket.wanted.url_id());
-        self.is_back(&ticket, now);
+        self.finish(&ticket);
         let mut events = Vec::new();
+        let time = EventTime { at: now, latency: meta.latency };
         let host_facts = |draft: &mut Draft| answer::host_facts(draft, &ticket, &outcome, meta);
-        let repeat = self.decide(&mut events, now, meta.latency, host_facts);
+        let repeat = self.decide(&mut events, time, host_facts);
         if !repeat {
-            self.decide(&mut events, now, meta.latency, |draft| answer::settled(draft, ticket, outcome));
+            self.decide(&mut events, time, |draft| answer::settled(draft, ticket, outcome));
         } else if let Some(id) = id {
             // No event: in the log it never left the queue.
             self.state.queue_again(id, again);
@@ -245,24 +247,20 @@ impl Crawl {
     /// Requeues a ticket without an outcome, because the network or the process was suspended: its URL is queued again,
     /// and its host waits as after any request.
     pub fn requeue_ticket(&mut self, ticket: Ticket, now: Millis) {
-        self.is_back(&ticket, now);
+        self.finish(&ticket);
         // The page that needed a robots.txt is already queued.
         if let Some(id) = ticket.wanted.url_id() {
             self.state.queue_again(id, ticket.again);
         }
         let wait = self.state.hosts.get(ticket.host).delay(&self.state.settings.politeness);
-        self.state.rest(ticket.host, now.after(wait), now);
+        self.state.delay_until(ticket.host, now.after(wait), now);
         self.state.leave_groups(ticket.groups, now);
     }
 
     /// A request is no longer in flight.
-    pub(super) fn is_back(&mut self, ticket: &Ticket, now: Millis) {
+    pub(super) fn finish(&mut self, ticket: &Ticket) {
         self.state.hosts.get_mut(ticket.host).in_flight = false;
-        self.state.count_request(ticket.again, false, now);
-        match ticket.wanted.url_id() {
-            Some(_) => self.run.pages_in_flight -= 1,
-            None => self.run.others_in_flight -= 1,
-        }
+        self.run.finish(ticket.wanted.url_id().is_some(), ticket.again);
     }
 }
 
@@ -279,14 +277,14 @@ impl Crawl {
 
     fn choose(&mut self, now: Millis) -> Next {
         if std::mem::take(&mut self.run.restored) {
-            self.state.rest_all(now);
+            self.state.delay_all(now);
         }
         self.state.wake(now);
-        match choose::gate(&self.state, &self.run, now) {
-            Gate::Open => {}
-            Gate::Wait(until) => return Next::Wait(until),
-            Gate::End(_) if self.in_flight() > 0 => return Next::Wait(None),
-            Gate::End(stop) => return self.end(stop, now),
+        match choose::pause(&self.state, &self.run, now) {
+            None => {}
+            Some(Pause::Wait(until)) => return Next::Wait(until),
+            Some(Pause::End(_)) if self.in_flight() > 0 => return Next::Wait(None),
+            Some(Pause::End(stop)) => return self.end(stop, now),
         }
         if let Some(batch) = self.visit_due(now) {
             return Next::Record(batch);
@@ -306,48 +304,55 @@ impl Crawl {
                     None => continue,
                 },
             };
-            let groups = self.state.hosts.get(head.host).groups();
-            let mut draft = Draft::new(&self.state, now);
-            let ruling = choose::rule(&mut draft, head);
-            let decided = draft.finish();
-            match ruling {
-                HeadRuling::Defer(by) => self.state.defer(head, by, now),
-                HeadRuling::Lowered | HeadRuling::Removed => {
-                    events.extend(self.commit(decided, now, None));
-                    self.state.frontier.make_ready(head.host);
-                    if let HeadRuling::Removed = ruling {
-                        self.state.resume_groups(groups, now);
-                    }
-                }
-                // It is chosen again by the next call.
-                _ if !events.is_empty() => {
-                    self.state.frontier.requeue(head);
-                    self.state.frontier.make_ready(head.host);
-                    return Next::Record(Batch { at: now, latency: None, events });
-                }
-                HeadRuling::Fetch(url) => {
-                    let again = head.is_due();
-                    self.state.set_state(head.id, LinkState::InFlight);
-                    self.run.pages_in_flight += 1;
-                    let wanted = choose::page_kind(&self.state, head.id, &url, again, now);
-                    let validators = if again { self.state.validators(head.id) } else { None };
-                    let ticket = self.start(head.host, url, wanted, again, now);
-                    return Next::Fetch(Ticket { validators, ..ticket });
-                }
-                HeadRuling::Probe(url) => {
-                    self.state.frontier.requeue(head);
-                    self.run.others_in_flight += 1;
-                    return Next::Fetch(self.start(head.host, url, FetchKind::Soft404Probe(head.host), false, now));
-                }
-                HeadRuling::Robots(url) => {
-                    self.state.frontier.requeue(head);
-                    self.run.others_in_flight += 1;
-                    let (asked, wanted) = choose::robots_request(&self.state, head.host, &url);
-                    let ticket = self.start(head.host, asked, wanted, false, now);
-                    return Next::Fetch(Ticket { origin: url.origin(), ..ticket });
-                }
+            if let Some(next) = self.serve(head, &mut events, now) {
+                return next;
             }
         }
+    }
+
+    /// Decides on a head. Returns none if another head is taken next; `events` has those of the heads before it.
+    fn serve(&mut self, head: QueueHead, events: &mut Vec<Event>, now: Millis) -> Option<Next> {
+        let groups = self.state.hosts.get(head.host).groups();
+        let mut draft = Draft::new(&self.state, now);
+        let ruling = choose::rule(&mut draft, head);
+        let decided = draft.finish();
+        let ticket = match ruling {
+            HeadRuling::Defer(by) => {
+                self.state.defer(head, by, now);
+                return None;
+            }
+            HeadRuling::Lowered | HeadRuling::Removed => {
+                events.extend(self.commit(decided, EventTime::without_request(now)));
+                self.state.frontier.make_ready(head.host);
+                if let HeadRuling::Removed = ruling {
+                    self.state.resume_groups(groups, now);
+                }
+                return None;
+            }
+            // It is chosen again by the next call.
+            _ if !events.is_empty() => {
+                self.state.frontier.requeue(head);
+                self.state.frontier.make_ready(head.host);
+                return Some(Next::Record(Batch { at: now, latency: None, events: std::mem::take(events) }));
+            }
+            HeadRuling::Fetch(url) => {
+                let again = head.is_due();
+                self.state.set_state(head.id, LinkState::InFlight);
+                let wanted = choose::page_kind(&self.state, head.id, &url, again, now);
+                let validators = if again { self.state.validators(head.id) } else { None };
+                Ticket { validators, ..self.start(head.host, url, wanted, again, now) }
+            }
+            HeadRuling::Probe(url) => {
+                self.state.frontier.requeue(head);
+                self.start(head.host, url, FetchKind::Soft404Probe(head.host), false, now)
+            }
+            HeadRuling::Robots(url) => {
+                self.state.frontier.requeue(head);
+                let (asked, wanted) = choose::robots_request(&self.state, head.host, &url);
+                Ticket { origin: url.origin(), ..self.start(head.host, asked, wanted, false, now) }
+            }
+        };
+        Some(Next::Fetch(ticket))
     }
 
     /// A request goes out.
@@ -356,15 +361,14 @@ impl Crawl {
         record.in_flight = true;
         let groups = record.groups();
         self.state.hosts.groups.start(groups, now);
-        self.state.count_request(again, true, now);
+        let round = self.state.refreshing.as_ref().and_then(|refreshing| refreshing.round);
+        self.run.start(wanted.url_id().is_some(), again, round, now);
         Ticket { url, wanted, validators: None, host, groups, origin: String::new(), again }
     }
 
     /// The crawl ends; a round that did not reach its pages first records that they are no longer due.
     fn end(&mut self, stop: Stop, now: Millis) -> Next {
-        if let Some(refreshing) = &mut self.state.refreshing {
-            refreshing.stopped = Some(stop);
-        }
+        self.run.refresh.stopped = Some(stop);
         self.record(now, revisits::end_round).map_or(Next::Done(stop), Next::Record)
     }
 
@@ -374,14 +378,13 @@ impl Crawl {
             return None;
         }
         let stop = match choose::idle(&self.state, &self.run, now) {
-            Gate::Wait(until) => return Some(Next::Wait(until)),
-            Gate::End(stop) => stop,
-            Gate::Open => return None,
+            Pause::Wait(until) => return Some(Next::Wait(until)),
+            Pause::End(stop) => stop,
         };
-        if stop == Stop::FrontierEmpty && self.state.forums.explores() && self.state.forums.explored.is_none() {
+        if stop == Stop::FrontierEmpty && self.run.forum_failure.is_none() && self.state.forums.is_exploring() {
             return self.explore(now).map(Next::Record);
         }
-        if self.state.open_shares() || self.state.call_deferred(now) {
+        if self.open_shares() || self.state.resume_deferred(now) {
             return None;
         }
         // Everything was fetched once: from now on boards are visited by schedule.
@@ -406,16 +409,13 @@ impl Crawl {
 
     /// Takes the next step of the exploration of a forum.
     fn explore(&mut self, now: Millis) -> Option<Batch> {
-        let step = self.state.forums.explorer.next();
-        match &step {
-            // Recorded even if one is refused, so that it is not proposed again.
-            ExploreStep::Look(urls) => urls.iter().for_each(|url| self.state.forums.explorer.ask(url)),
-            ExploreStep::GivenUp(why) if self.state.forums.explorer.seen().is_empty() => {
-                // Nothing was learnt, so it is not logged: the next run may succeed.
-                self.state.forums.explored = Some(Err(why));
-                return None;
-            }
-            _ => {}
+        let explorer = &self.state.forums.explorer;
+        let step = explorer.next();
+        if let ExploreStep::GivenUp(why) = step
+            && explorer.seen().is_empty()
+        {
+            self.run.forum_failure = Some(why);
+            return None;
         }
         self.record(now, |draft| forum::explore(draft, step))
     }
@@ -439,17 +439,17 @@ enum Taken {
 impl Crawl {
     /// Starts a round, or resumes one that did not finish.
     pub fn begin_refresh(&mut self, now: Millis) -> Option<Batch> {
-        let refreshing = self.state.refreshing.as_mut()?;
+        let refreshing = self.state.refreshing.as_ref()?;
         let budget = refreshing.wanted.budget;
-        refreshing.paced = now;
+        self.run.refresh.paced = now;
         let goes_on = |round: &ActiveRound| round.budget == budget && !is_over(round, 0, now);
         if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(goes_on) {
             return None;
         }
         let mut events = Vec::new();
-        self.decide(&mut events, now, None, revisits::end_round);
+        self.decide(&mut events, EventTime::without_request(now), revisits::end_round);
         let step = RefreshStep { budget: Some(budget), ..RefreshStep::default() };
-        self.decide(&mut events, now, None, |draft| revisits::read_sources(draft, step));
+        self.decide(&mut events, EventTime::without_request(now), |draft| revisits::read_sources(draft, step));
         Some(Batch { at: now, latency: None, events })
     }
 
@@ -457,9 +457,9 @@ impl Crawl {
     fn take(&mut self, now: Millis) -> Taken {
         let queued = self.state.counts.progress.queued;
         let refreshing = self.state.refreshing.as_ref();
-        let may = |again| refreshing.is_none_or(|refreshing| refreshing.may(again, queued));
+        let may = |again| refreshing.is_none_or(|refreshing| refreshing.may(again, queued, &self.run.refresh));
         let (may_visit, may_discover) = (may(true), may(false));
-        if may_visit && refreshing.is_some_and(Refreshing::is_turn) {
+        if may_visit && refreshing.is_some_and(|refreshing| refreshing.is_turn(&self.run.refresh)) {
             match self.take_due(now) {
                 Taken::Nothing => {}
                 taken => return taken,
@@ -481,20 +481,28 @@ impl Crawl {
         }
     }
 
+    /// One side has nothing that can be fetched. Returns whether the other side may use its share from now on.
+    fn open_shares(&mut self) -> bool {
+        let has_round = self.state.refreshing.as_ref().is_some_and(|refreshing| refreshing.round.is_some());
+        let opens = has_round && !self.run.refresh.open;
+        self.run.refresh.open |= opens;
+        opens
+    }
+
     /// In an endless refresh, makes more pages due if none can be taken.
     fn plan_more(&mut self, now: Millis) -> Option<Batch> {
-        if self.run.plans_again.is_some_and(|at| now < at) {
+        if self.run.refresh.plans_again.is_some_and(|at| now < at) {
             return None;
         }
         let most = self.state.wants_more_due()?;
         let batch = self.record(now, |draft| revisits::plan(draft, most));
-        self.run.plans_again = batch.is_none().then(|| self.state.plans_again(now));
+        self.run.refresh.plans_again = batch.is_none().then(|| self.state.plans_again(now));
         batch
     }
 
     /// When an endless refresh plans again if nothing can be requested now.
     fn plans_again(&self, now: Millis) -> Option<Millis> {
         self.state.refreshing.as_ref().filter(|refreshing| refreshing.is_endless())?;
-        Some(self.run.plans_again.filter(|at| *at > now).unwrap_or_else(|| self.state.plans_again(now)))
+        Some(self.run.refresh.plans_again.filter(|at| *at > now).unwrap_or_else(|| self.state.plans_again(now)))
     }
 }

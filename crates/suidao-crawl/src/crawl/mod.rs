@@ -37,7 +37,7 @@ mod watch;
 pub use counts::Progress;
 pub use decide::offers::OfferedLink;
 pub use decide::seeds::Seeding;
-pub use forum_state::ForumMode;
+pub use forum_state::{Exploration, ForumMode};
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, StopConditions, bytes};
 pub use machine::Crawl;

@@ -177,7 +177,7 @@ impl State {
         let lanes = self.frontier.heads(most, waits).into_iter();
         let lanes = lanes.map(|(lane, ids)| LaneView {
             queue_id: lane,
-            heads: ids.into_iter().map(|id| (self.urls.url(id), self.urls.get(id).place())).collect(),
+            heads: ids.into_iter().map(|id| (self.urls.url(id), self.urls.get(id).entry())).collect(),
         });
         lanes.filter(|lane| !lane.heads.is_empty()).collect()
     }

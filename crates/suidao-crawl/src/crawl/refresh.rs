@@ -32,7 +32,7 @@ pub struct PlannedVisit {
     pub worth: VisitValue,
 }
 
-/// Refresh state of a crawl. A fold of the events, except for what is in flight and the time of the next request.
+/// Refresh state of a crawl. A fold of the events.
 pub(super) struct Refreshing {
     pub(super) wanted: Refresh,
     pub(super) histories: Histories,
@@ -40,20 +40,42 @@ pub(super) struct Refreshing {
     pub(super) round: Option<ActiveRound>,
     /// Due pages, with the value of a visit.
     pub(super) due: FxHashMap<UrlId, f32>,
-    /// Requests in flight, and those of them for due pages.
-    pub(super) in_flight: [u64; 2],
     /// Hosts that answered 304 for a changed page.
     pub(super) unreliable_validators: FxHashSet<HostId>,
-    /// Of an endless refresh: the time of the next request.
-    pub(super) paced: Millis,
     /// Of an endless refresh: the day, and the pages of each host made due on it.
     pub(super) visits: (u64, FxHashMap<HostId, usize>),
     /// When sitemaps and feeds last became due.
     pub(super) sources_read: Option<Millis>,
+}
+
+/// What a refresh has in flight, and how it is going in this run.
+#[derive(Default)]
+pub(super) struct RefreshRun {
+    pub in_flight: RequestCounts,
+    /// Of an endless refresh: the time of the next request.
+    pub paced: Millis,
+    /// An endless refresh had no page worth a visit; it plans again at this time.
+    pub plans_again: Option<Millis>,
     /// One side has nothing left that can be fetched, so the other may use its share.
-    pub(super) open: bool,
-    /// Why the round of this run has ended, if it has.
-    pub(super) stopped: Option<Stop>,
+    pub open: bool,
+    /// Why the round has ended, if it has.
+    pub stopped: Option<Stop>,
+}
+
+/// Requests of a round.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RequestCounts {
+    pub all: u64,
+    /// Those for due pages.
+    pub due: u64,
+}
+
+impl std::ops::Add for RequestCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { all: self.all + other.all, due: self.due + other.due }
+    }
 }
 
 /// A round that has not ended.
@@ -61,8 +83,8 @@ pub(super) struct Refreshing {
 pub(super) struct ActiveRound {
     pub(super) budget: Budget,
     pub(super) begun: Millis,
-    /// Finished requests, and those of them for due pages.
-    pub(super) spent: [u64; 2],
+    /// Finished requests.
+    pub(super) spent: RequestCounts,
     /// Unanswered requests for other pages and robots.txt. They do not count as spent, up to as many as the round has
     /// requests.
     pub(super) unanswered: u64,
@@ -77,13 +99,9 @@ impl Refreshing {
             signals: Signals::default(),
             round: None,
             due: FxHashMap::default(),
-            in_flight: [0; 2],
             unreliable_validators: FxHashSet::default(),
             sources_read: None,
-            paced: Millis(0),
             visits: (0, FxHashMap::default()),
-            open: false,
-            stopped: None,
             wanted,
         }
     }
@@ -93,31 +111,31 @@ impl Refreshing {
     }
 
     /// Whether the next request is for a due page: if they have had less than their share.
-    pub(super) fn is_turn(&self) -> bool {
+    pub(super) fn is_turn(&self, run: &RefreshRun) -> bool {
         let Some(round) = &self.round else { return false };
-        let [all, again] = [0, 1].map(|at| round.spent[at] + self.in_flight[at]);
-        let owed = (1.0 - self.wanted.settings.discovery) * (all + 1) as f64 - again as f64;
+        let begun = round.spent + run.in_flight;
+        let owed = (1.0 - self.wanted.settings.discovery) * (begun.all + 1) as f64 - begun.due as f64;
         owed > 1e-9
     }
 
     /// Whether a due page (`again`) or a new page may have the next request. If requests are counted, each side keeps
     /// its share as long as it has pages left, even if their hosts must wait.
-    pub(super) fn may(&self, again: bool, queued: u64) -> bool {
+    pub(super) fn may(&self, again: bool, queued: u64, run: &RefreshRun) -> bool {
         if !again && self.wanted.settings.discovery <= 0.0 {
             return false;
         }
         let Some(ActiveRound { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
             return true;
         };
-        let [all, visits] = [0, 1].map(|at| spent[at] + self.in_flight[at]);
-        let due = (self.due.len() as u64).saturating_sub(self.in_flight[1]);
+        let begun = *spent + run.in_flight;
+        let due = (self.due.len() as u64).saturating_sub(run.in_flight.due);
         // a share of a count
         let discovery = (self.wanted.settings.discovery * *most as f64).round() as u64;
-        self.open
+        run.open
             || if again {
-                visits < most.saturating_sub(discovery) || queued <= due
+                begun.due < most.saturating_sub(discovery) || queued <= due
             } else {
-                all - visits < discovery || due == 0
+                begun.all - begun.due < discovery || due == 0
             }
     }
 
@@ -151,13 +169,13 @@ impl Refreshing {
 }
 
 /// Queue entry of a due page.
-pub(super) fn place(value: f32) -> QueueEntry {
+pub(super) fn due_entry(value: f32) -> QueueEntry {
     let trail = PathState { depth: 0, hops: 0, k: TunnelBudget::Unbounded, inherited: Relevance::ZERO };
     QueueEntry { queue: DUE, priority: Priority::new(value), path: trail }
 }
 
 pub(super) fn is_over(round: &ActiveRound, in_flight: u64, now: Millis) -> bool {
     let Budget::Round { requests, seconds } = round.budget else { return false };
-    requests.is_some_and(|most| round.spent[0] + in_flight >= most || round.unanswered >= most)
+    requests.is_some_and(|most| round.spent.all + in_flight >= most || round.unanswered >= most)
         || seconds.is_some_and(|most| now.since(round.begun) >= most.saturating_mul(1000))
 }

@@ -23,7 +23,7 @@ pub(super) struct OriginRobots {
     /// `Crawl-delay` in seconds; remains when the rules are dropped.
     delay: Option<f32>,
     /// When the rules were fetched.
-    had: Millis,
+    fetched_at: Millis,
     /// Failed tries since, and the time of the first one.
     failed: u32,
     first: Millis,
@@ -73,7 +73,7 @@ impl OriginRobots {
                 return;
             }
         };
-        (self.had, self.failed) = (at, 0);
+        (self.fetched_at, self.failed) = (at, 0);
     }
 
     pub fn redirected(&mut self, to: &CrawlUrl) {
@@ -98,8 +98,8 @@ impl OriginRobots {
         if let Some(Rules::Parsed(robot)) = &self.rules { robot.memory() as u64 } else { 0 }
     }
 
-    pub fn had(&self) -> Millis {
-        self.had
+    pub fn fetched_at(&self) -> Millis {
+        self.fetched_at
     }
 
     /// Drops everything but the delay: it is fetched again before the next page.
@@ -109,7 +109,7 @@ impl OriginRobots {
 
     /// Extends the known rules from `at` on; false if there are none.
     pub fn renew(&mut self, at: Millis) -> bool {
-        self.had = at;
+        self.fetched_at = at;
         self.rules.is_some()
     }
 
@@ -137,13 +137,13 @@ impl OriginRobots {
         millis(own.min(politeness.max_backoff)).max(retry_after.unwrap_or(0))
     }
 
-    /// `rest`: milliseconds between requests to the host; the rules must be valid for longer.
-    pub fn word(
+    /// `delay`: milliseconds between requests to the host; the rules must be valid for longer.
+    pub fn answer(
         &self,
         url: &CrawlUrl,
         health: &Health,
         terms: (&CrawlLimits, &Politeness),
-        rest: u64,
+        delay: u64,
         now: Millis,
     ) -> RobotsAnswer {
         let (limits, politeness) = terms;
@@ -152,7 +152,7 @@ impl OriginRobots {
             let given_up = self.failed > 0 && (unknown || self.is_given_up(health, limits, politeness, now));
             return if given_up { RobotsAnswer::GivenUp } else { RobotsAnswer::Ask };
         };
-        let fresh = now.since(self.had) <= millis(politeness.robots_max_age).max(rest.saturating_mul(2));
+        let fresh = now.since(self.fetched_at) <= millis(politeness.robots_max_age).max(delay.saturating_mul(2));
         let tried = self.failed > 0 && now.since(self.last) < self.backoff(politeness, None).max(STALE_RETRY);
         match rules {
             _ if !fresh && !tried => RobotsAnswer::Ask,

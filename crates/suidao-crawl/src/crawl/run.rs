@@ -1,6 +1,8 @@
 //! What belongs to one run.
 
-use suidao_page::model::Millis;
+use suidao_page::model::{Budget, Millis};
+
+use super::refresh::{ActiveRound, RefreshRun};
 
 /// State that is not in the log: a restart begins with the default.
 #[derive(Default)]
@@ -12,12 +14,36 @@ pub(super) struct Run {
     pub others_in_flight: u64,
     /// It was restored, and has handed out nothing since.
     pub restored: bool,
-    /// An endless refresh had no page worth a visit; it plans again at this time.
-    pub plans_again: Option<Millis>,
+    pub refresh: RefreshRun,
+    /// Why the forum could not be explored, if nothing was learnt: the next run may succeed.
+    pub forum_failure: Option<&'static str>,
 }
 
 impl Run {
     pub fn in_flight(&self) -> u64 {
         self.pages_in_flight + self.others_in_flight
+    }
+
+    /// A request goes out; `again`: for a due page. `round`: the active one.
+    pub fn start(&mut self, of_page: bool, again: bool, round: Option<ActiveRound>, now: Millis) {
+        *self.counter(of_page) += 1;
+        self.refresh.in_flight.all += 1;
+        self.refresh.in_flight.due += u64::from(again);
+        if let Some(ActiveRound { budget: Budget::PerDay(per_day), .. }) = round {
+            // After a pause, at most one hour's requests are made up for.
+            let hour_ago = Millis(now.0.saturating_sub(3_600_000));
+            self.refresh.paced = self.refresh.paced.max(hour_ago).after(86_400_000 / per_day.max(1));
+        }
+    }
+
+    /// A request is no longer in flight.
+    pub fn finish(&mut self, of_page: bool, again: bool) {
+        *self.counter(of_page) -= 1;
+        self.refresh.in_flight.all -= 1;
+        self.refresh.in_flight.due -= u64::from(again);
+    }
+
+    fn counter(&mut self, of_page: bool) -> &mut u64 {
+        if of_page { &mut self.pages_in_flight } else { &mut self.others_in_flight }
     }
 }

@@ -26,7 +26,7 @@ struct Source {
 }
 
 /// Known sources, and how reliable each host's signals are. A fold of the events.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Signals {
     sources: BTreeMap<UrlId, Source>,
     trust: FxHashMap<HostId, Trust>,
@@ -70,10 +70,10 @@ impl Signals {
     }
 
     /// Records a request of a source, and its result if there was one.
-    pub fn read(&mut self, id: UrlId, at: Millis, told: Option<(bool, &Option<Box<Validators>>)>) {
+    pub fn read(&mut self, id: UrlId, at: Millis, result: Option<(bool, &Option<Box<Validators>>)>) {
         let Some(source) = self.sources.get_mut(&id) else { return };
         source.asked = Some(at);
-        match told {
+        match result {
             Some((useful, validators)) => (source.useful, source.validators) = (useful, validators.clone()),
             None => source.useful = false,
         }

@@ -8,6 +8,7 @@ use suidao_page::model::{
 
 use super::machine::Crawl;
 use super::outcome::{FetchOutcome, ResponseMeta};
+use super::state::EventTime;
 use super::ticket::{FetchKind, Next, Ticket};
 
 /// Assumed latency in milliseconds, as in a replay.
@@ -38,7 +39,7 @@ pub enum SimulatedStep {
 pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -> (Vec<Rehearsed>, Option<Stop>) {
     let begin = now;
     let mut now = now;
-    let mut told = Vec::new();
+    let mut steps = Vec::new();
     let mut under_way: VecDeque<(Millis, Ticket)> = VecDeque::new();
     loop {
         let mut wake = None;
@@ -48,17 +49,17 @@ pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -
                     for event in batch.events {
                         if let Event::UrlExcluded { id, reason } = event {
                             let turn = SimulatedStep::Refused(id, reason);
-                            told.push(Rehearsed { after: now.since(begin), url: crawl.url(id), turn });
+                            steps.push(Rehearsed { after: now.since(begin), url: crawl.url(id), turn });
                         }
                     }
                 }
                 Next::Fetch(ticket) => {
                     let turn = match (ticket.wanted.url_id(), &ticket.wanted) {
-                        (Some(id), _) => SimulatedStep::Page(id, crawl.state.urls.get(id).place()),
+                        (Some(id), _) => SimulatedStep::Page(id, crawl.state.urls.get(id).entry()),
                         (None, FetchKind::Robots { .. }) => SimulatedStep::Robots,
                         (None, _) => SimulatedStep::Absent,
                     };
-                    told.push(Rehearsed { after: now.since(begin), url: ticket.url.clone(), turn });
+                    steps.push(Rehearsed { after: now.since(begin), url: ticket.url.clone(), turn });
                     under_way.push_back((now.after(ANSWER), ticket));
                 }
                 Next::Wait(until) => {
@@ -66,13 +67,13 @@ pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -
                     break;
                 }
                 Next::Done(stop) => {
-                    told.truncate(most);
-                    return (told, Some(stop));
+                    steps.truncate(most);
+                    return (steps, Some(stop));
                 }
             }
-            if told.len() >= most {
-                told.truncate(most);
-                return (told, None);
+            if steps.len() >= most {
+                steps.truncate(most);
+                return (steps, None);
             }
         }
         let due = under_way.front().map(|&(due, _)| due);
@@ -81,7 +82,7 @@ pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -
             continue;
         }
         // Nothing is in flight and nothing is due: a live crawl would wait for input.
-        let Some((due, ticket)) = under_way.pop_front() else { return (told, None) };
+        let Some((due, ticket)) = under_way.pop_front() else { return (steps, None) };
         now = due;
         answer_with_nothing(crawl, ticket, now);
     }
@@ -89,15 +90,15 @@ pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -
 
 fn answer_with_nothing(crawl: &mut Crawl, ticket: Ticket, now: Millis) {
     if let Some(id) = ticket.wanted.url_id() {
-        crawl.is_back(&ticket, now);
+        crawl.finish(&ticket);
         crawl.state.counts.progress.pages += u64::from(!ticket.again);
-        crawl.state.leave(id, LinkState::Fetched, None, now, None);
+        crawl.state.leave(id, LinkState::Fetched, None, EventTime::without_request(now));
         return crawl.state.leave_groups(ticket.groups, now);
     }
     let outcome = match ticket.wanted {
         FetchKind::Robots { host, .. } => {
             if crawl.state.hosts.get_mut(host).renew_robots(ticket.url.is_https(), now) {
-                crawl.is_back(&ticket, now);
+                crawl.finish(&ticket);
                 crawl.state.frontier.make_ready(host);
                 return crawl.state.leave_groups(ticket.groups, now);
             }

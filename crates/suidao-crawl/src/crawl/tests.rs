@@ -269,7 +269,7 @@ fn redirects_are_tickets_of_their_own_and_pass_k_through() {
     ";
     let run = run(conditions(), Dth::default(), text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "t.cn/b", "t.cn/c"]);
-    let places: Vec<(u16, TunnelBudget)> = run
+    let entries: Vec<(u16, TunnelBudget)> = run
         .batches
         .iter()
         .flat_map(|batch| &batch.events)
@@ -278,7 +278,7 @@ fn redirects_are_tickets_of_their_own_and_pass_k_through() {
             _ => None,
         })
         .collect();
-    assert_eq!(places, [(0, TunnelBudget::Unbounded), (1, TunnelBudget::Left(11)), (2, TunnelBudget::Left(10))]);
+    assert_eq!(entries, [(0, TunnelBudget::Unbounded), (1, TunnelBudget::Left(11)), (2, TunnelBudget::Left(10))]);
 }
 
 #[test]
@@ -489,7 +489,7 @@ fn links_that_are_judged_again_stay_in_the_layer_of_their_page() {
     let queued: Vec<QueueId> = (run.batches.iter().flat_map(|batch| &batch.events))
         .filter_map(|event| match event {
             Event::Rejudged { links, .. } => Some(links.iter().filter_map(|link| match link.decision {
-                LinkDecision::Follow(place) => Some(place.queue),
+                LinkDecision::Follow(entry) => Some(entry.queue),
                 LinkDecision::Drop(_) => None,
             })),
             _ => None,
@@ -920,7 +920,7 @@ fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
     // The links of the pages are not known yet.
     assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
     assert_eq!(stop, Some(Stop::FrontierEmpty));
-    assert!(matches!(told[0].turn, SimulatedStep::Page(_, place) if place.path.depth == 2), "{:?}", told[0]);
+    assert!(matches!(told[0].turn, SimulatedStep::Page(_, entry) if entry.path.depth == 2), "{:?}", told[0]);
     let mut crawl = restored();
     let overview = crawl.overview(Millis(5_000), 5);
     let heads: Vec<&str> = overview.lanes.iter().flat_map(|lane| &lane.heads).map(|(url, _)| url.as_str()).collect();

@@ -3,7 +3,7 @@
 use suidao_forum::forum::analysis::ForumAnalysis;
 use suidao_page::model::{Batch, CrawlUrl, HostId, Millis, Stop, UrlId, Validators};
 
-use super::groups::GroupId;
+use super::groups::HostGroups;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum FetchKind {
@@ -39,7 +39,7 @@ pub struct Ticket {
     /// Validators of the known version, for a conditional request.
     pub validators: Option<Box<Validators>>,
     pub(super) host: HostId,
-    pub(super) groups: [Option<GroupId>; 2],
+    pub(super) groups: HostGroups,
     /// For a robots.txt: the scheme and authority that it applies to.
     pub(super) origin: String,
     /// Revisits a page fetched before.

@@ -46,7 +46,7 @@ pub(super) struct Suspicion {
 /// State of the trap rules. A fold of the events.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TrapState {
-    pub twins: NearDuplicateIndex,
+    pub near_duplicates: NearDuplicateIndex,
     pub runs: SeriesTracker,
     pub sessions: Sessions,
     pub mirrors: Mirrors,

@@ -41,7 +41,7 @@ impl UrlRecord {
         self.host
     }
 
-    pub fn place(&self) -> QueueEntry {
+    pub fn entry(&self) -> QueueEntry {
         let k = if self.k == UNBOUNDED { TunnelBudget::Unbounded } else { TunnelBudget::Left(self.k) };
         QueueEntry {
             queue: QueueId(self.lane),
@@ -52,16 +52,16 @@ impl UrlRecord {
 
     /// Whether an entry of the frontier is the one to take.
     pub fn is_current(&self, key: EntryKey) -> bool {
-        self.state == LinkState::Queued && !self.parked && key.is_of(self.place())
+        self.state == LinkState::Queued && !self.parked && key.is_of(self.entry())
     }
 
-    pub fn set_place(&mut self, place: QueueEntry) {
-        self.lane = place.queue.0;
-        self.priority = place.priority.get();
-        self.depth = place.path.depth;
-        self.hops = place.path.hops;
-        self.inherited = place.path.inherited.get();
-        self.k = match place.path.k {
+    pub fn set_entry(&mut self, entry: QueueEntry) {
+        self.lane = entry.queue.0;
+        self.priority = entry.priority.get();
+        self.depth = entry.path.depth;
+        self.hops = entry.path.hops;
+        self.inherited = entry.path.inherited.get();
+        self.k = match entry.path.k {
             TunnelBudget::Unbounded => UNBOUNDED,
             TunnelBudget::Left(left) => left.min(UNBOUNDED - 1),
         };

@@ -1,5 +1,5 @@
 //! History of each page from its visits: when it existed, when it had changed, what it linked to. A fold of the events,
-//! separate from the machine so that the plan, the continuous policy, `suidao why` and the exports agree.
+//! separate from the machine so that the plan, `suidao why` and the exports agree.
 //!
 //! A page has changed when the digest of its main text differs; a listing, when the set of links in its main content
 //! differs. The yield of a page is the number of its links that were not known before.

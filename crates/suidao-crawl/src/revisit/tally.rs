@@ -3,14 +3,14 @@
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use suidao_page::model::{Batch, Budget, Event, UrlId, UrlOrigin};
+use suidao_page::model::{Batch, Budget, Event, Millis, PageProcessed, RefreshStep, UrlId, UrlOrigin};
 
 /// One round; of an endless refresh, one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RoundTally {
     /// Start, RFC 3339.
     #[serde(skip)]
-    pub started: suidao_page::model::Millis,
+    pub started: Millis,
     #[serde(skip)]
     pub budget: Budget,
     pub finished: bool,
@@ -60,57 +60,21 @@ impl Rounds {
         }
     }
 
-    fn observe_event(&mut self, event: &Event, at: suidao_page::model::Millis) {
+    fn observe_event(&mut self, event: &Event, at: Millis) {
         if let Event::Refresh(step) = event {
-            match step.budget {
-                Some(Budget::Spent) => {
-                    self.due.clear();
-                    if let Some(round) = self.rounds.last_mut() {
-                        round.finished = true;
-                    }
-                }
-                Some(budget) => {
-                    self.due.clear();
-                    self.rounds.push(RoundTally { started: at, budget, ..RoundTally::default() });
-                }
-                None => {}
-            }
-            self.due.extend(step.due.iter().map(|(id, _)| *id));
-            if let Some(round) = self.rounds.last_mut() {
-                round.due += step.due.len() as u64;
-            }
+            self.observe_step(step, at);
         }
         let Some(round) = self.rounds.last_mut().filter(|round| !round.finished) else { return };
         round.unanswered += u64::from(event.is_unanswered());
+        round.requests += u64::from(event.is_request());
         match event {
             Event::Discovered(found) => {
                 let UrlOrigin::Link(from) = found.origin else { return };
                 self.found = if self.found.0 == Some(from) { (Some(from), self.found.1 + 1) } else { (Some(from), 1) };
             }
-            Event::PageFetched(page) => {
-                round.requests += 1;
-                let new_links = if self.found.0 == Some(page.id) { self.found.1 } else { 0 };
-                self.found = (None, 0);
-                match page.changes {
-                    None => {
-                        round.pages += 1;
-                        round.relevant += u64::from(page.is_relevant_document());
-                    }
-                    Some(found) => {
-                        self.due.remove(&page.id);
-                        round.visits += 1;
-                        round.new_links += new_links;
-                        match (found.text, found.links) {
-                            (true, _) => round.text_changed += 1,
-                            (false, true) => round.links_changed += 1,
-                            (false, false) => round.bytes_changed += 1,
-                        }
-                    }
-                }
-            }
+            Event::PageFetched(page) => self.observe_page(page),
             Event::Unchanged { id, status, .. } => {
                 self.due.remove(id);
-                round.requests += 1;
                 round.visits += 1;
                 if *status == 304 {
                     round.not_modified += 1;
@@ -119,20 +83,55 @@ impl Rounds {
                 }
             }
             Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => {
-                round.requests += 1;
                 if self.due.remove(id) {
                     round.visits += 1;
                     round.missing += 1;
                 }
             }
             Event::SitemapRead { pages, .. } => {
-                round.requests += 1;
                 round.sources += 1;
                 round.signals += pages.len() as u64;
             }
             Event::PageGone { .. } => round.retired += 1,
-            Event::FetchRetried { .. } | Event::Robots { .. } | Event::RobotsRedirected { .. } => round.requests += 1,
             _ => {}
+        }
+    }
+
+    fn observe_step(&mut self, step: &RefreshStep, at: Millis) {
+        if step.budget.is_some() {
+            self.due.clear();
+        }
+        match step.budget {
+            Some(Budget::Spent) => {
+                if let Some(round) = self.rounds.last_mut() {
+                    round.finished = true;
+                }
+            }
+            Some(budget) => self.rounds.push(RoundTally { started: at, budget, ..RoundTally::default() }),
+            None => {}
+        }
+        self.due.extend(step.due.iter().map(|(id, _)| *id));
+        if let Some(round) = self.rounds.last_mut() {
+            round.due += step.due.len() as u64;
+        }
+    }
+
+    fn observe_page(&mut self, page: &PageProcessed) {
+        let Some(round) = self.rounds.last_mut() else { return };
+        let new_links = if self.found.0 == Some(page.id) { self.found.1 } else { 0 };
+        self.found = (None, 0);
+        let Some(changes) = page.changes else {
+            round.pages += 1;
+            round.relevant += u64::from(page.is_relevant_document());
+            return;
+        };
+        self.due.remove(&page.id);
+        round.visits += 1;
+        round.new_links += new_links;
+        match (changes.text, changes.links) {
+            (true, _) => round.text_changed += 1,
+            (false, true) => round.links_changed += 1,
+            (false, false) => round.bytes_changed += 1,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{PageVisit, Strategy};
+use super::interface::{PageVisit, Strategy};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -52,7 +52,7 @@ impl Strategy for BestFirst {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
 
     #[test]
@@ -60,7 +60,7 @@ mod tests {
         let links = links(&[0.9, 0.0]);
         let soft = BestFirst { focus: Focus::Soft };
         let verdicts = soft.judge(&visit(0.25, TunnelBudget::Unbounded, &links));
-        assert_eq!(places(&verdicts), [Some((0, 0.25, TunnelBudget::Unbounded)); 2]);
+        assert_eq!(entries(&verdicts), [Some((0, 0.25, TunnelBudget::Unbounded)); 2]);
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
             [LinkDecision::Drop(SkipReason::OffTopicPage)]
         );
         assert_eq!(
-            places(&hard.judge(&visit(0.5, TunnelBudget::Unbounded, &links))),
+            entries(&hard.judge(&visit(0.5, TunnelBudget::Unbounded, &links))),
             [Some((0, 0.5, TunnelBudget::Unbounded))]
         );
     }

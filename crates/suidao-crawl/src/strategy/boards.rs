@@ -5,7 +5,7 @@ use suidao_page::model::{
     CrawlUrl, ForumRole, LinkDecision, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget,
 };
 
-use super::{PageVisit, Strategy};
+use super::interface::{PageVisit, Strategy};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Boards;
@@ -40,7 +40,7 @@ impl Strategy for Boards {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, visit};
+    use super::super::interface::tests::{links, visit};
     use super::*;
     use suidao_page::model::UrlId;
 
@@ -55,7 +55,7 @@ mod tests {
         let ranks: Vec<Option<f32>> = verdicts
             .iter()
             .map(|verdict| match verdict {
-                LinkDecision::Follow(place) => Some(place.priority.get()),
+                LinkDecision::Follow(entry) => Some(entry.priority.get()),
                 LinkDecision::Drop(_) => None,
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, TunnelBudget};
 
-use super::{PageVisit, Strategy};
+use super::interface::{PageVisit, Strategy};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BreadthFirst;
@@ -10,24 +10,24 @@ pub struct BreadthFirst;
 impl Strategy for BreadthFirst {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         // One rank for all: ties are broken by order of discovery.
-        let place = QueueEntry {
+        let entry = QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(1.0),
             path: visit.path_state(TunnelBudget::Unbounded),
         };
-        vec![LinkDecision::Follow(place); visit.links.len()]
+        vec![LinkDecision::Follow(entry); visit.links.len()]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
 
     #[test]
     fn every_link_waits_in_one_line() {
         let links = links(&[0.9, 0.0]);
         let verdicts = BreadthFirst.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
-        assert_eq!(places(&verdicts), [Some((0, 1.0, TunnelBudget::Unbounded)); 2]);
+        assert_eq!(entries(&verdicts), [Some((0, 1.0, TunnelBudget::Unbounded)); 2]);
     }
 }

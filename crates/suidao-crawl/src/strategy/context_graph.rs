@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use suidao_page::model::{LinkDecision, PathState, Priority, QueueEntry, QueueId, QueuePolicy, TunnelBudget};
 use suidao_page::topic::OTHER;
 
-use super::{PageVisit, Strategy, merge_paths};
+use super::interface::{PageVisit, Strategy, merge_paths};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -22,16 +22,16 @@ pub struct ContextGraph {
 
 impl Strategy for ContextGraph {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let place = QueueEntry {
+        let entry = QueueEntry {
             queue: QueueId(visit.layer.unwrap_or(OTHER)),
             priority: Priority::new(visit.relevance.get()),
             path: visit.path_state(TunnelBudget::Unbounded),
         };
-        vec![LinkDecision::Follow(place); visit.links.len()]
+        vec![LinkDecision::Follow(entry); visit.links.len()]
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        let rank = |place: &QueueEntry| (std::cmp::Reverse(place.queue), place.priority);
+        let rank = |entry: &QueueEntry| (std::cmp::Reverse(entry.queue), entry.priority);
         let better = if rank(&new) > rank(&old) { new } else { old };
         QueueEntry { path: merge_paths(old.path, new.path, better.path.inherited), ..better }
     }
@@ -47,21 +47,21 @@ impl Strategy for ContextGraph {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
 
     fn judge(layer: Option<u8>) -> QueueEntry {
         let links = links(&[0.9]);
         let visit = PageVisit { layer, ..visit(0.25, TunnelBudget::Unbounded, &links) };
         match ContextGraph::default().judge(&visit)[0] {
-            LinkDecision::Follow(place) => place,
+            LinkDecision::Follow(entry) => entry,
             LinkDecision::Drop(_) => panic!("dropped"),
         }
     }
 
     #[test]
     fn links_wait_in_the_queue_of_their_pages_layer() {
-        let layers = [Some(0), Some(3), None].map(|layer| places(&[LinkDecision::Follow(judge(layer))])[0]);
+        let layers = [Some(0), Some(3), None].map(|layer| entries(&[LinkDecision::Follow(judge(layer))])[0]);
         assert_eq!(layers, [0, 3, 5].map(|layer| Some((layer, 0.25, TunnelBudget::Unbounded))));
     }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, QueuePolicy, SkipReason, TunnelBudget};
 
-use super::{PageVisit, Strategy};
+use super::interface::{PageVisit, Strategy, merge_paths};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,14 +60,14 @@ impl Default for Dth {
 impl Strategy for Dth {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         if visit.relevant {
-            let place = QueueEntry {
+            let entry = QueueEntry {
                 queue: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),
                 path: visit.path_state(TunnelBudget::Unbounded),
             };
-            return vec![LinkDecision::Follow(place); visit.links.len()];
+            return vec![LinkDecision::Follow(entry); visit.links.len()];
         }
-        let k = visit.place.path.k;
+        let k = visit.entry.path.k;
         let tunnel = |link: &super::LinkCandidate| {
             let Some(left) = k.count_down(self.kdepth, link.relevance >= visit.link_threshold) else {
                 return LinkDecision::Drop(SkipReason::TunnelEnd);
@@ -92,7 +92,7 @@ impl Strategy for Dth {
         } else {
             old
         };
-        QueueEntry { path: super::merge_paths(old.path, new.path, better.path.inherited), ..better }
+        QueueEntry { path: merge_paths(old.path, new.path, better.path.inherited), ..better }
     }
 
     fn queue_policy(&self) -> QueuePolicy {
@@ -106,13 +106,13 @@ impl Strategy for Dth {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
     use TunnelBudget::{Left, Unbounded};
 
     fn judge(reading: DthVariant, relevance: f32, k: TunnelBudget) -> Vec<Option<(u8, f32, TunnelBudget)>> {
         let links = links(&[0.0, 0.15, 0.1499]);
-        places(&Dth { reading, ..Dth::default() }.judge(&visit(relevance, k, &links)))
+        entries(&Dth { reading, ..Dth::default() }.judge(&visit(relevance, k, &links)))
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
     fn hops_count_the_off_topic_pages_of_the_tunnel() {
         let links = links(&[0.5]);
         let hops = |relevance| match Dth::default().judge(&visit(relevance, Left(5), &links))[0] {
-            LinkDecision::Follow(place) => (place.path.depth, place.path.hops),
+            LinkDecision::Follow(entry) => (entry.path.depth, entry.path.hops),
             LinkDecision::Drop(_) => panic!("dropped"),
         };
         assert_eq!(hops(0.1), (4, 3));
@@ -153,12 +153,12 @@ mod tests {
 
     #[test]
     fn the_queue_outranks_the_stack() {
-        let place = |queue, priority| QueueEntry {
+        let entry = |queue, priority| QueueEntry {
             queue,
             priority: Priority::new(priority),
-            path: visit(0.0, Left(3), &[]).place.path,
+            path: visit(0.0, Left(3), &[]).entry.path,
         };
-        let merged = Dth::default().merge(place(QueueId::TUNNEL, 0.9), place(QueueId::MAIN, 0.5));
+        let merged = Dth::default().merge(entry(QueueId::TUNNEL, 0.9), entry(QueueId::MAIN, 0.5));
         assert_eq!((merged.queue, merged.priority.get()), (QueueId::MAIN, 0.5));
     }
 }

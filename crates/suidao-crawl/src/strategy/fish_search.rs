@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{PageVisit, Strategy};
+use super::interface::{PageVisit, Strategy};
 
 /// α: a relevant page has α times as many followed links.
 const ALPHA: f32 = 1.5;
@@ -36,7 +36,7 @@ impl Default for FishSearch {
 
 impl Strategy for FishSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let depth = match visit.place.path.k {
+        let depth = match visit.entry.path.k {
             _ if visit.relevant => self.depth,
             TunnelBudget::Unbounded => self.depth.saturating_sub(1),
             TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
@@ -44,12 +44,12 @@ impl Strategy for FishSearch {
         };
         let (score, first) =
             if visit.relevant { (1.0, (ALPHA * self.width as f32) as usize) } else { (0.5, self.width as usize) };
-        let place = |at: usize| QueueEntry {
+        let entry = |at: usize| QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(if at < first { score } else { 0.0 }),
             path: visit.path_state(TunnelBudget::Left(depth)),
         };
-        (0..visit.links.len()).map(|at| LinkDecision::Follow(place(at))).collect()
+        (0..visit.links.len()).map(|at| LinkDecision::Follow(entry(at))).collect()
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
@@ -60,13 +60,13 @@ impl Strategy for FishSearch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
     use TunnelBudget::Left;
 
     fn judge(relevance: f32, k: TunnelBudget) -> Vec<Option<(u8, f32, TunnelBudget)>> {
         let links = links(&[0.0; 5]);
-        places(&FishSearch { width: 2, depth: 3 }.judge(&visit(relevance, k, &links)))
+        entries(&FishSearch { width: 2, depth: 3 }.judge(&visit(relevance, k, &links)))
     }
 
     #[test]

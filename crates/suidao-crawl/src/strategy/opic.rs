@@ -7,20 +7,20 @@
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, TunnelBudget};
 
-use super::{PageVisit, Strategy, merge_paths};
+use super::interface::{PageVisit, Strategy, merge_paths};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opic;
 
 impl Strategy for Opic {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let share = visit.place.priority.get() / visit.links.len().max(1) as f32;
-        let place = QueueEntry {
+        let share = visit.entry.priority.get() / visit.links.len().max(1) as f32;
+        let entry = QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(share),
             path: visit.path_state(TunnelBudget::Unbounded),
         };
-        vec![LinkDecision::Follow(place); visit.links.len()]
+        vec![LinkDecision::Follow(entry); visit.links.len()]
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
@@ -34,14 +34,14 @@ impl Strategy for Opic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
 
     #[test]
     fn a_page_pays_all_it_has_and_cash_adds_up() {
         let links = links(&[0.9, 0.0]);
         let verdicts = Opic.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
-        assert_eq!(places(&verdicts), [Some((0, 0.2, TunnelBudget::Unbounded)); 2]);
+        assert_eq!(entries(&verdicts), [Some((0, 0.2, TunnelBudget::Unbounded)); 2]);
         let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (verdicts[0], verdicts[1]) else {
             panic!("dropped")
         };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{PageVisit, Strategy, merge_paths};
+use super::interface::{PageVisit, Strategy, merge_paths};
 
 /// PageRank of the queued URLs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,13 +33,13 @@ impl Strategy for PageRank {
         if !visit.relevant {
             return vec![LinkDecision::Drop(SkipReason::OffTopicPage); out];
         }
-        let share = self.damping * visit.place.priority.get() / out.max(1) as f32;
-        let place = QueueEntry {
+        let share = self.damping * visit.entry.priority.get() / out.max(1) as f32;
+        let entry = QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(1.0 - self.damping + share),
             path: visit.path_state(TunnelBudget::Unbounded),
         };
-        vec![LinkDecision::Follow(place); out]
+        vec![LinkDecision::Follow(entry); out]
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
@@ -55,7 +55,7 @@ impl Strategy for PageRank {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
 
     #[test]
@@ -64,7 +64,7 @@ mod tests {
         let pagerank = PageRank::default();
         let verdicts = pagerank.judge(&visit(0.9, TunnelBudget::Unbounded, &links));
         let expected = 0.15 + 0.85 * 0.4 / 2.0;
-        assert!((places(&verdicts)[0].unwrap().1 - expected).abs() < 1e-6);
+        assert!((entries(&verdicts)[0].unwrap().1 - expected).abs() < 1e-6);
         let (LinkDecision::Follow(old), LinkDecision::Follow(new)) = (verdicts[0], verdicts[1]) else {
             panic!("dropped")
         };

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, TunnelBudget};
 
-use super::{PageVisit, Strategy, merge_paths};
+use super::interface::{PageVisit, Strategy, merge_paths};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -26,7 +26,7 @@ impl Default for Random {
 
 impl Random {
     /// Due time of a URL found at `now`; negative, so that the first due ranks highest.
-    fn place(&self, url: &CrawlUrl, now: f32, link_path: PathState) -> QueueEntry {
+    fn entry(&self, url: &CrawlUrl, now: f32, link_path: PathState) -> QueueEntry {
         let bits = xxh3_64_with_seed(url.as_str().as_bytes(), self.seed);
         let uniform = ((bits >> 40) as f32 + 0.5) / (1u32 << 24) as f32;
         QueueEntry { queue: QueueId::MAIN, priority: Priority::new(-(now - uniform.ln())), path: link_path }
@@ -35,9 +35,9 @@ impl Random {
 
 impl Strategy for Random {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let now = -visit.place.priority.get();
+        let now = -visit.entry.priority.get();
         let link_path = visit.path_state(TunnelBudget::Unbounded);
-        visit.links.iter().map(|link| LinkDecision::Follow(self.place(&link.url, now, link_path))).collect()
+        visit.links.iter().map(|link| LinkDecision::Follow(self.entry(&link.url, now, link_path))).collect()
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
@@ -45,13 +45,13 @@ impl Strategy for Random {
     }
 
     fn seed(&self, url: &CrawlUrl) -> QueueEntry {
-        self.place(url, 0.0, PathState::SEED)
+        self.entry(url, 0.0, PathState::SEED)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::links;
+    use super::super::interface::tests::links;
     use super::*;
 
     /// Which of seven links is fetched second: 0 to 3 are those of the seeds, and 4 to 7 the four links of the first
@@ -63,13 +63,13 @@ mod tests {
         let best =
             |waiting: &[(usize, QueueEntry)]| (0..waiting.len()).max_by_key(|&at| waiting[at].1.priority).unwrap();
         let first = best(&waiting);
-        let (_, place) = waiting.remove(first);
+        let (_, entry) = waiting.remove(first);
         let links = &all[4..];
-        let mut visit = super::super::tests::visit(0.0, TunnelBudget::Unbounded, links);
-        visit.place = place;
+        let mut visit = super::super::interface::tests::visit(0.0, TunnelBudget::Unbounded, links);
+        visit.entry = entry;
         for (at, verdict) in random.judge(&visit).into_iter().enumerate() {
-            let LinkDecision::Follow(place) = verdict else { panic!("dropped") };
-            waiting.push((4 + at, place));
+            let LinkDecision::Follow(entry) = verdict else { panic!("dropped") };
+            waiting.push((4 + at, entry));
         }
         waiting[best(&waiting)].0
     }

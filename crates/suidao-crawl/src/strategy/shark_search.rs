@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, Relevance, TunnelBudget};
 
-use super::{LinkCandidate, PageVisit, Strategy};
+use super::interface::{LinkCandidate, PageVisit, Strategy};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -47,14 +47,14 @@ impl SharkSearch {
 
 impl Strategy for SharkSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.relevant { visit.relevance } else { visit.place.path.inherited };
+        let handed_on = if visit.relevant { visit.relevance } else { visit.entry.path.inherited };
         let inherited = Relevance::new(self.delta * handed_on.get());
         let path = PathState { inherited, ..visit.path_state(TunnelBudget::Unbounded) };
-        let place = |link: &LinkCandidate| {
+        let entry = |link: &LinkCandidate| {
             let priority = Priority::new(self.potential(inherited, link));
             QueueEntry { queue: QueueId::MAIN, priority, path }
         };
-        visit.links.iter().map(|link| LinkDecision::Follow(place(link))).collect()
+        visit.links.iter().map(|link| LinkDecision::Follow(entry(link))).collect()
     }
 
     fn seed(&self, _url: &CrawlUrl) -> QueueEntry {
@@ -65,7 +65,7 @@ impl Strategy for SharkSearch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, visit};
+    use super::super::interface::tests::{links, visit};
     use super::*;
 
     /// Potential and inherited score of a link with this anchor and context, on a page that inherited 0.6.
@@ -74,7 +74,7 @@ mod tests {
         links[0].evidence.anchor = Relevance::new(anchor);
         links[0].evidence.context = Relevance::new(context);
         match SharkSearch::default().judge(&visit(relevance, TunnelBudget::Unbounded, &links))[0] {
-            LinkDecision::Follow(place) => (place.priority.get(), place.path.inherited.get()),
+            LinkDecision::Follow(entry) => (entry.priority.get(), entry.path.inherited.get()),
             LinkDecision::Drop(_) => panic!("dropped"),
         }
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{LinkDecision, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
-use super::{PageVisit, Strategy};
+use super::interface::{PageVisit, Strategy};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -31,25 +31,25 @@ impl Strategy for StaticTunnel {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let (priority, k) = if visit.relevant {
             (visit.relevance.get(), TunnelBudget::Unbounded)
-        } else if let Some(k) = visit.place.path.k.count_down(self.k, false) {
+        } else if let Some(k) = visit.entry.path.k.count_down(self.k, false) {
             (0.0, k)
         } else {
             return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()];
         };
-        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: visit.path_state(k) };
-        vec![LinkDecision::Follow(place); visit.links.len()]
+        let entry = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: visit.path_state(k) };
+        vec![LinkDecision::Follow(entry); visit.links.len()]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{links, places, visit};
+    use super::super::interface::tests::{entries, links, visit};
     use super::*;
     use TunnelBudget::{Left, Unbounded};
 
     fn judge(k: u8, relevance: f32, left: TunnelBudget) -> Option<(u8, f32, TunnelBudget)> {
         let links = links(&[0.9]);
-        places(&StaticTunnel { k }.judge(&visit(relevance, left, &links)))[0]
+        entries(&StaticTunnel { k }.judge(&visit(relevance, left, &links)))[0]
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, QueuePolicy, TunnelBudget};
 
-use super::{PageVisit, Strategy};
+use super::interface::{PageVisit, Strategy};
 
 /// Paper 004's w0.
 const HEAVIEST: usize = 10;
@@ -42,7 +42,7 @@ pub fn url_weight(url: &CrawlUrl) -> u8 {
 }
 
 impl UrlWeight {
-    fn place(url: &CrawlUrl, link_path: PathState) -> QueueEntry {
+    fn entry(url: &CrawlUrl, link_path: PathState) -> QueueEntry {
         QueueEntry { queue: QueueId(url_weight(url)), priority: Priority::new(0.0), path: link_path }
     }
 }
@@ -50,7 +50,7 @@ impl UrlWeight {
 impl Strategy for UrlWeight {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let link_path = visit.path_state(TunnelBudget::Unbounded);
-        visit.links.iter().map(|link| LinkDecision::Follow(Self::place(&link.url, link_path))).collect()
+        visit.links.iter().map(|link| LinkDecision::Follow(Self::entry(&link.url, link_path))).collect()
     }
 
     fn queue_policy(&self) -> QueuePolicy {
@@ -58,7 +58,7 @@ impl Strategy for UrlWeight {
     }
 
     fn seed(&self, url: &CrawlUrl) -> QueueEntry {
-        Self::place(url, PathState::SEED)
+        Self::entry(url, PathState::SEED)
     }
 }
 

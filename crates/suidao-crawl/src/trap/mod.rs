@@ -1,5 +1,5 @@
 //! Trap rules: they recognise endless sites and pages without content. One file per rule. Pure: a URL or a page and the
-//! history in, a skip reason or none out. The machine (`crawl/traps.rs`) evaluates them and stores their state.
+//! history in, a skip reason or none out. `crawl/state/traps.rs` evaluates them and folds what pages teach.
 
 pub mod absent;
 pub mod mirror;

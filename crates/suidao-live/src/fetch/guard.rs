@@ -194,11 +194,11 @@ impl Resolve for Guard {
             let found = lookup(name.as_str()).await?;
             let some = !found.is_empty();
             let may = |address: &SocketAddr| allowed.as_ref().is_none_or(|allowed| allowed.permits(address.ip()));
-            let kept: Vec<SocketAddr> = found.into_iter().filter(may).collect();
-            if some && kept.is_empty() {
+            let allowed: Vec<SocketAddr> = found.into_iter().filter(may).collect();
+            if some && allowed.is_empty() {
                 return Err(AllPrivate(name.as_str().to_owned()).into());
             }
-            Ok(Box::new(kept.into_iter()) as Addrs)
+            Ok(Box::new(allowed.into_iter()) as Addrs)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -14,7 +15,7 @@ use super::outage::{NetworkVerdict, Outage};
 use super::view::StatusSnapshot;
 use super::{Job, News, clock};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
-use suidao_page::model::{Batch, Event, Stop, UrlOrigin};
+use suidao_page::model::{Batch, Event, Millis, Stop, UrlOrigin};
 use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
 use suidao_store::store::{CrawlDirectory, Notice, WarcEntry, Work, Writer};
 
@@ -23,7 +24,7 @@ const HARVEST_EVERY: u64 = 1_000;
 
 /// The loop runs at least this often. If a turn takes much longer, the process was suspended.
 const TURN: Duration = Duration::from_secs(1);
-const STOOD_STILL: Duration = Duration::from_secs(5);
+const SUSPENDED: Duration = Duration::from_secs(5);
 
 /// Pause when there are no descriptors left: idle connections close after a second at the earliest.
 const HOLD: Duration = Duration::from_secs(1);
@@ -43,9 +44,22 @@ enum Turn {
     /// The status page asks for a snapshot.
     Asked(oneshot::Sender<StatusSnapshot>),
     /// Whether a host that answered before accepts a connection.
-    Looked(bool),
+    Checked(bool),
     Interrupted,
     Slept,
+}
+
+/// When the last answer came, and when the last report of a wait was made.
+struct Quiet {
+    answered: Instant,
+    reported: Option<Instant>,
+}
+
+impl Quiet {
+    fn is_time_to_report(&self, now: Instant) -> bool {
+        self.reported.is_none_or(|reported| now.duration_since(reported) >= QUIET.1)
+            && now.duration_since(self.answered) >= QUIET.0
+    }
 }
 
 pub(super) struct Driver<'a, F: FnMut(News)> {
@@ -54,9 +68,11 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     /// Pages at the last update of `harvest.csv`.
     pub(super) harvested: u64,
     pub(super) writer: &'a Writer,
-    pub(super) errand: FetchTask,
+    pub(super) task: FetchTask,
     pub(super) directory: &'a CrawlDirectory,
     pub(super) most: usize,
+    /// Requests may be sent: the crawl is not interrupted.
+    pub(super) open: bool,
     /// Open tickets, and batches of tickets that are not on disk yet.
     pub(super) in_flight: usize,
     /// Numbers of the batches of tickets that are not on disk yet.
@@ -68,7 +84,7 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) held: Option<Instant>,
     /// Time spent on checkpoints since the last look at the clock.
     pub(super) checkpointing: Duration,
-    pub(super) tell: &'a mut F,
+    pub(super) report: &'a mut F,
     /// The proxy no longer answers.
     pub(super) proxy_lost: bool,
     pub(super) clock: MonotonicClock,
@@ -76,7 +92,7 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     /// Failures that may be the network's.
     pub(super) doubted: Vec<FetchResult>,
     /// A check of the network is under way.
-    pub(super) looking: bool,
+    pub(super) is_checking: bool,
     /// Requests of the status page.
     pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 }
@@ -90,7 +106,85 @@ impl<F: FnMut(News)> Driver<'_, F> {
         interrupt: impl Future<Output = ()>,
     ) -> Option<Stop> {
         let (done, mut finished) = unbounded_channel();
-        let (looked, mut seen) = unbounded_channel();
+        let (checked, mut checks) = unbounded_channel();
+        self.begin(job);
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut turned = clock();
+        let mut quiet = Quiet { answered: turned, reported: None };
+        loop {
+            let wake = match self.send_requests(turned, &done) {
+                ControlFlow::Break(stop) => return Some(stop),
+                ControlFlow::Continue(wake) => wake,
+            };
+            if !self.open && self.in_flight == 0 {
+                return None;
+            }
+            let wake = wake.map_or(TURN, |until| Duration::from_millis(until.since(self.clock.now())).min(TURN));
+            let event = tokio::select! {
+                // In this order, so that with one request in flight nothing is random.
+                biased;
+                Some(notice) = noticed.recv() => Turn::Noticed(notice),
+                Some(done) = finished.recv() => Turn::Finished(Box::new(done)),
+                Some(answer) = asks(&mut self.asked) => Turn::Asked(answer),
+                Some(is_up) = checks.recv() => Turn::Checked(is_up),
+                () = &mut interrupt, if self.open => Turn::Interrupted,
+                () = tokio::time::sleep(wake) => Turn::Slept,
+            };
+            let now = clock();
+            let elapsed = now.duration_since(turned);
+            if elapsed > SUSPENDED + std::mem::take(&mut self.checkpointing) {
+                tracing::warn!("the process was suspended for {elapsed:.0?}; repeating the requests in flight");
+                self.outage.was_suspended(now);
+            }
+            turned = now;
+            let slept = matches!(event, Turn::Slept);
+            if matches!(event, Turn::Finished(_)) {
+                quiet.answered = now;
+            }
+            if slept && self.open && !self.outage.is_down() && quiet.is_time_to_report(now) {
+                quiet.reported = Some(now);
+                let at = self.clock.now();
+                (self.report)(News::Waiting(&self.crawl.waits(at, NAMED), at));
+            }
+            if let Turn::Noticed(Notice::Failed) = event {
+                return None;
+            }
+            self.handle(event, now, &checked);
+            // The failure proves nothing about the URLs; they stay queued until the crawl resumes.
+            self.open &= !self.proxy_lost;
+            // Another answer may resolve the doubt; with nothing else in flight, check at once.
+            let alone = self.doubted.len() + self.unwritten.len() >= self.in_flight;
+            if !self.doubted.is_empty() && !self.is_checking && (alone || slept) {
+                self.check_network(Duration::ZERO, &checked);
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Turn, now: Instant, checked: &UnboundedSender<bool>) {
+        match event {
+            Turn::Noticed(Notice::Durable(durable)) => self.is_durable(durable),
+            // The receiver may be gone.
+            Turn::Asked(answer) => drop(answer.send(self.snapshot())),
+            Turn::Finished(done) => self.finish(*done, now, checked),
+            Turn::Checked(is_up) => {
+                self.is_checking = false;
+                // Something may have answered meanwhile.
+                if is_up || self.outage.is_down() || !self.doubted.is_empty() {
+                    self.set_network(is_up, now, checked);
+                }
+            }
+            Turn::Interrupted => {
+                self.open = false;
+                if let Some(renderer) = &self.task.renderer {
+                    renderer.stop();
+                }
+            }
+            Turn::Noticed(Notice::Failed) | Turn::Slept => {}
+        }
+    }
+
+    /// Adds the seeds and the offered links, and starts the visits of boards or the round of a refresh.
+    fn begin(&mut self, job: &Job) {
         let at = self.clock.now();
         let mut seeding = Seeding::of(&job.seeds);
         let (mut new, mut named) = (0, Vec::new());
@@ -105,7 +199,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             self.keep(batch, None);
         }
-        (self.tell)(News::Seeded { new: (new, named), all: job.seeds.len() });
+        (self.report)(News::Seeded { new: (new, named), all: job.seeds.len() });
         for links in job.offered.chunks(OFFERED) {
             let batch = self.crawl.offer(links, at);
             self.keep(batch, None);
@@ -113,122 +207,71 @@ impl<F: FnMut(News)> Driver<'_, F> {
         for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
             self.keep(batch, None);
         }
-        let mut interrupt = std::pin::pin!(interrupt);
-        let mut open = true;
-        let mut turned = clock();
-        let (mut heard, mut told) = (turned, None::<Instant>);
-        loop {
-            let mut wake = None;
-            let held = self.held.is_some_and(|until| until > turned);
-            while open && !held && self.in_flight < self.most && !self.outage.is_away() {
-                match self.crawl.next(self.clock.now()) {
-                    Next::Fetch(ticket) => self.start(ticket, &done),
-                    Next::Record(batch) => self.keep(batch, None),
-                    Next::Wait(until) => {
-                        wake = until;
-                        break;
-                    }
-                    Next::Done(stop) if self.in_flight == 0 => return Some(stop),
-                    // Wait for the batches that are not on disk yet.
-                    Next::Done(_) => break,
+    }
+
+    /// Sends requests as long as the machine has any. Returns when to ask it again, or why the crawl has ended.
+    fn send_requests(
+        &mut self,
+        now: Instant,
+        done: &UnboundedSender<FetchResult>,
+    ) -> ControlFlow<Stop, Option<Millis>> {
+        let is_held = self.held.is_some_and(|until| until > now);
+        while self.open && !is_held && self.in_flight < self.most && !self.outage.is_down() {
+            match self.crawl.next(self.clock.now()) {
+                Next::Fetch(ticket) => self.start(ticket, done),
+                Next::Record(batch) => self.keep(batch, None),
+                Next::Wait(until) => return ControlFlow::Continue(until),
+                Next::Done(stop) if self.in_flight == 0 => return ControlFlow::Break(stop),
+                // Wait for the batches that are not on disk yet.
+                Next::Done(_) => break,
+            }
+        }
+        ControlFlow::Continue(None)
+    }
+
+    /// Batches up to this number are on disk.
+    fn is_durable(&mut self, durable: u64) {
+        self.time_checkpoint(|driver| driver.checkpoints.durable(durable));
+        while self.unwritten.front().is_some_and(|&number| number < durable) {
+            self.unwritten.pop_front();
+            self.in_flight -= 1;
+        }
+    }
+
+    /// Handles the result of a request. A failure may be the network's or the proxy's.
+    fn finish(&mut self, done: FetchResult, now: Instant, checked: &UnboundedSender<bool>) {
+        if done.not_rendered {
+            // Not settled: it is queued on resume, and rendered then.
+            self.in_flight -= 1;
+            return;
+        }
+        match self.outage.judge(&done.ticket.url, &done.outcome, done.begun, now) {
+            NetworkVerdict::Answered => {
+                self.settle(done);
+                self.set_network(true, now, checked);
+            }
+            NetworkVerdict::Settle => self.settle(done),
+            NetworkVerdict::Requeue => self.requeue(done),
+            NetworkVerdict::Doubt => self.doubted.push(done),
+            NetworkVerdict::Exhausted => {
+                if self.held.is_none() {
+                    tracing::warn!(
+                        "too many open files and connections; continuing more slowly. Raise the limit (ulimit -n) or \
+                         lower crawl.in_flight"
+                    );
+                }
+                self.held = Some(now + HOLD);
+                self.requeue(done);
+            }
+            NetworkVerdict::Proxy => {
+                self.requeue(done);
+                if !self.is_checking && !self.outage.is_down() {
+                    self.set_network(false, now, checked);
                 }
             }
-            if !open && self.in_flight == 0 {
-                return None;
-            }
-            let wake = wake.map_or(TURN, |until| Duration::from_millis(until.since(self.clock.now())).min(TURN));
-            let event = tokio::select! {
-                // In this order, so that with one request in flight nothing is random.
-                biased;
-                Some(notice) = noticed.recv() => Turn::Noticed(notice),
-                Some(done) = finished.recv() => Turn::Finished(Box::new(done)),
-                Some(answer) = asks(&mut self.asked) => Turn::Asked(answer),
-                Some(there) = seen.recv() => Turn::Looked(there),
-                () = &mut interrupt, if open => Turn::Interrupted,
-                () = tokio::time::sleep(wake) => Turn::Slept,
-            };
-            let now = clock();
-            if now.duration_since(turned) > STOOD_STILL + std::mem::take(&mut self.checkpointing) {
-                tracing::warn!(
-                    "the process was suspended for {:.0?}; repeating the requests in flight",
-                    now.duration_since(turned)
-                );
-                self.outage.stood_still(now);
-            }
-            turned = now;
-            let slept = matches!(event, Turn::Slept);
-            if matches!(event, Turn::Finished(_)) {
-                heard = now;
-            }
-            let is_time = told.is_none_or(|told| now.duration_since(told) >= QUIET.1);
-            if slept && open && is_time && now.duration_since(heard) >= QUIET.0 && !self.outage.is_away() {
-                told = Some(now);
-                let at = self.clock.now();
-                (self.tell)(News::Waiting(&self.crawl.waits(at, NAMED), at));
-            }
-            match event {
-                Turn::Noticed(Notice::Durable(durable)) => {
-                    self.time_checkpoint(|driver| driver.checkpoints.durable(durable));
-                    while self.unwritten.front().is_some_and(|&number| number < durable) {
-                        self.unwritten.pop_front();
-                        self.in_flight -= 1;
-                    }
-                }
-                Turn::Noticed(Notice::Failed) => return None,
-                // The receiver may be gone.
-                Turn::Asked(answer) => drop(answer.send(self.glance())),
-                // Not settled: it is queued on resume, and rendered then.
-                Turn::Finished(done) if done.unshown => self.in_flight -= 1,
-                Turn::Finished(done) => match self.outage.judge(&done.ticket.url, &done.outcome, done.begun, now) {
-                    NetworkVerdict::Answered => {
-                        self.settle(*done);
-                        self.network_is(true, now, &looked);
-                    }
-                    NetworkVerdict::Settle => self.settle(*done),
-                    NetworkVerdict::GiveBack => self.give_back(*done),
-                    NetworkVerdict::Doubt => self.doubted.push(*done),
-                    NetworkVerdict::Exhausted => {
-                        if self.held.is_none() {
-                            tracing::warn!(
-                                "too many open files and connections; continuing more slowly. Raise the limit (ulimit -n) or lower \
-                                 crawl.in_flight"
-                            );
-                        }
-                        self.held = Some(now + HOLD);
-                        self.give_back(*done);
-                    }
-                    NetworkVerdict::Proxy => {
-                        self.give_back(*done);
-                        if !self.looking && !self.outage.is_away() {
-                            self.network_is(false, now, &looked);
-                        }
-                    }
-                    NetworkVerdict::ProxyLost => {
-                        self.give_back(*done);
-                        self.proxy_lost = true;
-                    }
-                },
-                Turn::Looked(there) => {
-                    self.looking = false;
-                    // Something may have answered meanwhile.
-                    if there || self.outage.is_away() || !self.doubted.is_empty() {
-                        self.network_is(there, now, &looked);
-                    }
-                }
-                Turn::Interrupted => {
-                    open = false;
-                    if let Some(renderer) = &self.errand.renderer {
-                        renderer.stop();
-                    }
-                }
-                Turn::Slept => {}
-            }
-            // The failure proves nothing about the URLs; they stay queued until the crawl resumes.
-            open &= !self.proxy_lost;
-            // Another answer may resolve the doubt; with nothing else in flight, check at once.
-            let alone = self.doubted.len() + self.unwritten.len() >= self.in_flight;
-            if !self.doubted.is_empty() && !self.looking && (alone || slept) {
-                self.look_for_the_network(Duration::ZERO, &looked);
+            NetworkVerdict::ProxyLost => {
+                self.requeue(done);
+                self.proxy_lost = true;
             }
         }
     }
@@ -236,9 +279,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
     /// Passes the result of a ticket to the machine, and the batch to the store.
     pub(super) fn settle(&mut self, done: FetchResult) {
         let FetchResult { ticket, outcome, delivery, fetched, .. } = done;
-        let url = self.errand.view.as_ref().map(|_| ticket.url.clone());
+        let url = self.task.view.as_ref().map(|_| ticket.url.clone());
         let batch = self.crawl.settle(ticket, outcome, delivery, self.clock.now());
-        if let (Some(view), Some(url)) = (&self.errand.view, url) {
+        if let (Some(view), Some(url)) = (&self.task.view, url) {
             view.settled(&url, &batch);
         }
         self.unwritten.push_back(self.submitted);
@@ -258,7 +301,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.keep(batch, kept);
     }
 
-    pub(super) fn give_back(&mut self, done: FetchResult) {
+    pub(super) fn requeue(&mut self, done: FetchResult) {
         self.crawl.requeue_ticket(done.ticket, self.clock.now());
         self.in_flight -= 1;
     }
@@ -266,13 +309,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
     /// Starts fetching, rendering and parsing for a ticket; the result goes to `done`.
     fn start(&mut self, ticket: Ticket, done: &UnboundedSender<FetchResult>) {
         self.in_flight += 1;
-        let (errand, done, begun) = (self.errand.clone(), done.clone(), clock());
+        let (task, done, begun) = (self.task.clone(), done.clone(), clock());
         // The receiver is gone only if the crawl has ended for another reason.
-        tokio::spawn(async move { drop(done.send(errand.run(ticket, begun).await)) });
+        tokio::spawn(async move { drop(done.send(task.run(ticket, begun).await)) });
     }
 
     /// The snapshot for the status page.
-    fn glance(&self) -> StatusSnapshot {
+    fn snapshot(&self) -> StatusSnapshot {
         /// Points of a curve that a screen can show.
         const POINTS: usize = 200;
         /// Most lines of a list.
@@ -295,7 +338,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     fn keep(&mut self, batch: Batch, answer: Option<WarcEntry>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
-        (self.tell)(News::Batch(&batch, progress));
+        (self.report)(News::Batch(&batch, progress));
         self.submitted += 1;
         self.time_checkpoint(|driver| {
             driver.checkpoints.batch(&batch, driver.submitted, &driver.crawl, &driver.harvest);

@@ -23,7 +23,7 @@ pub(super) struct FetchResult {
     pub outcome: FetchOutcome,
     pub delivery: ResponseMeta,
     /// It should have been rendered and was not, because the crawl is stopping.
-    pub unshown: bool,
+    pub not_rendered: bool,
     /// The answer, if it is to be archived.
     pub fetched: Option<Fetched>,
 }
@@ -47,15 +47,15 @@ impl FetchTask {
         let Self { fetcher, renderer, readers, topic, robot, view } = self;
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
-            let mut asked = clock();
+            let mut sent = clock();
             let (mut answer, mut from) = fetcher.fetch_from(&url, known.as_deref()).await;
             let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
             // The proxy may have been overloaded for a moment. If it is gone the crawl stops, and no page is lost.
             if by_proxy && fetcher.check_proxy().await.is_ok() {
-                asked = clock();
+                sent = clock();
                 (answer, from) = fetcher.fetch_from(&url, known.as_deref()).await;
             }
-            let took = u64::try_from(clock().duration_since(asked).as_millis()).ok();
+            let took = u64::try_from(clock().duration_since(sent).as_millis()).ok();
             (answer, ResponseMeta { latency: took, from })
         });
         // If a library panics the page fails, instead of blocking the crawl.
@@ -78,10 +78,10 @@ impl FetchTask {
                     done = if poorer { FetchResult { ticket: second.ticket, ..done } } else { second };
                 }
                 Ok(None) => {}
-                Err(Stopped) => done.unshown = true,
+                Err(Stopped) => done.not_rendered = true,
             }
         }
-        told(&done.ticket, &done.outcome);
+        log_outcome(&done.ticket, &done.outcome);
         FetchResult { delivery, ..done }
     }
 }
@@ -129,7 +129,7 @@ async fn read(
         )
     );
     let fetched = answer.filter(|_| keep);
-    FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), unshown: false, fetched }
+    FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), not_rendered: false, fetched }
 }
 
 /// Whether the rendered page has much less text than the answer: its scripts failed and removed it.
@@ -173,7 +173,7 @@ async fn shown(renderer: &Renderer, done: &FetchResult) -> Result<Option<Bytes>,
 }
 
 /// Logs the outcome of a ticket, for `-v`.
-fn told(ticket: &Ticket, outcome: &FetchOutcome) {
+fn log_outcome(ticket: &Ticket, outcome: &FetchOutcome) {
     let url = &ticket.url;
     match outcome {
         FetchOutcome::Page { status, page, .. } => {

@@ -8,10 +8,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
-use tokio::sync::mpsc::UnboundedSender;
 
-use super::News;
-use super::driver::Driver;
 use suidao_crawl::crawl::FetchOutcome;
 use suidao_page::model::{CrawlUrl, FailureKind};
 
@@ -20,12 +17,9 @@ const RECENT_HOSTS: usize = 8;
 /// With fewer, either they or the network may be gone.
 const ENOUGH: usize = 3;
 /// First and longest pause between two checks of the network.
-const LOOK_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+const CHECK_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 /// Most times that a URL is requeued because the process was suspended: more in a row are a sign of load.
 const STOPS: u8 = 3;
-
-/// Head start of the host that answered last before others are tried as well.
-const FIRST_LOOK: Duration = Duration::from_secs(3);
 
 /// How to handle the result of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +29,7 @@ pub(super) enum NetworkVerdict {
     /// It counts.
     Settle,
     /// It proves nothing; requeue the URL.
-    GiveBack,
+    Requeue,
     /// It counts as soon as something answers, or a recent host accepts a connection.
     Doubt,
     /// Out of descriptors; idle connections return some soon.
@@ -51,20 +45,20 @@ pub(super) struct Outage {
     /// How long to wait for a proxy, or if fewer than three hosts have answered.
     patience: Duration,
     /// With a proxy, only the proxy itself can be checked.
-    by_proxy: bool,
+    pub by_proxy: bool,
     /// Something has answered through the proxy in this run.
     proxied: bool,
     /// Since when the proxy does not answer.
-    silent: Option<Instant>,
+    no_answer_since: Option<Instant>,
     /// Hosts that answered last, the newest last.
     recent: VecDeque<CrawlUrl>,
     /// Until when the process was suspended.
     stopped: Option<Instant>,
-    given_back: FxHashMap<u64, u8>,
+    requeued: FxHashMap<u64, u8>,
     /// Since when the network is unavailable, and the number of checks since.
-    away: Option<(Instant, u32)>,
+    down_since: Option<(Instant, u32)>,
     /// Waiting was given up: failures count until something answers.
-    resigned: bool,
+    gave_up: bool,
 }
 
 impl Outage {
@@ -74,19 +68,19 @@ impl Outage {
             patience,
             by_proxy,
             proxied: false,
-            silent: None,
+            no_answer_since: None,
             recent: VecDeque::new(),
             stopped: None,
-            given_back: FxHashMap::default(),
-            away: None,
-            resigned: false,
+            requeued: FxHashMap::default(),
+            down_since: None,
+            gave_up: false,
         };
         hosts.into_iter().for_each(|url| outage.remember(&url));
         outage
     }
 
-    pub fn is_away(&self) -> bool {
-        self.away.is_some()
+    pub fn is_down(&self) -> bool {
+        self.down_since.is_some()
     }
 
     /// Hosts that answered last, the newest first.
@@ -95,7 +89,7 @@ impl Outage {
     }
 
     /// The process was suspended until `now`; requests in flight may have failed for that reason.
-    pub fn stood_still(&mut self, now: Instant) {
+    pub fn was_suspended(&mut self, now: Instant) {
         self.stopped = Some(now);
     }
 
@@ -107,7 +101,7 @@ impl Outage {
         };
         if self.by_proxy && matches!(kind, FailureKind::Connect | FailureKind::Refused) {
             // The answer came from the proxy.
-            self.silent = None;
+            self.no_answer_since = None;
         }
         match kind {
             FailureKind::Dns
@@ -120,30 +114,30 @@ impl Outage {
             FailureKind::PrivateAddress | FailureKind::Port => return NetworkVerdict::Settle,
             FailureKind::Exhausted => return NetworkVerdict::Exhausted,
             FailureKind::Proxy => {
-                let silent = now.saturating_duration_since(*self.silent.get_or_insert(now));
+                let no_answer_since = now.saturating_duration_since(*self.no_answer_since.get_or_insert(now));
                 // A proxy that never answered is a configuration error.
-                let lost = !self.proxied || silent >= self.patience;
+                let lost = !self.proxied || no_answer_since >= self.patience;
                 return if lost { NetworkVerdict::ProxyLost } else { NetworkVerdict::Proxy };
             }
             _ => return self.answered(url),
         }
         if self.stopped.is_some_and(|until| begun < until) {
-            let stops = self.given_back.entry(url.fingerprint()).or_default();
+            let stops = self.requeued.entry(url.fingerprint()).or_default();
             *stops += 1;
             if *stops <= STOPS {
-                return NetworkVerdict::GiveBack;
+                return NetworkVerdict::Requeue;
             }
         }
-        if self.is_away() {
-            return NetworkVerdict::GiveBack;
+        if self.is_down() {
+            return NetworkVerdict::Requeue;
         }
-        if self.recent.is_empty() || self.resigned { NetworkVerdict::Settle } else { NetworkVerdict::Doubt }
+        if self.recent.is_empty() || self.gave_up { NetworkVerdict::Settle } else { NetworkVerdict::Doubt }
     }
 
     fn answered(&mut self, url: &CrawlUrl) -> NetworkVerdict {
         self.remember(url);
-        self.given_back.remove(&url.fingerprint());
-        (self.resigned, self.proxied, self.silent) = (false, true, None);
+        self.requeued.remove(&url.fingerprint());
+        (self.gave_up, self.proxied, self.no_answer_since) = (false, true, None);
         NetworkVerdict::Answered
     }
 
@@ -159,87 +153,22 @@ impl Outage {
     }
 
     /// A recent host accepts connections. If the network was unavailable: for how long.
-    pub fn is_there(&mut self, now: Instant) -> Option<Duration> {
-        self.away.take().map(|(since, _)| now.duration_since(since))
+    pub fn is_up_again(&mut self, now: Instant) -> Option<Duration> {
+        self.down_since.take().map(|(since, _)| now.duration_since(since))
     }
 
     /// No recent host accepts connections. Returns when to check again; `None` if the patience is used up and the few
     /// known hosts, or the proxy, may be gone.
-    pub fn is_gone(&mut self, now: Instant) -> Option<Duration> {
-        let (since, looks) = self.away.unwrap_or((now, 0));
-        let since = self.silent.map_or(since, |silent| silent.min(since));
+    pub fn stays_down(&mut self, now: Instant) -> Option<Duration> {
+        let (since, checks) = self.down_since.unwrap_or((now, 0));
+        let since = self.no_answer_since.map_or(since, |no_answer_since| no_answer_since.min(since));
         if self.recent.len() < ENOUGH && now.duration_since(since) >= self.patience {
-            self.away = None;
-            self.resigned = true;
+            self.down_since = None;
+            self.gave_up = true;
             return None;
         }
-        self.away = Some((since, looks + 1));
-        Some((LOOK_AGAIN.0 * 2u32.pow(looks.min(5))).min(LOOK_AGAIN.1))
-    }
-}
-
-impl<F: FnMut(News)> Driver<'_, F> {
-    /// Connects to the newest host and then to all others at once, or to the proxy, and reports whether one accepted.
-    pub(super) fn look_for_the_network(&mut self, after: Duration, looked: &UnboundedSender<bool>) {
-        self.looking = true;
-        let (fetcher, looked) = (self.errand.fetcher.clone(), looked.clone());
-        let hosts: Vec<CrawlUrl> = self.outage.recent_hosts().cloned().collect();
-        let by_proxy = self.outage.by_proxy;
-        tokio::spawn(async move {
-            tokio::time::sleep(after).await;
-            let mut looks = tokio::task::JoinSet::new();
-            let mut there = by_proxy && fetcher.check_proxy().await.is_ok();
-            for (at, host) in hosts.into_iter().enumerate() {
-                let fetcher = fetcher.clone();
-                looks.spawn(async move { fetcher.reaches(&host).await });
-                if at == 0 {
-                    let first = tokio::time::timeout(FIRST_LOOK, looks.join_next()).await;
-                    there = matches!(first, Ok(Some(Ok(true))));
-                }
-                if there {
-                    break;
-                }
-            }
-            while !there && let Some(look) = looks.join_next().await {
-                there = look.unwrap_or(false);
-            }
-            // The receiver is gone only when the crawl has ended.
-            let _ = looked.send(there);
-        });
-    }
-
-    pub(super) fn network_is(&mut self, there: bool, now: Instant, looked: &UnboundedSender<bool>) {
-        let doubted = std::mem::take(&mut self.doubted);
-        if there {
-            if let Some(time) = self.outage.is_there(now) {
-                let what = if self.outage.by_proxy { "proxy" } else { "network" };
-                tracing::warn!("the {what} is available again after {time:.0?}; resuming");
-            }
-            doubted.into_iter().for_each(|done| self.settle(done));
-            return;
-        }
-        let before = self.outage.is_away();
-        match self.outage.is_gone(now) {
-            Some(pause) => {
-                if !before && self.outage.by_proxy {
-                    tracing::warn!("the proxy no longer responds; waiting for it");
-                } else if !before {
-                    tracing::warn!("no host responds any more, so the network seems down; waiting for it");
-                }
-                doubted.into_iter().for_each(|done| self.give_back(done));
-                self.look_for_the_network(pause, looked);
-            }
-            None if self.outage.by_proxy => {
-                doubted.into_iter().for_each(|done| self.give_back(done));
-                self.proxy_lost = true;
-            }
-            None => {
-                tracing::warn!(
-                    "still no response; perhaps only these few hosts are down, so the crawl continues without them"
-                );
-                doubted.into_iter().for_each(|done| self.settle(done));
-            }
-        }
+        self.down_since = Some((since, checks + 1));
+        Some((CHECK_AGAIN.0 * 2u32.pow(checks.min(5))).min(CHECK_AGAIN.1))
     }
 }
 
@@ -292,9 +221,9 @@ mod tests {
         assert_eq!(
             by_proxy.judge(&url("a.cn"), &dead, at(5), at(5)),
             NetworkVerdict::Settle,
-            "nothing can be looked at"
+            "nothing can be checked at"
         );
-        assert_eq!(outage.is_there(at(7)), None, "it was not away");
+        assert_eq!(outage.is_up_again(at(7)), None, "it was not down");
         let newest: Vec<&str> = outage.recent_hosts().map(CrawlUrl::host).collect();
         assert_eq!(newest, ["b.cn", "a.cn"]);
     }
@@ -307,13 +236,13 @@ mod tests {
         assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::Doubt);
         let mut waits: Vec<u64> = Vec::new();
         for look in 0..8 {
-            waits.push(outage.is_gone(at(1 + look * 1000)).unwrap().as_secs());
-            assert!(outage.is_away());
-            assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::GiveBack);
+            waits.push(outage.stays_down(at(1 + look * 1000)).unwrap().as_secs());
+            assert!(outage.is_down());
+            assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::Requeue);
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30, 30]);
-        assert_eq!(outage.is_there(at(9000)), Some(Duration::from_secs(8999)));
-        assert!(!outage.is_away());
+        assert_eq!(outage.is_up_again(at(9000)), Some(Duration::from_secs(8999)));
+        assert!(!outage.is_down());
     }
 
     #[test]
@@ -322,9 +251,9 @@ mod tests {
         let mut outage = Outage::new(Duration::from_secs(60), false, [url("a.cn")]);
         let dead = failed(FailureKind::Connect);
         assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), NetworkVerdict::Doubt);
-        assert!(outage.is_gone(at(1)).is_some() && outage.is_gone(at(60)).is_some());
-        assert_eq!(outage.is_gone(at(61)), None);
-        assert!(!outage.is_away());
+        assert!(outage.stays_down(at(1)).is_some() && outage.stays_down(at(60)).is_some());
+        assert_eq!(outage.stays_down(at(61)), None);
+        assert!(!outage.is_down());
         assert_eq!(outage.judge(&url("a.cn"), &dead, at(62), at(62)), NetworkVerdict::Settle);
         outage.judge(&url("a.cn"), &failed(FailureKind::Status(404)), at(63), at(63));
         assert_eq!(outage.judge(&url("a.cn"), &dead, at(65), at(65)), NetworkVerdict::Doubt, "it was back");
@@ -334,10 +263,10 @@ mod tests {
     fn what_was_under_way_when_the_process_stood_still_is_asked_for_again() {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(60), false, []);
-        outage.stood_still(at(100));
+        outage.was_suspended(at(100));
         let late = failed(FailureKind::Timeout);
         for _ in 0..STOPS {
-            assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::GiveBack);
+            assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::Requeue);
         }
         assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::Settle, "not for ever");
         assert_eq!(outage.judge(&url("b.cn"), &late, at(101), at(101)), NetworkVerdict::Settle, "it began later");
@@ -352,13 +281,13 @@ mod tests {
         for answered in [10, 200] {
             outage.judge(&url("a.cn"), &failed(FailureKind::Status(502)), at(answered), at(answered));
             assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 1)), NetworkVerdict::Proxy);
-            assert!(outage.is_gone(at(answered + 2)).is_some() && outage.is_away());
+            assert!(outage.stays_down(at(answered + 2)).is_some() && outage.is_down());
             // It accepts connections and nothing more.
-            assert!(outage.is_there(at(answered + 5)).is_some() && !outage.is_away());
+            assert!(outage.is_up_again(at(answered + 5)).is_some() && !outage.is_down());
             assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 60)), NetworkVerdict::Proxy);
         }
-        assert!(outage.is_gone(at(259)).is_some());
-        assert_eq!(outage.is_gone(at(261)), None);
+        assert!(outage.stays_down(at(259)).is_some());
+        assert_eq!(outage.stays_down(at(261)), None);
         assert_eq!(outage.judge(&url("a.cn"), &dead, at(200), at(261)), NetworkVerdict::ProxyLost);
     }
 }

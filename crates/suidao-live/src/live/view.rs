@@ -116,7 +116,7 @@ impl Default for CrawlMonitor {
 
 impl CrawlMonitor {
     /// Asks the crawl for its status; `None` if it has not started or is over.
-    pub async fn glance(&self) -> Option<StatusSnapshot> {
+    pub async fn snapshot(&self) -> Option<StatusSnapshot> {
         let (answer, answered) = oneshot::channel();
         self.asks.send(answer).ok()?;
         answered.await.ok()

@@ -387,8 +387,34 @@ impl Event {
     /// Whether it reports a request without an answer, or with one that shows the host to be out of order.
     pub fn is_unanswered(&self) -> bool {
         match self {
+            Self::Trap(step) => {
+                matches!(&**step, TrapStep::Unanswered { failure, .. } if failure.is_hosts())
+            }
             Self::Robots { failure, .. } => failure.as_ref().is_some_and(Failure::is_hosts),
             Self::FetchRetried { failure, .. } | Self::FetchFailed { failure, .. } => failure.is_hosts(),
+            _ => false,
+        }
+    }
+
+    /// The result of a request.
+    pub fn is_request(&self) -> bool {
+        self.is_other_request()
+            || matches!(
+                self,
+                Self::PageFetched(_)
+                    | Self::Unchanged { .. }
+                    | Self::Redirected { .. }
+                    | Self::FetchRetried { .. }
+                    | Self::FetchFailed { .. }
+                    | Self::SitemapRead { .. }
+            )
+    }
+
+    /// The result of a request for anything but a page or a sitemap: a robots.txt, or a page that cannot exist.
+    pub fn is_other_request(&self) -> bool {
+        match self {
+            Self::Robots { .. } | Self::RobotsRedirected { .. } => true,
+            Self::Trap(step) => matches!(&**step, TrapStep::Soft404Probe { .. } | TrapStep::Unanswered { .. }),
             _ => false,
         }
     }

@@ -194,7 +194,7 @@ impl Site {
         // Concurrent clients wait for the same answer, or the same timeout.
         let mut last = self.last.lock().await;
         if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
-            if let Ok(Some(glance)) = tokio::time::timeout(PATIENCE, self.view.glance()).await {
+            if let Ok(Some(glance)) = tokio::time::timeout(PATIENCE, self.view.snapshot()).await {
                 last.glance = Some(glance);
             }
             last.asked = Some(clock());

@@ -98,7 +98,7 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
         return failed(draft, id, Failure { kind: FailureKind::RedirectLoop, retry_after: None });
     }
     let known = state.urls.get(id);
-    let (place, redirects) = (ahead(known.place()), known.redirects() + 1);
+    let (entry, redirects) = (ahead(known.entry()), known.redirects() + 1);
     let too_many = redirects > draft.settings.limits.redirects.min(15);
     let refusal = if too_many { Some(SkipReason::Redirects) } else { draft.settings.refuses(&to) };
     let link = if let Some(reason) = refusal {
@@ -109,7 +109,7 @@ fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
         None
     } else {
         let target = draft.id(&to, UrlOrigin::Redirect(id), "");
-        let follow = LinkDecision::Follow(place);
+        let follow = LinkDecision::Follow(entry);
         draft.may_be_queued(target).then_some(Link::bare(target, Relevance::ZERO, follow))
     };
     let target = draft.find(&to).filter(|_| permanent);

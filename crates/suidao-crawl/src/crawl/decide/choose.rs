@@ -14,37 +14,37 @@ use suidao_page::model::{
     Budget, CrawlUrl, Event, HostId, Link, LinkDecision, Millis, Relevance, SkipReason, Stop, UrlId, UrlOrigin,
 };
 
-/// Whether anything may be requested.
-pub enum Gate {
-    Open,
+/// Why nothing may be requested now.
+pub enum Pause {
+    /// Until this time, or until a ticket is settled.
     Wait(Option<Millis>),
     /// The crawl ends as soon as nothing is in flight.
     End(Stop),
 }
 
-/// What budgets and stop conditions say.
-pub fn gate(state: &State, run: &Run, now: Millis) -> Gate {
+/// Whether a budget or a stop condition forbids requests.
+pub fn pause(state: &State, run: &Run, now: Millis) -> Option<Pause> {
     let progress = &state.counts.progress;
     if let Some(refreshing) = &state.refreshing {
         // A refresh has a budget of its own.
-        return match (refreshing.stopped, &refreshing.round) {
-            (Some(stop), _) => Gate::End(stop),
-            (None, Some(round)) if matches!(round.budget, Budget::PerDay(_)) && refreshing.paced > now => {
-                Gate::Wait(Some(refreshing.paced))
+        return match (run.refresh.stopped, &refreshing.round) {
+            (Some(stop), _) => Some(Pause::End(stop)),
+            (None, Some(round)) if matches!(round.budget, Budget::PerDay(_)) && run.refresh.paced > now => {
+                Some(Pause::Wait(Some(run.refresh.paced)))
             }
-            (None, Some(round)) if is_over(round, refreshing.in_flight[0], now) => Gate::End(Stop::BudgetSpent),
-            _ => Gate::Open,
+            (None, Some(round)) if is_over(round, run.in_flight(), now) => Some(Pause::End(Stop::BudgetSpent)),
+            _ => None,
         };
     }
     let limit = state.settings.limits.pages.unwrap_or(u64::MAX);
     if progress.pages >= limit {
-        Gate::End(Stop::PageLimit)
+        Some(Pause::End(Stop::PageLimit))
     } else if progress.pages + run.pages_in_flight >= limit {
-        Gate::Wait(None)
+        Some(Pause::Wait(None))
     } else if are_requests_used_up(state, run) {
-        Gate::End(Stop::RequestLimit)
+        Some(Pause::End(Stop::RequestLimit))
     } else {
-        state.stop.reached(&state.settings.goals, progress, now).map_or(Gate::Open, Gate::End)
+        state.stop.reached(&state.settings.goals, progress, now).map(Pause::End)
     }
 }
 
@@ -84,7 +84,7 @@ pub fn rule(draft: &mut Draft, head: QueueHead) -> HeadRuling {
     let url = state.urls.url(head.id);
     // A revisit uses the spelling of the first fetch, and is not checked for traps.
     if !again {
-        let queued = state.urls.get(head.id).place();
+        let queued = state.urls.get(head.id).entry();
         let score = state.current_score(head.id);
         let fallen = |score| queued.priority.is_clearly_above(score);
         if let Some(priority) = score.filter(|&score| fallen(score)) {
@@ -134,7 +134,7 @@ fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, now: Milli
         return if failing { Permission::Refused(SkipReason::HostFailing) } else { Permission::Granted };
     }
     let Some(robots) = host.robots(url.is_https()) else { return Permission::AskRobots };
-    match robots.word(url, &host.health, (limits, politeness), host.delay(politeness), now) {
+    match robots.answer(url, &host.health, (limits, politeness), host.delay(politeness), now) {
         RobotsAnswer::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
         RobotsAnswer::Forbidden => Permission::Refused(SkipReason::Robots),
         RobotsAnswer::Ask if !robots.has_rules() => Permission::AskRobots,
@@ -165,12 +165,12 @@ pub fn robots_request(state: &State, host: HostId, url: &CrawlUrl) -> (CrawlUrl,
 }
 
 /// What to do if no queue has anything that may be requested now.
-pub fn idle(state: &State, run: &Run, now: Millis) -> Gate {
+pub fn idle(state: &State, run: &Run, now: Millis) -> Pause {
     if run.in_flight() > 0 {
-        return Gate::Wait(state.hosts.next_due());
+        return Pause::Wait(state.hosts.next_due());
     }
     if state.counts.progress.queued == 0 || state.is_round_done() {
-        return Gate::End(Stop::FrontierEmpty);
+        return Pause::End(Stop::FrontierEmpty);
     }
     let patience = millis(state.settings.politeness.patience);
     let worth_waiting = state.hosts.waiting().filter(|&(at, host)| {
@@ -178,7 +178,7 @@ pub fn idle(state: &State, run: &Run, now: Millis) -> Gate {
         host.queued > 0 && (!host.failing || at.since(now) <= patience)
     });
     match worth_waiting.map(|(at, _)| at).chain(state.hosts.groups.next_due()).min() {
-        Some(at) => Gate::Wait(Some(at)),
-        None => Gate::End(Stop::OnlyUnreachable),
+        Some(at) => Pause::Wait(Some(at)),
+        None => Pause::End(Stop::OnlyUnreachable),
     }
 }

@@ -44,7 +44,7 @@ pub fn read_forum(
         map: None,
     };
     let known = forums.site(url);
-    if forums.explores() && forums.explored.is_none() && known.is_none() {
+    if forums.is_exploring() && known.is_none() {
         let seen = Some(Box::new(sight.clone()));
         return Some((ForumPage { view: seen, ..nothing }, ForumPageResult::default()));
     }
@@ -160,15 +160,17 @@ pub fn visit_boards(draft: &mut Draft) {
     draft.push(Event::Forum(Box::new(step)));
 }
 
-/// The next step of an exploration: `taken` is what its explorer proposes.
-pub fn explore(draft: &mut Draft, taken: ExploreStep) {
+/// Records the next step of an exploration, as its explorer proposes it.
+pub fn explore(draft: &mut Draft, proposed: ExploreStep) {
     let mut step = ForumStep::default();
-    match taken {
+    match proposed {
         ExploreStep::Look(urls) => {
             for url in urls {
-                let Some((to, link)) = seeded(draft, &url, "") else { continue };
+                let sample = seeded(draft, &url, "");
+                // One that is out of scope is numbered as well, so that it is not proposed again.
+                let to = sample.map_or_else(|| draft.id(&url, UrlOrigin::Seed, ""), |(to, _)| to);
                 step.roles.push((to, ForumRole::Sample));
-                step.links.push(link);
+                step.links.extend(sample.map(|(_, link)| link));
             }
         }
         ExploreStep::GivenUp(why) => step.analysis_failure = Some(why.to_owned()),

@@ -115,8 +115,8 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
         let &LinkCandidate { evidence, relevance, region, path, .. } = candidate;
         let link = Link { to, region, dom_path: path, scores: evidence, relevance, decision: verdict };
         match (draft.link_state(to), verdict) {
-            (LinkState::Queued | LinkState::InFlight, LinkDecision::Follow(place))
-                if draft.place(to).is_some_and(|old| strategy.merge(old, place) != old) =>
+            (LinkState::Queued | LinkState::InFlight, LinkDecision::Follow(entry))
+                if draft.entry(to).is_some_and(|old| strategy.merge(old, entry) != old) =>
             {
                 judged.links.push(link);
             }
@@ -128,9 +128,9 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
                 judged.links.push(link)
             }
             (LinkState::Dropped, LinkDecision::Drop(_)) if draft.dropped(to).is_none() => judged.links.push(link),
-            (LinkState::Fetched, LinkDecision::Follow(place)) if !learns => {
+            (LinkState::Fetched, LinkDecision::Follow(entry)) if !learns => {
                 judged.known.push(to);
-                judged.reached.push((to, place));
+                judged.reached.push((to, entry));
             }
             _ if learns => judged.links.push(link),
             _ => judged.known.push(to),
@@ -142,16 +142,16 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
 fn limit(draft: &Draft, decision: LinkDecision) -> LinkDecision {
     let limits = &draft.settings.limits;
     match decision {
-        LinkDecision::Follow(place) if limits.depth.is_some_and(|most| place.path.depth > most) => {
+        LinkDecision::Follow(entry) if limits.depth.is_some_and(|most| entry.path.depth > most) => {
             LinkDecision::Drop(SkipReason::Depth)
         }
-        LinkDecision::Follow(place) if place.path.hops > limits.hops => LinkDecision::Drop(SkipReason::Hops),
+        LinkDecision::Follow(entry) if entry.path.hops > limits.hops => LinkDecision::Drop(SkipReason::Hops),
         decision => decision,
     }
 }
 
 /// Judges the logged links of a page as if it had been fetched from this queue entry.
-pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool, place: QueueEntry) -> JudgedLinks {
+pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool, entry: QueueEntry) -> JudgedLinks {
     let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
     let candidate = |&Link { to, region, dom_path: path, scores: evidence, relevance, .. }: &Link| LinkCandidate {
         url: draft.state.urls.url(to),
@@ -166,7 +166,7 @@ pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool,
         id,
         relevance: page.relevance,
         relevant,
-        place,
+        entry,
         layer: page.layer,
         link_threshold: draft.settings.link_threshold,
         links: &candidates,

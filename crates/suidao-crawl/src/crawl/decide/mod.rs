@@ -15,6 +15,6 @@ pub mod sitemaps;
 use suidao_page::model::{Priority, QueueEntry};
 
 /// The same queue entry, but before all of equal rank.
-fn ahead(place: QueueEntry) -> QueueEntry {
-    QueueEntry { priority: Priority::new(place.priority.get().next_up()), ..place }
+fn ahead(entry: QueueEntry) -> QueueEntry {
+    QueueEntry { priority: Priority::new(entry.priority.get().next_up()), ..entry }
 }

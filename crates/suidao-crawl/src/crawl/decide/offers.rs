@@ -24,8 +24,7 @@ pub struct OfferedLink {
 
 /// Numbers an offered URL, unless it is excluded.
 pub fn number(draft: &mut Draft, link: &OfferedLink) -> Option<UrlId> {
-    let plain = draft.state.without_session(&link.url);
-    let url = draft.preferred(plain.as_ref().unwrap_or(&link.url));
+    let url = draft.address(&link.url);
     if let Some(reason) = draft.refuses(&url) {
         draft.reject(&url, None, reason);
         return None;
@@ -43,7 +42,7 @@ pub fn queue(draft: &mut Draft, id: UrlId, link: &OfferedLink) {
         id,
         relevance: path.inherited,
         relevant: path.hops == 0,
-        place: QueueEntry { queue: QueueId::MAIN, priority: Priority::new(path.inherited.get()), path: before },
+        entry: QueueEntry { queue: QueueId::MAIN, priority: Priority::new(path.inherited.get()), path: before },
         layer: None,
         link_threshold: draft.settings.link_threshold,
         links: &[candidate],

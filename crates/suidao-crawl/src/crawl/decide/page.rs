@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::failure::failed;
 use super::forum::{ForumPageResult, read_forum};
-use super::links::{Candidates, LinkingPage, candidates, judge, judge_again};
+use super::links::{Candidates, JudgedLinks, LinkingPage, candidates, judge, judge_again};
 use super::{canonical, sitemaps};
 use crate::crawl::draft::{Decided, Draft};
 use crate::crawl::state::State;
@@ -26,8 +26,8 @@ pub struct FetchedPage {
 pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPage) {
     let FetchedPage { status, mut page, sight, validators } = fetched;
     let state = draft.state;
-    let place = state.urls.get(id).place();
-    if let Some(known) = state.tracked(id).filter(|known| known.body == page.digest) {
+    let known = state.tracked(id);
+    if let Some(known) = known.filter(|known| known.body == page.digest) {
         return draft.push(Event::Unchanged { id, status, since: known.whole, validators });
     }
     if state.is_no_page(id, url, &page) {
@@ -37,78 +37,108 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     let roles: FxHashMap<UrlId, ForumRole> =
         forum.iter().flat_map(|(_, result)| &result.wants).map(|want| (want.to, want.role)).collect();
     if let Some((_, result)) = &forum {
-        // Without session parameters, so that a link is the same on every visit.
-        let names = sessions(page.outlinks.iter().map(|outlink| &outlink.url));
-        for outlink in page.outlinks.iter_mut().filter(|_| !names.is_empty()) {
-            outlink.url = without(&outlink.url, &names);
-        }
-        add_wanted(&mut page.outlinks, result);
+        complete_forum_links(&mut page.outlinks, result);
     }
     state.drop_sessions(&mut page.outlinks);
-    let checked = (forum.is_none() && state.tracked(id).is_none()).then(|| state.look_for_traps(id, url, &page));
-    let outlinks = outlinks_digest(&page);
-    let again = state.tracked(id).map(|known| known.compare(page.sketch.digest, outlinks));
+    let outlinks_digest = outlinks_digest(&page);
     let linking = LinkingPage { id, url, nofollow: page.nofollow, is_forum: forum.is_some(), roles: &roles };
     let Candidates { links, targets } = candidates(draft, &linking, std::mem::take(&mut page.outlinks));
     let foreign = draft.settings.is_foreign(page.language.as_deref());
-    let relevant = page.relevance >= draft.settings.page_threshold && !foreign;
-    let is_first = state.hosts.get(state.urls.get(id).host()).pages == 0;
-    let feeds = if is_first { std::mem::take(&mut page.feeds) } else { Vec::new() };
     let visit = PageVisit {
         id,
         relevance: page.relevance,
-        relevant,
-        place,
+        relevant: page.relevance >= draft.settings.page_threshold && !foreign,
+        entry: state.urls.get(id).entry(),
         layer: page.layer,
         link_threshold: draft.settings.link_threshold,
         links: &links,
     };
-    let claim = canonical::claimed_address(draft, id, url, &page);
-    // The links of a copy are left to its canonical address, which is fetched in its place.
-    let repeats = checked.as_ref().is_some_and(|checked| checked.repeats) && !state.canonicals.is_claimed(id);
-    let left_out = claim.map(|_| SkipReason::Copy).or(repeats.then_some(SkipReason::NearDuplicate));
-    let mut judged = judge(draft, &visit, &targets, left_out);
-    let signs = checked.map_or_else(TrapSignals::default, |checked| {
-        let barren = state.is_barren(&checked, (page.sketch, page.listing), &visit, &targets);
-        TrapSignals { no_new_content: barren, ..checked.signs }
-    });
-    judged.links.extend(claim.and_then(|claim| canonical::lead_to(draft, claim, &page, place)));
+    let Judgement { links, copy_of, trap_signals } = judge_page(draft, url, &page, &linking, (&visit, &targets));
+    let is_first = state.hosts.get(state.urls.get(id).host()).pages == 0;
+    let feeds = if is_first { std::mem::take(&mut page.feeds) } else { Vec::new() };
     let sitemaps = sitemaps::of_productive_host(draft, &visit, &feeds);
     let (forum, result) = forum.unzip();
-    // A link not discovered before is a change, wherever on the page it is.
-    let brought = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == UrlOrigin::Link(id));
-    let again = again.map(|found| PageChanges { links: found.links || draft.events().iter().any(brought), ..found });
-    let processed = PageProcessed {
-        links: judged.links,
-        known: judged.known,
+    let changes = known.map(|known| {
+        let found = known.compare(page.sketch.digest, outlinks_digest);
+        PageChanges { links: found.links || has_new_links(draft, id), ..found }
+    });
+    draft.push(Event::PageFetched(Box::new(PageProcessed {
+        links: links.links,
+        known: links.known,
         forum: forum.map(Box::new),
         validators,
-        changes: again,
-        outlinks_digest: outlinks,
+        changes,
+        outlinks_digest,
         feeds,
-        trap_signals: signs,
-        copy_of: claim,
+        trap_signals,
+        copy_of,
         foreign,
-        ..PageProcessed::of(id, status, place, relevant, page)
-    };
-    draft.push(Event::PageFetched(Box::new(processed)));
+        ..PageProcessed::of(id, status, visit.entry, visit.relevant, page)
+    })));
     if let Some(sitemaps) = sitemaps {
         draft.push(sitemaps);
     }
     if let Some(due) = result.map(|result| result.due).filter(|due| !due.is_empty()) {
         draft.push(Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })));
     }
-    draft.reach(judged.reached);
+    draft.reach(links.reached);
+}
+
+/// Whether the page has a link not discovered before: that is a change, wherever on the page it is.
+fn has_new_links(draft: &Draft, id: UrlId) -> bool {
+    let is_new = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == UrlOrigin::Link(id));
+    draft.events().iter().any(is_new)
+}
+
+/// What the rules and the strategy say of a page and its links.
+struct Judgement {
+    links: JudgedLinks,
+    /// Its canonical address, if the page is a copy.
+    copy_of: Option<UrlId>,
+    trap_signals: TrapSignals,
+}
+
+fn judge_page(
+    draft: &mut Draft,
+    url: &CrawlUrl,
+    page: &Page,
+    linking: &LinkingPage,
+    (visit, targets): (&PageVisit, &[UrlId]),
+) -> Judgement {
+    let (state, id) = (draft.state, visit.id);
+    let is_checked = !linking.is_forum && state.tracked(id).is_none();
+    let checked = is_checked.then(|| state.look_for_traps(id, url, page));
+    let copy_of = canonical::claimed_address(draft, id, url, page);
+    // The links of a copy are left to its canonical address, which is fetched in its place.
+    let repeats = checked.as_ref().is_some_and(|checked| checked.repeats) && !state.canonicals.is_claimed(id);
+    let left_out = copy_of.map(|_| SkipReason::Copy).or(repeats.then_some(SkipReason::NearDuplicate));
+    let mut links = judge(draft, visit, targets, left_out);
+    links.links.extend(copy_of.and_then(|address| canonical::lead_to(draft, address, page, visit.entry)));
+    let trap_signals = checked.map_or_else(TrapSignals::default, |checked| {
+        let no_new_content = state.is_barren(&checked, (page.sketch, page.listing), visit, targets);
+        TrapSignals { no_new_content, ..checked.signs }
+    });
+    Judgement { links, copy_of, trap_signals }
+}
+
+/// Removes session parameters from the links of a forum page, so that a link is the same on every visit, and adds the
+/// links that the forum needs.
+fn complete_forum_links(outlinks: &mut Vec<Outlink>, result: &ForumPageResult) {
+    let names = sessions(outlinks.iter().map(|outlink| &outlink.url));
+    for outlink in outlinks.iter_mut().filter(|_| !names.is_empty()) {
+        outlink.url = without(&outlink.url, &names);
+    }
+    add_wanted(outlinks, result);
 }
 
 /// What the applied events lead to: `reached` pages whose links a longer tunnel judges again, conclusions of the trap
 /// rules, and pages that proved not to be copies. Otherwise the result would depend on the order of arrival.
 pub fn follow_up(state: &State, reached: &mut Vec<(UrlId, QueueEntry)>, now: Millis) -> Option<Decided> {
     let mut draft = Draft::new(state, now);
-    while let Some((id, place)) = reached.pop() {
-        let Some(ended) = state.ended.get(&id).filter(|ended| place.path.k > ended.place.path.k) else { continue };
-        let judged = judge_again(&draft, id, ended, false, place);
-        draft.push(Event::Rejudged { id, entry: place, links: judged.links });
+    while let Some((id, entry)) = reached.pop() {
+        let Some(ended) = state.ended.get(&id).filter(|ended| entry.path.k > ended.entry.path.k) else { continue };
+        let judged = judge_again(&draft, id, ended, false, entry);
+        draft.push(Event::Rejudged { id, entry, links: judged.links });
         draft.reach(judged.reached);
         return Some(draft.finish());
     }
@@ -117,8 +147,8 @@ pub fn follow_up(state: &State, reached: &mut Vec<(UrlId, QueueEntry)>, now: Mil
         return Some(draft.finish());
     }
     let (id, page, relevant) = state.canonicals.refuted()?;
-    let judged = judge_again(&draft, id, page, relevant, page.place);
-    draft.push(Event::Rejudged { id, entry: page.place, links: judged.links });
+    let judged = judge_again(&draft, id, page, relevant, page.entry);
+    draft.push(Event::Rejudged { id, entry: page.entry, links: judged.links });
     draft.reach(judged.reached);
     Some(draft.finish())
 }

@@ -65,18 +65,18 @@ pub fn of_productive_host(draft: &mut Draft, visit: &PageVisit, feeds: &[CrawlUr
         }
         let to = draft.id(&url, UrlOrigin::Named, "");
         if draft.may_be_queued(to) && links.iter().all(|link| link.to != to) {
-            links.push(Link::bare(to, Relevance::ONE, LinkDecision::Follow(place_of_source(state, visit, url))));
+            links.push(Link::bare(to, Relevance::ONE, LinkDecision::Follow(entry_of_source(state, visit, url))));
         }
     }
     Some(Event::SitemapsQueued { host, links })
 }
 
 /// Queue entry of a source: as deep as a link of the page that triggered it, with the rank of a seed.
-fn place_of_source(state: &State, visit: &PageVisit, url: CrawlUrl) -> QueueEntry {
+fn entry_of_source(state: &State, visit: &PageVisit, url: CrawlUrl) -> QueueEntry {
     let seed = state.strategy.seed(&url);
     let link = candidate(url, LinkScores::default(), Relevance::ONE);
     match state.strategy.judge(&PageVisit { links: &[link], ..*visit }).pop() {
-        Some(LinkDecision::Follow(place)) => QueueEntry { path: place.path, ..seed },
+        Some(LinkDecision::Follow(entry)) => QueueEntry { path: entry.path, ..seed },
         _ => seed,
     }
 }
@@ -197,10 +197,7 @@ fn take(draft: &mut Draft, id: UrlId, hints: Hints, sources: &mut Vec<UrlId>) ->
     let mut seen = FxHashSet::default();
     let mut named: Vec<SitemapEntry> = Vec::new();
     for mut hint in hints.pages {
-        if let Some(plain) = state.without_session(&hint.url) {
-            hint.url = plain;
-        }
-        hint.url = draft.preferred(&hint.url);
+        hint.url = draft.address(&hint.url);
         let known = draft.find(&hint.url);
         let waits = known.is_none_or(|known| draft.may_be_queued(known));
         if !waits || known == Some(id) || !seen.insert(hint.url.fingerprint()) {
@@ -238,7 +235,7 @@ fn take(draft: &mut Draft, id: UrlId, hints: Hints, sources: &mut Vec<UrlId>) ->
         id,
         relevance: Relevance::ZERO,
         relevant: false,
-        place: state.urls.get(id).place(),
+        entry: state.urls.get(id).entry(),
         layer: None,
         link_threshold: draft.settings.link_threshold,
         links: &candidates,
@@ -266,7 +263,7 @@ fn further(draft: &mut Draft, id: UrlId, url: &CrawlUrl, origin: UrlOrigin, sour
         return None;
     }
     sources.push(to);
-    Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).place())))
+    Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).entry())))
 }
 
 fn candidate(url: CrawlUrl, evidence: LinkScores, relevance: Relevance) -> LinkCandidate {

@@ -3,7 +3,7 @@
 use super::*;
 use suidao_page::model::PathState;
 
-fn place(lane: u8, priority: f32) -> QueueEntry {
+fn entry(lane: u8, priority: f32) -> QueueEntry {
     QueueEntry { queue: QueueId(lane), priority: Priority::new(priority), path: PathState::SEED }
 }
 
@@ -21,7 +21,7 @@ fn frontier(discipline: QueuePolicy, entries: &[(u32, u32, u8, f32)]) -> Frontie
     let mut frontier = Frontier::new(discipline, 7);
     for &(host, id, lane, priority) in entries {
         frontier.make_ready(HostId(host));
-        frontier.push(HostId(host), UrlId(id), place(lane, priority));
+        frontier.push(HostId(host), UrlId(id), entry(lane, priority));
     }
     frontier
 }
@@ -55,9 +55,9 @@ fn a_better_place_wins_and_the_old_entry_is_forgotten() {
 fn an_entry_whose_url_waits_elsewhere_is_forgotten() {
     let mut frontier =
         frontier(QueuePolicy::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5), (0, 0, 0, 0.2), (0, 2, 0, 0.3)]);
-    let places = [place(0, 0.2), place(0, 0.5), place(0, 0.3)];
+    let entries = [entry(0, 0.2), entry(0, 0.5), entry(0, 0.3)];
     let mut order = Vec::new();
-    while let Some(head) = frontier.pop(0, |id, claim| !order.contains(&id.0) && claim.is_of(places[id.0 as usize])) {
+    while let Some(head) = frontier.pop(0, |id, claim| !order.contains(&id.0) && claim.is_of(entries[id.0 as usize])) {
         order.push(head.id.0);
         frontier.make_ready(head.host);
     }
@@ -84,7 +84,7 @@ fn the_lowest_lane_is_emptied_first() {
 fn the_stack_is_last_in_first_out_and_the_best_child_leaves_first() {
     let mut frontier = Frontier::new(QueuePolicy::Preempt, 7);
     frontier.make_ready(HostId(0));
-    let link = |id, lane, priority| (HostId(0), UrlId(id), place(lane, priority));
+    let link = |id, lane, priority| (HostId(0), UrlId(id), entry(lane, priority));
     frontier.push_all(vec![link(0, 1, 0.2), link(1, 1, 0.8), link(2, 0, 1.0), link(3, 1, 0.8)]);
     frontier.push_all(vec![link(4, 1, 0.0)]);
     assert_eq!(drain(&mut frontier, 0), [4, 1, 3, 0, 2]);

@@ -1,15 +1,17 @@
 //! Answers and failures of hosts in the fold: how long a host rests, what its robots.txt says, which requests count.
 
-use suidao_page::model::{Event, Failure, FailureKind, HostId, LinkState, Millis, RobotsRules, TrapStep, UrlId};
+use suidao_page::model::{
+    CrawlUrl, Event, Failure, FailureKind, HostId, LinkState, Millis, RobotsRules, TrapStep, UrlId,
+};
 
-use super::State;
+use super::{EventTime, State};
 
 impl State {
     /// Settles the ticket of a page: the URL's state, and the host's wait.
-    pub fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, at: Millis, latency: Option<u64>) {
+    pub fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, time: EventTime) {
         self.set_state(id, state);
         self.counts.attempts += 1;
-        self.record_answer(self.urls.get(id).host(), state == LinkState::Fetched, failure, at, latency);
+        self.record_answer(self.urls.get(id).host(), state == LinkState::Fetched, failure, time);
     }
 
     /// Records a host's answer or failure, and sets its wait. `page`: it answered with a page.
@@ -18,8 +20,7 @@ impl State {
         host: HostId,
         page: bool,
         failure: Option<&Failure>,
-        at: Millis,
-        latency: Option<u64>,
+        EventTime { at, latency }: EventTime,
     ) {
         let politeness = &self.settings.politeness;
         let record = self.hosts.get_mut(host);
@@ -38,7 +39,7 @@ impl State {
                 record.delay(politeness)
             }
         };
-        self.rest(host, at.after(wait), at);
+        self.delay_until(host, at.after(wait), at);
         if failed.is_none() {
             self.bring_back(host);
         }
@@ -46,12 +47,10 @@ impl State {
 
     pub(super) fn apply_robots(
         &mut self,
-        host: HostId,
-        origin: &str,
+        (host, origin): (HostId, &str),
         rules: &RobotsRules,
         failure: Option<&Failure>,
-        at: Millis,
-        latency: Option<u64>,
+        EventTime { at, latency }: EventTime,
     ) {
         let politeness = &self.settings.politeness;
         let record = self.hosts.get_mut(host);
@@ -76,7 +75,23 @@ impl State {
         }
         record.failing = !is_known || failed.is_some();
         let wait = wait.max(record.delay(politeness));
-        self.rest(host, at.after(wait), at);
+        self.delay_until(host, at.after(wait), at);
+    }
+
+    pub(super) fn apply_robots_redirect(
+        &mut self,
+        (host, origin): (HostId, &str),
+        to: &CrawlUrl,
+        EventTime { at, latency }: EventTime,
+    ) {
+        let record = self.hosts.get_mut(host);
+        record.robots_mut(origin.starts_with("https:")).redirected(to);
+        record.failing = false;
+        if let Some(latency) = latency {
+            record.health.record_latency(latency, false);
+        }
+        let wait = record.delay(&self.settings.politeness);
+        self.delay_until(host, at.after(wait), at);
     }
 
     /// Makes a failed or excluded seed fetchable again, because the user asks for it. An unknown host is retried at
@@ -84,7 +99,8 @@ impl State {
     pub(super) fn retry_seed(&mut self, id: UrlId, at: Millis) {
         let known = self.urls.get_mut(id);
         let is_out = matches!(known.state, LinkState::Failed | LinkState::Excluded);
-        if !(std::mem::take(&mut known.in_another_run) && is_out) {
+        let may_be_asked = std::mem::take(&mut known.in_another_run);
+        if !is_out || !may_be_asked {
             return;
         }
         let (host, failed) = (known.host(), known.state == LinkState::Failed);
@@ -98,13 +114,13 @@ impl State {
         let is_known = record.health.has_answered();
         self.hosts.forget_robots(host);
         if !is_known {
-            self.rest(host, at, at);
+            self.delay_until(host, at, at);
         }
     }
 
-    /// The result of a request of the crawl that was answered or may have been: the failure, if it was one. Requests of
-    /// a refresh count against its own budget.
-    pub(super) fn request_of<'a>(&self, event: &'a Event) -> Option<Option<&'a Failure>> {
+    /// Counts a request of the crawl that was answered or may have been. Requests of a refresh count against its own
+    /// budget.
+    pub(super) fn count_request(&mut self, event: &Event) {
         let is_round = || self.refreshing.is_some() || !self.left_due.is_empty();
         let (failure, of_refresh) = match event {
             Event::PageFetched(page) => (None, page.changes.is_some() || self.is_due(page.id)),
@@ -119,13 +135,16 @@ impl State {
             Event::Trap(step) => match &**step {
                 TrapStep::Soft404Probe { .. } => (None, is_round()),
                 TrapStep::Unanswered { failure, .. } => (Some(failure), is_round()),
-                _ => return None,
+                _ => return,
             },
-            _ => return None,
+            _ => return,
         };
         let unasked = |failure: &Failure| {
             failure.is_down() || matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
         };
-        (!of_refresh && !failure.is_some_and(unasked)).then_some(failure)
+        if !of_refresh && !failure.is_some_and(unasked) {
+            self.counts.progress.requests += 1;
+            self.counts.progress.requests_held += u64::from(failure.is_some_and(Failure::is_hosts));
+        }
     }
 }

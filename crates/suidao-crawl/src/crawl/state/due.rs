@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::State;
 use crate::crawl::frontier::{EntryKey, QueueHead};
 use crate::crawl::politeness::millis;
-use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, place};
+use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, due_entry};
 use crate::revisit::history::{DAY, Tracked, days};
 use crate::revisit::plan::{MOST_AT_ONCE, at_once};
 use crate::revisit::{Choice, VisitValue, plan};
@@ -36,9 +36,9 @@ impl State {
                 Budget::PerDay(_) => millis(self.settings.politeness.patience).saturating_add(1),
                 _ => A_DAY,
             };
-            let rest = self.hosts.stand_back(shortest, beyond, at);
+            let rest = self.hosts.defer_failing(shortest, beyond, at);
             for (host, until) in rest {
-                self.rest(host, until, at);
+                self.delay_until(host, until, at);
             }
         }
         if let Some(refreshing) = &mut self.refreshing {
@@ -125,7 +125,7 @@ impl State {
         let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX))
             .map(UrlId)
             .filter(|id| self.urls.get(*id).state == LinkState::Queued && !self.is_due(*id));
-        let mut all: Vec<(Priority, UrlId)> = queued.map(|id| (self.urls.get(id).place().priority, id)).collect();
+        let mut all: Vec<(Priority, UrlId)> = queued.map(|id| (self.urls.get(id).entry().priority, id)).collect();
         all.sort_unstable_by_key(|(priority, id)| (std::cmp::Reverse(*priority), *id));
         all.into_iter().take(most).map(|(priority, id)| (self.urls.url(id), priority.get())).collect()
     }
@@ -198,14 +198,14 @@ impl State {
         let answers = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
         let waits = now.since(round.begun) < PATIENCE && refreshing.due.keys().any(answers);
         let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-        (!waits && refreshing.stopped.is_none()).then_some(most)
+        (!waits).then_some(most)
     }
 
     /// Takes the best due page of a ready host.
     pub fn take_due(&mut self) -> Option<QueueHead> {
         let Self { urls, refreshing: Some(Refreshing { due, .. }), frontier, .. } = self else { return None };
         let is_current = |id: UrlId, key: EntryKey| {
-            let is_of = |value: &f32| key.is_of(place(*value));
+            let is_of = |value: &f32| key.is_of(due_entry(*value));
             urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(is_of)
         };
         frontier.pop_due(is_current)
@@ -217,23 +217,16 @@ impl State {
         frontier.pop(turn, |id, key| urls.get(id).is_current(key) && !is_due(id))
     }
 
-    /// One side has nothing that can be fetched. Returns whether the other side may use its share from now on.
-    pub fn open_shares(&mut self) -> bool {
-        self.refreshing.as_mut().is_some_and(|refreshing| {
-            refreshing.round.is_some() && refreshing.stopped.is_none() && !std::mem::replace(&mut refreshing.open, true)
-        })
-    }
-
     /// Nothing else is left: asks the hosts that failed before the round. Returns whether there were any.
-    pub fn call_deferred(&mut self, now: Millis) -> bool {
-        if self.refreshing.as_ref().is_none_or(|refreshing| refreshing.stopped.is_some()) {
+    pub fn resume_deferred(&mut self, now: Millis) -> bool {
+        if self.refreshing.is_none() {
             return false;
         }
-        let called = self.hosts.call(now);
-        for host in &called {
-            self.rest(*host, now, now);
+        let resumed = self.hosts.take_deferred(now);
+        for host in &resumed {
+            self.delay_until(*host, now, now);
         }
-        !called.is_empty()
+        !resumed.is_empty()
     }
 
     /// How many pages an endless refresh makes due when none of those that are can be taken.
@@ -247,18 +240,5 @@ impl State {
     pub fn plans_again(&self, now: Millis) -> Millis {
         let further = self.known_due().into_iter().flatten().filter(|at| *at > now).min();
         now.after(60_000).min(further.unwrap_or(Millis(u64::MAX)))
-    }
-
-    /// Counts a request of the round that starts (`out`) or finishes.
-    pub fn count_request(&mut self, again: bool, out: bool, now: Millis) {
-        let Some(refreshing) = &mut self.refreshing else { return };
-        for (count, counts) in refreshing.in_flight.iter_mut().zip([true, again]) {
-            *count = if out { *count + u64::from(counts) } else { count.saturating_sub(u64::from(counts)) };
-        }
-        if let (true, Some(ActiveRound { budget: Budget::PerDay(per_day), .. })) = (out, refreshing.round) {
-            // After a pause, at most one hour's requests are made up for.
-            let hour_ago = Millis(now.0.saturating_sub(3_600_000));
-            refreshing.paced = refreshing.paced.max(hour_ago).after(86_400_000 / per_day.max(1));
-        }
     }
 }

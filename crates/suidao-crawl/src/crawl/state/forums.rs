@@ -1,10 +1,9 @@
 //! Forums in the fold: recognised hosts, what their pages are, and which are fetched again.
 
-use suidao_forum::forum::explore::ExploreStep;
 use suidao_page::model::{CrawlUrl, ForumPage, ForumRole, ForumStep, LinkState, Millis, PageKind, UrlId};
 
 use super::State;
-use crate::crawl::forum_state::{ForumMode, was_requested};
+use crate::crawl::forum_state::{Exploration, ForumMode, was_requested};
 
 impl State {
     pub(super) fn move_in_forum(&mut self, from: UrlId, to: UrlId) {
@@ -47,14 +46,10 @@ impl State {
             if !matches!(self.forums.mode, ForumMode::Follow(_)) {
                 self.forums.understand(map);
             }
-            self.forums.explored = Some(Ok(()));
+            self.forums.exploration = Exploration::Understood(());
         }
-        if step.analysis_failure.is_some() {
-            // The reason is a static string of the explorer, so ask it again.
-            self.forums.explored = match self.forums.explorer.next() {
-                ExploreStep::GivenUp(why) => Some(Err(why)),
-                _ => Some(Err("the structure was not recognised")),
-            };
+        if let Some(why) = &step.analysis_failure {
+            self.forums.exploration = Exploration::Failed(why.clone());
         }
         for (id, role) in &step.roles {
             let url = self.urls.url(*id);
@@ -102,8 +97,8 @@ impl State {
         self.counts.progress.failed -= u64::from(state == LinkState::Failed);
         self.urls.get_mut(id).forget_tries();
         let known = self.urls.get(id);
-        let (host, place) = (known.host(), known.place());
+        let (host, entry) = (known.host(), known.entry());
         self.set_state(id, LinkState::Queued);
-        self.frontier.push(host, id, place);
+        self.frontier.push(host, id, entry);
     }
 }

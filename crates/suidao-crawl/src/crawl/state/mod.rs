@@ -14,8 +14,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use suidao_page::model::{
-    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, PageProcessed, Priority,
-    QueueEntry, SkipReason, UrlId,
+    CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, Millis, PageProcessed,
+    Priority, QueueEntry, SkipReason, UrlId,
 };
 
 use super::canonical::Canonicals;
@@ -31,6 +31,21 @@ use super::traps::TrapState;
 use super::tunnels::EndedTunnel;
 use super::urls::Urls;
 use crate::strategy::Strategy;
+
+/// When an event happened.
+#[derive(Clone, Copy)]
+pub(super) struct EventTime {
+    pub at: Millis,
+    /// Of the request that caused it, in milliseconds.
+    pub latency: Option<u64>,
+}
+
+impl EventTime {
+    /// Of an event that no request caused.
+    pub fn without_request(at: Millis) -> Self {
+        Self { at, latency: None }
+    }
+}
 
 pub(super) struct State {
     /// The fold depends on them: limits of retries, politeness, trap rules.
@@ -71,14 +86,15 @@ impl State {
         }
     }
 
-    /// Applies an event that happened at `at`. `latency`: of the request that caused it, in milliseconds.
-    pub fn apply(&mut self, event: &Event, at: Millis, latency: Option<u64>) {
+    /// Applies an event.
+    pub fn apply(&mut self, event: &Event, time: EventTime) {
         // Before the links are queued, so that each is queued with its current score.
         let mut risen = Vec::new();
         if let Some(learning) = self.strategy.learning_mut() {
             learning.observe(event, &mut risen);
         }
-        self.apply_to_queues(event, at, latency);
+        self.count_request(event);
+        self.apply_to_queues(event, time);
         self.stop.observe(&self.settings.goals, event);
         let urls = &self.urls;
         let ended = self.canonicals.observe(event, |id| urls.get(id).state == LinkState::Fetched);
@@ -87,92 +103,45 @@ impl State {
             self.sourcing.observe(event, &self.urls);
         }
         self.forums.watch(event);
-        self.observe_refresh(event, at);
+        self.observe_refresh(event, time.at);
         let mut seen = FxHashSet::default();
         for id in risen.into_iter().filter(|&id| seen.insert(id)) {
             self.raise(id);
         }
     }
 
-    fn apply_to_queues(&mut self, event: &Event, at: Millis, latency: Option<u64>) {
-        if let Some(failure) = self.request_of(event) {
-            self.counts.progress.requests += 1;
-            self.counts.progress.requests_held += u64::from(failure.is_some_and(Failure::is_hosts));
-        }
+    fn apply_to_queues(&mut self, event: &Event, time: EventTime) {
         match event {
-            Event::Discovered(discovered) => {
-                let (host, new) = self.hosts.number(&discovered.url);
-                if new {
-                    self.frontier.make_ready(host);
-                    self.counts.progress.hosts += 1;
-                }
-                let id = self.urls.insert(&discovered.url, host);
-                debug_assert_eq!(id, discovered.id, "numbers are given without gaps");
-                self.counts.progress.known += 1;
-            }
+            Event::Discovered(discovered) => self.discover(discovered),
             Event::LinkRejected { url, reason, .. } => {
                 self.counts.skipped.insert(url.fingerprint());
                 self.counts.refuse(*reason);
             }
             Event::SeedJudged(link) => {
-                self.retry_seed(link.to, at);
+                self.retry_seed(link.to, time.at);
                 self.admit(&[*link]);
             }
             Event::LinkOffered(link) => self.admit(&[*link]),
-            Event::PageFetched(page) => self.apply_page(page, at, latency),
-            Event::Forum(step) => self.apply_forum_step(step, at),
-            Event::Rejudged { id, entry: place, links } => {
-                if let Some(ended) = self.ended.get_mut(id) {
-                    ended.place = *place;
-                    if !links.iter().any(is_tunnel_end) {
-                        self.ended.remove(id);
-                    }
-                }
-                self.admit(links);
-            }
-            Event::Redirected { id, link, .. } => {
-                let redirects = self.urls.get(*id).redirects() + 1;
-                self.leave(*id, LinkState::Redirected, None, at, latency);
-                if let Some(link) = link {
-                    let target = self.urls.get_mut(link.to);
-                    target.set_redirects(redirects.max(target.redirects()));
-                    self.move_in_forum(*id, link.to);
-                    self.admit(&[*link]);
-                }
-            }
+            Event::PageFetched(page) => self.apply_page(page, time),
+            Event::Forum(step) => self.apply_forum_step(step, time.at),
+            Event::Rejudged { id, entry, links } => self.apply_rejudged(*id, *entry, links),
+            Event::Redirected { id, link, .. } => self.apply_redirect(*id, link.as_ref(), time),
             Event::Reprioritized { id, priority } => {
                 let known = self.urls.get_mut(*id);
-                let place = QueueEntry { priority: *priority, ..known.place() };
-                known.set_place(place);
-                self.frontier.push(known.host(), *id, place);
+                let entry = QueueEntry { priority: *priority, ..known.entry() };
+                known.set_entry(entry);
+                self.frontier.push(known.host(), *id, entry);
             }
-            Event::SchemeRewritten { id, link } => {
-                // Not final: a redirect may lead back to this spelling.
-                self.set_state(*id, LinkState::Dropped);
-                if let Some(link) = link {
-                    self.move_in_forum(*id, link.to);
-                }
-                self.admit(link.as_slice());
-                self.bring_back_the_last(*id);
-            }
-            Event::Scheme { host, https } => {
-                let record = self.hosts.get_mut(*host);
-                record.https = Some(*https);
-                // A failed connection under https causes no other event. An answer has an event of its own, and the
-                // host of a seed was not asked yet.
-                if !https {
-                    let wait = record.delay(&self.settings.politeness);
-                    self.rest(*host, at.after(wait), at);
-                }
-            }
+            Event::SchemeRewritten { id, link } => self.apply_rewritten_scheme(*id, link.as_ref()),
+            Event::Scheme { host, https } => self.apply_scheme(*host, *https, time.at),
             Event::Unchanged { id, .. } => {
                 self.counts.progress.visits += 1;
-                self.leave(*id, LinkState::Fetched, None, at, latency);
+                self.leave(*id, LinkState::Fetched, None, time);
                 self.urls.get_mut(*id).forget_tries();
                 self.hosts.get_mut(self.urls.get(*id).host()).missing = 0;
             }
             Event::SitemapRead { id, links, .. } => {
-                self.leave(*id, LinkState::Fetched, None, at, latency);
+                self.leave(*id, LinkState::Fetched, None, time);
                 self.urls.get_mut(*id).forget_tries();
                 self.admit(links);
             }
@@ -184,52 +153,39 @@ impl State {
             }
             // `observe_refresh` handles it.
             Event::Refresh(_) => {}
-            Event::Trap(step) => self.apply_trap(step, at, latency),
-            Event::FetchRetried { id, failure } => {
-                self.urls.get_mut(*id).count_try();
-                self.leave(*id, LinkState::Queued, Some(failure), at, latency);
-                // A due page is queued by `observe_refresh`.
-                if !self.is_due(*id) {
-                    self.wait_for_next_try(*id);
-                }
-            }
-            Event::FetchFailed { id, failure } => self.apply_failure(*id, failure, at, latency),
-            Event::UrlExcluded { id, reason } => {
-                self.set_state(*id, LinkState::Excluded);
-                if !self.is_due(*id) {
-                    self.counts.refuse(*reason);
-                    if reason.is_hosts() {
-                        let known = self.urls.get_mut(*id);
-                        (known.in_another_run, known.dropped) = (true, Some(*reason));
-                    }
-                }
-                self.bring_back(self.urls.get(*id).host());
-            }
+            Event::Trap(step) => self.apply_trap(step, time),
+            Event::FetchRetried { id, failure } => self.apply_retry(*id, failure, time),
+            Event::FetchFailed { id, failure } => self.apply_failure(*id, failure, time),
+            Event::UrlExcluded { id, reason } => self.apply_exclusion(*id, *reason),
             Event::Robots { host, origin, rules, failure } => {
-                self.apply_robots(*host, origin, rules, failure.as_ref(), at, latency);
+                self.apply_robots((*host, origin), rules, failure.as_ref(), time);
             }
-            Event::RobotsRedirected { host, origin, to } => {
-                let record = self.hosts.get_mut(*host);
-                record.robots_mut(origin.starts_with("https:")).redirected(to);
-                record.failing = false;
-                if let Some(latency) = latency {
-                    record.health.record_latency(latency, false);
-                }
-                let wait = record.delay(&self.settings.politeness);
-                self.rest(*host, at.after(wait), at);
-            }
+            Event::RobotsRedirected { host, origin, to } => self.apply_robots_redirect((*host, origin), to, time),
             Event::HostResolved { host, address } => self.hosts.answers_from(*host, *address),
         }
     }
 
-    fn apply_page(&mut self, page: &PageProcessed, at: Millis, latency: Option<u64>) {
-        self.leave(page.id, LinkState::Fetched, None, at, latency);
-        self.urls.get_mut(page.id).forget_tries();
+    fn discover(&mut self, discovered: &Discovered) {
+        let (host, is_new) = self.hosts.number(&discovered.url);
+        if is_new {
+            self.frontier.make_ready(host);
+            self.counts.progress.hosts += 1;
+        }
+        let id = self.urls.insert(&discovered.url, host);
+        debug_assert_eq!(id, discovered.id, "numbers are given without gaps");
+        self.counts.progress.known += 1;
+    }
+
+    fn apply_page(&mut self, page: &PageProcessed, time: EventTime) {
+        self.leave(page.id, LinkState::Fetched, None, time);
+        let known = self.urls.get_mut(page.id);
+        known.forget_tries();
+        let was_page = std::mem::take(&mut known.was_page);
         let host = self.hosts.get_mut(self.urls.get(page.id).host());
         host.missing = 0;
         let progress = &mut self.counts.progress;
         progress.bytes += u64::from(page.bytes);
-        if page.changes.is_some() || std::mem::take(&mut self.urls.get_mut(page.id).was_page) {
+        if page.changes.is_some() || was_page {
             progress.visits += 1;
             self.admit(&page.links);
             return;
@@ -246,18 +202,70 @@ impl State {
             let links = page.links.clone();
             self.ended.insert(
                 page.id,
-                EndedTunnel { relevance: page.relevance, place: page.queued_as, links, layer: page.layer },
+                EndedTunnel { relevance: page.relevance, entry: page.queued_as, links, layer: page.layer },
             );
         }
         self.observe_traps(page);
         if let Some(forum) = &page.forum {
-            self.apply_forum_page(page.id, forum, at);
+            self.apply_forum_page(page.id, forum, time.at);
         }
         self.admit(&page.links);
     }
 
-    fn apply_failure(&mut self, id: UrlId, failure: &Failure, at: Millis, latency: Option<u64>) {
-        self.leave(id, LinkState::Failed, Some(failure), at, latency);
+    /// The links of a page are judged again.
+    fn apply_rejudged(&mut self, id: UrlId, entry: QueueEntry, links: &[Link]) {
+        if let Some(ended) = self.ended.get_mut(&id) {
+            ended.entry = entry;
+            if !links.iter().any(is_tunnel_end) {
+                self.ended.remove(&id);
+            }
+        }
+        self.admit(links);
+    }
+
+    fn apply_redirect(&mut self, id: UrlId, link: Option<&Link>, time: EventTime) {
+        let redirects = self.urls.get(id).redirects() + 1;
+        self.leave(id, LinkState::Redirected, None, time);
+        if let Some(link) = link {
+            let target = self.urls.get_mut(link.to);
+            target.set_redirects(redirects.max(target.redirects()));
+            self.move_in_forum(id, link.to);
+            self.admit(&[*link]);
+        }
+    }
+
+    fn apply_rewritten_scheme(&mut self, id: UrlId, link: Option<&Link>) {
+        // Not final: a redirect may lead back to this spelling.
+        self.set_state(id, LinkState::Dropped);
+        if let Some(link) = link {
+            self.move_in_forum(id, link.to);
+            self.admit(&[*link]);
+        }
+        self.bring_back_the_last(id);
+    }
+
+    fn apply_scheme(&mut self, host: HostId, https: bool, at: Millis) {
+        let record = self.hosts.get_mut(host);
+        record.https = Some(https);
+        // A failed connection under https causes no other event. An answer has an event of its own, and the host of a
+        // seed was not asked yet.
+        if !https {
+            let wait = record.delay(&self.settings.politeness);
+            self.delay_until(host, at.after(wait), at);
+        }
+    }
+
+    fn apply_retry(&mut self, id: UrlId, failure: &Failure, time: EventTime) {
+        self.urls.get_mut(id).count_try();
+        self.leave(id, LinkState::Queued, Some(failure), time);
+        // A due page is queued by `observe_refresh`.
+        if !self.is_due(id) {
+            self.wait_for_next_try(id);
+        }
+    }
+
+    fn apply_failure(&mut self, id: UrlId, failure: &Failure, time: EventTime) {
+        self.leave(id, LinkState::Failed, Some(failure), time);
         // A URL that was never requested may be allowed in a later run.
         let unasked = matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port | FailureKind::NoSuchHost);
         self.urls.get_mut(id).in_another_run = unasked || failure.is_transient();
@@ -268,6 +276,18 @@ impl State {
         }
         self.counts.progress.failed += u64::from(!self.is_due(id));
         self.bring_back_the_last(id);
+    }
+
+    fn apply_exclusion(&mut self, id: UrlId, reason: SkipReason) {
+        self.set_state(id, LinkState::Excluded);
+        if !self.is_due(id) {
+            self.counts.refuse(reason);
+            if reason.is_hosts() {
+                let known = self.urls.get_mut(id);
+                (known.in_another_run, known.dropped) = (true, Some(reason));
+            }
+        }
+        self.bring_back(self.urls.get(id).host());
     }
 
     /// Whether a URL is queued or in flight because its page is due.

@@ -4,7 +4,7 @@ use suidao_page::model::{HostId, Link, LinkDecision, LinkState, Millis, Priority
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
-use crate::crawl::refresh::{Refreshing, place};
+use crate::crawl::refresh::{Refreshing, due_entry};
 
 impl State {
     /// Queues links, or improves the rank of queued ones.
@@ -20,27 +20,27 @@ impl State {
                         self.counts.refuse(reason);
                     }
                 }
-                (LinkDecision::Follow(place), LinkState::Dropped) => {
-                    let priority = self.current_score(link.to).unwrap_or(place.priority);
-                    let place = QueueEntry { priority, ..place };
+                (LinkDecision::Follow(entry), LinkState::Dropped) => {
+                    let priority = self.current_score(link.to).unwrap_or(entry.priority);
+                    let entry = QueueEntry { priority, ..entry };
                     let known = self.urls.get_mut(link.to);
                     let dropped = known.dropped.take();
-                    known.set_place(place);
-                    pushes.push((known.host(), link.to, place));
+                    known.set_entry(entry);
+                    pushes.push((known.host(), link.to, entry));
                     if let Some(reason) = dropped {
                         self.counts.accept(reason);
                     }
                     self.set_state(link.to, LinkState::Queued);
                 }
                 // An in-flight URL takes the better rank when it settles, or waits with it if it fails.
-                (LinkDecision::Follow(place), LinkState::Queued | LinkState::InFlight) => {
-                    let old = self.urls.get(link.to).place();
-                    let mut merged = self.strategy.merge(old, place);
+                (LinkDecision::Follow(entry), LinkState::Queued | LinkState::InFlight) => {
+                    let old = self.urls.get(link.to).entry();
+                    let mut merged = self.strategy.merge(old, entry);
                     if let Some(priority) = self.current_score(link.to) {
                         merged.priority = priority.max(old.priority);
                     }
                     let known = self.urls.get_mut(link.to);
-                    known.set_place(merged);
+                    known.set_entry(merged);
                     if state == LinkState::Queued && (merged.queue, merged.priority) != (old.queue, old.priority) {
                         pushes.push((known.host(), link.to, merged));
                     }
@@ -48,8 +48,8 @@ impl State {
                 _ => {}
             }
         }
-        for (host, id, place) in &pushes {
-            self.hosts.offer(*host, place.priority, *id);
+        for (host, id, entry) in &pushes {
+            self.hosts.offer(*host, entry.priority, *id);
         }
         self.frontier.push_all(pushes);
     }
@@ -58,14 +58,14 @@ impl State {
     /// restart.
     pub(super) fn raise(&mut self, id: UrlId) {
         let known = self.urls.get(id);
-        let (state, host, place) = (known.state, known.host(), known.place());
-        if let Some(priority) = self.current_score(id).filter(|score| score.is_clearly_above(place.priority))
+        let (state, host, entry) = (known.state, known.host(), known.entry());
+        if let Some(priority) = self.current_score(id).filter(|score| score.is_clearly_above(entry.priority))
             && matches!(state, LinkState::Queued | LinkState::InFlight)
         {
-            let place = QueueEntry { priority, ..place };
-            self.urls.get_mut(id).set_place(place);
+            let entry = QueueEntry { priority, ..entry };
+            self.urls.get_mut(id).set_entry(entry);
             if state == LinkState::Queued {
-                self.frontier.push(host, id, place);
+                self.frontier.push(host, id, entry);
             }
         }
     }
@@ -85,8 +85,8 @@ impl State {
     }
 
     /// The host may not be asked before `until`.
-    pub fn rest(&mut self, host: HostId, until: Millis, now: Millis) {
-        self.frontier.rest(host);
+    pub fn delay_until(&mut self, host: HostId, until: Millis, now: Millis) {
+        self.frontier.mark_waiting(host);
         if until <= now {
             self.hosts.get_mut(host).ready_at = until;
             self.frontier.make_ready(host);
@@ -102,15 +102,15 @@ impl State {
             self.queue_due(id);
         } else {
             let known = self.urls.get(id);
-            let (host, place) = (known.host(), known.place());
-            self.frontier.requeue_in_flight(host, id, place);
+            let (host, entry) = (known.host(), known.entry());
+            self.frontier.requeue_in_flight(host, id, entry);
         }
     }
 
     pub(super) fn queue_due(&mut self, id: UrlId) {
         let Some(Refreshing { due, .. }) = &self.refreshing else { return };
         if let Some(value) = due.get(&id) {
-            self.frontier.push(self.urls.get(id).host(), id, place(*value));
+            self.frontier.push(self.urls.get(id).host(), id, due_entry(*value));
         }
     }
 
@@ -118,18 +118,18 @@ impl State {
     pub fn score(&self, head: QueueHead) -> Priority {
         let due =
             self.refreshing.as_ref().filter(|_| head.is_due()).and_then(|refreshing| refreshing.due.get(&head.id));
-        due.map_or_else(|| self.urls.get(head.id).place().priority, |value| Priority::new(*value))
+        due.map_or_else(|| self.urls.get(head.id).entry().priority, |value| Priority::new(*value))
     }
 
     /// A failed page waits for its next try. It is parked if it has used up its tries and other URLs can show whether
     /// its host is down.
     pub(super) fn wait_for_next_try(&mut self, id: UrlId) {
         let known = self.urls.get(id);
-        let (host, place) = (known.host(), known.place());
+        let (host, entry) = (known.host(), known.entry());
         let used_up = known.tries() > self.settings.limits.retries.min(15);
         let record = self.hosts.get_mut(host);
         if !used_up {
-            return self.frontier.push(host, id, place);
+            return self.frontier.push(host, id, entry);
         }
         self.urls.get_mut(id).parked = true;
         record.parked.push(id);
@@ -152,7 +152,7 @@ impl State {
         for id in std::mem::take(&mut self.hosts.get_mut(host).parked) {
             self.urls.get_mut(id).parked = false;
             if self.urls.get(id).state == LinkState::Queued {
-                self.frontier.push(host, id, self.urls.get(id).place());
+                self.frontier.push(host, id, self.urls.get(id).entry());
             }
         }
     }

@@ -10,66 +10,63 @@ impl State {
     /// Updates the refresh after the state has changed.
     pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return self.observe_left_due(event) };
-        let (id, comes_again) = match event {
-            Event::Refresh(step) => return self.observe_refresh_step(step, at),
+        match event {
+            Event::Refresh(step) => self.observe_refresh_step(step, at),
+            Event::SitemapRead { id, pages, sources, useful, validators, .. } => {
+                self.count_spent(Some(*id), event);
+                self.is_done(*id);
+                self.observe_hints(*id, pages, sources, (*useful, validators), at);
+            }
             Event::PageFetched(page) => {
                 let host = self.urls.get(page.id).host();
                 refreshing.signals.name_feeds(host, &page.feeds);
-                let known = refreshing.histories.get(page.id);
-                let marks = known.and_then(|known| known.validators.as_ref());
+                let marks = refreshing.histories.get(page.id).and_then(|known| known.validators.as_ref());
                 if page.changes.is_some_and(|found| found.text) && marks.is_some() && marks == page.validators.as_ref()
                 {
                     refreshing.unreliable_validators.insert(host);
                 }
-                (Some(page.id), false)
+                self.observe_visit(page.id, event, at);
+                self.is_done(page.id);
             }
-            Event::SitemapRead { id, pages, sources, useful, validators, .. } => {
-                self.count_spent(*id);
+            Event::FetchFailed { id, .. } => {
+                if refreshing.signals.is_source(*id) && refreshing.histories.get(*id).is_none() {
+                    refreshing.signals.read(*id, at, None);
+                }
+                self.observe_visit(*id, event, at);
                 self.is_done(*id);
-                return self.observe_hints(*id, pages, sources, (*useful, validators), at);
             }
-            Event::FetchFailed { id, .. }
-                if refreshing.signals.is_source(*id) && refreshing.histories.get(*id).is_none() =>
-            {
-                refreshing.signals.read(*id, at, None);
-                (Some(*id), false)
+            Event::Unchanged { id, .. } | Event::Redirected { id, .. } => {
+                self.observe_visit(*id, event, at);
+                self.is_done(*id);
             }
-            Event::Unchanged { id, .. } | Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => {
-                (Some(*id), false)
+            Event::FetchRetried { id, .. } => {
+                self.observe_visit(*id, event, at);
+                if self.is_due(*id) { self.queue_due(*id) } else { self.is_done(*id) }
             }
-            Event::FetchRetried { id, .. } => (Some(*id), true),
-            Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
             Event::UrlExcluded { id, .. } | Event::SchemeRewritten { id, .. } => {
                 refreshing.histories.observe(event, at);
                 self.is_done(*id);
-                return;
             }
             _ => {
                 refreshing.histories.observe(event, at);
-                return;
+                if event.is_other_request() {
+                    self.count_spent(None, event);
+                }
             }
-        };
-        let again = id.is_some_and(|id| refreshing.due.contains_key(&id));
-        let before = id.and_then(|id| refreshing.histories.get(id)).map(|page| {
+        }
+    }
+
+    /// Records the result of a request for a page, and what it says of the sitemap that announced a change.
+    fn observe_visit(&mut self, id: UrlId, event: &Event, at: Millis) {
+        self.count_spent(Some(id), event);
+        let Some(refreshing) = &mut self.refreshing else { return };
+        let before = refreshing.histories.get(id).map(|page| {
             let still = (-page.rate(&refreshing.wanted.settings) * days(at.since(page.last))).exp();
             (page.signals, still)
         });
         let found = refreshing.histories.observe(event, at);
-        if let Some(round) = &mut refreshing.round {
-            // An unreachable host takes no requests from the others.
-            let unanswered = !again && event.is_unanswered();
-            round.unanswered += u64::from(unanswered);
-            round.spent[0] += u64::from(!unanswered);
-            round.spent[1] += u64::from(again);
-        }
-        let Some(id) = id else { return };
         if let (Some(found), Some((1.., still))) = (found, before) {
             refreshing.signals.prove(self.urls.get(id).host(), still, found.text || found.links);
-        }
-        if comes_again && again {
-            self.queue_due(id);
-        } else {
-            self.is_done(id);
         }
     }
 
@@ -94,20 +91,24 @@ impl State {
                 self.left_due.remove(id);
             }
             Event::FetchRetried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
-            Event::Redirected { id, .. } | Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. }
-                if self.left_due.remove(id) =>
-            {
-                self.set_state(*id, LinkState::Fetched);
+            Event::Redirected { id, .. } | Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => {
+                if self.left_due.remove(id) {
+                    self.set_state(*id, LinkState::Fetched);
+                }
             }
             _ => {}
         }
     }
 
-    fn count_spent(&mut self, id: UrlId) {
-        if let Some(Refreshing { round: Some(round), due, .. }) = &mut self.refreshing {
-            round.spent[0] += 1;
-            round.spent[1] += u64::from(due.contains_key(&id));
-        }
+    /// Counts a request of the round; `id`: of the page, if it was for one.
+    fn count_spent(&mut self, id: Option<UrlId>, event: &Event) {
+        let Some(Refreshing { round: Some(round), due, .. }) = &mut self.refreshing else { return };
+        let is_due = id.is_some_and(|id| due.contains_key(&id));
+        // An unreachable host takes no requests from the others.
+        let is_unanswered = !is_due && event.is_unanswered();
+        round.unanswered += u64::from(is_unanswered);
+        round.spent.all += u64::from(!is_unanswered);
+        round.spent.due += u64::from(is_due);
     }
 
     /// The visit is over.
@@ -126,11 +127,11 @@ impl State {
         id: UrlId,
         pages: &[UrlId],
         sources: &[UrlId],
-        told: (bool, &Option<Box<Validators>>),
+        result: (bool, &Option<Box<Validators>>),
         at: Millis,
     ) {
         let Some(refreshing) = &mut self.refreshing else { return };
-        refreshing.signals.read(id, at, Some(told));
+        refreshing.signals.read(id, at, Some(result));
         refreshing.signals.add(sources, false);
         for page in pages {
             refreshing.histories.signal(*page);

@@ -1,11 +1,10 @@
 //! Trap rules: what they say of a URL and of a page, and the fold of what fetched pages teach.
 
 use suidao_page::model::{
-    CrawlUrl, HostId, LinkState, Millis, Outlink, Page, PageProcessed, Region, Sketch, SkipReason, TrapSignals,
-    TrapStep, UrlId,
+    CrawlUrl, HostId, LinkState, Outlink, Page, PageProcessed, Region, Sketch, SkipReason, TrapSignals, TrapStep, UrlId,
 };
 
-use super::State;
+use super::{EventTime, State};
 use crate::crawl::traps::{PROBES, SUSPECTS, Suspicion, TELLING, TrapState, title};
 use crate::strategy::PageVisit;
 use crate::trap::runs::SeriesPage;
@@ -29,7 +28,7 @@ impl State {
             return Some(reason);
         }
         // Seeds are always fetched.
-        if self.urls.get(id).place().path.depth == 0 {
+        if self.urls.get(id).entry().path.depth == 0 {
             return None;
         }
         let most = self.settings.traps.missing;
@@ -78,8 +77,8 @@ impl State {
         } else {
             without(url, |name| given.iter().any(|given| given.eq_ignore_ascii_case(name)))
         };
-        let rest = plain.as_ref().unwrap_or(url);
-        let learnt = self.hosts.id_of(rest).and_then(|host| self.traps.sessions.without(host, rest));
+        let given_removed = plain.as_ref().unwrap_or(url);
+        let learnt = self.hosts.id_of(given_removed).and_then(|host| self.traps.sessions.without(host, given_removed));
         learnt.or(plain)
     }
 
@@ -111,7 +110,7 @@ impl State {
         let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
         let (sketch, title) = (page.sketch, title(&page.title));
         let is_suspicious =
-            || page.missing || self.traps.twins.find(sketch, title).is_some_and(|twin| twin.page != id.0);
+            || page.missing || self.traps.near_duplicates.find(sketch, title).is_some_and(|twin| twin.page != id.0);
         answer.is_some_and(|answer| {
             absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url) && is_suspicious()
         })
@@ -121,8 +120,8 @@ impl State {
     pub fn look_for_traps(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> TrapCheck {
         let traps = &self.settings.traps;
         let title = title(&page.title);
-        let leader = self.traps.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
-        let depth = self.urls.get(id).place().path.depth;
+        let leader = self.traps.near_duplicates.find(page.sketch, title).filter(|leader| leader.page != id.0);
+        let depth = self.urls.get(id).entry().path.depth;
         // Lists may look alike and still lead on: the series rule ends them. The same text under another title may lead
         // elsewhere, since a tag page may show a whole post. A home page links to the whole host; whether that is a
         // mirror shows on its pages.
@@ -140,12 +139,12 @@ impl State {
     /// Whether a page adds nothing new to its series, given its links.
     pub fn is_barren(
         &self,
-        looked: &TrapCheck,
+        check: &TrapCheck,
         (sketch, listing): (Sketch, bool),
         visit: &PageVisit,
         targets: &[UrlId],
     ) -> bool {
-        let Some(series) = &looked.series else { return false };
+        let Some(series) = &check.series else { return false };
         let any = visit.links.iter().any(|link| link.region != Region::Boilerplate);
         let leads = visit.links.iter().zip(targets).filter(|(link, _)| {
             let is_content = link.region != Region::Boilerplate || !any;
@@ -172,10 +171,10 @@ impl State {
         }
         let (id, sketch, title) = (page.id, page.sketch, title(&page.title));
         let (host, url) = (self.urls.get(id).host(), self.urls.url(id));
-        let TrapState { twins, runs, suspicions, due, counts, .. } = &mut self.traps;
+        let TrapState { near_duplicates, runs, suspicions, due, counts, .. } = &mut self.traps;
         match page.trap_signals.duplicate_of {
             Some(_) => counts.near_duplicates += 1,
-            None if compares => twins.add(id.0, sketch, title),
+            None if compares => near_duplicates.add(id.0, sketch, title),
             None => {}
         }
         if let Some(series) = UrlSeries::of(&url).filter(|_| most > 0) {
@@ -235,7 +234,7 @@ impl State {
     }
 
     /// Folds a logged conclusion.
-    pub(super) fn apply_trap(&mut self, step: &TrapStep, at: Millis, latency: Option<u64>) {
+    pub(super) fn apply_trap(&mut self, step: &TrapStep, time: EventTime) {
         self.traps.due.retain(|due| due != step);
         match step {
             TrapStep::Soft404Probe { host, answer, pages } => {
@@ -243,7 +242,7 @@ impl State {
                 *suspicion = Suspicion { asked: true, answer: answer.clone(), ..Suspicion::default() };
                 self.traps.counts.probes += 1;
                 self.traps.counts.soft_404 += pages.len() as u64;
-                self.record_answer(*host, false, None, at, latency);
+                self.record_answer(*host, false, None, time);
             }
             TrapStep::Unanswered { host, failure } => {
                 let suspicion = self.traps.suspicions.entry(*host).or_default();
@@ -252,7 +251,7 @@ impl State {
                     *suspicion = Suspicion { asked: true, ..Suspicion::default() };
                     self.traps.counts.probes += 1;
                 }
-                self.record_answer(*host, false, Some(failure), at, latency);
+                self.record_answer(*host, false, Some(failure), time);
             }
             TrapStep::Session { host, name } => {
                 self.traps.sessions.learn(*host, name);

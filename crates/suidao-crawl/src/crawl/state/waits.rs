@@ -3,15 +3,15 @@
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
-use crate::crawl::groups::GroupId;
+use crate::crawl::groups::{GroupId, HostGroups};
 use crate::crawl::hosts::DeferredHost;
 use suidao_page::model::Millis;
 
 impl State {
     /// After a restart, every host with queued URLs waits as if just asked.
-    pub fn rest_all(&mut self, now: Millis) {
-        for host in self.hosts.rest_all(&self.settings.politeness, now) {
-            self.frontier.rest(host);
+    pub fn delay_all(&mut self, now: Millis) {
+        for host in self.hosts.delay_all(&self.settings.politeness, now) {
+            self.frontier.mark_waiting(host);
         }
     }
 
@@ -29,11 +29,13 @@ impl State {
     pub fn defer(&mut self, head: QueueHead, by: GroupId, now: Millis) {
         let priority = self.score(head);
         self.frontier.requeue(head);
-        self.frontier.rest(head.host);
+        self.frontier.mark_waiting(head.host);
         let groups = self.hosts.get(head.host).groups();
         self.hosts.defer(head.host, DeferredHost { by, priority, head: head.id }, now);
         // The other group may have resumed it in vain.
-        self.resume_groups(groups.map(|group| group.filter(|group| *group != by)), now);
+        for group in groups.into_iter().filter(|group| *group != by) {
+            self.resume_group(group, now);
+        }
     }
 
     /// A group has room: its best deferred host competes with the others again.
@@ -46,8 +48,8 @@ impl State {
     }
 
     /// A resumed host was not asked: resumes the next one.
-    pub fn resume_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
-        for group in groups.into_iter().flatten() {
+    pub fn resume_groups(&mut self, groups: HostGroups, now: Millis) {
+        for group in groups {
             self.resume_group(group, now);
         }
     }
@@ -55,15 +57,15 @@ impl State {
     /// Nothing can be fetched from the resumed hosts. Returns whether other hosts were resumed.
     pub fn resume_idle_groups(&mut self, now: Millis) -> bool {
         let mut others = false;
-        for group in self.hosts.groups.take_loose() {
+        for group in self.hosts.groups.take_idle() {
             others |= self.resume_group(group, now);
         }
         others
     }
 
     /// A request that counted for these groups has finished.
-    pub fn leave_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
-        for group in groups.into_iter().flatten() {
+    pub fn leave_groups(&mut self, groups: HostGroups, now: Millis) {
+        for group in groups {
             self.hosts.groups.finish(group);
             self.resume_group(group, now);
         }

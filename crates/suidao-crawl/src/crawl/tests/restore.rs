@@ -1,20 +1,27 @@
 //! The state is a fold of the log: at every batch, a machine restored from the log equals the live one.
 
 use super::*;
+use crate::crawl::refresh::Refreshing;
 use crate::crawl::state::State;
+use crate::revisit::settings::RefreshSettings;
 
-/// Everything that the log determines, field by field. What follows the clock and what is in flight is left out: ready
-/// hosts, their waits and those of their groups.
+/// Everything that the log determines, field by field. What follows the clock is left out: ready hosts, their waits and
+/// those of their groups. Nothing is in flight.
 fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
     fn bytes(value: &impl serde::Serialize) -> Vec<u8> {
         postcard::to_stdvec(value).unwrap()
+    }
+    fn sorted(entries: impl Iterator<Item: std::fmt::Debug>) -> Vec<u8> {
+        let mut lines: Vec<String> = entries.map(|entry| format!("{entry:?}")).collect();
+        lines.sort();
+        bytes(&lines)
     }
     let State {
         settings: _,
         strategy,
         urls,
         hosts,
-        frontier: _,
+        frontier,
         ended,
         canonicals,
         traps,
@@ -30,33 +37,42 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         .all()
         .map(|(_, host)| {
             let known = (host.pages, host.relevant, host.missing, host.queued, host.https, host.address, &host.parked);
-            bytes(&(known, &host.health, host.robots(false), host.robots(true)))
+            let robots = (host.robots(false), host.robots(true));
+            // At the end of a round, hosts that failed before it are asked again when the clock says so.
+            let failing = refreshing.is_none().then_some((host.failing, host.deferred_until));
+            bytes(&(known, &host.health, failing, robots))
         })
         .collect();
+    let heads = frontier.heads(1000, |id, key| urls.get(id).is_current(key) && !state.is_due(id));
     let learnt: Vec<Vec<u8>> = strategy.learning().into_iter().flat_map(|learning| learning.snapshot()).collect();
-    let mut histories: Vec<String> = refreshing
-        .iter()
-        .flat_map(|refreshing| refreshing.histories.iter().map(|(id, page)| format!("{id:?} {page:?}")))
-        .collect();
-    histories.sort();
-    let mut due: Vec<String> =
-        refreshing.iter().flat_map(|refreshing| refreshing.due.iter().map(|due| format!("{due:?}"))).collect();
-    due.sort();
-    vec![
+    let mut facts = vec![
         ("URLs", bytes(&records)),
         ("hosts", bytes(&hosts)),
-        ("ended tunnels", bytes(ended)),
+        ("frontier", sorted(heads.iter().filter(|(_, urls)| !urls.is_empty()))),
+        ("ended tunnels", sorted(ended.iter())),
         ("canonical URLs", bytes(canonicals)),
         ("traps", bytes(traps)),
-        ("forums", bytes(&forums.keep())),
+        ("forums", bytes(&(forums.keep(), &forums.seen))),
+        ("exploration", sorted([&forums.exploration].into_iter())),
         ("sitemaps", bytes(sourcing)),
-        ("histories", bytes(&histories)),
-        ("due pages", bytes(&due)),
-        ("due pages of a former refresh", bytes(left_due)),
+        ("due pages of a former refresh", sorted(left_due.iter())),
         ("counts", bytes(counts)),
         ("stop conditions", bytes(&stop.recent())),
         ("strategy", bytes(&learnt)),
-    ]
+    ];
+    if let Some(refreshing) = refreshing {
+        let Refreshing { wanted: _, histories, signals, round, due, unreliable_validators, visits, sources_read } =
+            refreshing;
+        facts.extend([
+            ("histories", sorted(histories.iter())),
+            ("sources", sorted([signals].into_iter())),
+            ("round", sorted([(round, sources_read)].into_iter())),
+            ("due pages", sorted(due.iter())),
+            ("unreliable validators", sorted(unreliable_validators.iter())),
+            ("visits of the day", sorted([(visits.0, visits.1.len())].into_iter())),
+        ]);
+    }
+    facts
 }
 
 /// Where they differ.
@@ -100,6 +116,44 @@ fn troubled(seed: usize) -> BTreeMap<String, FetchOutcome> {
     web
 }
 
+/// A crawl, and one that is restored from its log after each batch.
+struct Pair {
+    live: Crawl,
+    restored: Crawl,
+    log: Vec<Batch>,
+    at: Millis,
+}
+
+impl Pair {
+    fn record(&mut self, batch: Batch) {
+        self.restored.restore(&batch);
+        self.log.push(batch);
+    }
+
+    /// Drives the crawl to its end, or for 400 requests. Fails at the first batch after which the states differ.
+    fn drive(&mut self, web: &BTreeMap<String, FetchOutcome>) -> Result<(), proptest::test_runner::TestCaseError> {
+        for _ in 0..400 {
+            match self.live.next(self.at) {
+                Next::Fetch(ticket) => {
+                    self.at = self.at.after(10);
+                    let down = FailureKind::Connect;
+                    let missing = if ticket.url.authority() == "h5.cn" { down } else { FailureKind::Status(404) };
+                    let missing = FetchOutcome::Failed(Failure { kind: missing, retry_after: None });
+                    let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+                    let meta = ResponseMeta { latency: Some(9), from: None };
+                    let batch = self.live.settle(ticket, outcome, meta, self.at);
+                    self.record(batch);
+                }
+                Next::Record(batch) => self.record(batch),
+                Next::Wait(until) => self.at = until.expect("nothing is in flight"),
+                Next::Done(_) => break,
+            }
+            proptest::prop_assert_eq!(difference(&self.live.state, &self.restored.state), Vec::<&str>::new());
+        }
+        Ok(())
+    }
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(40))]
     #[test]
@@ -114,30 +168,28 @@ proptest::proptest! {
         let settings = StrategySettings { name: names[which], ..StrategySettings::default() };
         let politeness =
             Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
-        let new = || {
-            let conditions = CrawlSettings { politeness: politeness.clone(), ..conditions() };
+        let new = |refresh: Option<Refresh>| {
+            let conditions = CrawlSettings { politeness: politeness.clone(), refresh, ..conditions() };
             Crawl::new(conditions, settings.build(Relevance::new(0.5)))
         };
-        let web = troubled(seed);
-        let (mut live, mut restored) = (new(), new());
         let seeds = ["http://s.cn/", "https://h1.cn/1"].map(|seed| CrawlUrl::parse(seed).unwrap());
-        restored.restore(&live.seed(&seeds, Millis(0)));
-        let mut at = Millis(0);
-        for _ in 0..400 {
-            match live.next(at) {
-                Next::Fetch(ticket) => {
-                    at = at.after(10);
-                    let down = FailureKind::Connect;
-                    let missing = if ticket.url.authority() == "h5.cn" { down } else { FailureKind::Status(404) };
-                    let missing = FetchOutcome::Failed(Failure { kind: missing, retry_after: None });
-                    let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-                    restored.restore(&live.settle(ticket, outcome, ResponseMeta { latency: Some(9), from: None }, at));
-                }
-                Next::Record(batch) => restored.restore(&batch),
-                Next::Wait(until) => at = until.expect("nothing is in flight"),
-                Next::Done(_) => break,
-            }
-            proptest::prop_assert_eq!(difference(&live.state, &restored.state), Vec::<&str>::new());
+        let mut pair = Pair { live: new(None), restored: new(None), log: Vec::new(), at: Millis(0) };
+        let batch = pair.live.seed(&seeds, Millis(0));
+        pair.record(batch);
+        pair.drive(&troubled(seed))?;
+
+        // Ten days later, on a web that has changed.
+        let budget = Budget::Round { requests: Some(60), seconds: None };
+        let refresh = Refresh { settings: RefreshSettings::default(), budget };
+        let at = pair.at.after(10 * 86_400_000);
+        let (live, restored) = (new(Some(refresh.clone())), new(Some(refresh)));
+        let mut pair = Pair { live, restored, log: pair.log, at };
+        for batch in &pair.log {
+            pair.live.restore(batch);
+            pair.restored.restore(batch);
         }
+        let batch = pair.live.begin_refresh(at).expect("no round is active");
+        pair.record(batch);
+        pair.drive(&troubled(seed + 1))?;
     }
 }

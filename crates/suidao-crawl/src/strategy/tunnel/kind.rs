@@ -11,7 +11,7 @@ pub(super) struct UrlFeatures {
     pub kind: UrlKind,
     /// Hash of host and path without the page number, shared by the pages of one listing. For a document, which may
     /// prove to be a listing, without its last number.
-    pub family: u64,
+    pub series: u64,
     /// Hash of host and path shape, shared by the pages of one template.
     pub template: u64,
 }
@@ -21,16 +21,16 @@ pub(super) fn form(url: &CrawlUrl) -> UrlFeatures {
     let segments = segments(&decoded);
     let kind = kind(url);
     let (base, _) = without_paging(&segments);
-    let mut family = FxHasher::default();
-    url.host().hash(&mut family);
+    let mut series = FxHasher::default();
+    url.host().hash(&mut series);
     if kind == UrlKind::Document {
         let query = url.query().unwrap_or_default();
         let whole = format!("{decoded}?{query}");
         let end = whole.rfind(|c: char| c.is_ascii_digit()).map_or(whole.len(), |at| at + 1);
         let start = whole[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        (&whole[..start.min(end)], whole.get(end..)).hash(&mut family);
+        (&whole[..start.min(end)], whole.get(end..)).hash(&mut series);
     } else {
-        (base, url.query()).hash(&mut family);
+        (base, url.query()).hash(&mut series);
     }
     let mut template = FxHasher::default();
     url.host().hash(&mut template);
@@ -43,7 +43,7 @@ pub(super) fn form(url: &CrawlUrl) -> UrlFeatures {
             pair.split('=').next().hash(&mut template);
         }
     }
-    UrlFeatures { kind, family: family.finish(), template: template.finish() }
+    UrlFeatures { kind, series: series.finish(), template: template.finish() }
 }
 
 /// Hash of the constant parts of a segment.
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn pages_of_a_listing_are_a_family_and_pages_of_a_rule_share_a_template() {
         let form = |path: &str| form(&CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap());
-        assert_eq!(form("/tags/x/").family, form("/tags/x/page/2/").family);
-        assert_ne!(form("/tags/x/").family, form("/tags/y/").family);
+        assert_eq!(form("/tags/x/").series, form("/tags/x/page/2/").series);
+        assert_ne!(form("/tags/x/").series, form("/tags/y/").series);
         assert_eq!(form("/2019/05/07/one/").template, form("/2020/11/30/two/").template);
         assert_eq!(form("/show?id=1").template, form("/show?id=2").template);
         assert_ne!(form("/show?id=1").template, form("/list?page=2").template);

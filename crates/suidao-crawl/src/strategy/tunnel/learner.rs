@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::TunnelSettings;
 use super::kind;
+use super::settings::TunnelSettings;
 use super::sums::{
     BlockYield, DiscoveredHosts, HostYield, ListingSeries, Members, Template, WeightedSum, Yield, YieldTable,
 };
@@ -30,7 +30,7 @@ const FULL_PROMISE: f32 = 0.25;
 /// Hosts opened before a page counts as a bridge that its URL does not suggest.
 const BRIDGE: u32 = 3;
 /// Prior number of pages of recommended sites that opened a host.
-const FRIENDS_PRIOR: f32 = 2.0;
+const BLOGROLL_PRIOR: f32 = 2.0;
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Known {
@@ -41,8 +41,8 @@ struct Known {
     /// Fetched, failed or excluded: no longer queued.
     gone: bool,
     /// The anchor of its first link suggests a page of recommended sites.
-    called_friends: bool,
-    family: FamilyKey,
+    called_blogroll: bool,
+    series: SeriesKey,
     template: u32,
     /// s: the best score of a link to it.
     prior: f32,
@@ -51,14 +51,14 @@ struct Known {
 
 impl Known {
     fn host(&self) -> usize {
-        self.family.0 as usize
+        self.series.0 as usize
     }
 }
 
 /// Key of a listing with its later pages: the number of its host without port, and 32 bits of
-/// [`UrlFeatures`](kind::UrlFeatures)' `family`. Every URL has one; most are documents with nothing to record, so a
+/// [`UrlFeatures`](kind::UrlFeatures)' `series`. Every URL has one; most are documents with nothing to record, so a
 /// series is stored only on demand.
-type FamilyKey = (u32, u32);
+type SeriesKey = (u32, u32);
 
 /// Key of a block of links.
 type BlockKey = (bool, u32, u32);
@@ -69,18 +69,18 @@ pub(super) struct Learner {
     known: NestedVec<Known>,
     /// By hash of the host name.
     hosts: YieldTable<u64, HostYield>,
-    families: YieldTable<FamilyKey, ListingSeries>,
+    series_table: YieldTable<SeriesKey, ListingSeries>,
     templates: YieldTable<u64, Template>,
     blocks: YieldTable<BlockKey, BlockYield>,
     all: Yield,
     /// By position in the tag tree, across hosts: themes are shared.
-    places: YieldTable<u32, Yield>,
+    positions: YieldTable<u32, Yield>,
     /// Body digests of fetched documents: a repeated body has value 0.
     bodies: FxHashSet<Digest>,
     /// Hosts discovered by the crawl, with the values of their first documents.
-    strangers: DiscoveredHosts,
+    discovered_hosts: DiscoveredHosts,
     /// Pages of recommended sites, and whether they opened a host.
-    friends: WeightedSum,
+    blogrolls: WeightedSum,
 }
 
 impl Learner {
@@ -90,14 +90,14 @@ impl Learner {
             threshold,
             known: NestedVec::default(),
             hosts: YieldTable::default(),
-            families: YieldTable::default(),
+            series_table: YieldTable::default(),
             templates: YieldTable::default(),
             blocks: YieldTable::default(),
             all: Yield::default(),
-            places: YieldTable::default(),
+            positions: YieldTable::default(),
             bodies: FxHashSet::default(),
-            strangers: DiscoveredHosts::default(),
-            friends: WeightedSum::default(),
+            discovered_hosts: DiscoveredHosts::default(),
+            blogrolls: WeightedSum::default(),
         }
     }
 
@@ -113,12 +113,12 @@ impl Learner {
                 known.seed = true;
                 let host = known.host();
                 self.hosts[host].seeded = true;
-                self.hosts[host].met = true;
+                self.hosts[host].is_known = true;
             }
             Event::LinkOffered(link) => {
-                if let LinkDecision::Follow(place) = link.decision {
+                if let LinkDecision::Follow(entry) = link.decision {
                     let known = self.get_mut(link.to);
-                    known.prior = known.prior.max(place.priority.get());
+                    known.prior = known.prior.max(entry.priority.get());
                 }
             }
             Event::PageFetched(settled) => {
@@ -166,14 +166,14 @@ impl Learner {
 
     /// Records links that are not part of a settled page.
     fn follow(&mut self, from: UrlId, links: &[Link], listing: bool) {
-        let &Known { kind, family, template, .. } = self.get(from);
+        let &Known { kind, series, template, .. } = self.get(from);
         for link in links {
-            let LinkDecision::Follow(place) = link.decision else { continue };
+            let LinkDecision::Follow(entry) = link.decision else { continue };
             let target = self.get_mut(link.to);
             if !target.gone {
-                target.prior = target.prior.max(place.priority.get());
-                self.promise(link, kind, family);
-                self.join(link, listing, family, template);
+                target.prior = target.prior.max(entry.priority.get());
+                self.promise(link, kind, series);
+                self.join(link, listing, series, template);
             }
         }
     }
@@ -188,11 +188,11 @@ impl Learner {
         let kappa = if host.seeded {
             self.settings.explore_seeds
         } else {
-            self.settings.explore_found * self.strangers.promise()
+            self.settings.explore_found * self.discovered_hosts.promise()
         };
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
-            UrlKind::Friends => self.settings.bridge * self.friends.mean(1.0, FRIENDS_PRIOR),
+            UrlKind::Friends => self.settings.bridge * self.blogrolls.mean(1.0, BLOGROLL_PRIOR),
             _ if self.leads_on(known) => self.settings.listing * self.value(known),
             _ => self.document(known),
         };
@@ -220,12 +220,12 @@ impl Learner {
     }
 
     fn value(&self, known: &Known) -> f32 {
-        let family = self.families.get(&known.family).map(|number| &self.families[number as usize]);
+        let series = self.series_table.get(&known.series).map(|number| &self.series_table[number as usize]);
         if known.kind.is_listing() {
-            family.map_or(0.0, ListingSeries::value)
+            series.map_or(0.0, ListingSeries::value)
         } else {
             let nothing = ListingSeries::default();
-            family.unwrap_or(&nothing).value_or(self.templates[known.template as usize].hub_value())
+            series.unwrap_or(&nothing).value_or(self.templates[known.template as usize].hub_value())
         }
     }
 
@@ -234,8 +234,8 @@ impl Learner {
         let template = self.templates[known.template as usize].documents.ratio(usual);
         let ratio = |&block: &u32| {
             let block = &self.blocks[block as usize];
-            let place = self.places[block.path as usize].ratio(usual) / usual;
-            block.documents.ratio(template * place.sqrt())
+            let position = self.positions[block.path as usize].ratio(usual) / usual;
+            block.documents.ratio(template * position.sqrt())
         };
         let blocks = known.blocks.iter().filter(|&&block| block != NONE);
         let best = blocks.map(ratio).reduce(f32::max).unwrap_or(template);
@@ -246,17 +246,17 @@ impl Learner {
         debug_assert_eq!(self.known.len(), id.0 as usize, "numbers are given without gaps");
         let form = kind::form(url);
         let host = self.hosts.of(xxh3_64(url.authority().as_bytes()), HostYield::default);
-        let family = (host, form.family as u32);
+        let series = (host, form.series as u32);
         if form.kind.is_listing() {
-            self.family(family).members.add(id);
+            self.series(series).members.add(id);
         }
         self.known.push(Known {
             kind: form.kind,
             seed: false,
             source: false,
             gone: false,
-            called_friends: kind::says_friends(anchor),
-            family,
+            called_blogroll: kind::says_friends(anchor),
+            series,
             template: self.templates.of(form.template, Template::default),
             prior: LEAST,
             blocks: [NONE; BLOCKS],
@@ -266,10 +266,10 @@ impl Learner {
     fn settle(&mut self, settled: &PageProcessed, risen: &mut Vec<UrlId>) {
         let page = self.get_mut(settled.id);
         page.gone = true;
-        let &mut Known { kind, seed, family, template, .. } = page;
+        let &mut Known { kind, seed, series, template, .. } = page;
         let host = page.host();
         self.hosts[host].pages += u32::from(settled.changes.is_none());
-        self.hosts[host].met = true;
+        self.hosts[host].is_known = true;
         let listing = kind.is_listing() || settled.listing;
         // The value of a copy goes to its canonical address.
         let counts = settled.changes.is_none() && settled.copy_of.is_none();
@@ -281,37 +281,37 @@ impl Learner {
             self.account(settled.id, worth, risen);
             let record = &mut self.hosts[host];
             if !record.seeded {
-                self.strangers.meet(record, worth);
+                self.discovered_hosts.meet(record, worth);
             }
         }
         let mut opened = 0;
         for link in &settled.links {
-            let LinkDecision::Follow(place) = link.decision else { continue };
+            let LinkDecision::Follow(entry) = link.decision else { continue };
             let target = &self.known[link.to.0 as usize];
             let (gone, elsewhere) = (target.gone, target.host() != host);
-            let (kind_of_target, its_family) = (target.kind, target.family);
-            let met = std::mem::replace(&mut self.hosts[its_family.0 as usize].met, true);
-            opened += u32::from(!met);
+            let (kind_of_target, its_series) = (target.kind, target.series);
+            let was_known = std::mem::replace(&mut self.hosts[its_series.0 as usize].is_known, true);
+            opened += u32::from(!was_known);
             if is_document && kind_of_target == UrlKind::Tag && link.region != Region::Boilerplate {
-                self.family(its_family).vote(worth);
+                self.series(its_series).vote(worth);
             }
             if gone {
                 continue;
             }
             let target = &mut self.known[link.to.0 as usize];
-            if target.called_friends && !elsewhere && link.region != Region::Content {
+            if target.called_blogroll && !elsewhere && link.region != Region::Content {
                 target.kind = UrlKind::Friends;
             }
-            target.prior = target.prior.max(place.priority.get());
-            self.promise(link, kind, family);
-            self.join(link, listing, family, template);
+            target.prior = target.prior.max(entry.priority.get());
+            self.promise(link, kind, series);
+            self.join(link, listing, series, template);
         }
         if settled.changes.is_some() {
             return;
         }
         self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
         if kind == UrlKind::Friends {
-            self.friends.add(if opened > 0 { 1.0 } else { 0.0 });
+            self.blogrolls.add(if opened > 0 { 1.0 } else { 0.0 });
         }
     }
 
@@ -334,53 +334,53 @@ impl Learner {
         for number in blocks.into_iter().filter(|&block| block != NONE) {
             let block = &mut self.blocks[number as usize];
             block.documents.add(worth, expected);
-            self.places[block.path as usize].add(worth, expected);
-            let family = block.listing.map(|(family, template)| {
+            self.positions[block.path as usize].add(worth, expected);
+            let series = block.listing.map(|(series, template)| {
                 self.templates[template as usize].hub(worth);
-                self.families[family as usize].brought(worth);
-                family
+                self.series_table[series as usize].brought(worth);
+                series
             });
             // A valuable document may raise similar URLs. Falling scores are noticed when they reach the head.
             if worth > 0.0 {
                 let waits = |id: &UrlId| !self.known[id.0 as usize].gone;
                 risen.extend(self.blocks[number as usize].members.iter().filter(waits));
-                risen.extend(family.iter().flat_map(|&at| self.families[at as usize].members.iter()).filter(waits));
+                risen.extend(series.iter().flat_map(|&at| self.series_table[at as usize].members.iter()).filter(waits));
             }
         }
     }
 
-    fn family(&mut self, key: FamilyKey) -> &mut ListingSeries {
-        let number = self.families.of(key, ListingSeries::default);
-        &mut self.families[number as usize]
+    fn series(&mut self, key: SeriesKey) -> &mut ListingSeries {
+        let number = self.series_table.of(key, ListingSeries::default);
+        &mut self.series_table[number as usize]
     }
 
     /// Updates the promise of the listing that a link leads to.
-    fn promise(&mut self, link: &Link, from: UrlKind, from_family: FamilyKey) {
+    fn promise(&mut self, link: &Link, from: UrlKind, from_series: SeriesKey) {
         let target = &self.known[link.to.0 as usize];
-        let family = target.family;
+        let series = target.series;
         let promise = match target.kind {
             UrlKind::Document | UrlKind::Friends => return,
             UrlKind::Tag => (link.scores.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
-            UrlKind::Paging if from != UrlKind::Home && from_family == family => self.family(family).promise(),
+            UrlKind::Paging if from != UrlKind::Home && from_series == series => self.series(series).promise(),
             UrlKind::Paging | UrlKind::Home => 0.1,
             UrlKind::TagIndex => 0.2,
             UrlKind::Archive => 0.03,
             UrlKind::Misc => 0.01,
         };
-        self.family(family).be_promised(promise);
+        self.series(series).be_promised(promise);
     }
 
     /// Adds the target of a link to its block: of a listing with its later pages, or of the documents of a template.
-    fn join(&mut self, link: &Link, listing: bool, family: FamilyKey, template: u32) {
-        let path = self.places.of(link.dom_path, Yield::default);
-        let family = listing.then(|| self.families.of(family, ListingSeries::default));
+    fn join(&mut self, link: &Link, listing: bool, series: SeriesKey, template: u32) {
+        let path = self.positions.of(link.dom_path, Yield::default);
+        let series = listing.then(|| self.series_table.of(series, ListingSeries::default));
         let new = || BlockYield {
             path,
-            listing: family.map(|family| (family, template)),
+            listing: series.map(|series| (series, template)),
             documents: Yield::default(),
             members: Members::default(),
         };
-        let source = family.unwrap_or(template);
+        let source = series.unwrap_or(template);
         let number = self.blocks.of((listing, source, path), new);
         let blocks = &mut self.known[link.to.0 as usize].blocks;
         if blocks.contains(&number) {

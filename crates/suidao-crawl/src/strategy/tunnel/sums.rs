@@ -167,7 +167,7 @@ pub(super) struct HostYield {
     /// A seed is on it.
     pub seeded: bool,
     /// It was known before: a link to it does not open it.
-    pub met: bool,
+    pub is_known: bool,
     /// Documents fetched from it, up to [`LOOK`], and the best value of one.
     documents: u8,
     best: f32,
@@ -267,14 +267,14 @@ mod tests {
 
     #[test]
     fn a_listing_is_worth_what_it_promised_then_what_files_under_it_then_what_it_brought() {
-        let mut family = ListingSeries::default();
-        family.be_promised(0.6);
-        family.be_promised(0.2);
-        assert!((family.value() - 0.6).abs() < 1e-6);
-        (0..300).for_each(|_| family.vote(0.9));
-        assert!((family.value() - 0.9).abs() < 0.01);
-        (0..300).for_each(|_| family.brought(0.0));
-        assert!(family.value() < 0.01);
+        let mut series = ListingSeries::default();
+        series.be_promised(0.6);
+        series.be_promised(0.2);
+        assert!((series.value() - 0.6).abs() < 1e-6);
+        (0..300).for_each(|_| series.vote(0.9));
+        assert!((series.value() - 0.9).abs() < 0.01);
+        (0..300).for_each(|_| series.brought(0.0));
+        assert!(series.value() < 0.01);
     }
 
     #[test]
@@ -291,20 +291,20 @@ mod tests {
 
     #[test]
     fn strangers_promise_less_where_few_of_them_pay() {
-        let mut strangers = DiscoveredHosts::default();
-        assert!((strangers.promise() - 1.0).abs() < 1e-6);
-        let mut generous = strangers;
+        let mut discovered_hosts = DiscoveredHosts::default();
+        assert!((discovered_hosts.promise() - 1.0).abs() < 1e-6);
+        let mut generous = discovered_hosts;
         for _ in 0..50 {
-            strangers.meet(&mut HostYield::default(), 0.02);
+            discovered_hosts.meet(&mut HostYield::default(), 0.02);
             let mut host = HostYield::default();
             [0.0, 0.9, 0.1].into_iter().for_each(|worth| generous.meet(&mut host, worth));
         }
-        assert!(strangers.promise() < 0.05 && generous.promise() > 0.99);
+        assert!(discovered_hosts.promise() < 0.05 && generous.promise() > 0.99);
         let mut known = HostYield::default();
-        (0..3).for_each(|_| strangers.meet(&mut known, 0.0));
-        let before = strangers.promise();
-        strangers.meet(&mut known, 1.0);
-        assert!((strangers.promise() - before).abs() < 1e-6, "the first look is over");
+        (0..3).for_each(|_| discovered_hosts.meet(&mut known, 0.0));
+        let before = discovered_hosts.promise();
+        discovered_hosts.meet(&mut known, 1.0);
+        assert!((discovered_hosts.promise() - before).abs() < 1e-6, "the first look is over");
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Chrome {
         nowhere.bind(([127, 0, 0, 1], 0).into()).map_err(system)?;
         let port = nowhere.local_addr().map_err(system)?.port();
         let heap = settings.memory >> 21;
-        let said = std::fs::File::create(root.join("said.txt")).map_err(system)?;
+        let stderr = std::fs::File::create(root.join("stderr.txt")).map_err(system)?;
         let mut command = Command::new("sh");
         command.args(["-c", HAND_OVER]).arg(program).args(FLAGS.iter());
         command.arg(format!("--user-data-dir={}", root.display()));
@@ -113,7 +113,7 @@ impl Chrome {
         {
             command.env_remove(name);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(said).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).kill_on_drop(true);
         let mut child = command.spawn().map_err(system)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(failed("no pipe to it".to_owned()));
@@ -125,8 +125,8 @@ impl Chrome {
                 tracing::debug!("rendering pages with {}", version["product"].as_str().unwrap_or("a browser"))
             }
             _ => {
-                let said = std::fs::read_to_string(root.join("said.txt")).unwrap_or_default();
-                let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no output").trim();
+                let stderr = std::fs::read_to_string(root.join("stderr.txt")).unwrap_or_default();
+                let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no output").trim();
                 let _ = child.kill().await;
                 return Err(failed(last.chars().take(300).collect()));
             }
@@ -159,9 +159,13 @@ impl Chrome {
                     let routes = routes.lock().unwrap_or_else(PoisonError::into_inner);
                     whom.and_then(|whom| routes.get(whom)).cloned()
                 };
-                let heard = tab.is_some_and(|tab| tab.send(event).is_ok());
-                if let Some(id) = stopped.filter(|_| !heard) {
-                    pipe.tell(None, "Fetch.failRequest", json!({ "requestId": id, "errorReason": "BlockedByClient" }));
+                let received = tab.is_some_and(|tab| tab.send(event).is_ok());
+                if let Some(id) = stopped.filter(|_| !received) {
+                    pipe.notify(
+                        None,
+                        "Fetch.failRequest",
+                        json!({ "requestId": id, "errorReason": "BlockedByClient" }),
+                    );
                 }
             }
             // The browser is gone: the tabs' channels close.
@@ -183,7 +187,7 @@ impl Chrome {
                 if most.is_some_and(|most| most > memory) {
                     broken.store(true, Ordering::Relaxed);
                     // A busy tab cannot be closed on its own.
-                    pipe.tell(None, "Browser.crash", json!({}));
+                    pipe.notify(None, "Browser.crash", json!({}));
                 }
             }
         });
@@ -219,7 +223,7 @@ impl Chrome {
 
     /// Ends it and deletes its profile.
     pub async fn close(self) {
-        self.pipe.tell(None, "Browser.close", json!({}));
+        self.pipe.notify(None, "Browser.close", json!({}));
         let mut child = self.child.lock().await;
         if timeout(END, child.wait()).await.is_err() {
             let _ = child.kill().await;

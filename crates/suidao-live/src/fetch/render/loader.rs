@@ -109,16 +109,16 @@ impl Loader {
             tracing::debug!("{url} not loaded: disallowed by robots.txt");
             return None;
         };
-        if script && let Some(kept) = self.kept(url) {
-            return Some(kept);
+        if script && let Some(cached) = self.cached(url) {
+            return Some(cached);
         }
         let turns = self.turns(url);
         // It is never closed.
         let _turn = turns.few.acquire().await.ok()?;
         let mut next = if apart.is_zero() { None } else { Some(turns.one.lock().await) };
         // Another page may have fetched it meanwhile.
-        if script && let Some(kept) = self.kept(url) {
-            return Some(kept);
+        if script && let Some(cached) = self.cached(url) {
+            return Some(cached);
         }
         if let Some(Some(at)) = next.as_deref() {
             tokio::time::sleep_until(*at).await;
@@ -135,11 +135,11 @@ impl Loader {
             Ok(fetched) => {
                 if matches!(fetched.status, 429 | 503) {
                     // A date counts only with the server's own clock.
-                    let asked = retry_after(&fetched, Millis(u64::MAX)).map_or(Duration::ZERO, Duration::from_millis);
-                    *turns.busy() = Some(Instant::now() + asked.max(BUSY));
+                    let wait = retry_after(&fetched, Millis(u64::MAX)).map_or(Duration::ZERO, Duration::from_millis);
+                    *turns.busy() = Some(Instant::now() + wait.max(BUSY));
                 }
                 if script && fetched.status == 200 {
-                    self.keep(url, &fetched);
+                    self.cache(url, &fetched);
                 }
                 Some(fetched)
             }
@@ -159,20 +159,20 @@ impl Loader {
         Arc::clone(state.hosts.entry(url.authority().to_owned()).or_insert_with(turns))
     }
 
-    fn kept(&self, url: &CrawlUrl) -> Option<Fetched> {
+    fn cached(&self, url: &CrawlUrl) -> Option<Fetched> {
         let state = self.state();
         let (at, script) = state.scripts.get(url)?;
         (at.elapsed() < SCRIPT_AGE).then(|| script.clone())
     }
 
-    fn keep(&self, url: &CrawlUrl, script: &Fetched) {
+    fn cache(&self, url: &CrawlUrl, script: &Fetched) {
         if script.body.len() > KEPT / 8 {
             return;
         }
         let mut state = self.state();
         // The browser gets the decoded body.
-        let kept = Fetched { wire: None, ..script.clone() };
-        match state.scripts.insert(url.clone(), (Instant::now(), kept)) {
+        let cached = Fetched { wire: None, ..script.clone() };
+        match state.scripts.insert(url.clone(), (Instant::now(), cached)) {
             Some((_, former)) => state.bytes -= former.body.len(),
             None => state.order.push_back(url.clone()),
         }

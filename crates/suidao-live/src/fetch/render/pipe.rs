@@ -122,7 +122,7 @@ impl Pipe {
     }
 
     /// Sends a command without waiting for the answer.
-    pub fn tell(&self, session: Option<&str>, method: &str, params: Value) {
+    pub fn notify(&self, session: Option<&str>, method: &str, params: Value) {
         // If the browser is gone there is nothing to do.
         let _ = self.say(session, method, params, None);
     }

@@ -124,20 +124,20 @@ impl<'a> Tab<'a> {
             bytes: settings.bytes,
             loads: JoinSet::new(),
         };
-        self.chrome.pipe.tell(Some(&self.session), "Page.navigate", json!({ "url": page.url.as_str() }));
-        let mut rest = Instant::now() + idle;
+        self.chrome.pipe.notify(Some(&self.session), "Page.navigate", json!({ "url": page.url.as_str() }));
+        let mut idle_at = Instant::now() + idle;
         loop {
-            let until = if visit.loaded && visit.loads.is_empty() { rest.min(end) } else { end };
+            let until = if visit.loaded && visit.loads.is_empty() { idle_at.min(end) } else { end };
             tokio::select! {
                 event = events.recv() => match event {
                     None => return Err(RenderFailure::Crashed),
                     Some(event) if event.method == "Target.targetCrashed" => return Err(RenderFailure::Crashed),
                     Some(event) => visit.hear(event),
                 },
-                Some(had) = visit.loads.join_next() => visit.answer(had.ok()),
+                Some(loaded) = visit.loads.join_next() => visit.answer(loaded.ok()),
                 () = sleep_until(until) => break,
             }
-            rest = Instant::now() + idle;
+            idle_at = Instant::now() + idle;
         }
         // Events are still handled, because a dialog would block the copy, but nothing is loaded.
         visit.requests = 0;
@@ -161,7 +161,7 @@ impl<'a> Tab<'a> {
             Ok(made) => made,
             Err(_) => {
                 // A script does not end: it is stopped, and its result so far is used.
-                self.chrome.pipe.tell(Some(&self.session), "Runtime.terminateExecution", json!({}));
+                self.chrome.pipe.notify(Some(&self.session), "Runtime.terminateExecution", json!({}));
                 timeout(COPY, self.copied(url, left, most)).await.unwrap_or(Err(RenderFailure::Busy))
             }
         }
@@ -220,7 +220,7 @@ impl Visit<'_> {
             "Page.loadEventFired" => self.loaded = true,
             "Page.javascriptDialogOpening" => {
                 let tab = self.tab;
-                tab.chrome.pipe.tell(Some(&tab.session), "Page.handleJavaScriptDialog", json!({ "accept": false }));
+                tab.chrome.pipe.notify(Some(&tab.session), "Page.handleJavaScriptDialog", json!({ "accept": false }));
             }
             _ => {}
         }
@@ -261,8 +261,8 @@ impl Visit<'_> {
     }
 
     /// Passes a loaded answer to the browser; `None` if loading failed.
-    fn answer(&mut self, had: Option<(String, Option<Fetched>)>) {
-        match had {
+    fn answer(&mut self, loaded: Option<(String, Option<Fetched>)>) {
+        match loaded {
             Some((id, Some(fetched))) if fetched.body.len() <= self.bytes => {
                 self.bytes -= fetched.body.len();
                 self.fulfil(&id, fetched.status, &fetched.headers, &fetched.body);
@@ -282,11 +282,11 @@ impl Visit<'_> {
         let fields: Vec<Value> = fields.map(|(name, value)| json!({ "name": name, "value": value })).collect();
         let answer =
             json!({ "requestId": id, "responseCode": status, "responseHeaders": fields, "body": BASE64.encode(body) });
-        self.tab.chrome.pipe.tell(None, "Fetch.fulfillRequest", answer);
+        self.tab.chrome.pipe.notify(None, "Fetch.fulfillRequest", answer);
     }
 
     fn fail(&self, id: &str, reason: &str) {
-        self.tab.chrome.pipe.tell(None, "Fetch.failRequest", json!({ "requestId": id, "errorReason": reason }));
+        self.tab.chrome.pipe.notify(None, "Fetch.failRequest", json!({ "requestId": id, "errorReason": reason }));
     }
 }
 

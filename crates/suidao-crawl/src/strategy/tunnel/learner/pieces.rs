@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::sums::{
     BlockYield, DiscoveredHosts, HostYield, ListingSeries, Template, WeightedSum, Yield, YieldTable,
 };
-use super::{BlockKey, FamilyKey, Known, Learner, NONE};
+use super::{BlockKey, Known, Learner, NONE, SeriesKey};
 use suidao_page::model::Digest;
 
 #[derive(Serialize, Deserialize)]
@@ -16,20 +16,20 @@ enum Piece<'a> {
     Known(Cow<'a, [Known]>),
     /// Body digests of documents, unordered.
     Bodies(Vec<Digest>),
-    /// Everything else: hosts, families, templates, blocks, places, with their keys.
+    /// Everything else: hosts, series, templates, blocks, positions, with their keys.
     Sums(Box<Sums<'a>>),
 }
 
 #[derive(Serialize, Deserialize)]
 struct Sums<'a> {
     hosts: Cow<'a, YieldTable<u64, HostYield>>,
-    families: Cow<'a, YieldTable<FamilyKey, ListingSeries>>,
+    series_table: Cow<'a, YieldTable<SeriesKey, ListingSeries>>,
     templates: Cow<'a, YieldTable<u64, Template>>,
     blocks: Cow<'a, YieldTable<BlockKey, BlockYield>>,
-    places: Cow<'a, YieldTable<u32, Yield>>,
+    positions: Cow<'a, YieldTable<u32, Yield>>,
     all: Yield,
-    strangers: DiscoveredHosts,
-    friends: WeightedSum,
+    discovered_hosts: DiscoveredHosts,
+    blogrolls: WeightedSum,
 }
 
 /// URLs or bodies per piece: some MB.
@@ -43,24 +43,24 @@ impl Learner {
             threshold: _,
             known,
             hosts,
-            families,
+            series_table,
             templates,
             blocks,
             all,
-            places,
+            positions,
             bodies,
-            strangers,
-            friends,
+            discovered_hosts,
+            blogrolls,
         } = self;
         let sums = Sums {
             hosts: Cow::Borrowed(hosts),
-            families: Cow::Borrowed(families),
+            series_table: Cow::Borrowed(series_table),
             templates: Cow::Borrowed(templates),
             blocks: Cow::Borrowed(blocks),
-            places: Cow::Borrowed(places),
+            positions: Cow::Borrowed(positions),
             all: *all,
-            strangers: *strangers,
-            friends: *friends,
+            discovered_hosts: *discovered_hosts,
+            blogrolls: *blogrolls,
         };
         let mut digests = bodies.iter().copied();
         let bodies = std::iter::from_fn(move || {
@@ -78,13 +78,14 @@ impl Learner {
             Ok(Piece::Known(known)) => self.known.extend(known.into_owned()),
             Ok(Piece::Bodies(bodies)) => self.bodies.extend(bodies),
             Ok(Piece::Sums(sums)) => {
-                let Sums { hosts, families, templates, blocks, places, all, strangers, friends } = *sums;
+                let Sums { hosts, series_table, templates, blocks, positions, all, discovered_hosts, blogrolls } =
+                    *sums;
                 self.hosts = hosts.into_owned();
-                self.families = families.into_owned();
+                self.series_table = series_table.into_owned();
                 self.templates = templates.into_owned();
                 self.blocks = blocks.into_owned();
-                self.places = places.into_owned();
-                (self.all, self.strangers, self.friends) = (all, strangers, friends);
+                self.positions = positions.into_owned();
+                (self.all, self.discovered_hosts, self.blogrolls) = (all, discovered_hosts, blogrolls);
             }
             Err(_) => return false,
         }

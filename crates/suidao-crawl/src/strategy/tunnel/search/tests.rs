@@ -60,14 +60,14 @@ impl Told {
             })
             .collect();
         let path_state = PathState { depth: 2, inherited: Relevance::new(0.05), ..PathState::SEED };
-        let place = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: path_state };
+        let entry = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: path_state };
         let relevant = relevance >= 0.1;
         let visit = PageVisit {
             id,
             relevance: Relevance::new(relevance),
             relevant,
             layer: None,
-            place,
+            entry,
             link_threshold: Relevance::new(0.15),
             links: &candidates,
         };
@@ -89,7 +89,7 @@ impl Told {
             listing,
             ..Page::default()
         };
-        let settled = PageProcessed { links, ..PageProcessed::of(id, 200, place, relevant, page) };
+        let settled = PageProcessed { links, ..PageProcessed::of(id, 200, entry, relevant, page) };
         let risen = self.tell(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
     }
@@ -222,16 +222,16 @@ fn the_log_alone_rebuilds_what_was_learnt() {
 #[test]
 fn k_is_on_record_and_drops_nothing() {
     let mut told = Told::new();
-    let links = super::super::tests::links(&[0.0, 0.15]);
+    let links = crate::strategy::interface::tests::links(&[0.0, 0.15]);
     told.id("http://h.cn/", "");
     for (k, expected) in [
         (TunnelBudget::Unbounded, [TunnelBudget::Left(11); 2]),
         (TunnelBudget::Left(5), [TunnelBudget::Left(4), TunnelBudget::Left(5)]),
         (TunnelBudget::Left(0), [TunnelBudget::Left(0); 2]),
     ] {
-        let visit = super::super::tests::visit(0.1, k, &links);
+        let visit = crate::strategy::interface::tests::visit(0.1, k, &links);
         let verdicts = told.strategy.judge(&visit);
-        let kept = super::super::tests::places(&verdicts);
-        assert_eq!(kept.iter().map(|place| place.unwrap().2).collect::<Vec<_>>(), expected);
+        let kept = crate::strategy::interface::tests::entries(&verdicts);
+        assert_eq!(kept.iter().map(|entry| entry.unwrap().2).collect::<Vec<_>>(), expected);
     }
 }
