@@ -115,7 +115,7 @@ impl Topic {
             cosine(sums.topic, sums.norm).get()
         };
         let mut relevance = 0.0;
-        // Without a topic term the sum is 0, whatever the norm, and segmentation is unnecessary.
+        // Without a topic term the sum is 0 for any norm, and segmentation is unnecessary.
         if document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
             relevance += similarity(tokens, &mut document.content(), true);
         }
