@@ -80,7 +80,7 @@ impl Screen {
             }
             News::Batch(batch, progress) => {
                 if self.json {
-                    // A closed output is no reason to stop a crawl.
+                    // A closed output does not stop the crawl.
                     drop(events(batch, |line| terminal::print_line(format_args!("{line}"))));
                 }
                 self.show(progress.pages, |screen| screen.state(progress));

@@ -1,4 +1,4 @@
-//! `suidao check config`: the values in force.
+//! `suidao check config`: the effective values.
 
 use anyhow::Result;
 use suidao::config::Config;

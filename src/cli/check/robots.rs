@@ -43,7 +43,7 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
         let ruling = robot.ruling(parsed.as_str());
         let word = if ruling.allowed { "allowed" } else { "disallowed" };
         let rule = ruling.rule(&text).unwrap_or_default();
-        // Always three columns and one line, whatever the texts contain.
+        // Always three columns and one line, for any texts.
         writeln!(shown, "{word}\t{}\t{}", visible::line(url), visible::line(&rule))?;
     }
     outln!("{}", shown.trim_end_matches('\n'));

@@ -109,7 +109,7 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The page threshold in force: the lexicon's if it separates the pages as the crawl did, else the lowest relevance that
+/// The current page threshold: the lexicon's if it separates the pages as the crawl did, else the lowest relevance that
 /// the crawl took as relevant (another `crawl.page_threshold` may have been set).
 fn threshold(catalogue: &Catalogue, topic: Option<&Topic>) -> Option<Relevance> {
     let lowest = catalogue.entries.iter().filter(|entry| entry.on_topic).map(|entry| entry.relevance);

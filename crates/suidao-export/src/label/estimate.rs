@@ -50,7 +50,7 @@ pub struct Estimate {
     pub labelled: u64,
     /// Relevant pages; `None`, as recall, if a stratum has pages and no labels.
     pub relevant: Option<IntervalEstimate>,
-    /// Precision and recall at the threshold in force.
+    /// Precision and recall at the current threshold.
     pub precision: Option<IntervalEstimate>,
     pub recall: Option<IntervalEstimate>,
     /// By rising threshold.

@@ -203,8 +203,8 @@ fn learnt(links: &[SightLink]) -> UrlClassifier {
 
 type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
 
-/// Tests for thread URLs: the known classes, else candidates: the class that stands out on the page, and the widest of
-/// many.
+/// Tests for thread URLs: the known classes, else candidates: the dominant class of the page, and of many classes the
+/// widest.
 fn threads_by(lens: &ForumProfile, links: &[SightLink]) -> Vec<Test> {
     const TRIED: usize = 3;
     const LEAST: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.0 };

@@ -344,8 +344,8 @@ fn likelihood(class: &Class, texts: &[usize]) -> f64 {
     2.0 * has(&LIKELY) - 3.0 * has(&UNLIKELY) + shape + (as_f64(texts.len()) + 1.0).ln().min(3.0) / 2.0
 }
 
-/// UTC offset of the forum: pages without recent times fall back to their language's country, the minimum, so the
-/// maximum is taken.
+/// UTC offset of the forum: the maximum over its pages, because a page without recent times has only a guess
+/// from its language, which is a minimum.
 fn offset(seen: &[ForumPageView]) -> String {
     let offset = seen.iter().map(|sight| sight.offset).max().unwrap_or(0);
     let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);

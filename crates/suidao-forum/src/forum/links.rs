@@ -36,7 +36,7 @@ pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
             known.text = shown.chars().take(TEXT).collect();
         }
         let said = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
-        // rel=next is explicit, whatever the link shows.
+        // rel=next is explicit, regardless of the link's text.
         let mark = if link.next {
             Some(PaginationLink { number: said.and_then(|mark| mark.number), next: 2, block: link.block })
         } else {

@@ -208,7 +208,7 @@ fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPatter
     }
     let other_path = other.url.path();
     if paging_in_query {
-        // `action=show` is not a page of `action=list`, whatever their numbers.
+        // `action=show` is not a page of `action=list`, regardless of their numbers.
         let pairs = |url: &CrawlUrl| -> std::collections::BTreeSet<String> {
             url.query().into_iter().flat_map(|query| query.split('&')).map(str::to_owned).collect()
         };

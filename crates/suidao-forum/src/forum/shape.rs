@@ -1,8 +1,9 @@
 //! Link classes: which URLs of a site are of one kind.
 //!
 //! Li, Cheng, Guo, Zhang 2007, 3.1: two dynamic URLs of a site are similar if they have the same script and the same
-//! parameter names. This is generalised to paths: a URL is a sequence of parts; digit runs are numbers, codes are
-//! codes, and a word is a slug if the site has many words in its position and none of them leads to much.
+//! parameter names. This is generalised to paths: a URL is a sequence of parts; digit runs are numbers, mixed
+//! digits and letters are codes, and a word is a slug if the site has many words in its position, each with few
+//! continuations.
 //! `/forum/general-1/topic/hello-5/?page=2` is of the class `/forum/{s}-{n}/topic/{s}-{n}/?page={n}`.
 
 use std::collections::{BTreeMap, BTreeSet};

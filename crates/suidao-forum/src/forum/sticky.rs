@@ -11,7 +11,7 @@ pub(super) fn sticky(tree: &Tree, lines: &[ThreadLine]) -> Vec<bool> {
     let marks: Vec<bool> = lines.iter().map(|line| is_marked(tree, line)).collect();
     let marked = marks.iter().filter(|&&mark| mark).count();
     let first = marks.iter().take_while(|&&mark| mark).count();
-    // A mark on all lines is no evidence.
+    // A mark on all lines is not evidence.
     if marked == marks.len() && marked > 3 || marked * 2 > marks.len() && first < marked {
         return vec![false; lines.len()];
     }

@@ -68,9 +68,9 @@ pub fn tunnels(run: &StrategyRun, pages: usize) -> Vec<u32> {
 pub enum RunMeasure {
     Relevant,
     Harvest,
-    /// TR(N): relevant pages found, of all.
+    /// TR(N): share of all relevant pages that were found.
     Recall,
-    /// Topic islands reached, of all.
+    /// Share of all topic islands that were reached.
     Islands,
     /// Relevant pages, relative to the oracle's after as many pages of the same web.
     Oracle,

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_shortest_tunnel_goes_first_and_what_it_opens_counts() {
-        // R1 is behind two pages, R2 behind one; R3 is one page after R2. c and d are not needed.
+        // Two pages lead to R1, one to R2; R3 is one page after R2. c and d are not needed.
         let web = &["s a c d", "a b", "b R1", "c", "d e", "e", "t f", "f R2", "R2 R3", "R1", "R3"];
         assert_eq!(names(ask(web, &["s", "t"]).0.order()), "t f R2 R3 s a b R1");
     }

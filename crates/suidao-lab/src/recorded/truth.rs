@@ -87,7 +87,7 @@ impl LabelledUrls {
         format!("{}{}", url.host(), path.strip_suffix(".html").unwrap_or(path))
     }
 
-    /// Whether a URL is of a page; feeds, sitemaps and style sheets are not, whatever their answers.
+    /// Whether a URL is of a page; feeds, sitemaps and style sheets are not, regardless of their answers.
     pub fn is_page(url: &CrawlUrl) -> bool {
         ![".txt", ".xml", ".css", ".atom"].iter().any(|extension| url.path().ends_with(extension))
     }

@@ -253,7 +253,7 @@ pub struct Page {
     /// Its feeds (RSS, Atom), at most 4.
     pub feeds: Vec<CrawlUrl>,
     pub sketch: Sketch,
-    /// Its text reports a missing page, whatever the status.
+    /// Its text reports a missing page, with any status.
     pub missing: bool,
     /// Publication date, if the page states one.
     pub published: Option<Day>,

@@ -51,7 +51,7 @@ impl Priority {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct QueueId(pub u8);
 
-/// The tunnel counter k of paper 001: how many more off-topic pages a path may cross.
+/// The tunnel counter k (Jiang, Zhu, Wang 2020): how many more off-topic pages a path may cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunnelBudget {
@@ -127,7 +127,7 @@ pub enum QueuePolicy {
     Preempt,
     /// This many from the main queue, then one from the tunnel queue, a stack.
     Interleave(u32),
-    /// Queues are integer weights (paper 004): `by_weight` URLs from the heaviest queue, then `at_random` from any.
+    /// Queues are integer weights (Tianwang): `by_weight` URLs from the heaviest queue, then `at_random` from any.
     WeightThenRandom {
         /// N of rule 4.
         by_weight: u32,

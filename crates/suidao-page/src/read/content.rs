@@ -15,7 +15,7 @@ use super::phrases::{is_closing, is_dateline, is_furniture_heading, is_metadata_
 use super::teasers;
 use crate::model::Region;
 
-/// Text of 80 ideographs (or 240 letters) counts as content whatever its context.
+/// Text of 80 ideographs (or 240 letters) counts as content in any context.
 const LONG: u32 = 240;
 /// Text of 150 ideographs counts as content even in a sidebar or footer.
 const VERY_LONG: u32 = 450;

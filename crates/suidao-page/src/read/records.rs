@@ -12,7 +12,7 @@ use super::address::{UrlKind, kind};
 use super::markup::{ParsedHtml, TextStats};
 use crate::model::{CrawlUrl, Region};
 
-/// Records that make a listing, whatever its URL.
+/// Records that make a page a listing, regardless of its URL.
 const RECORDS: usize = 5;
 /// Text of a record's link: a title, not a person's name, a post number or a menu item.
 const TITLE: u32 = 12;

@@ -1,4 +1,4 @@
-//! Learns a lexicon from sample pages (paper 001) or from keywords alone.
+//! Learns a lexicon from sample pages (Jiang, Zhu, Wang 2020) or from keywords alone.
 //!
 //! Weight of a term = √(mean TextRank over the pages) × IDF × ln(min(20, lift)), where lift is the ratio of the shares
 //! of sample pages and background pages that contain the term. Plain TextRank, as in the paper, ranks 使用, 进行 and 需要

@@ -1,4 +1,4 @@
-//! Sample pages, and which of them are usable: the page selection rules of paper 001.
+//! Sample pages, and which of them are usable: the page selection rules of Jiang, Zhu, Wang 2020.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -96,7 +96,7 @@ impl Rejection {
     }
 }
 
-/// Maximum bytes of a URL (the usual limit according to paper 004).
+/// Maximum bytes of a URL (the usual limit according to the Tianwang paper).
 pub const LONGEST_URL: usize = 256;
 /// Maximum characters of an anchor text.
 pub const LONGEST_ANCHOR: usize = 30;

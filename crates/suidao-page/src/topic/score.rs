@@ -1,4 +1,4 @@
-//! Relevance of pages, eq. (1), and of links, eq. (3), of paper 001.
+//! Relevance of pages, eq. (1), and of links, eq. (3), of Jiang, Zhu, Wang 2020.
 //!
 //! Sim(P,T) = Σ_{i∈T} w_ij w_ir / (‖P‖ ‖T‖) with w_ij = tf_ij · ln(1 + N/(1+df_i)), eq. (2), the page's norm taken over
 //! all its terms. The Sim of the page's own tags, times a weight, is added to that of the text, as BM25F adds fields
@@ -115,7 +115,7 @@ impl Topic {
             cosine(sums.topic, sums.norm).get()
         };
         let mut relevance = 0.0;
-        // Without a topic term the sum is 0, whatever the norm, and segmentation is unnecessary.
+        // Without a topic term the sum is 0 for any norm, and segmentation is unnecessary.
         if document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
             relevance += similarity(tokens, &mut document.content(), true);
         }

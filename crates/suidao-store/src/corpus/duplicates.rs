@@ -8,8 +8,8 @@ use super::visits::PageRole;
 use suidao_page::text::near_duplicates::{NEAR, NearDuplicateIndex};
 use suidao_page::text::simhash::distance;
 
-/// Most bits by which a page and its canonical address may differ. Beyond, the declaration is an error, as of sites that
-/// name their home page on every page.
+/// Maximum bits by which a page and its canonical address may differ. If they differ more, the declaration is wrong, as
+/// on sites that name their home page on every page.
 const CLAIMED: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CanonicalClaim {

@@ -119,7 +119,7 @@ impl WarcArchive {
             fs::rename(&path, &open_path).map_err(StoreError::io(&path, "rename it"))?;
         }
         let fail = || StoreError::io(&open_path, "truncate it after the last saved page");
-        // A file that was moved behind a link must be moved back before it is cut and written.
+        // A symbolic link is rejected: move the file back before it is truncated and written.
         let mut file = own::open(&open_path, OpenOptions::new().write(true))?;
         file.set_len(last.end()).map_err(fail())?;
         file.sync_all().map_err(fail())?;

@@ -91,7 +91,7 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> 
     is_plain(file, path)
 }
 
-/// Opens a file for reading, possibly behind a link, as of pages moved to another disk; does not wait for pipes.
+/// Opens a file for reading, possibly through a symbolic link to another disk; does not wait for pipes.
 pub fn open_linked(path: &Path) -> Result<File, StoreError> {
     let found = fs::metadata(path).map_err(StoreError::io(path, "open it"))?;
     if !found.is_file() {

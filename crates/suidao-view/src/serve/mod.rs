@@ -1,7 +1,7 @@
 //! A search page for the index of a crawl, without scripts, in Chinese and English.
 //!
-//! Text of pages is hostile: all of it is escaped, only http and https URLs become links, and headers tell the browser to
-//! run nothing and send no referrer. Requests are limited in length, pages and hits.
+//! Text of pages is hostile: all of it is escaped, only http and https URLs become links, and headers make the browser
+//! run no script and send no referrer. Requests are limited in length, pages and hits.
 
 mod ask;
 mod home;

@@ -1,7 +1,7 @@
 //! The status page of a running crawl, and its metrics for Prometheus.
 //!
-//! Text of pages is hostile, as on the search page: it is escaped, and the browser is told to load and run nothing. Only
-//! addresses, localhost and given names are accepted as host (DNS rebinding).
+//! Text of pages is hostile, as on the search page: it is escaped, and a content security policy lets the browser load
+//! and run nothing. Only addresses, localhost and given names are accepted as host (DNS rebinding).
 
 mod metrics;
 mod page;
@@ -65,7 +65,7 @@ struct Site {
 
 #[derive(Default)]
 struct Last {
-    /// When it was last asked, with or without an answer.
+    /// Time of the last request to it, answered or not.
     asked: Option<Instant>,
     glance: Option<StatusSnapshot>,
 }
@@ -114,7 +114,7 @@ pub fn serve(
                 _ = stopped => {}
             }
         });
-        // A reader of the log is not awaited.
+        // Does not wait for a reader of the log.
         runtime.shutdown_background();
     })?;
     Ok(StatusServer { address, stop: Some(stop) })

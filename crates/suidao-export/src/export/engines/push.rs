@@ -195,7 +195,7 @@ impl Push {
                 let answer = request.send().await?;
                 let asked =
                     answer.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
-                // The body tells why, even if it is truncated.
+                // The body has the reason, even if it is truncated.
                 Ok::<_, reqwest::Error>((answer.status().as_u16(), asked, answer.bytes().await.unwrap_or_default()))
             });
             let (asked, why) = match answered {

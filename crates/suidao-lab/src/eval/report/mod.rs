@@ -156,7 +156,7 @@ impl Page<'_> {
         shares.chain(last).filter_map(plot).collect()
     }
 
-    /// Plots of the harvest rate and another measure: figures 6 and 7 of paper 001.
+    /// Plots of the harvest rate and another measure: figures 6 and 7 of Jiang, Zhu, Wang 2020.
     fn curves(&self, scope: ComparisonScope, second: RunMeasure) -> Value {
         let known = [RunMeasure::Harvest, second].into_iter().filter(|&measure| self.comparison.knows(scope, measure));
         let plot = |measure: RunMeasure| {
@@ -187,7 +187,7 @@ impl Page<'_> {
         self.order.iter().map(line).collect()
     }
 
-    /// Figure 5 of paper 001; `None` without tunnels.
+    /// Figure 5 of Jiang, Zhu, Wang 2020; `None` without tunnels.
     fn tunnels(&self) -> Option<String> {
         let counts: Vec<(usize, Vec<u32>)> = self
             .order

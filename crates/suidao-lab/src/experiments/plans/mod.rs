@@ -1,6 +1,6 @@
 //! On which days of a month to visit a listing page: Liu, Zhang and Li 2018 (基于 Hadoop 的分布式并行增量爬虫技术研究), section 2.3,
 //! figs. 2 to 5 and table 6, and the dynamic program that its quadratic problem approximates. Run by
-//! `benches/snapshots.rs`.
+//! `benches/snapshots.rs`. A stamp is one snapshot time of the recorded period, in the paper a day.
 
 mod dynamic;
 mod listing;

@@ -1,6 +1,7 @@
 //! The items of a listing page at each stamp of a period.
 
-/// The items of one page at each stamp of one period (in the paper a month of days): sorted sets of item numbers.
+/// The items of one page at each stamp (snapshot) of one period (in the paper the days of a month): sorted sets of item
+/// numbers.
 /// Numbers identify items within a period only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotSeries {

@@ -78,7 +78,7 @@ impl Forum {
         Some(route::fill(pattern, &mut slots))
     }
 
-    /// The page of a URL, whatever its host; `None` if the forum never has such a page.
+    /// The page of a URL on any host; `None` if the forum never has such a page.
     pub(super) fn find(&self, url: &CrawlUrl) -> Option<Route> {
         let query = url.query().unwrap_or_default();
         let read = |(form, pattern): &(ForumPageKind, String)| {

@@ -196,7 +196,7 @@ impl Forum {
         self.forum_text().user(user)
     }
 
-    /// The kind of a URL, whatever its host, and whether or not it exists yet.
+    /// The kind of a URL on any host, whether or not it exists yet.
     pub fn kind_of(&self, url: &CrawlUrl) -> ServedForumPage {
         let Some(Route { form, of, page }) = self.find(url) else { return ServedForumPage::Functional };
         match form {

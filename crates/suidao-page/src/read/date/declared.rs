@@ -86,7 +86,7 @@ struct Window {
     /// Open elements of its name, including itself.
     depth: u32,
     kind: DateKind,
-    /// Its name means the publication date, whatever the text next to it.
+    /// Its name means the publication date, regardless of the text next to it.
     certain: bool,
     text: String,
     at: usize,

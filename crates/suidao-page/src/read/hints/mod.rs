@@ -30,7 +30,7 @@ const YEARS: std::ops::Range<i16> = 1990..2100;
 /// Milliseconds that a time may be after the server's: local times without a zone are off by hours.
 const AHEAD: u64 = 86_400_000;
 
-/// Reads an answer as a sitemap or feed, whatever its media type. Never fails: other content has no entries. Reads at
+/// Reads an answer as a sitemap or feed, with any media type. Never fails: other content has no entries. Reads at
 /// most 50 MiB and 50,000 URLs.
 ///
 /// URLs may be of other hosts, because feeds aggregate; the caller decides about trust. Ignores times before 1990 and
