@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use suidao::config::Config;
 use suidao::config::kept::Use;
@@ -54,6 +54,9 @@ impl ConditionsArgs {
     fn over(&self, mut config: Config) -> Result<Config> {
         if self.proxy.is_some() {
             config.fetch.proxy.clone_from(&self.proxy);
+        }
+        if self.contact.as_deref().is_some_and(|contact| contact.trim().is_empty()) {
+            bail!("--contact is empty; give an e-mail address or a URL");
         }
         if self.contact.is_some() {
             config.fetch.contact.clone_from(&self.contact);

@@ -220,7 +220,7 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
     };
     format!(
         "{why}\n{}, {} of them relevant to {}: harvest rate {:.1}%. This run: {}, {:.0} pages/s.\n\
-         {} visited, {} with relevant pages; {} queued, {} failed, {} skipped by crawl policy (see \
+         {} visited, {} with relevant pages; {} queued, {} failed, {} skipped (reasons in \
          skipped.csv).\n{}{}Output: {}",
         count(progress.pages as usize, "page", "pages"),
         thousands(progress.relevant),

@@ -9,6 +9,7 @@ use suidao::config::Config;
 use suidao::corpus::{Catalogue, DocumentFields, Filter};
 use suidao::eval::{KnownTruth, Recorder, RunMeta};
 use suidao::export::{Export, Output, jsonl};
+use suidao::html::thousands;
 use suidao::live::{self, CrawlReport, Job};
 use suidao::model::{CrawlUrl, PageProcessed, Stop};
 use suidao::recorded;
@@ -77,7 +78,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     say(&format!(
         "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), on {} blogs.",
         world.spec().hosts,
-        world.spec().pages,
+        thousands(world.spec().pages as u64),
         world.relevant(),
         world.islands(),
     ));

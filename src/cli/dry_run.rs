@@ -133,7 +133,7 @@ fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detail
         SimulatedStep::Absent => {
             (format!("{url}  (to see how the host answers for a missing page)"), json!({ "soft_404_probe": url }))
         }
-        SimulatedStep::Robots => (format!("{url}  (needed before any page of the host)"), json!({ "robots": url })),
+        SimulatedStep::Robots => (format!("{url}  (robots.txt comes first)"), json!({ "robots": url })),
         SimulatedStep::Page(id, place) => {
             let found = from(*id);
             let said = format!("{url}  ({}; {found})", in_words(*place, detailed));

@@ -49,9 +49,9 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
     }
     let state = match there {
         Ok(index) if index.origin().is_of(&store) => return Ok(index),
-        Ok(_) => "the index is out of date",
-        Err(IndexError::Missing(_)) => "there is no index yet",
-        Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "the index is unreadable",
+        Ok(_) => "Updating the index",
+        Err(IndexError::Missing(_)) => "Building the index",
+        Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "Rebuilding the unreadable index",
         Err(error) => return Err(error.into()),
     };
     let catalogue = Catalogue::read(&store)?;
@@ -65,7 +65,7 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
         } else {
             String::new()
         };
-        errln!("{state}: indexing {}{place}", count(selection.pages as usize, "page", "pages"));
+        errln!("{state} ({}){place}", count(selection.pages as usize, "page", "pages"));
     }
     let bar = progress(selection.pages, verbosity);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));

@@ -20,8 +20,8 @@ pub struct GoalsArgs {
     /// Stop after N pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_pages: Option<u64>,
-    /// Stop after N requests, successful or not [default for `suidao crawl`: ten per page of
-    /// --max-pages, plus 1000]
+    /// Stop after N requests, successful or not [default: no limit; in `suidao crawl`, ten per page of --max-pages, plus
+    /// 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_requests: Option<u64>,
     /// Stop when a condition is met: pages=N, relevant=N, bytes=2GB, minutes=N (of this run) or harvest<0.05/1000 (fewer than

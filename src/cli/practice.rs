@@ -31,7 +31,7 @@ pub struct PracticeArgs {
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 8080)]
     pub port: u16,
-    /// Serve a forum with the pages of this forum software instead; crawl it without --proxy
+    /// Serve a forum with the pages of this forum software instead; crawl it with --allow-private, without --proxy
     #[arg(long, value_name = "SKIN", value_parser = one_of::<Skin>())]
     pub forum: Option<Skin>,
     /// Speed of the forum's clock, as a multiple of real time
@@ -163,7 +163,7 @@ fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Servin
     if !verbosity.quiet {
         let posts: u32 = threads.iter().map(|thread| thread.posts).sum();
         errln!(
-            "Serving a forum with {} public boards, {} threads and {posts} posts on {origin}. Crawl it without --proxy.\n\
+            "Serving a forum with {} public boards, {} threads and {posts} posts on {origin}. Crawl it with --allow-private, without --proxy.\n\
              Wrote to {}: boards.txt and threads.txt (public now), seeds.txt, queries.txt, samples/ and background/ (pages).\n\
              Press Ctrl-C to stop.",
             boards.len(),

@@ -48,7 +48,7 @@ pub struct RefreshArgs {
     /// Print what would be fetched and why; fetch nothing
     #[arg(long, conflicts_with = "watch", help_heading = "Output")]
     pub plan: bool,
-    /// Lexicon, for old crawl directories that contain no copy of it
+    /// Lexicon [default: the copy in the crawl directory]
     #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     #[command(flatten)]
@@ -252,19 +252,19 @@ fn as_json(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::m
     })
 }
 
-/// Why no page was due, and when the first will be.
+/// Why no page is due, and when the first will be.
 fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
     let now = live::now();
     match next {
-        None => "No page was due: none is fetched yet, or all are retired.".to_owned(),
+        None => "No page is due: none is fetched yet, or all are retired.".to_owned(),
         Some(at) if at > now => format!(
-            "No page was due: each was requested less than refresh.shortest ({}) ago, is missing (refresh.grace), or has an interval \
-             (refresh.policy). The first is due in {}, at {} UTC. Use --set refresh.shortest=0 to revisit at once.",
+            "No page is due: all were requested less than refresh.shortest ({}) ago, wait for refresh.grace after going \
+             missing, or wait for the interval of refresh.policy. The first is due in {}, at {} UTC. Use --set refresh.shortest=0 to revisit at once.",
             span(settings.shortest * 86_400.0),
             span(at.since(now) as f64 / 1000.0),
             moment(at),
         ),
-        Some(_) => "No page was due: no visit has a crawl value above 0 yet. See `suidao refresh --plan`.".to_owned(),
+        Some(_) => "No page is due: no visit has a crawl value above 0 yet. See `suidao refresh --plan`.".to_owned(),
     }
 }
 

@@ -277,7 +277,7 @@ impl Run<'_> {
             stop => stop.reason(),
         };
         let end = format!(
-            "\n{why} {} fetched from {}, {} queued, {} failed, {} skipped by crawl policy; {:.0} pages/s.\n{}",
+            "\n{why} {} fetched from {}, {} queued, {} failed, {} skipped; {:.0} pages/s.\n{}",
             count(report.progress.pages as usize, "page", "pages"),
             count(report.progress.hosts_visited as usize, "host", "hosts"),
             count(report.progress.queued as usize, "URL", "URLs"),

@@ -120,7 +120,7 @@ struct TestArgs {
     /// Folder of .html, .htm and .txt files
     #[arg(long, value_name = "DIR")]
     pages: PathBuf,
-    /// Labels: path within the folder (or URL), a tab, and 1 (on topic) or 0, such as labels.tsv of `suidao label`
+    /// Labels: path within the folder (or URL), a tab, and 1 or yes (on topic), 0 or no; labels.tsv of `suidao label` works
     #[arg(long, value_name = "TSV")]
     labels: Option<PathBuf>,
 }

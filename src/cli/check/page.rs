@@ -76,7 +76,7 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
             }
             let page = saved(&args.page, args.url.as_deref())?;
             if args.url.is_none() && !verbosity.quiet {
-                errln!("warning: no --url: http://localhost/ is assumed; the URL affects links, dates and scores");
+                errln!("warning: no --url given, using http://localhost/; the URL affects links, dates and scores");
             }
             page
         }

@@ -118,8 +118,9 @@ impl CompareArgs {
                         "{file} already sets lexicon, seeds and truth of each task; leave out -m, -s, --truth, --exclude and --layers"
                     );
                 }
-                let text = std::fs::read_to_string(file)
-                    .with_context(|| format!("cannot read {file}; give a comparison file, or a web such as world:"))?;
+                let text = std::fs::read_to_string(file).with_context(|| {
+                    format!("cannot read {file}; give a comparison file, or a web such as hosts:DIR")
+                })?;
                 let plan = Plan::parse(&text).with_context(|| format!("invalid comparison file {file}"))?;
                 (plan, Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
             }

@@ -156,6 +156,11 @@ fn list(report: &CrawlReport, ids: &[UrlId]) -> String {
 pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),
+        (_, Exploration::Failed(_)) if report.progress.pages == 0 => format!(
+            "The first page of {} cannot be read; {} gives the reason.",
+            args.forum,
+            args.output.join("skipped.csv").display()
+        ),
         (_, Exploration::Failed(why)) => format!("{} is not recognised as a forum: {why}.", args.forum),
         (Some(stop), _) if !matches!(stop, Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::BudgetSpent) => {
             stop.advice()

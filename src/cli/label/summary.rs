@@ -96,7 +96,7 @@ impl LabelSummary {
             return out + "\ngive the lexicon with -m to get suggested changes of its terms\n";
         };
         for (what, words) in [
-            ("terms to weigh less or delete (frequent in pages accepted wrongly)", &told.lower),
+            ("terms to reduce or delete (frequent in wrongly accepted pages)", &told.lower),
             ("words to add (frequent in relevant pages)", &told.add),
         ] {
             let _ = writeln!(out, "\n{what}");

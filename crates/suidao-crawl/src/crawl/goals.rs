@@ -58,6 +58,8 @@ impl StopConditions {
                 set(&mut self.minutes, value.parse().map_err(|_| format!("{value} is not a number; {ways}"))?)
             }
             ("harvest", "<") => set(&mut self.harvest, Exhaustion::parse(value)?),
+            ("harvest", _) => Err(format!("harvest takes <, not =; {ways}")),
+            ("pages" | "relevant" | "bytes" | "minutes", _) => Err(format!("{key} takes =, not <; {ways}")),
             _ => Err(format!("unknown condition; {ways}")),
         }
     }

@@ -7,7 +7,7 @@ use super::words::{self, SectionWords};
 
 /// An unknown language name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown language {0:?}; use a code such as zh, en or one of {known}", known = all())]
+#[error("unknown language {0:?}; use a code such as zh or en, one of {known}", known = all())]
 pub struct UnknownLanguage(String);
 
 /// Characters to analyze.

@@ -336,7 +336,12 @@ impl fmt::Display for UrlHistory {
         }
         let links = self.scored_links();
         if !links.is_empty() {
-            writeln!(out, "scored links to it, best first: {}", links.len())?;
+            let links = links.len();
+            writeln!(
+                out,
+                "{links} scored {} to it, highest priority first:",
+                if links == 1 { "link" } else { "links" }
+            )?;
         }
         for Linked { page: on, link, is_added } in links.iter().take(MOST_LINKS) {
             let [anchor, context, url] = [link.scores.anchor, link.scores.context, link.scores.url];
@@ -346,7 +351,7 @@ impl fmt::Display for UrlHistory {
             };
             writeln!(
                 out,
-                "  {:.3} (anchor {:.3}, context {:.3}, URL {:.0}); {verdict}; {}",
+                "  score {:.3} (anchor {:.3}, context {:.3}, URL {:.0}); {verdict}; {}",
                 link.relevance.get(),
                 anchor.get(),
                 context.get(),
@@ -513,7 +518,7 @@ mod tests {
         assert_eq!(order[..5], ["32", "33", "31", "0", "1"]);
         assert_eq!(order.last(), Some(&"30"), "dropped links come last");
         let (brief, detailed) = (history.to_string(), format!("{history:#}"));
-        assert!(brief.contains("scored links to it, best first: 24\n  0.800 ("), "{brief}");
+        assert!(brief.contains("24 scored links to it, highest priority first:\n  score 0.800 ("), "{brief}");
         assert!(brief.contains("  and 14 more (`suidao why --json` lists all)\n"), "{brief}");
         assert!(!brief.contains("queue") && detailed.contains("queue 0, k "), "{brief}");
     }

@@ -76,7 +76,7 @@ pub(super) fn text(view: &CrawlMonitor, glance: Option<&StatusSnapshot>) -> Resu
             all.register(name, help, gauge(count));
         }
         let refused = overview.refusals.iter().map(|(reason, count)| (reason_name(*reason), *count));
-        all.register("skipped_urls", "URLs skipped by crawl policy, by first reason", counters("reason", refused));
+        all.register("skipped_urls", "URLs skipped, by first reason", counters("reason", refused));
         let hosts = overview.hosts;
         let states = [
             ("asked", hosts.asked),

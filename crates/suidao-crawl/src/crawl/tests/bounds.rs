@@ -1,6 +1,7 @@
 //! Limits that hold whatever the web answers: requests, consecutive soft 404s, ports, and the scheme of a seed.
 
 use super::*;
+use crate::revisit::settings::RefreshSettings;
 
 fn drive_from(
     conditions: CrawlSettings,
@@ -166,4 +167,28 @@ fn pages_set_a_limit_of_requests_where_none_is_given() {
     assert_eq!(most(Some(40), Some(9), Some(40)), Some(9));
     assert_eq!(most(None, None, None), None);
     assert_eq!(most(None, None, Some(u64::MAX)), Some(u64::MAX));
+}
+
+#[test]
+fn a_request_for_a_page_that_cannot_exist_counts_against_a_round() {
+    let budget = Budget::Round { requests: Some(9), seconds: None };
+    let refresh = Some(Refresh { settings: RefreshSettings::default(), budget });
+    let mut crawl = Crawl::new(CrawlSettings { refresh, ..at_once() }, Box::new(BreadthFirst));
+    crawl.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
+    crawl.begin_refresh(Millis(0)).expect("no round is active");
+    let mut counts = Vec::new();
+    let host = HostId(0);
+    let down = Failure { kind: FailureKind::Timeout, retry_after: None };
+    let overloaded = Failure { kind: FailureKind::Status(404), retry_after: None };
+    for step in [
+        TrapStep::Soft404Probe { host, answer: None, pages: Vec::new() },
+        TrapStep::Unanswered { host, failure: overloaded },
+        TrapStep::Unanswered { host, failure: down },
+        TrapStep::Session { host, name: "sid".to_owned() },
+    ] {
+        crawl.restore(&Batch { at: Millis(1), latency: None, events: vec![Event::Trap(Box::new(step))] });
+        let round = crawl.state.refreshing.as_ref().unwrap().round.unwrap();
+        counts.push((round.spent.all, round.unanswered));
+    }
+    assert_eq!(counts, [(1, 0), (2, 0), (2, 1), (2, 1)]);
 }
