@@ -161,14 +161,14 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
         CrawlDirectory::new(directory),
     );
     let every = (number("SUIDAO_PAGES", 1_000_000) / LINES).max(1);
-    let (mut told, mut answered) = (0, false);
+    let (mut result, mut answered) = (0, false);
     let say = |line: String| {
         println!("{line}");
         let _ = std::io::stdout().flush();
     };
     let tell = |news: News| match news {
         News::Ready { progress, .. } => {
-            told = progress.pages / every;
+            result = progress.pages / every;
             say(format!("ready {}", progress.pages));
         }
         News::Seeded { .. } | News::Waiting(..) => {}
@@ -177,8 +177,8 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
                 answered = true;
                 say("first".to_owned());
             }
-            if progress.pages / every > told {
-                told = progress.pages / every;
+            if progress.pages / every > result {
+                result = progress.pages / every;
                 let memory = process::resident() >> 20;
                 let (relevant, known, hosts) = (progress.relevant, progress.known, progress.hosts_visited);
                 say(format!("at {} {relevant} {known} {hosts} {memory}", progress.pages));

@@ -92,7 +92,7 @@ fn main() {
 }
 
 fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Selection, out: &Path) {
-    let export = Export { store, catalogue, selection, tell: &|| {} };
+    let export = Export { store, catalogue, selection, progress: &|| {} };
     let to = |name: &str| Output::file(out.join(name));
     match format {
         "jsonl" => drop(jsonl::write(&export, &to("x.jsonl"), &DocumentFields::without_links()).expect("jsonl")),
@@ -177,7 +177,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
 }
 
 fn unpacked(store: &Store, catalogue: &Catalogue, selection: &Selection) -> u64 {
-    let export = Export { store, catalogue, selection, tell: &|| {} };
+    let export = Export { store, catalogue, selection, progress: &|| {} };
     let mut bytes = 0;
     export
         .each(

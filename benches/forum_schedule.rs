@@ -193,7 +193,7 @@ fn cases(seed: u64, cv: f64) -> Vec<Case> {
     let mut cases = Vec::new();
     for (window, (first, _)) in WINDOWS.iter().enumerate() {
         let [before, during] = windows(&spec, *first);
-        let said = BoardPosts::of(&activity, &during);
+        let text = BoardPosts::of(&activity, &during);
         let even = Planner::new(&vec![BoardStatistics::default(); BOARDS], Horizon::Day);
         for horizon in HORIZONS {
             let plans = Plans::of(&statistics(&activity, &before), horizon);
@@ -205,7 +205,7 @@ fn cases(seed: u64, cv: f64) -> Vec<Case> {
                         method => plans.planner.plan(per_day, ScheduleMethod::ALL[method], importance),
                     };
                     let waits: [_; NAMES.len()] =
-                        std::array::from_fn(|schedule| said.waits(&plan(schedule), weights, horizon));
+                        std::array::from_fn(|schedule| text.waits(&plan(schedule), weights, horizon));
                     cases.push(Case {
                         cv,
                         window,

@@ -112,7 +112,7 @@ fn machine(known: u64) {
         let begun = Instant::now();
         crawl.settle(
             ticket,
-            FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None },
+            FetchOutcome::Page { status: 200, page: Box::new(page), page_view: None, validators: None },
             ResponseMeta::default(),
             Millis(number),
         );

@@ -205,7 +205,7 @@ fn read_page(topic: &Topic, body: &[u8]) {
 
 fn read_forum(topic: &Topic, body: &[u8]) {
     let answer = fetched("forum-2-1.html", "text/html; charset=utf-8", body);
-    let wanted = FetchKind::Forum(UrlId(0), ForumAnalysis { lens: Arc::default(), at: Millis(1_600_000_000_000) });
+    let wanted = FetchKind::Forum(UrlId(0), ForumAnalysis { profile: Arc::default(), at: Millis(1_600_000_000_000) });
     drop(outcome(&wanted, Ok(&answer), None, topic, "suidao"));
     drop(posts_of(&answer, Some(0), Millis(0)));
 }

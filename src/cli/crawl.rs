@@ -97,7 +97,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
     let mut screen = Screen::new(verbosity, args.json, job.config.goals());
-    let report = args.operating.run(&job, verbosity, |news| screen.tell(news));
+    let report = args.operating.run(&job, verbosity, |news| screen.report(news));
     screen.clear();
     let report = report?;
     let summary = keep_summary(&job.directory, summary(&job, &report))?;
@@ -296,7 +296,7 @@ pub fn traps_in_words(refusals: &BTreeMap<SkipReason, u64>, traps: &TrapCounts) 
     if !refused.is_empty() {
         lines += &format!("Skipped: {}.\n", most_first(refused));
     }
-    let told: Vec<String> = [
+    let message: Vec<String> = [
         (traps.near_duplicates, "duplicate page", "duplicate pages"),
         (traps.soft_404, "soft 404", "soft 404s"),
         (traps.session_parameters, "session parameter", "session parameters"),
@@ -307,8 +307,8 @@ pub fn traps_in_words(refusals: &BTreeMap<SkipReason, u64>, traps: &TrapCounts) 
     .filter(|(number, ..)| *number > 0)
     .map(|(number, one, many)| count(number as usize, one, many))
     .collect();
-    if !told.is_empty() {
-        lines += &format!("Traps: {}.\n", told.join(", "));
+    if !message.is_empty() {
+        lines += &format!("Traps: {}.\n", message.join(", "));
     }
     lines
 }

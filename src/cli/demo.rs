@@ -78,7 +78,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     say(&format!(
         "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), on {} blogs.",
         world.spec().hosts,
-        thousands(world.spec().pages as u64),
+        thousands(world.spec().pages),
         world.relevant(),
         world.islands(),
     ));
@@ -104,7 +104,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         let directory = CrawlDirectory::new(root.join(strategy.to_string()));
         let job = Job::new(Arc::clone(&topic), world.seeds(), config, directory);
         let mut screen = Screen::new(verbosity, false, job.config.goals());
-        let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
+        let report = live::run(&job, |news| screen.report(&news), super::crawl::interrupted());
         screen.clear();
         let report = report.with_context(|| format!("the demo crawl with {name} failed"))?;
         if report.stop.is_none() {
@@ -114,7 +114,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         let output = Output::file(root.join(format!("{strategy}.jsonl.gz")));
         let catalogue = Catalogue::read(&store)?;
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
         jsonl::write(&export, &output, &DocumentFields::without_links())?;
         let (relevant, islands) = truth(&world, &store)?;
         rows.push(Row { name: strategy, strategy: name, report, relevant, islands });

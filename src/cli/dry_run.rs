@@ -76,7 +76,7 @@ pub fn show(
             outln!("{}", json!({ "seed": seed, "skip_reason": refusal, "why": refusal.map(SkipReason::why) }));
         }
         for (rank, request) in requests.iter().enumerate() {
-            outln!("{}", number::plain(told(rank + 1, request, &from, false).1));
+            outln!("{}", number::plain(describe(rank + 1, request, &from, false).1));
         }
         outln!(
             "{}",
@@ -114,7 +114,7 @@ pub fn show(
     }
     outln!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
     for (rank, request) in requests.iter().enumerate() {
-        outln!("# {}", told(rank + 1, request, &from, options.detailed).0);
+        outln!("# {}", describe(rank + 1, request, &from, options.detailed).0);
     }
     match stop {
         Some(Stop::FrontierEmpty) => outln!("# then only links found on these pages"),
@@ -127,17 +127,17 @@ pub fn show(
 }
 
 /// A request for people and for programs.
-fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detailed: bool) -> (String, Value) {
+fn describe(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detailed: bool) -> (String, Value) {
     let Rehearsed { after, url, turn } = request;
-    let (said, mut value) = match turn {
+    let (text, mut value) = match turn {
         SimulatedStep::Absent => {
             (format!("{url}  (to see how the host answers for a missing page)"), json!({ "soft_404_probe": url }))
         }
         SimulatedStep::Robots => (format!("{url}  (robots.txt comes first)"), json!({ "robots": url })),
-        SimulatedStep::Page(id, place) => {
+        SimulatedStep::Page(id, position) => {
             let found = from(*id);
-            let said = format!("{url}  ({}; {found})", in_words(*place, detailed));
-            (said, json!({ "page": url, "queued_as": place, "origin": found }))
+            let text = format!("{url}  ({}; {found})", in_words(*position, detailed));
+            (text, json!({ "page": url, "queued_as": position, "origin": found }))
         }
         SimulatedStep::Refused(_, reason) => {
             let why = reason.why();
@@ -145,14 +145,14 @@ fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detail
         }
     };
     (value["rank"], value["after_ms"]) = (json!(rank), json!(after));
-    (format!("{rank:>4} {:>7.1} s  {said}", *after as f64 / 1_000.0), value)
+    (format!("{rank:>4} {:>7.1} s  {text}", *after as f64 / 1_000.0), value)
 }
 
-fn in_words(place: QueueEntry, detailed: bool) -> String {
-    let queue = match place.path.k {
+fn in_words(position: QueueEntry, detailed: bool) -> String {
+    let queue = match position.path.k {
         _ if !detailed => String::new(),
-        TunnelBudget::Unbounded => format!("queue {}, k ∞, ", place.queue.0),
-        TunnelBudget::Left(left) => format!("queue {}, k {left}, ", place.queue.0),
+        TunnelBudget::Unbounded => format!("queue {}, k ∞, ", position.queue.0),
+        TunnelBudget::Left(left) => format!("queue {}, k {left}, ", position.queue.0),
     };
-    format!("priority {:.3}, {queue}depth {}", place.priority.get(), place.path.depth)
+    format!("priority {:.3}, {queue}depth {}", position.priority.get(), position.path.depth)
 }

@@ -64,7 +64,7 @@ impl Engine {
 
 pub struct ExportResult {
     /// A message for the user.
-    pub said: String,
+    pub summary: String,
     /// Ids of pages that the server has rejected.
     pub rejected: Vec<String>,
 }
@@ -122,13 +122,13 @@ pub fn write(
             })?;
         }
     }
-    let place = super::export::place(output);
+    let destination = super::export::destination(output);
     let gone = match retired.len() {
         0 => String::new(),
         gone => format!(", with {gone} deletions"),
     };
     let pages = count(done.pages as usize, "page", "pages");
-    Ok(ExportResult { said: format!("Wrote {pages} to {place}{gone}"), rejected: Vec::new() })
+    Ok(ExportResult { summary: format!("Wrote {pages} to {destination}{gone}"), rejected: Vec::new() })
 }
 
 /// Additional files: ending of the name, and content.
@@ -244,12 +244,12 @@ fn push(
     }
     let rejected = push.finish()?;
     let taken = pages.saturating_sub(rejected.len() as u64);
-    let mut said = format!("Sent {taken} pages to {}", target.shown());
+    let mut summary = format!("Sent {taken} pages to {}", target.shown());
     if !wanted.retired.is_empty() {
-        said += &format!(", deleted {}", wanted.retired.len());
+        summary += &format!(", deleted {}", wanted.retired.len());
     }
     if let Some((_, reason)) = rejected.first() {
-        said += &format!("\n{} rejected; first reason: {reason}", rejected.len());
+        summary += &format!("\n{} rejected; first reason: {reason}", rejected.len());
         if !export.store.is_read_only() {
             let exports = export.store.directory().exports();
             own::check_directory(&exports)?;
@@ -259,10 +259,10 @@ fn push(
                 let line = |(id, reason): &(String, String)| serde_json::json!({ "id": id, "reason": reason });
                 Ok(rejected.iter().try_for_each(|rejected| writeln!(out, "{}", line(rejected)))?)
             })?;
-            said += &format!("; all listed in {}", path.display());
+            summary += &format!("; all listed in {}", path.display());
         }
     }
-    Ok(ExportResult { said, rejected: rejected.into_iter().map(|(id, _)| id).collect() })
+    Ok(ExportResult { summary, rejected: rejected.into_iter().map(|(id, _)| id).collect() })
 }
 
 /// Ends the stream and stores the error, because the stream's error type has only files and stores.

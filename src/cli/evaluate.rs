@@ -135,7 +135,7 @@ impl Crawl {
         let relevant = |page: u64| judged.get(page as usize).copied().flatten() == Some(true);
         let counts = |page: u64| judged.get(page as usize).copied().flatten().is_some();
         let mut hit = vec![false; judged.len()];
-        let mut told = Vec::new();
+        let mut result = Vec::new();
         for query in queries {
             let mut of = OfQuery { query: query.clone(), hits: 0, relevant_hits: 0, at_ten: None };
             for found in index.matching(query)?.iter().filter(|found| counts(found.page)) {
@@ -146,12 +146,12 @@ impl Crawl {
                 }
             }
             of.at_ten = at_ten(&index, query, counts, relevant)?;
-            told.push(of);
+            result.push(of);
         }
         let pages = judged.iter().zip(hit);
         let pages = pages.filter_map(|(judged, hit)| judged.map(|relevant| Collected { relevant, hit })).collect();
         let name = directory.display().to_string();
-        Ok(Self { name, strategy: store.meta().strategy.clone(), pages, queries: told })
+        Ok(Self { name, strategy: store.meta().strategy.clone(), pages, queries: result })
     }
 }
 

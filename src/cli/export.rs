@@ -146,7 +146,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     let bar = progress(wanted.selection.pages, verbosity);
     let tell = || bar.inc(1);
-    let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
+    let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, progress: &tell };
     let done = match (&to.engine, &args.output) {
         (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields.as_ref()),
         (None, Some(output)) => {
@@ -156,14 +156,14 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         (None, None) => bail!("--output is missing; give the file to write"),
     };
     bar.finish_and_clear();
-    let ExportResult { mut said, rejected } = done?;
+    let ExportResult { mut summary, rejected } = done?;
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
-        said += &engines::write_retired(args, &export, &wanted)?;
+        summary += &engines::write_retired(args, &export, &wanted)?;
     }
     let beside: Vec<_> = outfiles::beside(args).into_iter().filter(|path| path.is_file()).collect();
     if args.format != Format::Index && !beside.is_empty() {
         let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
-        said += &format!("\nAlso wrote {}", names.join(", "));
+        summary += &format!("\nAlso wrote {}", names.join(", "));
     }
     if !matches!(args.since, Some(SinceFlag::Day(_))) {
         let finished = Finished {
@@ -175,14 +175,14 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         };
         let held = engines::without(&export, wanted.all, &rejected)?;
         if store.is_read_only() {
-            said +=
+            summary +=
                 &format!("\n{} is read-only, so --since last cannot refer to this export", directory.root().display());
         } else {
             export_state::remember(&directory, &to.name, &finished, &catalogue, &held)?;
         }
     }
     if !verbosity.quiet {
-        errln!("{said}");
+        errln!("{summary}");
         for (reason, pages) in &wanted.selection.left_out {
             errln!("{} excluded: {reason}", thousands(*pages));
         }
@@ -223,12 +223,12 @@ fn file(
             bail!("a graph is three files; give -o FILE.graphml and leave out --shard-size")
         }
         Format::Graph => graph::write(export, &output.path)?,
-        Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
+        Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.progress)?,
         // The other formats are for servers.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(DocumentFields::without_links))?,
     };
     let pages = count(done.pages as usize, "page", "pages");
-    Ok(ExportResult { said: format!("Wrote {pages} to {}", place(&output.path)), rejected: Vec::new() })
+    Ok(ExportResult { summary: format!("Wrote {pages} to {}", destination(&output.path)), rejected: Vec::new() })
 }
 
 struct Destination {
@@ -245,7 +245,7 @@ impl Destination {
         let engine = Engine::of(args)?;
         let shown = match (&engine, &args.output) {
             (Some(Engine::EsBulk { push: Some(target), .. }), _) => target.shown(),
-            (_, Some(output)) => place(output),
+            (_, Some(output)) => destination(output),
             (_, None) => bail!("--output is missing; give the file to write"),
         };
         let name = match &engine {
@@ -257,7 +257,7 @@ impl Destination {
 }
 
 /// The name of an output for messages.
-pub fn place(output: &Path) -> String {
+pub fn destination(output: &Path) -> String {
     if output == Path::new("-") { "standard output".to_owned() } else { output.display().to_string() }
 }
 

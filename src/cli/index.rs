@@ -12,14 +12,14 @@ use suidao::store::{CrawlDirectory, Store, StoreError, own};
 use super::Verbosity;
 use super::export::progress;
 
-pub fn place(directory: &Path) -> PathBuf {
+pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")
 }
 
 /// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While a crawl runs there, the
 /// existing one is used.
 pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
-    let mut path = place(directory);
+    let mut path = index_directory(directory);
     own::check_below(&path, |_| true)?;
     let mut there = Index::open(&path);
     let store = match Store::open(&CrawlDirectory::new(directory)) {
@@ -60,12 +60,12 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
     }
     let selection = Filter::default().select(&catalogue);
     if !verbosity.quiet {
-        let place = if store.is_read_only() {
+        let where_to = if store.is_read_only() {
             format!(" in {} ({} is read-only)", path.display(), directory.display())
         } else {
             String::new()
         };
-        errln!("{state} ({}){place}", count(selection.pages as usize, "page", "pages"));
+        errln!("{state} ({}){where_to}", count(selection.pages as usize, "page", "pages"));
     }
     let bar = progress(selection.pages, verbosity);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));
@@ -83,13 +83,13 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
 fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
     let real = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let named = format!("{}\n{}", real.display(), store.meta().created.0);
-    let place = users_cache().map(|users| users.join("index").join(format!("{:016x}", export_state::digest(&named))));
-    if let Some(place) = place
-        && let Some(above) = place.parent()
+    let path = users_cache().map(|users| users.join("index").join(format!("{:016x}", export_state::digest(&named))));
+    if let Some(path) = path
+        && let Some(above) = path.parent()
         && std::fs::create_dir_all(above).is_ok()
         && tempfile::tempfile_in(above).is_ok()
     {
-        return Ok((place, None));
+        return Ok((path, None));
     }
     let temporary =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;

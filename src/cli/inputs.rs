@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_name_is_a_seed_and_all_that_cannot_be_read_is_told() {
+    fn a_host_name_is_a_seed_and_all_that_cannot_be_read_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("seeds.txt");
         let read = |text: &str| {
@@ -134,10 +134,10 @@ mod tests {
         ];
         assert_eq!(read("example.org\nB.example.cn:8080/x?y=1 a remark\n").unwrap(), both);
         assert_eq!(read("http://a.cn/\n").unwrap(), ["http://a.cn/"]);
-        let told =
+        let message =
             read("http://a.cn/\nindex.html\n# fine\nme@example.org\nftp://a.cn/\nlocalhost\n").unwrap_err().to_string();
         for line in ["line 2: index.html", "line 4: me@example.org", "line 5: ftp://a.cn/", "line 6: localhost"] {
-            assert!(told.contains(line), "{told}");
+            assert!(message.contains(line), "{message}");
         }
         let many = read(&"x\n".repeat(30)).unwrap_err().to_string();
         assert!(many.contains("line 20") && !many.contains("line 21") && many.contains("and 10 more lines"), "{many}");

@@ -31,14 +31,14 @@ pub enum LogSource {
 
 /// Starts logging, and appends to an existing file. Only the first call counts. Fails if the file cannot be opened or is
 /// not suitable.
-pub fn open(path: &Path, place: LogSource, settings: &Log) -> Result<(), StoreError> {
+pub fn open(path: &Path, source: LogSource, settings: &Log) -> Result<(), StoreError> {
     let level = match settings.level {
         LogLevel::Off => return Ok(()),
         LogLevel::Error => LevelFilter::ERROR,
         LogLevel::Warn => LevelFilter::WARN,
         LogLevel::Info => LevelFilter::INFO,
     };
-    let file = Rotating::open(path, place, settings.max_size, settings.files)?;
+    let file = Rotating::open(path, source, settings.max_size, settings.files)?;
     let _ = JOURNAL.set((level, Mutex::new(file)));
     Ok(())
 }
@@ -73,7 +73,7 @@ impl Write for Line {
 /// A file that is renamed to `NAME.1` when it is full, `NAME.1` to `NAME.2` and so on; the last is deleted.
 struct Rotating {
     path: PathBuf,
-    place: LogSource,
+    source: LogSource,
     /// Devices and pipes are not rotated.
     is_plain: bool,
     /// `None` while it cannot be opened.
@@ -84,17 +84,17 @@ struct Rotating {
 }
 
 impl Rotating {
-    fn open(path: &Path, place: LogSource, most: u64, files: u32) -> Result<Self, StoreError> {
+    fn open(path: &Path, source: LogSource, most: u64, files: u32) -> Result<Self, StoreError> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            if place == LogSource::Kept {
+            if source == LogSource::Kept {
                 own::check_directory(parent)?;
             }
             fs::create_dir_all(parent).map_err(StoreError::io(parent, "make the directory"))?;
         }
-        let file = append(path, place)?;
+        let file = append(path, source)?;
         let about = file.metadata().map_err(StoreError::io(path, "look at it"))?;
         let (is_plain, size) = (about.is_file(), about.len());
-        Ok(Self { path: path.to_owned(), place, is_plain, file: Some(file), size, most, files })
+        Ok(Self { path: path.to_owned(), source, is_plain, file: Some(file), size, most, files })
     }
 
     /// Writes a line, or drops it if the disk fails: nothing waits for a log.
@@ -103,7 +103,7 @@ impl Rotating {
             self.turn();
         }
         if self.file.is_none() {
-            self.file = append(&self.path, self.place).ok();
+            self.file = append(&self.path, self.source).ok();
         }
         if let Some(file) = &mut self.file
             && file.write_all(line).is_ok()
@@ -125,7 +125,7 @@ impl Rotating {
         }
         let moved = if self.files > 1 { fs::rename(&self.path, numbered(1)) } else { fs::remove_file(&self.path) };
         if moved.is_err() {
-            let _ = append(&self.path, self.place)
+            let _ = append(&self.path, self.source)
                 .and_then(|file| file.set_len(0).map_err(StoreError::io(&self.path, "write it")));
         }
         self.size = 0;
@@ -133,10 +133,10 @@ impl Rotating {
 }
 
 /// Opens a log for appending.
-fn append(path: &Path, place: LogSource) -> Result<File, StoreError> {
+fn append(path: &Path, source: LogSource) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     let options = options.create(true).append(true);
-    match place {
+    match source {
         LogSource::Named => options.open(path).map_err(StoreError::io(path, "open it")),
         LogSource::Kept => own::open(path, options),
     }

@@ -117,13 +117,13 @@ pub enum Exit {
 
 /// Parses the arguments, runs the verb, prints an error, and returns the exit code.
 pub fn main() -> ExitCode {
-    terminal::tell_panics();
+    terminal::report_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(told) => {
+        Err(result) => {
             // Help and version are not errors; clap chooses the stream.
-            let code = if told.use_stderr() { 2 } else { 0 };
-            terminal::usage(&told, Cli::try_parse_from);
+            let code = if result.use_stderr() { 2 } else { 0 };
+            terminal::usage(&result, Cli::try_parse_from);
             return ExitCode::from(code);
         }
     };

@@ -87,7 +87,7 @@ impl OperatingArgs {
         let mut operation = self.begin(&job.config, &job.directory, verbosity)?;
         let view = operation.view.clone();
         let tell = |news: News| {
-            operation.tell(&news);
+            operation.report(&news);
             tell(&news);
         };
         Ok(live::run_in_view(job, view.as_ref(), tell, interrupted())?)
@@ -121,7 +121,7 @@ impl OperatingArgs {
 }
 
 impl Operation {
-    fn tell(&mut self, news: &News) {
+    fn report(&mut self, news: &News) {
         if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
             && let Err(error) = journal::open(&path, journal::LogSource::Kept, &self.config.log)
         {

@@ -79,7 +79,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     args.conditions.remind(&config, verbosity);
     let job = Job { refresh: Some(budget), ..Job::new(Arc::new(topic), Vec::new(), config, directory) };
     let mut screen = Screen::new(verbosity, args.json, StopConditions::default());
-    let report = args.operating.run(&job, verbosity, |news| screen.tell(news));
+    let report = args.operating.run(&job, verbosity, |news| screen.report(news));
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;

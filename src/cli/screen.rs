@@ -21,7 +21,7 @@ pub struct Screen {
     lines: bool,
     json: bool,
     begun: Instant,
-    told: Instant,
+    reported: Instant,
     before: Progress,
     resumed: bool,
     goals: StopConditions,
@@ -57,7 +57,7 @@ impl Screen {
             bar,
             json,
             begun: now,
-            told: now,
+            reported: now,
             before: Progress::default(),
             resumed: false,
             goals,
@@ -65,7 +65,7 @@ impl Screen {
         }
     }
 
-    pub fn tell(&mut self, news: &News) {
+    pub fn report(&mut self, news: &News) {
         match news {
             News::Ready { resumed, progress } => {
                 (self.before, self.resumed) = (*progress, *resumed);
@@ -93,9 +93,9 @@ impl Screen {
                 }
             }
             News::Waiting(waits, now) => {
-                if let Some(told) = waiting(waits, *now).filter(|_| self.lines || self.bar.is_some()) {
-                    self.told = clock();
-                    self.say(&told);
+                if let Some(text) = waiting(waits, *now).filter(|_| self.lines || self.bar.is_some()) {
+                    self.reported = clock();
+                    self.say(&text);
                 }
             }
         }
@@ -111,8 +111,8 @@ impl Screen {
         if let Some(bar) = &self.bar {
             bar.set_position(pages);
             bar.set_message(state(self));
-        } else if self.lines && self.told.elapsed() >= LINE_EVERY {
-            self.told = clock();
+        } else if self.lines && self.reported.elapsed() >= LINE_EVERY {
+            self.reported = clock();
             let elapsed = span(self.begun.elapsed().as_secs_f64());
             errln!("{} pages  {elapsed}  {}", thousands(pages), state(self));
         }
@@ -161,9 +161,13 @@ fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let mut told = Vec::new();
+    let mut result = Vec::new();
     if !waits.asked.is_empty() {
-        told.push(format!("for an answer from {}{}", waits.asked.join(", "), more(waits.all_asked, waits.asked.len())));
+        result.push(format!(
+            "for an answer from {}{}",
+            waits.asked.join(", "),
+            more(waits.all_asked, waits.asked.len())
+        ));
     }
     if !waits.failing.is_empty() {
         let named: Vec<String> = waits
@@ -171,12 +175,12 @@ fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
             .iter()
             .map(|(host, why, at)| format!("{host} ({why}; next attempt in {} s)", seconds(*at)))
             .collect();
-        told.push(format!("to retry {}{}", named.join(", "), more(waits.all_failing, waits.failing.len())));
+        result.push(format!("to retry {}{}", named.join(", "), more(waits.all_failing, waits.failing.len())));
     }
-    if let Some((host, at)) = waits.resting.as_ref().filter(|_| told.is_empty()) {
-        told.push(format!("{} s before the next request to {host} (politeness delay)", seconds(*at)));
+    if let Some((host, at)) = waits.resting.as_ref().filter(|_| result.is_empty()) {
+        result.push(format!("{} s before the next request to {host} (politeness delay)", seconds(*at)));
     }
-    (!told.is_empty()).then(|| format!("waiting {}", told.join("; ")))
+    (!result.is_empty()).then(|| format!("waiting {}", result.join("; ")))
 }
 
 /// Passes the events of a batch, each as a line of JSON with its time.

@@ -146,17 +146,17 @@ pub fn fields() -> impl for<'a> FormatFields<'a> + 'static {
 
 /// Prints clap's message. clap repeats arguments, so they are escaped before it parses them again; the colours are its
 /// own.
-pub fn usage<T>(told: &clap::Error, parse: impl Fn(Vec<String>) -> Result<T, clap::Error>) {
+pub fn usage<T>(result: &clap::Error, parse: impl Fn(Vec<String>) -> Result<T, clap::Error>) {
     let typed = std::env::args_os().map(|word| visible::line(&word.to_string_lossy()).into_owned());
     match parse(typed.collect()) {
-        Err(again) if again.kind() == told.kind() => drop(again.print()),
+        Err(again) if again.kind() == result.kind() => drop(again.print()),
         // The escaped arguments no longer cause the error.
-        _ => errln!("{}", told.to_string().trim_end()),
+        _ => errln!("{}", result.to_string().trim_end()),
     }
 }
 
 /// Prints panics here too, because they may contain text of pages.
-pub fn tell_panics() {
+pub fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
         errln!("suidao: thread {} {panic}", thread.name().unwrap_or("(unnamed)"));

@@ -175,13 +175,13 @@ fn build(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     };
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !verbosity.quiet {
-        tell(&lexicon)?;
+        print(&lexicon)?;
         outln!("Wrote {}. Review it and delete off-topic terms.", args.output.display());
     }
     Ok(())
 }
 
-fn tell(lexicon: &Lexicon) -> Result<()> {
+fn print(lexicon: &Lexicon) -> Result<()> {
     let first =
         |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
     outln!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(&lexicon.terms));
@@ -326,7 +326,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, verbosity: Verbosity) -> Res
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
     let job = Job::new(topic, seeds, config, directory);
     let mut screen = Screen::new(verbosity, false, StopConditions::pages(job.seeds.len() as u64));
-    let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
+    let report = live::run(&job, |news| screen.report(&news), super::crawl::interrupted());
     screen.clear();
     let report = report.context("cannot fetch the sample pages")?;
     let (fetched, asked) = (report.progress.pages, job.seeds.len());

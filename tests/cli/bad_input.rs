@@ -269,9 +269,9 @@ fn a_directory_of_another_format() {
     run(crawl()).expect(0);
     let dir = stage.path("done");
     let meta = std::fs::read_to_string(dir.join("state/meta.json")).unwrap();
-    let former = meta.replacen("\"format\": 3", "\"format\": 1", 1);
-    assert_ne!(former, meta);
-    std::fs::write(dir.join("state/meta.json"), former).unwrap();
+    let previous = meta.replacen("\"format\": 3", "\"format\": 1", 1);
+    assert_ne!(previous, meta);
+    std::fs::write(dir.join("state/meta.json"), previous).unwrap();
     // Its configuration may have unknown keys, and its log cannot be read.
     std::fs::write(dir.join("state/config.toml"), "[crawl]\nbygone = 1\n").unwrap();
     let expected = &["meta.json", "format 1", "reads only format 3", "new crawl in another output directory"];

@@ -89,7 +89,7 @@ fn webs_are_named_on_the_command_line_too() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_runs() {
+fn what_is_wrong_is_reported_before_anything_runs() {
     let dir = stage();
     let path = |name: &str| dir.path().join(name);
     fs::write(path("line.toml"), "pages = 10\n[[task]]\nname = 'x'\nwebb = 'world:'\n").unwrap();

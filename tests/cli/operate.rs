@@ -25,7 +25,7 @@ fn summary(stage: &Stage, dir: &str) -> Value {
 const ALONE: [&str; 2] = ["--set", "crawl.in_flight=1"];
 
 #[test]
-fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
+fn a_crawl_stops_when_asked_and_the_same_command_knows_it_has() {
     let stage = stage();
     let towards = |dir: &str, goals: &[&str]| -> Ended {
         let goals = goals.iter().flat_map(|goal| ["--stop-when", goal]);
@@ -114,7 +114,7 @@ fn beside_the_log(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn a_dry_run_tells_what_the_crawl_then_does() {
+fn a_dry_run_lists_what_the_crawl_then_does() {
     let stage = stage();
     let settings = ["--strategy", "breadth-first", "--set", "crawl.in_flight=1"];
     let with = |more: &[&'static str]| settings.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
@@ -208,7 +208,7 @@ impl Watched {
 }
 
 #[test]
-fn a_running_crawl_can_be_looked_at() {
+fn a_running_crawl_can_be_inspected() {
     let watched = Watched::new();
     // Until every part of the page has something to show.
     while watched.get("/metrics").body.contains("suidao_up_to_date 0") || watched.metric("suidao_pages_total") < 40.0 {
@@ -361,7 +361,7 @@ fn browse(watched: &Watched) {
 }
 
 #[test]
-fn a_port_in_use_or_a_log_that_cannot_be_is_told_before_anything_is_fetched() {
+fn a_port_in_use_or_a_log_that_cannot_be_is_reported_before_anything_is_fetched() {
     let stage = stage();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
@@ -377,7 +377,7 @@ fn a_port_in_use_or_a_log_that_cannot_be_is_told_before_anything_is_fetched() {
 }
 
 #[test]
-fn a_crawl_logs_into_its_directory_or_where_it_is_told_to() {
+fn a_crawl_logs_into_its_directory_or_the_given_file() {
     let stage = stage();
     let password = "hush-hush";
     run(stage.crawl("crawl", &["--max-pages", "20"])).expect(0);

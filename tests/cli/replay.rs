@@ -160,7 +160,7 @@ fn a_crawl_replayed_is_the_crawl() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_told() {
+fn what_cannot_be_replayed_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
     folder(root);

@@ -180,10 +180,10 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
         if path.contains("smuggled") {
             tell("asked for what a smuggled answer links to".to_owned());
         }
-        if let Some(former) = last.insert(host, request) {
+        if let Some(previous) = last.insert(host, request) {
             // The server saw the previous request at its start, so the real pause is shorter than this one.
-            let pause = request.at - former.at;
-            let least = match (former.host.as_str(), former.path.as_str()) {
+            let pause = request.at - previous.at;
+            let least = match (previous.host.as_str(), previous.path.as_str()) {
                 ("too-many-requests.test", "/") => {
                     let before = of_page[&(host, "/")];
                     Duration::from_millis(if before <= 2 { 1000 } else { 50 })
@@ -195,7 +195,7 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
                 _ => DELAY,
             };
             if pause < least {
-                tell(format!("{path} was asked for {pause:?} after {}", former.path));
+                tell(format!("{path} was asked for {pause:?} after {}", previous.path));
             }
         }
         *of_host.entry(host).or_default() += 1;
@@ -288,7 +288,7 @@ fn everything_reads_back(out: &Path, log: &[Record], outcomes: &UrlOutcomes, dir
 
 /// What a proxy cannot show: names without an address, closed ports, private addresses.
 #[test]
-fn hosts_that_are_not_there_are_told() {
+fn hosts_that_are_not_there_are_reported() {
     let server = Misbehaving::start();
     let closed = format!("127.0.0.1:{}", unused_port());
     let dir = tempfile::tempdir().unwrap();

@@ -403,7 +403,7 @@ fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
 }
 
 #[test]
-fn who_discovers_nothing_fetches_no_new_page_and_is_told_when_the_first_is_due() {
+fn who_discovers_nothing_fetches_no_new_page_and_is_reported_when_the_first_is_due() {
     let mut run = Run::new(web());
     run.config.limits.pages = Some(60);
     run.crawl();

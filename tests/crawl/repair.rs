@@ -129,7 +129,7 @@ const DAMAGES: [Damage; 13] = [
 ];
 
 #[test]
-fn every_damage_is_told_cut_and_gone_on_from() {
+fn every_damage_is_reported_cut_and_gone_on_from() {
     let finished = Finished::new();
     let whole = finished.stage.path("whole");
     let before = snapshot(&whole);

@@ -554,8 +554,8 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
         ("http://a.test/kept", "--with-noindex"),
         ("http://a.test/zuqiu.pdf", "the file extension is not that of a page"),
     ] {
-        let said = why(url);
-        assert!(said.contains(expected), "{url}: {said}");
+        let stated = why(url);
+        assert!(stated.contains(expected), "{url}: {stated}");
     }
 }
 

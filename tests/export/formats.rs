@@ -217,7 +217,7 @@ fn a_killed_index_is_no_index() {
 }
 
 #[test]
-fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
+fn flags_that_a_format_has_no_use_for_are_reported_and_nothing_is_written() {
     let stage = crawled();
     let out = stage.path("out");
     let before = visible(&out);
@@ -261,9 +261,9 @@ fn has_all_posts(forum: &Forum, thread: usize, now: i64, document: &serde_json::
     let url = &document["url"];
     assert_eq!(posts.len(), truth.len(), "{url}");
     let bare = |text: &str| text.split_whitespace().collect::<String>();
-    for (number, (post, (posting, said))) in (1..).zip(posts.iter().zip(&truth)) {
+    for (number, (post, (posting, stated))) in (1..).zip(posts.iter().zip(&truth)) {
         assert_eq!(post["floor"], number, "{url}");
-        assert!(bare(post["text"].as_str().unwrap()).contains(&bare(said)), "{url}: {post}, said {said}");
+        assert!(bare(post["text"].as_str().unwrap()).contains(&bare(stated)), "{url}: {post}, said {stated}");
         let posted: jiff::Timestamp = post["posted"].as_str().unwrap().parse().unwrap();
         let off = posting.at - posted.as_second();
         assert!((0..86_400).contains(&off), "{url}: {post} is {off} seconds off");

@@ -190,7 +190,7 @@ fn a_push_that_was_broken_off_is_made_again() {
 }
 
 #[test]
-fn what_cannot_be_pushed_to_is_told() {
+fn what_cannot_be_pushed_to_is_reported() {
     let stage = crawled();
     for (address, code, expected) in [
         ("http://127.0.0.1:9/corpus", 1, "no progress"),

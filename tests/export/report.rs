@@ -76,8 +76,8 @@ fn answers_are_kept_taken_back_and_not_asked_again() {
         text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
     };
     let first = lines(&fs::read_to_string(&file).unwrap());
-    let said: Vec<&str> = first.iter().map(|line| line[1].as_str()).collect();
-    assert_eq!(said, ["yes", "yes"], "the no was taken back, the page then skipped");
+    let stated: Vec<&str> = first.iter().map(|line| line[1].as_str()).collect();
+    assert_eq!(stated, ["yes", "yes"], "the no was taken back, the page then skipped");
 
     let output = label(&stage, &"n\n".repeat(99), &["--pages", "20"]);
     assert!(output.status.success());

@@ -218,7 +218,7 @@ fn read(skin: Skin) -> Figures {
     let now = forum.spec().activity.start + 9 * DAY;
     let threads = forum.threads(now);
     let mut figures = Figures::default();
-    let lens = Arc::new(ForumProfile { offset: Some(forum.spec().activity.offset), ..ForumProfile::default() });
+    let profile = Arc::new(ForumProfile { offset: Some(forum.spec().activity.offset), ..ForumProfile::default() });
     let pages = pages(&forum, now);
     let shows = Shows::of(skin, &forum, &pages);
     for (kind, page) in pages {
@@ -228,7 +228,7 @@ fn read(skin: Skin) -> Figures {
         let seen = analyze(
             &page,
             &suidao::read::parse(&page),
-            &ForumAnalysis { lens: Arc::clone(&lens), at: Millis(now as u64 * 1000) },
+            &ForumAnalysis { profile: Arc::clone(&profile), at: Millis(now as u64 * 1000) },
         );
         match kind {
             ServedForumPage::Index { board, .. } if !forum.boards(now)[board].walled => {

@@ -256,14 +256,14 @@ fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
         let topic = topic();
         let wanted = suidao::crawl::FetchKind::Page(UrlId(0));
         let read = suidao::crawl::outcome(&wanted, Ok(&forum.answer(&board.url, now, 1)), None, &topic, "suidao");
-        let suidao::crawl::FetchOutcome::Page { sight, .. } = read else { panic!() };
-        let sight = sight.unwrap_or_else(|| panic!("{skin:?}: not looked at"));
-        let map = suidao::forum::explore::recognise(&sight);
+        let suidao::crawl::FetchOutcome::Page { page_view, .. } = read else { panic!() };
+        let page_view = page_view.unwrap_or_else(|| panic!("{skin:?}: not looked at"));
+        let map = suidao::forum::explore::recognise(&page_view);
         println!(
             "{skin:?} {} records {:?}",
-            sight.records.len(),
+            page_view.records.len(),
             map.as_ref().map(|map| (&map.board_classes, &map.thread_classes))
         );
-        assert!(map.is_some() || skin == Skin::Bbs, "{skin:?}: {:?}", sight.records);
+        assert!(map.is_some() || skin == Skin::Bbs, "{skin:?}: {:?}", page_view.records);
     }
 }

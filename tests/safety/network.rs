@@ -220,7 +220,7 @@ fn a_seed_that_was_refused_as_private_is_taken_when_that_is_allowed() {
 }
 
 #[test]
-fn a_secret_is_told_to_its_origin_and_to_nobody_else() {
+fn a_secret_is_sent_to_its_origin_only() {
     let html = "200 OK\nContent-Type: text/html; charset=utf-8\nSet-Cookie: sid=c00kie; Path=/";
     let links = "<a href='/2'>足球</a><a href='http://b.test/'>足球</a><a href='/moved'>足球</a>\
                  <p>足球比赛足球比赛足球比赛足球比赛";

@@ -446,11 +446,11 @@ fn nothing_is_read_that_is_larger_than_it_can_be() {
     let own = ["--proxy", &room.web.url()];
     let grow = |name: &str| {
         let path = room.path("out").join(name);
-        let former = fs::read(&path).unwrap_or_default();
+        let previous = fs::read(&path).unwrap_or_default();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         // A sparse file, which would fill the memory.
         fs::File::create(&path).unwrap().set_len(1 << 42).unwrap();
-        (path, former)
+        (path, previous)
     };
     for (name, verb) in [
         ("state/meta.json", &["why", "out", "http://a.test/"][..]),
@@ -460,10 +460,10 @@ fn nothing_is_read_that_is_larger_than_it_can_be() {
         ("labels.tsv", &["label", "out", "--summary", "-m", "lexicon.toml"]),
         ("forum.toml", &["forum", "schedule", "out"]),
     ] {
-        let (path, former) = grow(name);
+        let (path, previous) = grow(name);
         let output = run(room.suidao(verb, &[])).expect(2).err;
         assert!(output.contains(name) && output.contains("larger than"), "{name}: {output}");
-        if former.is_empty() { fs::remove_file(path).unwrap() } else { fs::write(path, former).unwrap() }
+        if previous.is_empty() { fs::remove_file(path).unwrap() } else { fs::write(path, previous).unwrap() }
     }
     run(room.suidao(&["export", "out", "-o", "pages.jsonl"], &[])).expect(0);
     let pages = room.path("out/exports/jsonl.pages");

@@ -253,8 +253,8 @@ impl Stage {
     fn shows_with(&mut self, verb: &str, more: &[&str], codes: &[i32], flags: &[String]) -> Ended {
         let ended = self.hear_with(verb, more, codes, flags);
         // Query words and terms are between marks.
-        let told = (ended.out.clone() + &ended.err).replace(['«', '»', '【', '】'], "");
-        let shown = told.contains(SHOWN) || told.contains(ANCHOR_SHOWN);
+        let result = (ended.out.clone() + &ended.err).replace(['«', '»', '【', '】'], "");
+        let shown = result.contains(SHOWN) || result.contains(ANCHOR_SHOWN);
         assert!(shown, "{verb} {more:?} shows nothing hostile:\n{}\n{}", ended.out, ended.err);
         ended
     }
@@ -305,9 +305,9 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     stage.hear_with("crawl", &with(&["--dry-run", "--json"]), &[0], &fetching);
     let loud = stage.shows_with("crawl", &with(&["-v", "-v", "--max-pages", "60"]), &[0], &fetching);
     assert!(loud.err.contains("TRACE") && loud.err.contains("evil.test/"), "{}", loud.err);
-    let told = stage.hear_with("crawl", &with(&["--max-pages", "120", "--json"]), &[0], &fetching).out;
-    assert!(told.lines().count() > 60 && told.contains(SHOWN));
-    for line in told.lines() {
+    let result = stage.hear_with("crawl", &with(&["--max-pages", "120", "--json"]), &[0], &fetching).out;
+    assert!(result.lines().count() > 60 && result.contains(SHOWN));
+    for line in result.lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     }
     status(&mut stage, &out);
@@ -316,19 +316,19 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     let seed = "http://evil.test/";
     stage.shows("why", &[&out, seed], &[0]);
     let why: Value = serde_json::from_str(&stage.shows("why", &["--json", &out, seed], &[0]).out).unwrap();
-    let said = |value: &Value| value.to_string();
-    assert!(why["outcome"]["page"]["title"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&why));
-    assert!(why["outcome"]["page"]["title"].as_str().unwrap().contains("\u{9b}2J"), "{}", said(&why));
-    assert!(why["visits"][0]["description"].as_str().unwrap().contains(&EVIL[..20]), "{}", said(&why));
+    let text = |value: &Value| value.to_string();
+    assert!(why["outcome"]["page"]["title"].as_str().unwrap().contains(&EVIL[..20]), "{}", text(&why));
+    assert!(why["outcome"]["page"]["title"].as_str().unwrap().contains("\u{9b}2J"), "{}", text(&why));
+    assert!(why["visits"][0]["description"].as_str().unwrap().contains(&EVIL[..20]), "{}", text(&why));
     let skipped = fs::read_to_string(stage.path(&out).join("skipped.csv")).unwrap();
     let media = skipped.lines().find(|line| line.contains("evil.test/media?"));
     let media = media.unwrap_or_else(|| panic!("{skipped}")).to_owned();
     assert!(media.contains("not a page") && media.contains("hostilemark"), "{media}");
     let failed = media.split(',').next().unwrap();
-    let told = stage.hear("why", &[&out, failed], &[0]).out;
-    assert!(told.contains(&format!("the response is application/{FIELD_SHOWN}")), "{told}");
+    let result = stage.hear("why", &[&out, failed], &[0]).out;
+    assert!(result.contains(&format!("the response is application/{FIELD_SHOWN}")), "{result}");
     let why: Value = serde_json::from_str(&stage.hear("why", &["--json", &out, failed], &[0]).out).unwrap();
-    assert!(said(&why).contains(&format!("application/{FIELD}")), "{}", said(&why));
+    assert!(text(&why).contains(&format!("application/{FIELD}")), "{}", text(&why));
     assert!(media.contains(FIELD_SHOWN), "{media}");
 
     stage.shows("report", &[&out], &[0]);
@@ -337,7 +337,7 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     stage.shows("search", &[&out, "足球", "--explain"], &[0]);
     stage.shows("search", &[&out, EVIL], &[0]);
     let hits: Value = serde_json::from_str(&stage.shows("search", &[&out, "足球", "--json"], &[0]).out).unwrap();
-    assert!(hits["hits"].as_array().is_some_and(|hits| hits.iter().any(|hit| said(hit).contains('\u{9b}'))));
+    assert!(hits["hits"].as_array().is_some_and(|hits| hits.iter().any(|hit| text(hit).contains('\u{9b}'))));
     stage.file("queries.txt", format!("足球\n{EVIL}\n"));
     stage.shows("evaluate", &[&out, "--queries", "queries.txt", "-o", &format!("evaluated-{EVIL}")], &[0]);
     stage.shows("evaluate", &[&out, "--queries", "queries.txt", "--json"], &[0]);
@@ -373,17 +373,20 @@ fn no_verb_passes_on_what_steers_a_terminal() {
     let file = format!("page-{EVIL}.html");
     stage.shows("check page", &[&file, "--url", seed, "-m", &made], &[0]);
     let seen: Value = serde_json::from_str(&stage.shows("check page", &[&file, "--json"], &[0]).out).unwrap();
-    assert!(seen["title"].as_str().unwrap().contains(EVIL.trim_end_matches("\u{2028}\u{e0041}")), "{}", said(&seen));
+    assert!(seen["title"].as_str().unwrap().contains(EVIL.trim_end_matches("\u{2028}\u{e0041}")), "{}", text(&seen));
     stage.shows_with("check page", &[seed], &[0], &fetching);
     stage.file("robots.txt", evil(&CrawlUrl::parse("http://evil.test/robots.txt").unwrap()).body);
     let asked = ["http://evil.test/x", "http://evil.test/forbidden", &format!("http://evil.test/{EVIL}")];
-    let told = stage.shows("check robots", &[&["--file", "robots.txt"], &asked[..]].concat(), &[0]).out;
-    assert!(told.lines().all(|line| line.split('\t').count() == 3) && told.lines().count() == 3, "{told}");
+    let result = stage.shows("check robots", &[&["--file", "robots.txt"], &asked[..]].concat(), &[0]).out;
+    assert!(result.lines().all(|line| line.split('\t').count() == 3) && result.lines().count() == 3, "{result}");
     stage.shows("check url", &["http://a.test/", EVIL], &[2]);
     stage.shows("check url", &["--json", &format!("http://a.test/{EVIL}")], &[0]);
     let set = format!("log.file={}", toml::Value::from(EVIL));
-    let told = stage.hear("check config", &["--set", &set], &[0]).out;
-    assert!(told.contains("hostilemark\\u001B]0;") && told.contains("\\u202e"), "TOML has such escapes too: {told}");
+    let result = stage.hear("check config", &["--set", &set], &[0]).out;
+    assert!(
+        result.contains("hostilemark\\u001B]0;") && result.contains("\\u202e"),
+        "TOML has such escapes too: {result}"
+    );
     stage.shows("check crawl", &[&out], &[0, 1]);
     stage.hear("check crawl", &[&out, "--json"], &[0, 1]);
 
@@ -620,24 +623,24 @@ fn no_error_passes_on_what_steers_a_terminal() {
     write("labels.tsv", format!("{EVIL}\t{EVIL}\n"));
     write("plan.toml", format!("[[task]]\nname = \"{FIELD}\"\n\"{FIELD}\" = 1\n"));
     write("world.toml", format!("\"{FIELD}\" = 1\n"));
-    let told = |stage: &mut Stage, verb: &str, words: &[String]| {
+    let message = |stage: &mut Stage, verb: &str, words: &[String]| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let ended = stage.hear(verb, &words, &[2]);
         let text = ended.out + &ended.err;
         assert!(text.contains("hostilemark\\u"), "{verb} {words:?}: {text}");
     };
     for name in ["lexicon-term.toml", "lexicon-key.toml"] {
-        told(&mut stage, "crawl", &crawl(name, "seeds.txt", &[]));
+        message(&mut stage, "crawl", &crawl(name, "seeds.txt", &[]));
     }
-    told(&mut stage, "crawl", &crawl("lexicon.toml", "line.txt", &[]));
-    told(&mut stage, "crawl", &crawl("lexicon.toml", "seeds.txt", &["-c", "config.toml"]));
-    told(&mut stage, "check config", &one(&["config.toml"]));
-    told(&mut stage, "check config", &one(&["value.toml"]));
-    told(&mut stage, "forum crawl", &one(&["forum.toml", "-o", "new"]));
-    told(&mut stage, "topic build", &one(&["--keywords", "words.txt", "--name", "x", "-o", "x"]));
-    told(&mut stage, "topic test", &one(&["-m", "lexicon.toml", "--pages", "samples", "--labels", "labels.tsv"]));
-    told(&mut stage, "compare", &one(&["plan.toml"]));
-    told(&mut stage, "replay", &one(&["world:world.toml"]));
+    message(&mut stage, "crawl", &crawl("lexicon.toml", "line.txt", &[]));
+    message(&mut stage, "crawl", &crawl("lexicon.toml", "seeds.txt", &["-c", "config.toml"]));
+    message(&mut stage, "check config", &one(&["config.toml"]));
+    message(&mut stage, "check config", &one(&["value.toml"]));
+    message(&mut stage, "forum crawl", &one(&["forum.toml", "-o", "new"]));
+    message(&mut stage, "topic build", &one(&["--keywords", "words.txt", "--name", "x", "-o", "x"]));
+    message(&mut stage, "topic test", &one(&["-m", "lexicon.toml", "--pages", "samples", "--labels", "labels.tsv"]));
+    message(&mut stage, "compare", &one(&["plan.toml"]));
+    message(&mut stage, "replay", &one(&["world:world.toml"]));
     assert!(!stage.path("new").exists());
 
     // A name that is not UTF-8.

@@ -286,8 +286,8 @@ pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Checks files with warcio, if it is installed; they must have digests.
 pub fn warcio_check(files: &[PathBuf]) {
-    for said in warcio_says(files) {
-        assert!(said.contains("digest pass"), "{said}");
+    for text in warcio_says(files) {
+        assert!(text.contains("digest pass"), "{text}");
     }
 }
 
@@ -301,9 +301,9 @@ pub fn warcio_says(files: &[PathBuf]) -> Vec<String> {
     };
     let check = |file| {
         ask(&["index", "-f", "warc-type,warc-target-uri"], file);
-        let said = ask(&["check", "-v"], file);
-        assert!(!said.contains("fail"), "{said}");
-        said
+        let text = ask(&["check", "-v"], file);
+        assert!(!text.contains("fail"), "{text}");
+        text
     };
     files.iter().map(check).collect()
 }

@@ -430,8 +430,8 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_with_its_place() {
-        for (text, sets, told) in [
+    fn what_does_not_fit_is_reported_with_its_place() {
+        for (text, sets, result) in [
             ("[politeness]\ndelya = 2", &[][..], "line 2"),
             ("[politeness", &[], "line 1"),
             ("", &["politeness.delya=2"], "--set politeness.delya=2"),
@@ -449,7 +449,7 @@ mod tests {
             ("[stop]\nbytes = '2 barrels'", &[], "2GB"),
         ] {
             let error = load(text, sets).unwrap_err();
-            assert!(error.contains(told), "{text} {sets:?}: {error}");
+            assert!(error.contains(result), "{text} {sets:?}: {error}");
         }
     }
 

@@ -205,17 +205,17 @@ fn keep_inputs(job: &Job) -> Result<(), StoreError> {
 /// [`LiveError`]: if the crawl could not start nothing was changed; otherwise everything acknowledged is on disk.
 pub fn run(
     job: &Job,
-    tell: impl FnMut(News),
+    report: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<CrawlReport, LiveError> {
-    run_in_view(job, None, tell, interrupt)
+    run_in_view(job, None, report, interrupt)
 }
 
 /// As [`run`], with a monitor for the status page. Over 60 lines, because what is opened is closed here in reverse order.
 pub fn run_in_view(
     job: &Job,
     view: Option<&Arc<CrawlMonitor>>,
-    mut tell: impl FnMut(News),
+    mut report: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<CrawlReport, LiveError> {
     job.directory.check_pages()?;
@@ -247,7 +247,7 @@ pub fn run_in_view(
     let archive = open_archive(job, &fetcher, &store)?;
     // After this process has locked the directory.
     let renderer = runtime.block_on(start)?;
-    tell(News::Ready { resumed, progress: crawl.progress() });
+    report(News::Ready { resumed, progress: crawl.progress() });
 
     let before = crawl.progress().pages;
     tracing::info!(
@@ -269,11 +269,11 @@ pub fn run_in_view(
         let _ = notices.send(notice);
     })?;
     let mut report_on: Vec<UrlId> = Vec::new();
-    let mut report = |news: News| {
+    let mut report_all = |news: News| {
         if let News::Batch(batch, _) = &news {
             troubles(batch, &mut report_on);
         }
-        tell(news);
+        report(news);
     };
     let mut driver = Driver {
         crawl,
@@ -294,10 +294,10 @@ pub fn run_in_view(
         in_flight: 0,
         unwritten: VecDeque::new(),
         submitted: durable,
-        held: None,
+        paused_until: None,
         checkpointing: Duration::ZERO,
         checkpoints: Checkpoints::new(job.directory.clone(), settings, job.config.crawl.checkpoint_every, kept),
-        report: &mut report,
+        report: &mut report_all,
         proxy_lost: false,
         clock: MonotonicClock::start(last),
         outage,

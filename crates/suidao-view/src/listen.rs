@@ -40,10 +40,10 @@ impl Silent {
     /// Registers a connection. The future resolves when the connection must close, and never once it
     /// [spoke](Self::spoke).
     fn begin(&self, number: u64) -> impl Future<Output = ()> + use<> {
-        let (cut, told) = oneshot::channel();
+        let (cut, result) = oneshot::channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, cut);
         async move {
-            if told.await.is_err() {
+            if result.await.is_err() {
                 std::future::pending().await
             }
         }
@@ -95,7 +95,7 @@ async fn within<F>(
 ) where
     F: Future<Output = Response<Body>> + Send,
 {
-    let places = Arc::new(Semaphore::new(bounds.connections));
+    let positions = Arc::new(Semaphore::new(bounds.connections));
     let silent = Silent::default();
     let mut number: u64 = 0;
     let (stopping, stopped) = watch::channel(());
@@ -104,11 +104,11 @@ async fn within<F>(
         let accepted = async {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    if places.available_permits() == 0 {
+                    if positions.available_permits() == 0 {
                         silent.cut_oldest();
                     }
                     // It is never closed.
-                    Some((Arc::clone(&places).acquire_owned().await.ok()?, stream))
+                    Some((Arc::clone(&positions).acquire_owned().await.ok()?, stream))
                 }
                 Err(error) => {
                     tracing::debug!("cannot accept a connection: {error}");
@@ -121,7 +121,7 @@ async fn within<F>(
             accepted = accepted => accepted,
             () = &mut stop => break,
         };
-        if let Some((place, stream)) = accepted {
+        if let Some((position, stream)) = accepted {
             number += 1;
             let (stopped, cut, silent) = (stopped.clone(), silent.begin(number), silent.clone());
             let answer = {
@@ -138,7 +138,7 @@ async fn within<F>(
                     () = cut => {}
                 }
                 silent.spoke(number);
-                drop(place);
+                drop(position);
             });
         }
     }
@@ -198,7 +198,7 @@ mod tests {
         (address, stop, served)
     }
 
-    async fn said(mut stream: TcpStream) -> String {
+    async fn received(mut stream: TcpStream) -> String {
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all).await;
         String::from_utf8_lossy(&all).into_owned()
@@ -218,9 +218,9 @@ mod tests {
         let begun = Instant::now();
         let idle: Vec<TcpStream> =
             vec![asking(address, "").await, asking(address, "GET / HT").await, asking(address, "").await];
-        assert!(said(asking(address, ASK).await).await.ends_with("/here"), "it waits for its turn, and gets it");
+        assert!(received(asking(address, ASK).await).await.ends_with("/here"), "it waits for its turn, and gets it");
         for stream in idle {
-            assert!(!said(stream).await.contains("200"));
+            assert!(!received(stream).await.contains("200"));
         }
         assert!(begun.elapsed() < Duration::from_secs(3));
     }
@@ -232,12 +232,13 @@ mod tests {
         for n in 0..300 {
             idle.push(asking(address, ["", "GET / HTTP/1.1\r\nHo"][n % 2]).await);
         }
-        let answered = tokio::time::timeout(BOUNDS.head / 2, async { said(asking(address, ASK).await).await }).await;
-        assert!(answered.is_ok_and(|said| said.ends_with("/here")), "before any of them is cut off for its silence");
+        let answered =
+            tokio::time::timeout(BOUNDS.head / 2, async { received(asking(address, ASK).await).await }).await;
+        assert!(answered.is_ok_and(|text| text.ends_with("/here")), "before any of them is cut off for its silence");
         // The last connections still work.
         let mut last = idle.pop().unwrap();
         last.write_all(b"st: a\r\n\r\n").await.unwrap();
-        assert!(said(last).await.starts_with("HTTP/1.1 200"));
+        assert!(received(last).await.starts_with("HTTP/1.1 200"));
     }
 
     #[tokio::test]
@@ -247,10 +248,10 @@ mod tests {
         tokio::time::sleep(Duration::from_millis(50)).await;
         let later = [asking(address, "").await, asking(address, ASK).await];
         for stream in first {
-            assert!(said(stream).await.ends_with("/here"));
+            assert!(received(stream).await.ends_with("/here"));
         }
         let [_, asked] = later;
-        assert!(said(asked).await.ends_with("/here"));
+        assert!(received(asked).await.ends_with("/here"));
     }
 
     #[tokio::test]
@@ -259,7 +260,7 @@ mod tests {
         let (address, _stop, _) = listening(bounds, 10_000_000, Duration::ZERO).await;
         let _deaf = asking(address, ASK).await;
         let begun = Instant::now();
-        assert!(said(asking(address, ASK).await).await.starts_with("HTTP/1.1 200"));
+        assert!(received(asking(address, ASK).await).await.starts_with("HTTP/1.1 200"));
         assert!(begun.elapsed() < Duration::from_secs(5));
     }
 
@@ -269,7 +270,7 @@ mod tests {
         let one = asking(address, ASK).await;
         tokio::time::sleep(Duration::from_millis(50)).await;
         stop.send(()).unwrap();
-        assert!(said(one).await.ends_with("/here"));
+        assert!(received(one).await.ends_with("/here"));
         served.await.unwrap();
         assert!(TcpStream::connect(address).await.is_err());
     }

@@ -58,11 +58,11 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> R
     let replace = || -> std::io::Result<()> {
         // The previous one is kept until the new one has its name.
         let aside = if path.exists() { Some(PartDirectory::beside(path)?) } else { None };
-        let former = aside.as_ref().map(|aside| aside.path().join("former"));
-        former.iter().try_for_each(|former| fs::rename(path, former))?;
+        let previous = aside.as_ref().map(|aside| aside.path().join("former"));
+        previous.iter().try_for_each(|previous| fs::rename(path, previous))?;
         part.rename(path).inspect_err(|_| {
-            if let Some(former) = &former {
-                let _ = fs::rename(former, path);
+            if let Some(previous) = &previous {
+                let _ = fs::rename(previous, path);
             }
         })
     };

@@ -88,12 +88,12 @@ impl<'a> TrialRunner<'a> {
         let pages = marks.last().copied().unwrap_or(0);
         let all = self.cases.len() * strategies.len() * pages;
         let screen = Mutex::new(Screen::new(verbosity, false, StopConditions::pages(all as u64)));
-        let told = Told { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
+        let result = Told { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
         let of_case = |case: &Case| {
             let ready = case.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
             let ready = ready.map_or_else(|| open(case.plan, self.base, case.world_seed), Ok);
             let ready = ready.with_context(|| format!("task {}", case.plan.name))?;
-            let run = |strategy: &(String, Contestant)| case.run(config, strategy, &ready, pages, &told);
+            let run = |strategy: &(String, Contestant)| case.run(config, strategy, &ready, pages, &result);
             let runs: Vec<StrategyRun> = strategies.par_iter().map(run).collect();
             Ok((runs, case.facts(config, &ready)))
         };
@@ -164,7 +164,7 @@ impl Case<'_> {
         (label, contestant): &(String, Contestant),
         ready: &Ready,
         pages: usize,
-        told: &Told,
+        result: &Told,
     ) -> StrategyRun {
         let mut config = config.clone();
         config.crawl.seed = self.seed(&config);
@@ -173,7 +173,7 @@ impl Case<'_> {
         let world = ready.trial.web.world.as_deref();
         let mut recorder = Recorder::new(|url, page| {
             let hit = judge.is_relevant(url, page)?;
-            told.page(hit);
+            result.page(hit);
             let island = world.filter(|_| hit).and_then(|world| world.island(url));
             Some(KnownTruth { hit, island: island.and_then(|island| u32::try_from(island).ok()) })
         });

@@ -51,7 +51,7 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let (job, _) = job(args, verbosity)?;
     let mut screen = Screen::new(verbosity, false, job.config.goals());
     screen.scored = args.lexicon.is_some();
-    let followed = follow(args, &job, verbosity, |news, _| screen.tell(news));
+    let followed = follow(args, &job, verbosity, |news, _| screen.report(news));
     screen.clear();
     let (report, tally) = followed?;
     finish(args, &job, &report, &tally)?;

@@ -54,7 +54,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut screen = Screen::new(verbosity, false, StopConditions::default());
     let mut seen: Vec<ForumPageView> = Vec::new();
     let tell = |news: News| {
-        screen.tell(&news);
+        screen.report(&news);
         if let News::Batch(batch, _) = news {
             for event in &batch.events {
                 if let Event::PageFetched(settled) = event {
@@ -120,7 +120,7 @@ fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
         let class = shapes.shape(&record.url).class;
         map.thread_classes.iter().any(|text| *map::IdPattern::parse(text).class() == class)
     };
-    for record in seen.iter().flat_map(|sight| &sight.records).filter(is_thread).take(3) {
+    for record in seen.iter().flat_map(|page_view| &page_view.records).filter(is_thread).take(3) {
         outln!("           {}  {}", record.url, record.title);
     }
     for rule in &map.thread_pages {
@@ -128,7 +128,7 @@ fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
     }
     outln!("other links of the home page, by class:");
     let mut classes: BTreeMap<String, (usize, &CrawlUrl)> = BTreeMap::new();
-    for link in seen.first().into_iter().flat_map(|sight| &sight.links) {
+    for link in seen.first().into_iter().flat_map(|page_view| &page_view.links) {
         classes.entry(shapes.shape(&link.url).class.to_string()).or_insert((0, &link.url)).0 += 1;
     }
     let known: Vec<String> = (map.board_classes.iter().chain(&map.thread_classes))

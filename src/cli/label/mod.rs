@@ -100,11 +100,11 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     if answers.is_empty() {
         bail!(none());
     }
-    let told = summary::LabelSummary::new(&judged, &answers)?;
+    let result = summary::LabelSummary::new(&judged, &answers)?;
     if args.json {
-        outln!("{}", serde_json::to_string_pretty(&told)?);
+        outln!("{}", serde_json::to_string_pretty(&result)?);
     } else {
-        outln!("{}", told.in_words().trim_end());
+        outln!("{}", result.in_words().trim_end());
     }
     Ok(Exit::Done)
 }
@@ -123,26 +123,26 @@ fn threshold(catalogue: &Catalogue, topic: Option<&Topic>) -> Option<Relevance> 
 impl Judged<'_> {
     /// Index in the catalogue of each selected page.
     fn places(&self) -> FxHashMap<&CrawlUrl, usize> {
-        let chosen = self.catalogue.entries.iter().enumerate().filter(|(place, _)| self.selection.chosen[*place]);
-        chosen.filter_map(|(place, entry)| Some((self.names.url(entry.id)?, place))).collect()
+        let chosen = self.catalogue.entries.iter().enumerate().filter(|(position, _)| self.selection.chosen[*position]);
+        chosen.filter_map(|(position, entry)| Some((self.names.url(entry.id)?, position))).collect()
     }
 
     /// Parses some pages, given by index.
     fn documents<T: Send>(
         &self,
-        places: &[usize],
+        positions: &[usize],
         make: impl Fn(usize, CorpusDocument) -> T + Sync,
     ) -> Result<BTreeMap<usize, T>> {
         let mut selection = self.selection.clone();
         selection.chosen.fill(false);
-        places.iter().for_each(|&place| selection.chosen[place] = true);
+        positions.iter().for_each(|&position| selection.chosen[position] = true);
         let mut made = BTreeMap::new();
         let render = |chosen: &SelectedDocument| {
             let document = chosen.document(Parts { text: true, ..Parts::default() })?;
             Ok((chosen.number, make(chosen.number, document)))
         };
-        let written = stream(self.store, self.catalogue, &selection, render, |(place, document)| {
-            made.insert(place, document);
+        let written = stream(self.store, self.catalogue, &selection, render, |(position, document)| {
+            made.insert(position, document);
             Ok(())
         });
         written.map_err(|error| error.at(self.store.directory().root()))?;
@@ -153,10 +153,10 @@ impl Judged<'_> {
 /// Asks about the remaining pages of the sample, until there are no more or the answers end.
 fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BTreeMap<usize, bool>) -> Result<()> {
     let entries = &judged.catalogue.entries;
-    let chosen: Vec<usize> = (0..entries.len()).filter(|&place| judged.selection.chosen[place]).collect();
-    let page = |&place: &usize| {
-        let url = judged.names.url(entries[place].id).map_or("", CrawlUrl::as_str);
-        (entries[place].relevance, url, answers.contains_key(&place))
+    let chosen: Vec<usize> = (0..entries.len()).filter(|&position| judged.selection.chosen[position]).collect();
+    let page = |&position: &usize| {
+        let url = judged.names.url(entries[position].id).map_or("", CrawlUrl::as_str);
+        (entries[position].relevance, url, answers.contains_key(&position))
     };
     let pages: Vec<(Relevance, &str, bool)> = chosen.iter().map(page).collect();
     let drawn: Vec<usize> = judged.strata.draw(&pages, args.pages).into_iter().map(|drawn| chosen[drawn]).collect();
@@ -180,8 +180,8 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     let mut lines = std::io::stdin().lock().lines();
     let topic = &judged.store.meta().topic;
     let (mut next, mut history) = (0, Vec::new());
-    while let Some(&place) = drawn.get(next) {
-        let Some((url, text)) = shown.get(&place) else {
+    while let Some(&position) = drawn.get(next) {
+        let Some((url, text)) = shown.get(&position) else {
             next += 1;
             continue;
         };
@@ -207,9 +207,9 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         }
         if answer != 'u' {
             if answer != 's' {
-                let (relevance, relevant) = (entries[place].relevance, answer == 'y');
+                let (relevance, relevant) = (entries[position].relevance, answer == 'y');
                 file.add(url, relevant, relevance, judged.strata.of(relevance))?;
-                answers.insert(place, relevant);
+                answers.insert(position, relevant);
             }
             history.push((next, answer != 's'));
             next += 1;

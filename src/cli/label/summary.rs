@@ -25,22 +25,29 @@ impl LabelSummary {
     /// Estimates from the answers, and parses the labelled pages again for suggestions.
     pub(super) fn new(judged: &Judged, answers: &BTreeMap<usize, bool>) -> Result<Self> {
         let entries = &judged.catalogue.entries;
-        let labels: Vec<_> = answers.iter().map(|(&place, &relevant)| (entries[place].relevance, relevant)).collect();
+        let labels: Vec<_> =
+            answers.iter().map(|(&position, &relevant)| (entries[position].relevance, relevant)).collect();
         let estimate = estimate(&judged.strata, &labels);
         let Some(lexicon) = judged.topic.as_ref().map(Topic::lexicon) else {
             return Ok(Self { estimate, lexicon: None });
         };
-        let places: Vec<usize> = answers.keys().copied().collect();
-        let pages = judged.documents(&places, |place, CorpusDocument { host, title, text, .. }| {
-            let accepted = judged.strata.of(entries[place].relevance) >= Strata::THRESHOLD;
-            LabelledPage { words: words_of(&title, &text, lexicon), host, title, relevant: answers[&place], accepted }
+        let positions: Vec<usize> = answers.keys().copied().collect();
+        let pages = judged.documents(&positions, |position, CorpusDocument { host, title, text, .. }| {
+            let accepted = judged.strata.of(entries[position].relevance) >= Strata::THRESHOLD;
+            LabelledPage {
+                words: words_of(&title, &text, lexicon),
+                host,
+                title,
+                relevant: answers[&position],
+                accepted,
+            }
         })?;
         let pages: Vec<LabelledPage> = pages.into_values().collect();
         Ok(Self { estimate, lexicon: Some(suggest(&pages, lexicon)) })
     }
 
     pub(super) fn in_words(&self) -> String {
-        let told = &self.estimate;
+        let result = &self.estimate;
         let unknown = || "-".to_owned();
         let share = |figure: &IntervalEstimate| {
             let [value, low, high] = [figure.value, figure.low, figure.high].map(|share| per_cent(share, 1.0));
@@ -49,9 +56,9 @@ impl LabelSummary {
         let mut out = format!(
             "{} of {} pages labelled; page threshold {:.4}{}\n\n\
              {:<9}  {:>10}  {:>8}  {:>8}  {:>11}  {:>22}  {:>22}  {:>5}\n",
-            thousands(told.labelled),
-            thousands(told.pages),
-            told.threshold,
+            thousands(result.labelled),
+            thousands(result.pages),
+            result.threshold,
             if self.lexicon.is_none() { " (inferred; give -m)" } else { "" },
             "threshold",
             "pages",
@@ -62,8 +69,8 @@ impl LabelSummary {
             "recall",
             "F1"
         );
-        for (number, point) in told.curve.iter().enumerate() {
-            let is_suggested = told.suggested == Some(point.threshold);
+        for (number, point) in result.curve.iter().enumerate() {
+            let is_suggested = result.suggested == Some(point.threshold);
             let mark = if number == Strata::THRESHOLD { "  current" } else { "" };
             let _ = writeln!(
                 out,
@@ -81,23 +88,23 @@ impl LabelSummary {
         }
         out += "Pages, labelled and relevant count the pages between a threshold and the next; at or above, all those that\n\
                 the threshold would accept.\n\n";
-        match &told.relevant {
+        match &result.relevant {
             Some(figure) => {
                 let [value, low, high] =
                     [figure.value, figure.low, figure.high].map(|pages| thousands(pages.round() as u64));
                 let _ = writeln!(out, "about {value} [{low}, {high}] relevant pages (95% intervals)");
-                if told.suggested.is_none() {
+                if result.suggested.is_none() {
                     out += "no other threshold is clearly better\n";
                 }
             }
             None => out += "a stratum has no labelled page, so there is no estimate; label more pages\n",
         }
-        let Some(told) = &self.lexicon else {
+        let Some(result) = &self.lexicon else {
             return out + "\ngive the lexicon with -m to get suggested changes of its terms\n";
         };
         for (what, words) in [
-            ("terms to reduce or delete (frequent in wrongly accepted pages)", &told.lower),
-            ("words to add (frequent in relevant pages)", &told.add),
+            ("terms to reduce or delete (frequent in wrongly accepted pages)", &result.lower),
+            ("words to add (frequent in relevant pages)", &result.add),
         ] {
             let _ = writeln!(out, "\n{what}");
             if words.is_empty() {

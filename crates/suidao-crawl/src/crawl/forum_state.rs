@@ -74,13 +74,13 @@ impl Forums {
     }
 
     pub fn take_kept(&mut self, host: &str, site: ForumSite) {
-        let profile = Arc::new(site.lens());
+        let profile = Arc::new(site.profile());
         self.sites.insert(host.into(), (site, profile));
     }
 
     pub(super) fn understand(&mut self, map: &ForumMap) {
         let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), ForumSite::new(map.clone())) else { return };
-        let profile = Arc::new(site.lens());
+        let profile = Arc::new(site.profile());
         self.sites.insert(start.authority().into(), (site, profile));
     }
 
@@ -126,8 +126,8 @@ impl Forums {
     /// The analysis for a page; none if its host is not a forum.
     pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
         match self.sites.get(url.authority()) {
-            Some((_, profile)) => Some(ForumAnalysis { lens: Arc::clone(profile), at }),
-            None if self.is_exploring() => Some(ForumAnalysis { lens: Arc::default(), at }),
+            Some((_, profile)) => Some(ForumAnalysis { profile: Arc::clone(profile), at }),
+            None if self.is_exploring() => Some(ForumAnalysis { profile: Arc::default(), at }),
             None => None,
         }
     }
@@ -139,11 +139,11 @@ impl Forums {
     }
 
     /// The forum that a page reveals on its host.
-    pub(super) fn recognise(&self, sight: &ForumPageView) -> Option<(ForumSite, ForumMap)> {
+    pub(super) fn recognise(&self, page_view: &ForumPageView) -> Option<(ForumSite, ForumMap)> {
         if self.mode != ForumMode::Recognise {
             return None;
         }
-        let map = recognise(sight)?;
+        let map = recognise(page_view)?;
         Some((ForumSite::new(map.clone()).ok()?, map))
     }
 }

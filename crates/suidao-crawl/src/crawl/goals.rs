@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_told_by_the_pace_of_the_run_and_the_nearest_goal() {
+    fn what_is_left_is_reported_by_the_pace_of_the_run_and_the_nearest_goal() {
         let at = |pages, relevant| Progress { pages, relevant, ..Progress::default() };
         let goals =
             StopConditions { pages: Some(1_100), relevant: Some(80), minutes: Some(30.0), ..StopConditions::default() };

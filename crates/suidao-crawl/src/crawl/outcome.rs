@@ -21,7 +21,7 @@ pub enum FetchOutcome {
         status: u16,
         page: Box<Page>,
         /// The page as a forum's, if its host is one or may be.
-        sight: Option<Box<ForumPageView>>,
+        page_view: Option<Box<ForumPageView>>,
         validators: Option<Box<Validators>>,
     },
     /// The page has not changed (304 to a conditional request).
@@ -77,11 +77,11 @@ pub fn outcome(
                         if let Some(to) = parsed.refresh {
                             return FetchOutcome::Redirect { to, permanent: false };
                         }
-                        let (page, sight) = page(fetched, parsed, wanted, topic);
+                        let (page, page_view) = page(fetched, parsed, wanted, topic);
                         FetchOutcome::Page {
                             status: fetched.status,
                             page: Box::new(page),
-                            sight,
+                            page_view,
                             validators: fetched.validators(),
                         }
                     }
@@ -105,7 +105,7 @@ pub fn outcome(
 }
 
 fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {
-    let sight = match wanted {
+    let page_view = match wanted {
         FetchKind::Forum(_, look) => Some(analysis::analyze(fetched, &parsed, look)),
         FetchKind::Page(_) => analysis::quick_check(fetched, &parsed),
         _ => None,
@@ -113,7 +113,7 @@ fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) ->
     let scores = topic.score(&parsed.document);
     let mut page = suidao_page::read::page(parsed, scores, &fetched.url);
     page.missing = absent::says_so(&page.title, &page.text);
-    (page, sight.map(Box::new))
+    (page, page_view.map(Box::new))
 }
 
 #[cfg(test)]

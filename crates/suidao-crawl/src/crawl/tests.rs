@@ -54,7 +54,10 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
             sketch: Sketch { chars: 100, digest: xxh3_64(from.as_bytes()), simhash: xxh3_64(from.as_bytes()) },
             ..Page::default()
         };
-        (url(from).to_string(), FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None })
+        (
+            url(from).to_string(),
+            FetchOutcome::Page { status: 200, page: Box::new(page), page_view: None, validators: None },
+        )
     };
     text.lines().map(str::trim).filter(|text| !text.is_empty()).map(line).collect()
 }
@@ -610,9 +613,9 @@ proptest::proptest! {
         for host in 0..3 {
             web.insert(format!("http://h{host}.cn/robots.txt"), robots("User-agent: *\nDisallow: /a/a/a/\nCrawl-delay: 3"));
         }
-        let (mut live, mut told) = (new(), new());
+        let (mut live, mut result) = (new(), new());
         let first = live.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
-        told.restore(&first);
+        result.restore(&first);
         let (mut at, mut out, mut settled) = (Millis(0), std::collections::VecDeque::new(), 0);
         while settled < cut {
             match live.next(at) {
@@ -623,7 +626,7 @@ proptest::proptest! {
                     }
                 }
                 Next::Record(batch) => {
-                    told.restore(&batch);
+                    result.restore(&batch);
                     continue;
                 }
                 Next::Wait(Some(until)) if out.is_empty() => {
@@ -637,7 +640,7 @@ proptest::proptest! {
             at = at.after(10);
             let missing = FetchOutcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
             let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-            told.restore(&live.settle(ticket, outcome, ResponseMeta::default(), at));
+            result.restore(&live.settle(ticket, outcome, ResponseMeta::default(), at));
             settled += 1;
         }
         let mut kept = new();
@@ -645,7 +648,7 @@ proptest::proptest! {
             proptest::prop_assert!(kept.take_piece(&piece));
         }
         proptest::prop_assert!(kept.set_up());
-        proptest::prop_assert_eq!(kept.progress(), told.progress());
+        proptest::prop_assert_eq!(kept.progress(), result.progress());
         // One piece missing or doubled: it is detected, or has no visible effect.
         let pieces: Vec<Vec<u8>> = live.pieces().unwrap().collect();
         for (odd, times) in (0..pieces.len()).flat_map(|odd| [(odd, 0), (odd, 2)]) {
@@ -658,9 +661,9 @@ proptest::proptest! {
             }
         }
         let rest = |crawl: Crawl| drive(crawl, Batch { at, latency: None, events: Vec::new() }, &web, 1);
-        let (kept, told) = (rest(kept), rest(told));
-        proptest::prop_assert_eq!(kept.fetched, told.fetched);
-        proptest::prop_assert_eq!(kept.batches, told.batches);
+        let (kept, result) = (rest(kept), rest(result));
+        proptest::prop_assert_eq!(kept.fetched, result.fetched);
+        proptest::prop_assert_eq!(kept.batches, result.batches);
     }
 
     #[test]
@@ -904,7 +907,7 @@ fn minutes_are_of_one_run_and_nobody_sleeps_over_their_end() {
 }
 
 #[test]
-fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
+fn a_simulation_lists_requests_in_order() {
     let run = run(
         CrawlSettings { limits: CrawlLimits { pages: Some(3), ..CrawlLimits::default() }, ..conditions() },
         Dth::default(),
@@ -915,12 +918,12 @@ fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
         run.batches.iter().for_each(|batch| crawl.restore(batch));
         crawl
     };
-    let (told, stop) = simulate(&mut restored(), Millis(5_000), 1, 10);
-    let urls: Vec<&str> = told.iter().map(|told| told.url.as_str()).collect();
+    let (result, stop) = simulate(&mut restored(), Millis(5_000), 1, 10);
+    let urls: Vec<&str> = result.iter().map(|result| result.url.as_str()).collect();
     // The links of the pages are not known yet.
     assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
     assert_eq!(stop, Some(Stop::FrontierEmpty));
-    assert!(matches!(told[0].turn, SimulatedStep::Page(_, entry) if entry.path.depth == 2), "{:?}", told[0]);
+    assert!(matches!(result[0].turn, SimulatedStep::Page(_, entry) if entry.path.depth == 2), "{:?}", result[0]);
     let mut crawl = restored();
     let overview = crawl.overview(Millis(5_000), 5);
     let heads: Vec<&str> = overview.lanes.iter().flat_map(|lane| &lane.heads).map(|(url, _)| url.as_str()).collect();
@@ -938,11 +941,13 @@ fn a_rehearsal_asks_for_robots_first_and_keeps_to_the_delay() {
     let politeness = Politeness { delay: 2.0, ..Politeness::default() };
     let seeds = ["http://s.cn/", "http://s.cn/b", "http://t.cn/"];
     let (mut crawl, _) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &seeds);
-    let (told, _) = simulate(&mut crawl, Millis(0), 4, 9);
-    let told: Vec<(&str, bool, u64)> =
-        told.iter().map(|told| (told.url.as_str(), told.turn == SimulatedStep::Robots, told.after / 1000)).collect();
+    let (result, _) = simulate(&mut crawl, Millis(0), 4, 9);
+    let result: Vec<(&str, bool, u64)> = result
+        .iter()
+        .map(|result| (result.url.as_str(), result.turn == SimulatedStep::Robots, result.after / 1000))
+        .collect();
     assert_eq!(
-        told,
+        result,
         [
             ("http://s.cn/robots.txt", true, 0),
             ("http://t.cn/robots.txt", true, 0),

@@ -55,11 +55,11 @@ impl Texts {
     /// # Panics
     /// If there is none.
     pub fn get(&self, at: usize) -> String {
-        let (block, place) = (at / BLOCK, at % BLOCK);
+        let (block, position) = (at / BLOCK, at % BLOCK);
         let portion = &self.portions[block / BLOCKS];
         let mut packed = &portion.packed[portion.blocks[block % BLOCKS] as usize..];
         let mut text = Vec::with_capacity(128);
-        for _ in 0..=place {
+        for _ in 0..=position {
             packed = next(packed, &mut text);
         }
         String::from_utf8(text).expect("packed from a str")
@@ -68,7 +68,7 @@ impl Texts {
     /// The texts `from` to `from + count`, each with a line feed after it (URLs contain none). `from` must be the start
     /// of a block.
     pub fn lines(&self, from: usize, count: usize) -> Cow<'_, str> {
-        debug_assert_eq!(from % BLOCK, 0, "a text within a block is told by those before it");
+        debug_assert_eq!(from % BLOCK, 0, "a text within a block depends on those before it");
         let mut lines = Vec::with_capacity(64 * count);
         let (mut text, mut packed): (Vec<u8>, &[u8]) = (Vec::new(), &[]);
         for at in from..from + count {

@@ -17,7 +17,7 @@ pub(super) const SUSPECTS: usize = 8;
 /// Unanswered probes after which a host is not probed again.
 pub(super) const PROBES: u8 = 3;
 /// Texts with fewer characters may be alike only because of the template.
-pub(super) const TELLING: u32 = 120;
+pub(super) const MEANINGFUL: u32 = 120;
 
 /// Counts of the rules that act on pages. URLs excluded by other rules are counted by `SkipReason`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,15 +48,15 @@ mod tests {
             (&|x| (x - 0.2).cbrt(), 0.2),
             (&|x| x.exp() - 2.0, 2_f64.ln()),
         ];
-        for (place, (function, root)) in functions.into_iter().enumerate() {
+        for (position, (function, root)) in functions.into_iter().enumerate() {
             let calls = std::cell::Cell::new(0);
             let counted = |x| {
                 calls.set(calls.get() + 1);
                 function(x)
             };
             let (from, to) = crossing(0.0, 1.0, counted);
-            assert!((from - root).abs() < 1e-9 && (to - root).abs() < 1e-9, "{place}: {from} {to}");
-            assert!(from <= to && calls.get() < 160, "{place}: {} calls", calls.get());
+            assert!((from - root).abs() < 1e-9 && (to - root).abs() < 1e-9, "{position}: {from} {to}");
+            assert!(from <= to && calls.get() < 160, "{position}: {} calls", calls.get());
         }
         assert_eq!(crossing(0.5, 1.0, |x| x), (0.5, 0.5));
     }

@@ -334,9 +334,9 @@ mod tests {
                     prop_assert!(difference <= 1e-5 * budget, "{:?}: {} and {}", objective, visits[page], again);
                 }
                 // Without binding caps it is the plain optimum.
-                let loose = capped(&pages, &hosts, &[f64::INFINITY; 5], budget, objective);
-                for (loose, plain) in loose.iter().zip(rates(&pages, budget, objective)) {
-                    prop_assert!((loose - plain).abs() <= 1e-8 * budget);
+                let uncapped = capped(&pages, &hosts, &[f64::INFINITY; 5], budget, objective);
+                for (uncapped, plain) in uncapped.iter().zip(rates(&pages, budget, objective)) {
+                    prop_assert!((uncapped - plain).abs() <= 1e-8 * budget);
                 }
             }
         }

@@ -224,11 +224,11 @@ mod tests {
         for visit in 1..20_000_u32 {
             let now = f64::from(visit) / 20.0;
             let page = visited.next(now).unwrap();
-            let place = page.0 as usize;
+            let position = page.0 as usize;
             if now > 100.0 {
-                longest[place] = longest[place].max(now - last[place]);
+                longest[position] = longest[position].max(now - last[position]);
             }
-            last[place] = now;
+            last[position] = now;
         }
         assert!(longest[..5].iter().all(|&days| days > 0.0 && days < 20.0), "{longest:?}");
         assert!(last[5..10].iter().all(|&day| day < 100.0), "given up: {:?}", &last[5..10]);

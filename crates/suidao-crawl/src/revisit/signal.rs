@@ -54,16 +54,16 @@ mod tests {
         assert_eq!((trust.doubt(0), trust.doubt(1), trust.doubt(2)), (1.0, 0.5, 0.5));
         (0..98).for_each(|visit| trust.observe(1.0, visit < 49));
         assert!((trust.doubt(1) - 0.5).abs() < 1e-12);
-        let (mut liar, mut honest) = (Trust::default(), Trust::default());
+        let (mut unreliable, mut honest) = (Trust::default(), Trust::default());
         for _ in 0..5000 {
-            liar.observe(1.0, false);
+            unreliable.observe(1.0, false);
             honest.observe(0.5, true);
         }
-        assert!(liar.doubt(1) > 0.99 && liar.doubt(9) <= 1.0);
+        assert!(unreliable.doubt(1) > 0.99 && unreliable.doubt(9) <= 1.0);
         assert!(honest.doubt(1) > 0.0 && honest.doubt(1) < 0.01);
         for still in [f64::NAN, -1.0, 0.0, 1.0, 2.0] {
-            [true, false].into_iter().for_each(|changed| liar.observe(still, changed));
-            assert!(liar.doubt(1) > 0.0 && liar.doubt(1) <= 1.0, "{still}");
+            [true, false].into_iter().for_each(|changed| unreliable.observe(still, changed));
+            assert!(unreliable.doubt(1) > 0.0 && unreliable.doubt(1) <= 1.0, "{still}");
         }
     }
 
@@ -77,9 +77,9 @@ mod tests {
         }
     }
 
-    /// Share of pages fresh from day 20 to day 100, if a share `told` of all changes has a signal and there are `lies`
+    /// Share of pages fresh from day 20 to day 100, if a share `signalled` of all changes has a signal and there are `lies`
     /// false signals per page and day. `heed`: whether signals are used, as far as they are trusted.
-    fn freshness(told: f64, lies: f64, heed: bool) -> f64 {
+    fn freshness(result: f64, lies: f64, heed: bool) -> f64 {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
@@ -98,7 +98,7 @@ mod tests {
                 let at = 3 * u64::from(step * PAGES + page);
                 let changed = Draw::at(at).unit() < -(-rate(page) * STEP).exp_m1();
                 let signal =
-                    if changed { Draw::at(at + 1).unit() < told } else { Draw::at(at + 2).unit() < lies * STEP };
+                    if changed { Draw::at(at + 1).unit() < result } else { Draw::at(at + 2).unit() < lies * STEP };
                 let (signals, same) = &mut pages[page as usize];
                 *same &= !changed;
                 *signals += u32::from(signal);
@@ -121,11 +121,11 @@ mod tests {
     #[test]
     fn signals_help_and_lies_do_no_harm() {
         let deaf = freshness(0.0, 0.0, false);
-        for (told, lies, least) in
+        for (result, lies, least) in
             [(1.0, 0.0, 1.12), (0.5, 0.05, 1.02), (0.5, 0.2, 0.97), (0.0, 0.2, 0.97), (0.0, 1.0, 0.98)]
         {
-            let heeding = freshness(told, lies, true);
-            assert!(heeding > least * deaf, "{told} told, {lies} lies a day: {heeding}, without {deaf}");
+            let heeding = freshness(result, lies, true);
+            assert!(heeding > least * deaf, "{result} signalled, {lies} false a day: {heeding}, without {deaf}");
         }
     }
 }

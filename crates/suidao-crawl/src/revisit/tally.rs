@@ -83,7 +83,8 @@ impl Rounds {
                 }
             }
             Event::Redirected { id, .. } | Event::FetchFailed { id, .. } => {
-                if self.due.remove(id) {
+                let was_due = self.due.remove(id);
+                if was_due {
                     round.visits += 1;
                     round.missing += 1;
                 }

@@ -147,15 +147,15 @@ mod tests {
 
     #[test]
     fn a_signal_is_so_much_time_passed() {
-        let told = VisitValue { rate: 0.2, doubt: 0.25, ..PLAIN };
-        let waited = VisitValue { doubt: 1.0, ..told };
+        let result = VisitValue { rate: 0.2, doubt: 0.25, ..PLAIN };
+        let waited = VisitValue { doubt: 1.0, ..result };
         for days in [0.0_f64, 0.1, 3.0, 100.0] {
             // Probability of being unchanged: e^(-rate t) both ways.
             let later = -(0.25 * (-0.2 * days).exp()).ln() / 0.2;
-            assert!((told.value(days) - waited.value(later)).abs() < 1e-12);
+            assert!((result.value(days) - waited.value(later)).abs() < 1e-12);
         }
         assert!(
-            VisitValue { doubt: 0.0, ..told }.value(0.0) == 1.0 / 0.2,
+            VisitValue { doubt: 0.0, ..result }.value(0.0) == 1.0 / 0.2,
             "sure to have changed: fresh for 1/rate days"
         );
     }

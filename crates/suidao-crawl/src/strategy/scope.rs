@@ -191,8 +191,8 @@ mod tests {
             "deny_hosts = ['']",
             "deny_extensions = ['tar.gz']",
         ] {
-            let told = toml::from_str::<CrawlScope>(wrong).unwrap_err().to_string();
-            assert!(told.contains("is not a host") || told.contains("is not an extension"), "{wrong}: {told}");
+            let message = toml::from_str::<CrawlScope>(wrong).unwrap_err().to_string();
+            assert!(message.contains("is not a host") || message.contains("is not an extension"), "{wrong}: {message}");
         }
     }
 

@@ -160,11 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_strategy_is_told() {
-        let told = |text: &str| StrategySettings::default().named(text).unwrap_err().to_string();
-        assert!(told("deep-first").contains("unknown strategy deep-first; choose one of tunnel, dth"));
-        assert!(told("dth quick").contains("dth takes no parameter quick"));
-        assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));
-        assert!(told("").contains("choose one of tunnel"));
+    fn what_names_no_strategy_is_reported() {
+        let message = |text: &str| StrategySettings::default().named(text).unwrap_err().to_string();
+        assert!(message("deep-first").contains("unknown strategy deep-first; choose one of tunnel, dth"));
+        assert!(message("dth quick").contains("dth takes no parameter quick"));
+        assert!(message("breadth-first 3").contains("strategy.breadth-first.KEY"));
+        assert!(message("").contains("choose one of tunnel"));
     }
 }

@@ -31,7 +31,7 @@ pub fn says_so(title: &str, text: &str) -> bool {
     }
     let says = |text: &str| {
         let folded = suidao_page::text::fold(text);
-        SAID.iter().any(|said| folded.contains(said))
+        SAID.iter().any(|stated| folded.contains(stated))
     };
     says(title) || is_code(title) || says(text)
 }
@@ -66,15 +66,15 @@ pub fn is_same(absent: &MissingPageAnswer, url: &CrawlUrl, sketch: Sketch, title
     match absent {
         // A home page that replaces an error is still a page.
         MissingPageAnswer::Redirect(to) => to == url && url.path() != "/",
-        MissingPageAnswer::Page { sketch: said, title: headed } => {
+        MissingPageAnswer::Page { sketch: text, title: headed } => {
             // Without text there is nothing to compare.
-            if said.chars == 0 || sketch.chars == 0 || url.path() == "/" && url.query().is_none() {
+            if text.chars == 0 || sketch.chars == 0 || url.path() == "/" && url.query().is_none() {
                 return false;
             }
-            let apart = distance(said.simhash, sketch.simhash);
-            let about = sketch.chars.abs_diff(said.chars) <= 32 + said.chars / 8;
-            if said.chars.max(sketch.chars) <= SHORT {
-                said.digest == sketch.digest && title == *headed || title == *headed && about && apart <= NEAR_SHORT
+            let apart = distance(text.simhash, sketch.simhash);
+            let about = sketch.chars.abs_diff(text.chars) <= 32 + text.chars / 8;
+            if text.chars.max(sketch.chars) <= SHORT {
+                text.digest == sketch.digest && title == *headed || title == *headed && about && apart <= NEAR_SHORT
             } else {
                 about && apart <= NEAR
             }
@@ -88,7 +88,7 @@ mod tests {
     use suidao_page::text::simhash::sketch;
 
     #[test]
-    fn what_says_that_it_is_none_is_suspicious_and_what_tells_of_such_pages_is_not() {
+    fn a_page_that_calls_itself_missing_is_suspicious_and_one_about_missing_pages_is_not() {
         for (title, text) in [
             ("404", "回首页"),
             ("404 - 某站", ""),
@@ -108,17 +108,17 @@ mod tests {
     #[test]
     fn a_page_that_repeats_the_address_is_the_same_and_an_article_is_not() {
         let url = |path: &str| CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap();
-        let said = |path: &str| {
+        let text = |path: &str| {
             sketch(&format!(
                 "对不起，您访问的页面 {path} 不存在，可能已被删除或者移动。请检查网址，或者返回首页继续浏览，也可以搜索本站。"
             ))
         };
-        let absent = MissingPageAnswer::Page { sketch: said("/suidao-no-such-page-0123456789abcdef"), title: 7 };
-        assert!(is_same(&absent, &url("/a/7.html"), said("/a/7.html"), 7));
-        assert!(!is_same(&absent, &url("/a/7.html"), said("/a/7.html"), 8), "under another title");
+        let absent = MissingPageAnswer::Page { sketch: text("/suidao-no-such-page-0123456789abcdef"), title: 7 };
+        assert!(is_same(&absent, &url("/a/7.html"), text("/a/7.html"), 7));
+        assert!(!is_same(&absent, &url("/a/7.html"), text("/a/7.html"), 8), "under another title");
         let article = sketch(&"足球联赛今天开赛，球队在主场迎战对手，进球的是前锋。".repeat(3));
         assert!(!is_same(&absent, &url("/a/7.html"), article, 7));
-        assert!(!is_same(&absent, &url("/"), said("/"), 7), "a home page is a page");
+        assert!(!is_same(&absent, &url("/"), text("/"), 7), "a home page is a page");
         let moved = MissingPageAnswer::Redirect(url("/404.html"));
         assert!(is_same(&moved, &url("/404.html"), article, 1) && !is_same(&moved, &url("/x"), article, 1));
     }

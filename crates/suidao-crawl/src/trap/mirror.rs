@@ -82,13 +82,13 @@ mod tests {
         let mut mirrors = Mirrors::default();
         assert!(!mirrors.observe(b, a, false, 4), "pages that differ are no news of hosts that share none");
         assert!(mirrors.partners(a).is_empty());
-        let told: Vec<bool> = (0..5).map(|_| mirrors.observe(b, a, true, 4)).collect();
-        assert_eq!(told, [false, false, false, true, true]);
+        let result: Vec<bool> = (0..5).map(|_| mirrors.observe(b, a, true, 4)).collect();
+        assert_eq!(result, [false, false, false, true, true]);
         mirrors.learn(a, b);
         assert_eq!((mirrors.of(a), mirrors.of(b), mirrors.of(c)), (&[b][..], &[a][..], &[][..]));
         assert!(!mirrors.observe(a, b, true, 4), "known already");
-        let told: Vec<bool> = (0..8).map(|n| mirrors.observe(c, a, n != 1, 4)).collect();
-        assert_eq!(told, [false, false, false, false, true, true, true, true]);
+        let result: Vec<bool> = (0..8).map(|n| mirrors.observe(c, a, n != 1, 4)).collect();
+        assert_eq!(result, [false, false, false, false, true, true, true, true]);
         assert!((0..20).all(|n| !mirrors.observe(b, c, n % 2 == 0, 4)));
         assert!(!mirrors.observe(a, a, true, 2));
     }

@@ -80,7 +80,7 @@ fn after_escape(value: &str, at: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn told(url: &str) -> Option<SkipReason> {
+    fn ruling(url: &str) -> Option<SkipReason> {
         refuses(&Traps::default(), &CrawlUrl::parse(&format!("http://a.cn{url}")).unwrap())
     }
 
@@ -94,7 +94,7 @@ mod tests {
             "/page/2/page/3/page/4",
             "/t/a/1/b/2/b/3/b/4",
         ] {
-            assert_eq!(told(path), Some(SkipReason::RepeatingPath), "{path}");
+            assert_eq!(ruling(path), Some(SkipReason::RepeatingPath), "{path}");
         }
         for query in [
             "/l?back=/l?back=/l?back=/",
@@ -102,10 +102,10 @@ mod tests {
             "/l?a=1&a=1&a=1",
             "/l?u=%2525252525253D",
         ] {
-            assert_eq!(told(query), Some(SkipReason::RepeatingQuery), "{query}");
+            assert_eq!(ruling(query), Some(SkipReason::RepeatingQuery), "{query}");
         }
         let deep = format!("/{}", (0..21).map(|n| format!("d{n}/")).collect::<String>());
-        assert_eq!(told(&deep), Some(SkipReason::TooManySegments));
+        assert_eq!(ruling(&deep), Some(SkipReason::TooManySegments));
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
             "/go?url=http://b.cn/?url=x",
             "/login?return=%2Fa%3Fid%3D3",
         ] {
-            assert_eq!(told(url), None, "{url}");
+            assert_eq!(ruling(url), None, "{url}");
         }
         let url = CrawlUrl::parse("http://a.cn/x/x/x?a=1&a=1&a=1").unwrap();
         assert_eq!(refuses(&Traps::off(), &url), None);

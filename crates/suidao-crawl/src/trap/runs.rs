@@ -12,7 +12,7 @@ use suidao_page::model::{CrawlUrl, Sketch, UrlId};
 use suidao_page::text::simhash::distance;
 
 /// Texts with fewer characters are ignored: a calendar's days are as long.
-const TELLING: u32 = 120;
+const MEANINGFUL: u32 = 120;
 /// Minimum Hamming distance between a new text and those of the previous pages.
 const APART: u32 = 10;
 /// Bounds of a filter's size in words of 64 bits: a byte per link.
@@ -58,7 +58,7 @@ struct Run {
     /// Links of the last two pages.
     led: [LinkBloom; 2],
     /// SimHashes of their texts.
-    said: [u64; 2],
+    last_texts: [u64; 2],
     pages: u32,
 }
 
@@ -95,9 +95,9 @@ impl SeriesTracker {
         if page.leads.iter().any(|&link| !run.led_to(link)) {
             return false;
         }
-        let tells = page.relevant || page.sketch.chars >= TELLING && !(page.listing && series.is_combined());
-        let before = &run.said[..(run.pages as usize).min(2)];
-        !(tells && before.iter().all(|said| distance(*said, page.sketch.simhash) > APART))
+        let is_meaningful = page.relevant || page.sketch.chars >= MEANINGFUL && !(page.listing && series.is_combined());
+        let before = &run.last_texts[..(run.pages as usize).min(2)];
+        !(is_meaningful && before.iter().all(|text| distance(*text, page.sketch.simhash) > APART))
     }
 
     /// Records a page of a series; returns how many consecutive pages have added nothing. `links`: all its links.
@@ -117,7 +117,7 @@ impl SeriesTracker {
         run.pages = run.pages.saturating_add(1);
         run.led.swap(0, 1);
         run.led[0] = LinkBloom::to(&links.collect::<Vec<UrlId>>());
-        run.said = [sketch.simhash, run.said[0]];
+        run.last_texts = [sketch.simhash, run.last_texts[0]];
         run.no_new_content
     }
 
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_brings_nothing_is_told_from_one_that_does() {
+    fn a_series_that_brings_nothing_is_distinguished_from_one_that_does() {
         let empty = sketch("一 二 三 四 五 六 日 没有活动");
         let series = |n: usize| of(&format!("/cal/{}/{}/", 2030 + n / 12, n % 12 + 1));
         let mut runs = SeriesTracker::default();

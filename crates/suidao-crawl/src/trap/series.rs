@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn series_are_told_by_their_spelling() {
+    fn series_are_reported_by_their_spelling() {
         for path in ["/", "/2020/05/17/a-post/", "/a-post-2-b/", "/3f9c2a.html", "/h2020/x/", "/v1.2/index.html"] {
             assert_eq!(series(path), None, "{path}");
         }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn further_pages_of_a_list_are_told_from_its_posts() {
+    fn further_pages_of_a_list_are_distinguished_from_its_posts() {
         for (page, link, further) in [
             ("/tag/x/", "/tag/x/page/2/", true),
             ("/tag/x/page/2/", "/tag/x/page/3/", true),

@@ -20,7 +20,7 @@ const MOST: usize = 1 << 16;
 /// Maximum Hamming distance between equal pages.
 const NEAR: u32 = 3;
 /// Texts with fewer characters may be alike only because of the template.
-const TELLING: u32 = 120;
+const MEANINGFUL: u32 = 120;
 
 /// The URL without parameters of these names (in any case); none if it has none.
 pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<CrawlUrl> {
@@ -54,7 +54,7 @@ struct Came {
 
 impl Came {
     fn is_same(&self, sketch: Sketch) -> bool {
-        self.digest == sketch.digest || sketch.chars >= TELLING && distance(self.simhash, sketch.simhash) <= NEAR
+        self.digest == sketch.digest || sketch.chars >= MEANINGFUL && distance(self.simhash, sketch.simhash) <= NEAR
     }
 }
 
@@ -112,8 +112,8 @@ impl Sessions {
             let evidence = self.evidence.get(&(host, name.into())).copied();
             let now = match evidence {
                 _ if !same => Evidence::Against,
-                None if sketch.chars >= TELLING => Evidence::Once(came),
-                Some(Evidence::Once(first)) if sketch.chars >= TELLING && !first.is_same(sketch) => {
+                None if sketch.chars >= MEANINGFUL => Evidence::Once(came),
+                Some(Evidence::Once(first)) if sketch.chars >= MEANINGFUL && !first.is_same(sketch) => {
                     found.push(name.to_owned());
                     Evidence::Found(0)
                 }

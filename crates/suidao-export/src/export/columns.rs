@@ -78,11 +78,11 @@ pub fn column(name: &str, rows: &[CorpusDocument]) -> Result<Vec<Leaf>, ParquetE
         "links" => return Ok(links(rows)),
         "posts" => return Ok(posts(rows)),
         "warc" => {
-            let places = || documents().map(|page| &page.warc);
+            let positions = || documents().map(|page| &page.warc);
             return Ok(vec![
-                texts(places().map(|at| &at.file)),
-                longs(places().map(|at| at.offset as i64)),
-                longs(places().map(|at| at.length as i64)),
+                texts(positions().map(|at| &at.file)),
+                longs(positions().map(|at| at.offset as i64)),
+                longs(positions().map(|at| at.length as i64)),
             ]);
         }
         other => return Err(ParquetError::General(format!("no column for {other}"))),

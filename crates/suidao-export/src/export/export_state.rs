@@ -50,8 +50,8 @@ fn paths(directory: &CrawlDirectory, name: &str) -> (PathBuf, PathBuf) {
 /// [`StoreError::Damaged`] if its list is truncated; [`StoreError::Io`].
 pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId, u64)>>, StoreError> {
     own::check_directory(&directory.exports())?;
-    let (told, pages) = paths(directory, name);
-    if !told.exists() || !pages.exists() {
+    let (result, pages) = paths(directory, name);
+    if !result.exists() || !pages.exists() {
         return Ok(None);
     }
     let file = own::open(&pages, File::options().read(true))?;
@@ -87,11 +87,11 @@ pub fn remember(
     catalogue: &Catalogue,
     wanted: &Selection,
 ) -> Result<(), StoreError> {
-    let (told, pages) = paths(directory, name);
+    let (result, pages) = paths(directory, name);
     let exports = directory.exports();
     own::check_directory(&exports)?;
     fs::create_dir_all(&exports).map_err(StoreError::io(&exports, "create the directory"))?;
-    let mut rows: Vec<(UrlId, u64)> = held(catalogue, wanted).collect();
+    let mut rows: Vec<(UrlId, u64)> = exported(catalogue, wanted).collect();
     rows.sort_unstable();
     write_own(&pages, |out| {
         for (id, mark) in &rows {
@@ -100,22 +100,22 @@ pub fn remember(
         }
         Ok(())
     })?;
-    write_own(&told, |out| Ok(serde_json::to_writer_pretty(out, finished)?))
+    write_own(&result, |out| Ok(serde_json::to_writer_pretty(out, finished)?))
 }
 
 /// What is new, changed or gone in `wanted` since an export with `former`.
-pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)]) -> ExportChanges {
+pub fn changes(catalogue: &Catalogue, wanted: &Selection, previous: &[(UrlId, u64)]) -> ExportChanges {
     let mut selection = wanted.clone();
-    let mut left: Vec<bool> = vec![true; former.len()];
+    let mut left: Vec<bool> = vec![true; previous.len()];
     let mut unchanged = 0;
-    for (place, entry) in catalogue.entries.iter().enumerate() {
-        if !wanted.chosen[place] {
+    for (position, entry) in catalogue.entries.iter().enumerate() {
+        if !wanted.chosen[position] {
             continue;
         }
-        if let Ok(at) = former.binary_search_by_key(&entry.id, |(id, _)| *id) {
+        if let Ok(at) = previous.binary_search_by_key(&entry.id, |(id, _)| *id) {
             left[at] = false;
-            if former[at].1 == mark(entry) {
-                selection.chosen[place] = false;
+            if previous[at].1 == mark(entry) {
+                selection.chosen[position] = false;
                 selection.pages -= 1;
                 unchanged += 1;
             }
@@ -124,26 +124,26 @@ pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)
     if unchanged > 0 {
         selection.left_out.insert("unchanged since the last export", unchanged);
     }
-    let retired = former.iter().zip(left).filter(|(_, left)| *left).map(|((id, _), _)| *id).collect();
+    let retired = previous.iter().zip(left).filter(|(_, left)| *left).map(|((id, _), _)| *id).collect();
     ExportChanges { selection, retired }
 }
 
-fn held<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<Item = (UrlId, u64)> + 'a {
+fn exported<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<Item = (UrlId, u64)> + 'a {
     let chosen = catalogue.entries.iter().zip(&wanted.chosen).filter(|(_, chosen)| **chosen);
     chosen.map(|(entry, _)| (entry.id, mark(entry)))
 }
 
 /// Fingerprint of a page's exported data, without the time of fetching, or every visit would be a change.
 fn mark(entry: &CatalogueEntry) -> u64 {
-    let mut said = Vec::with_capacity(32);
-    said.extend(entry.sketch.digest.to_le_bytes());
-    said.extend(entry.particulars.to_le_bytes());
-    said.extend(entry.relevance.get().to_le_bytes());
-    said.extend(entry.published.map_or(i32::MIN, |day| day.0).to_le_bytes());
-    said.extend(entry.duplicate_of.map_or(u32::MAX, |kept| kept).to_le_bytes());
-    said.extend([entry.on_topic, entry.listing, entry.noindex].map(u8::from));
-    said.extend(entry.further.to_le_bytes());
-    xxh3_64(&said)
+    let mut text = Vec::with_capacity(32);
+    text.extend(entry.sketch.digest.to_le_bytes());
+    text.extend(entry.particulars.to_le_bytes());
+    text.extend(entry.relevance.get().to_le_bytes());
+    text.extend(entry.published.map_or(i32::MIN, |day| day.0).to_le_bytes());
+    text.extend(entry.duplicate_of.map_or(u32::MAX, |kept| kept).to_le_bytes());
+    text.extend([entry.on_topic, entry.listing, entry.noindex].map(u8::from));
+    text.extend(entry.further.to_le_bytes());
+    xxh3_64(&text)
 }
 
 /// Replaces a name that cannot be a file name.
@@ -158,7 +158,7 @@ mod tests {
     use suidao_store::corpus::fixture::crawl;
 
     #[test]
-    fn what_is_new_changed_or_gone_is_told() {
+    fn what_is_new_changed_or_gone_is_reported() {
         let root = tempfile::tempdir().unwrap();
         let pages: Vec<(String, String)> = (0..6)
             .map(|n| (format!("http://h{n}.cn/"), format!("<title>{n}</title><p>足球 第{n}场 比赛 在 {n} 号 举行")))
@@ -177,17 +177,17 @@ mod tests {
             pages: 5,
         };
         remember(&directory, "jsonl", &finished, &catalogue, &no_zero).unwrap();
-        let former = read(&directory, "jsonl").unwrap().unwrap();
-        assert_eq!(former.len(), 5);
-        let none = changes(&catalogue, &no_zero, &former);
+        let previous = read(&directory, "jsonl").unwrap().unwrap();
+        assert_eq!(previous.len(), 5);
+        let none = changes(&catalogue, &no_zero, &previous);
         assert_eq!((none.selection.pages, none.retired), (0, vec![]));
 
         catalogue.entries[2].sketch.digest ^= 1;
         catalogue.entries[4].at = suidao_page::model::Millis(1);
         catalogue.entries[5].particulars ^= 1;
         let no_one = Filter { not_hosts: vec!["h1.cn".to_owned()], ..Filter::default() }.select(&catalogue);
-        let some = changes(&catalogue, &no_one, &former);
-        let chosen: Vec<usize> = (0..6).filter(|&place| some.selection.chosen[place]).collect();
+        let some = changes(&catalogue, &no_one, &previous);
+        let chosen: Vec<usize> = (0..6).filter(|&position| some.selection.chosen[position]).collect();
         assert_eq!((chosen, some.selection.pages), (vec![0, 2, 5], 3));
         assert_eq!(some.retired, [catalogue.entries[1].id]);
         fs::write(root.path().join("exports/jsonl.pages"), [0; 13]).unwrap();

@@ -112,15 +112,15 @@ impl Pages {
     /// The edges of a page, in order of its links.
     fn edges(&self, page: &CorpusDocument) -> Vec<Edge> {
         let own = self.node(&page.url);
-        let mut places: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut positions: FxHashMap<u32, usize> = FxHashMap::default();
         let mut edges: Vec<Edge> = Vec::new();
         for OutLink { url, anchor, region, .. } in &page.links {
             let Some(target) = self.node(url).filter(|target| Some(*target) != own) else { continue };
-            let place = *places.entry(target).or_insert_with(|| {
+            let position = *positions.entry(target).or_insert_with(|| {
                 edges.push(Edge { target, anchor: anchor.clone(), region: *region, links: 0 });
                 edges.len() - 1
             });
-            let edge = &mut edges[place];
+            let edge = &mut edges[position];
             edge.links += 1;
             // A link with text comes before one without, in any region.
             let worth = |anchor: &str, region: Region| (anchor.is_empty(), region as u8);
@@ -337,7 +337,7 @@ mod tests {
         let mut selection = filter.select(&catalogue);
         // The last page is not selected.
         selection.chosen[3] = false;
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
         let path = root.path().join("g.graphml");
         assert_eq!(write(&export, &path).unwrap().pages, 3);
         let xml = std::fs::read_to_string(&path).unwrap();

@@ -37,11 +37,11 @@ mod tests {
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let selection = Filter::default().select(&catalogue);
-        let told = std::sync::atomic::AtomicU64::new(0);
-        let tell = || {
-            told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let result = std::sync::atomic::AtomicU64::new(0);
+        let progress = || {
+            result.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         };
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &tell };
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &progress };
         let out = tempfile::tempdir().unwrap();
         let to = |name: &str| {
             let path = out.path().join(name);
@@ -53,7 +53,7 @@ mod tests {
         flate2::read::GzDecoder::new(&to("pages.jsonl.gz")[..]).read_to_end(&mut unpacked).unwrap();
         assert_eq!(unpacked, plain);
         assert_eq!(zstd::decode_all(&to("pages.jsonl.zst")[..]).unwrap(), plain);
-        assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 6);
+        assert_eq!(result.load(std::sync::atomic::Ordering::Relaxed), 6);
         let lines: Vec<serde_json::Value> =
             plain.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
         assert_eq!(lines.len(), 2);
@@ -92,7 +92,7 @@ mod tests {
         std::fs::write(&archive, bytes).unwrap();
         let catalogue = Catalogue::read(&store).unwrap();
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
         let out = root.path().join("out.jsonl");
         let message = write(&export, &Output::file(&out), &DocumentFields::all()).unwrap_err().to_string();
         assert!(message.contains("suidao-00000.warc.gz"), "{message}");

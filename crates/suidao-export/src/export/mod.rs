@@ -21,7 +21,7 @@ pub struct Export<'a> {
     pub store: &'a Store,
     pub catalogue: &'a Catalogue,
     pub selection: &'a Selection,
-    pub tell: &'a (dyn Fn() + Sync),
+    pub progress: &'a (dyn Fn() + Sync),
 }
 
 impl Export<'_> {
@@ -33,7 +33,7 @@ impl Export<'_> {
     ) -> Result<Streamed, WriteError> {
         stream(self.store, self.catalogue, self.selection, render, |made| {
             write(made)?;
-            (self.tell)();
+            (self.progress)();
             Ok(())
         })
     }

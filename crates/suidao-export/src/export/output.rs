@@ -74,8 +74,8 @@ impl Output {
         content: impl FnOnce(OutputFiles<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         if self.path == Path::new("-") && stdout().is_terminal() {
-            let told = io::Error::other("it is a terminal, but the format is binary; give a file, or pipe it");
-            return Err(WriteError::Out(told).at(Path::new("standard output")));
+            let result = io::Error::other("it is a terminal, but the format is binary; give a file, or pipe it");
+            return Err(WriteError::Out(result).at(Path::new("standard output")));
         }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.files(name.strip_suffix(suffix).unwrap_or(&name), suffix, None, content)
@@ -95,9 +95,9 @@ impl Output {
     ) -> Result<T, StoreError> {
         let wrong = |path: &Path, kind: ErrorKind| Err(WriteError::Out(kind.into()).at(path));
         if self.path == Path::new("-") {
-            let place = Path::new("standard output");
+            let position = Path::new("standard output");
             if self.shard_size.is_some() {
-                return wrong(place, ErrorKind::NotADirectory);
+                return wrong(position, ErrorKind::NotADirectory);
             }
             let stdout = stdout();
             // Programs get the pages unchanged, people see hidden characters.
@@ -105,7 +105,7 @@ impl Output {
             let mut out = BufWriter::new(out);
             let done =
                 content(OutputFiles::one("-", &mut out, None)).and_then(|done| Ok(out.flush().map(|()| done)?));
-            return done.map_err(|error| error.at(place));
+            return done.map_err(|error| error.at(position));
         }
         let beside = companion.map(|ending| format!("{stem}{ending}"));
         if self.shard_size.is_some() {
@@ -325,8 +325,8 @@ mod tests {
             (0..100).try_for_each(|n| Ok(rows.add(format!("row {n:012}\n").as_bytes())?))
         };
         output.rows("jsonl", write).unwrap();
-        let place = if shard_size.is_some() { output.path.clone() } else { root.path().to_owned() };
-        let mut files: Vec<PathBuf> = std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let position = if shard_size.is_some() { output.path.clone() } else { root.path().to_owned() };
+        let mut files: Vec<PathBuf> = std::fs::read_dir(position).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         let read = |path: PathBuf| {
             let bytes = std::fs::read(&path).unwrap();
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_way_stays_and_is_told_before_anything_is_written() {
+    fn what_is_in_the_way_stays_and_is_reported_before_anything_is_written() {
         let root = tempfile::tempdir().unwrap();
         let nothing = |_: &mut RowWriter<'_>| -> Result<(), WriteError> { panic!("it is not begun") };
         let path = root.path().join("taken");

@@ -153,7 +153,7 @@ mod tests {
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
         let path = root.path().join("pages.parquet");
         assert_eq!(write(&export, &Output::file(&path), &DocumentFields::all()).unwrap().pages, 2);
         let (rows, pairs) = read(&path);

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_a_line_and_the_card_tells_what_they_are() {
+    fn a_page_is_a_line_and_the_card_describes_them() {
         let root = tempfile::tempdir().unwrap();
         let article =
             "<title>足球 NBA</title><p>足球 篮球 比赛 昨天 在 北京 举行 观众 很多</p><p>发布于 2021-03-05</p>";
@@ -112,7 +112,7 @@ mod tests {
         let catalogue = Catalogue::read(&store).unwrap();
         let filter = Filter { duplicates: DuplicatePolicy::Best, min_chars: 1, ..Filter::default() };
         let selection = filter.select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
         let path = root.path().join("sport.txt.gz");
         assert_eq!(write(&export, &Output::file(&path), &filter).unwrap().pages, 2);
         let mut text = String::new();

@@ -50,7 +50,7 @@ impl IndexSource {
     }
 }
 
-/// Builds the index of the selected pages at `path` and replaces an existing one. Calls `tell` for each page added.
+/// Builds the index of the selected pages at `path` and replaces an existing one. Calls `progress` for each page added.
 ///
 /// # Errors
 /// [`IndexError::InTheWay`] if something else is there; [`IndexError::Store`] if the crawl cannot be read or the disk
@@ -60,7 +60,7 @@ pub fn build(
     catalogue: &Catalogue,
     selection: &Selection,
     path: &Path,
-    tell: &(dyn Fn() + Sync),
+    progress: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
     // Only an index is replaced: the state of a crawl has a meta.json too.
     let is_index = path.join("meta.json").is_file() && path.join(".managed.json").is_file();
@@ -69,17 +69,18 @@ pub fn build(
     }
     let fail = || IndexError::io(path, "write the index");
     let beside = PartDirectory::beside(path).map_err(fail())?;
-    let place = beside.path().join("index");
-    fs::create_dir(&place).map_err(fail())?;
-    let streamed = write(store, catalogue, selection, &place, tell).map_err(|error| error.of(&place, path))?;
+    let position = beside.path().join("index");
+    fs::create_dir(&position).map_err(fail())?;
+    let streamed =
+        write(store, catalogue, selection, &position, progress).map_err(|error| error.of(&position, path))?;
     // Readers of the previous one keep its files until they close them.
-    let former = beside.path().join("former");
+    let previous = beside.path().join("former");
     if path.exists() {
-        fs::rename(path, &former).map_err(fail())?;
+        fs::rename(path, &previous).map_err(fail())?;
     }
-    if let Err(error) = fs::rename(&place, path) {
-        if former.exists() {
-            fs::rename(&former, path).map_err(fail())?;
+    if let Err(error) = fs::rename(&position, path) {
+        if previous.exists() {
+            fs::rename(&previous, path).map_err(fail())?;
         }
         return Err(fail()(error));
     }
@@ -90,12 +91,12 @@ fn write(
     store: &Store,
     catalogue: &Catalogue,
     selection: &Selection,
-    place: &Path,
-    tell: &(dyn Fn() + Sync),
+    position: &Path,
+    progress: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
-    let engine = IndexError::engine(place);
+    let engine = IndexError::engine(position);
     let (schema, fields) = schema();
-    let index = tantivy::Index::create_in_dir(place, schema).map_err(&engine)?;
+    let index = tantivy::Index::create_in_dir(position, schema).map_err(&engine)?;
     index.tokenizers().register(TOKENIZER, analyzer());
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
@@ -108,10 +109,10 @@ fn write(
     };
     let streamed = stream(store, catalogue, selection, render, |document| {
         writer.add_document(document).map_err(into_write)?;
-        tell();
+        progress();
         Ok(())
     });
-    let streamed = streamed.map_err(IndexError::write(place))?;
+    let streamed = streamed.map_err(IndexError::write(position))?;
     let meta = store.meta();
     let origin = IndexSource {
         format: FORMAT,
@@ -124,7 +125,7 @@ fn write(
         pages: streamed.pages,
         whole: catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64 == streamed.pages,
     };
-    let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(place)(error.into()))?;
+    let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(position)(error.into()))?;
     let mut commit = writer.prepare_commit().map_err(&engine)?;
     commit.set_payload(&payload);
     commit.commit().map_err(&engine)?;

@@ -61,7 +61,7 @@ pub(super) struct Compiled {
 pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Query, filter: &Filter) -> Compiled {
     let mut units = Vec::new();
     let mut fixed: Vec<(Occur, Boxed)> = filtering(fields, filter);
-    let mut loose: Vec<SearchTerm> = Vec::new();
+    let mut free: Vec<SearchTerm> = Vec::new();
     let mut near = String::new();
     let mut compounds: Vec<SearchTerm> = Vec::new();
     for item in &query.items {
@@ -74,7 +74,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
             [Clause::Words(TextField::All, text)] => {
                 let own = words(TextField::All, text, is_term);
                 compounds.extend(compound(text, &own));
-                loose.extend(own);
+                free.extend(own);
                 near.push_str(text);
                 near.push(' ');
             }
@@ -84,9 +84,9 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
             }
         }
     }
-    free_if_all_are_stop_words(&mut loose);
+    free_if_all_are_stop_words(&mut free);
     let bonus = phrase_tokens(&near);
-    let bonus = (loose.iter().filter(|unit| !unit.optional).count() > 1).then(|| SearchTerm {
+    let bonus = (free.iter().filter(|unit| !unit.optional).count() > 1).then(|| SearchTerm {
         shown: fold(near.trim()),
         field: TextField::All,
         cover: bonus,
@@ -97,7 +97,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
     let query = |strict: bool| -> Boxed {
         let mut clauses: Vec<(Occur, Boxed)> = fixed.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
         let (wanted, extra): (Vec<&SearchTerm>, Vec<&SearchTerm>) =
-            loose.iter().chain(&bonus).partition(|unit| !unit.optional);
+            free.iter().chain(&bonus).partition(|unit| !unit.optional);
         let wanted: Vec<Boxed> = wanted.into_iter().map(|unit| of_unit(fields, unit)).collect();
         if strict {
             clauses.extend(wanted.into_iter().map(|query| (Occur::Must, query)));
@@ -115,9 +115,9 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
         }
         Box::new(BooleanQuery::new(clauses))
     };
-    let several = loose.iter().filter(|unit| !unit.optional).count() > 1;
+    let several = free.iter().filter(|unit| !unit.optional).count() > 1;
     let (all, any) = (query(true), several.then(|| query(false)));
-    units.splice(0..0, loose.into_iter().chain(bonus));
+    units.splice(0..0, free.into_iter().chain(bonus));
     Compiled { all, any, units }
 }
 

@@ -290,24 +290,24 @@ impl Index {
             let mut groups: FxHashMap<u64, usize> = FxHashMap::default();
             rows.retain(|row| {
                 let next = folded.len();
-                let place = *groups.entry(row.representative).or_insert(next);
-                if place == next {
+                let position = *groups.entry(row.representative).or_insert(next);
+                if position == next {
                     folded.push(0)
                 } else {
-                    folded[place] += 1
+                    folded[position] += 1
                 }
-                place == next
+                position == next
             });
         }
         let words = QueryWords::new(&compiled.units);
         let shown = rows.iter().enumerate().skip(request.offset).take(request.limit);
-        let hits = shown.map(|(place, row)| {
+        let hits = shown.map(|(position, row)| {
             let page = self.stored(row.address)?;
             Ok(Hit {
                 score: row.score,
                 title_marks: words.in_title(&page.title),
                 snippet: words.snippet(&page.text),
-                duplicates: folded.get(place).copied().unwrap_or(0),
+                duplicates: folded.get(position).copied().unwrap_or(0),
                 why: if request.explain { self.shares(&compiled, row.address)? } else { Vec::new() },
                 page,
             })

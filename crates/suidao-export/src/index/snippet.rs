@@ -82,21 +82,21 @@ impl<'a> QueryWords<'a> {
     fn find(&self, text: &str) -> Vec<Found> {
         let wanted: FxHashSet<&str> =
             self.covers.iter().flat_map(|cover| cover.iter().map(|(_, token)| token.as_str())).collect();
-        let mut places: FxHashMap<(usize, String), Range<usize>> = FxHashMap::default();
+        let mut positions: FxHashMap<(usize, String), Range<usize>> = FxHashMap::default();
         let mut order: Vec<(usize, String)> = Vec::new();
         let mut analyzer = analyzer();
         analyzer.token_stream(text).process(&mut |token| {
             if wanted.contains(token.text.as_str()) {
                 let key = (token.position, token.text.clone());
-                places.insert(key.clone(), token.offset_from..token.offset_to);
+                positions.insert(key.clone(), token.offset_from..token.offset_to);
                 order.push(key);
             }
         });
         let mut found = Vec::new();
-        for (place, token) in &order {
+        for (spot, token) in &order {
             for (word, cover) in self.covers.iter().enumerate().filter(|(_, cover)| cover[0].1 == *token) {
                 let all: Option<Vec<_>> =
-                    cover.iter().map(|(offset, token)| places.get(&(place + offset, token.clone()))).collect();
+                    cover.iter().map(|(offset, token)| positions.get(&(spot + offset, token.clone()))).collect();
                 if let Some(all) = all {
                     let end = all.iter().map(|range| range.end).max().unwrap_or_default();
                     found.push(Found { range: all[0].start..end, word });

@@ -171,15 +171,16 @@ mod tests {
         for seed in 0..5 {
             let pages = crawl(700, &mut Draw::new(seed, 0, 0));
             let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
-            let told = estimate(&strata, &pages);
+            let result = estimate(&strata, &pages);
             let (precision, relevant, recall) = truth(&pages);
-            for (figure, truth) in [(told.precision, precision), (told.relevant, relevant), (told.recall, recall)] {
+            for (figure, truth) in [(result.precision, precision), (result.relevant, relevant), (result.recall, recall)]
+            {
                 let figure = figure.unwrap();
                 for value in [figure.value, figure.low, figure.high] {
                     assert!((value - truth).abs() < 1e-9, "{figure:?} {truth}");
                 }
             }
-            let now = &told.curve[Strata::THRESHOLD];
+            let now = &result.curve[Strata::THRESHOLD];
             assert!((now.threshold - 0.1).abs() < 1e-6, "{now:?}");
             assert!((now.f1.unwrap() - 2.0 * precision * recall / (precision + recall)).abs() < 1e-9);
         }
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_truth_93_times_in_100_at_least() {
-        let mut held = [0; 3];
+        let mut stored = [0; 3];
         let rounds = 400;
         for seed in 0..rounds {
             let pages = crawl(3000, &mut Draw::new(seed, 0, 0));
@@ -195,19 +196,21 @@ mod tests {
             let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
             let asked: Vec<(Relevance, &str, bool)> =
                 pages.iter().zip(&urls).map(|((score, _), url)| (*score, url.as_str(), false)).collect();
-            let labels: Vec<_> = strata.draw(&asked, 150).into_iter().map(|place| pages[place]).collect();
-            let told = estimate(&strata, &labels);
+            let labels: Vec<_> = strata.draw(&asked, 150).into_iter().map(|position| pages[position]).collect();
+            let result = estimate(&strata, &labels);
             let (precision, relevant, recall) = truth(&pages);
-            for (held, (figure, truth)) in
-                held.iter_mut().zip([(told.precision, precision), (told.relevant, relevant), (told.recall, recall)])
-            {
+            for (stored, (figure, truth)) in stored.iter_mut().zip([
+                (result.precision, precision),
+                (result.relevant, relevant),
+                (result.recall, recall),
+            ]) {
                 let figure = figure.unwrap();
                 assert!(figure.low <= figure.value && figure.value <= figure.high, "{figure:?}");
-                *held += usize::from(figure.low <= truth && truth <= figure.high);
+                *stored += usize::from(figure.low <= truth && truth <= figure.high);
             }
         }
-        for held in held {
-            assert!(held >= 372, "{held} of {rounds}");
+        for stored in stored {
+            assert!(stored >= 372, "{stored} of {rounds}");
         }
     }
 
@@ -216,9 +219,9 @@ mod tests {
         let pages = crawl(4000, &mut Draw::new(3, 0, 0));
         let high: Vec<Relevance> = pages.iter().map(|(score, _)| *score).collect();
         let strata = Strata::new(Relevance::new(0.25), high.into_iter());
-        let told = estimate(&strata, &pages);
-        let suggested = told.suggested.unwrap();
-        let point = told.curve.iter().find(|point| point.threshold == suggested).unwrap();
+        let result = estimate(&strata, &pages);
+        let suggested = result.suggested.unwrap();
+        let point = result.curve.iter().find(|point| point.threshold == suggested).unwrap();
         assert!(suggested < 0.25, "{point:?}");
         let true_f1 = |threshold: f64| {
             let hit = pages.iter().filter(|(score, label)| *label && f64::from(score.get()) >= threshold).count();
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_known_is_not_told() {
+    fn what_cannot_be_known_is_not_reported() {
         let pages = crawl(500, &mut Draw::new(1, 0, 0));
         let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
         let none = estimate(&strata, &[]);

@@ -20,7 +20,7 @@ pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
     let mut excerpt = pieces(&letters, &lengths, 0..end);
     let mut rest = end;
     for _ in 0..PLACES {
-        let Some(term) = (rest..letters.len()).find(|&place| lengths[place] > 0) else { break };
+        let Some(term) = (rest..letters.len()).find(|&position| lengths[position] > 0) else { break };
         let passage = term.saturating_sub(AROUND).max(end)..(term + AROUND).min(letters.len());
         rest = passage.end + AROUND;
         excerpt.push(("\n… ".to_owned(), false));
@@ -42,27 +42,27 @@ fn term_lengths(text: &str, terms: &[&str]) -> Vec<usize> {
     let folded: Vec<char> = fold(text).chars().collect();
     let terms: Vec<Vec<char>> = terms.iter().map(|term| fold(term).chars().collect()).collect();
     let is_english = |letter: Option<&char>| letter.is_some_and(char::is_ascii_alphanumeric);
-    let starts = |place: usize, term: &[char]| {
-        let end = place + term.len();
+    let starts = |position: usize, term: &[char]| {
+        let end = position + term.len();
         // An English term matches whole words only.
-        folded[place..].starts_with(term)
-            && !(is_english(term.first()) && place > 0 && is_english(folded.get(place - 1)))
+        folded[position..].starts_with(term)
+            && !(is_english(term.first()) && position > 0 && is_english(folded.get(position - 1)))
             && !(is_english(term.last()) && is_english(folded.get(end)))
     };
-    let longest = |place| terms.iter().filter(|term| starts(place, term)).map(Vec::len).max().unwrap_or(0);
+    let longest = |position| terms.iter().filter(|term| starts(position, term)).map(Vec::len).max().unwrap_or(0);
     (0..folded.len()).map(longest).collect()
 }
 
 /// The characters of a range, terms apart from others.
 fn pieces(letters: &[char], lengths: &[usize], range: Range<usize>) -> Vec<(String, bool)> {
     let mut pieces = Vec::new();
-    let mut place = range.start;
-    while place < range.end {
-        let is_term = lengths[place] > 0;
-        let others = (place..range.end).take_while(|&place| lengths[place] == 0).count();
-        let length = if is_term { lengths[place] } else { others };
-        pieces.push((letters[place..place + length].iter().collect(), is_term));
-        place += length;
+    let mut position = range.start;
+    while position < range.end {
+        let is_term = lengths[position] > 0;
+        let others = (position..range.end).take_while(|&position| lengths[position] == 0).count();
+        let length = if is_term { lengths[position] } else { others };
+        pieces.push((letters[position..position + length].iter().collect(), is_term));
+        position += length;
     }
     pieces
 }
@@ -71,24 +71,24 @@ fn pieces(letters: &[char], lengths: &[usize], range: Range<usize>) -> Vec<(Stri
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> String {
+    fn excerpt_of(text: &str) -> String {
         let pieces = excerpt(text, &["足球", "NBA", "足球赛"]);
         pieces.into_iter().map(|(piece, is_term)| if is_term { format!("[{piece}]") } else { piece }).collect()
     }
 
     #[test]
     fn terms_are_marked_as_the_lexicon_sees_them() {
-        assert_eq!(told("看ＮＢＡ和足球賽。"), "看[ＮＢＡ]和[足球賽]。");
-        assert_eq!(told("unbaked nba2 nba."), "unbaked nba2 [nba].");
-        assert_eq!(told(""), "");
+        assert_eq!(excerpt_of("看ＮＢＡ和足球賽。"), "看[ＮＢＡ]和[足球賽]。");
+        assert_eq!(excerpt_of("unbaked nba2 nba."), "unbaked nba2 [nba].");
+        assert_eq!(excerpt_of(""), "");
     }
 
     #[test]
     fn terms_further_on_are_shown_with_what_stands_around_them() {
         let text = format!("{}足球{}", "字".repeat(1000), "后".repeat(1000));
-        let shown = told(&text);
+        let shown = excerpt_of(&text);
         assert!(shown.contains(&format!("\n… {}[足球]{} …", "字".repeat(40), "后".repeat(38))), "{shown}");
         assert!(shown.chars().count() < BEGIN + 100);
-        assert!(told(&"字".repeat(1000)).ends_with(" …"));
+        assert!(excerpt_of(&"字".repeat(1000)).ends_with(" …"));
     }
 }

@@ -55,9 +55,9 @@ impl LabelFile {
     /// Parses labels; skips empty lines and `#` comments.
     fn parse(path: &Path, text: &str) -> Result<Labels, LabelError> {
         let mut labels = Labels::default();
-        for (line, told) in entries(text) {
+        for (line, result) in entries(text) {
             let wrong = |what: String| LabelError::Line { path: path.to_owned(), line, what };
-            let mut fields = told.split('\t').map(str::trim);
+            let mut fields = result.split('\t').map(str::trim);
             let url = fields.next().unwrap_or_default();
             let url = CrawlUrl::parse(url).map_err(|error| wrong(format!("{url} is not a URL: {error}")))?;
             let relevant = match fields.next().unwrap_or_default() {
@@ -143,14 +143,14 @@ mod tests {
         let (_, labels) = LabelFile::open(&path).unwrap();
         assert_eq!(labels, Labels::from_iter([label("http://a.cn/1", false)]), "the last word counts");
         std::fs::write(&path, "http://a.cn/1\tperhaps\n").unwrap();
-        let told = LabelFile::open(&path).unwrap_err().to_string();
-        assert!(told.contains("labels.tsv, line 1: \"perhaps\" is not a label"), "{told}");
+        let message = LabelFile::open(&path).unwrap_err().to_string();
+        assert!(message.contains("labels.tsv, line 1: \"perhaps\" is not a label"), "{message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "http://a.cn/1\tperhaps\n", "nothing is changed");
         std::fs::write(&path, "http://a.cn/1\tperhaps").unwrap();
         assert!(LabelFile::open(&path).is_err(), "written by hand, and not torn");
         std::fs::write(&path, "http://a.cn/1\tyes\nhttp://a.cn/2").unwrap();
-        let told = LabelFile::open(&path).unwrap_err().to_string();
-        assert!(told.contains("line 2"), "{told}");
+        let message = LabelFile::open(&path).unwrap_err().to_string();
+        assert!(message.contains("line 2"), "{message}");
         assert!(std::fs::read_to_string(&path).unwrap().ends_with("/2"), "nothing is cut");
     }
 }

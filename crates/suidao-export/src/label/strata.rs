@@ -48,19 +48,19 @@ impl Strata {
     /// Each stratum gives a page in turn, so that an early end leaves equally many of each, and the order reveals no
     /// scores.
     pub fn draw(&self, pages: &[(Relevance, &str, bool)], sample: usize) -> Vec<usize> {
-        let hash = |place: usize| xxh3_64(pages[place].1.as_bytes());
-        let mut places: Vec<usize> = (0..pages.len()).collect();
-        places.sort_by_key(|&place| (!pages[place].2, hash(place)));
+        let hash = |position: usize| xxh3_64(pages[position].1.as_bytes());
+        let mut positions: Vec<usize> = (0..pages.len()).collect();
+        positions.sort_by_key(|&position| (!pages[position].2, hash(position)));
         let mut drawn = [0; BOUNDS.len()];
-        let turn = |place: usize| {
-            let turn = &mut drawn[self.of(pages[place].0)];
+        let turn = |position: usize| {
+            let turn = &mut drawn[self.of(pages[position].0)];
             *turn += 1;
-            (*turn, hash(place), place)
+            (*turn, hash(position), position)
         };
-        let mut turns: Vec<(usize, u64, usize)> = places.into_iter().map(turn).collect();
+        let mut turns: Vec<(usize, u64, usize)> = positions.into_iter().map(turn).collect();
         turns.sort_unstable();
         turns.truncate(sample);
-        turns.into_iter().map(|(_, _, place)| place).filter(|&place| !pages[place].2).collect()
+        turns.into_iter().map(|(_, _, position)| position).filter(|&position| !pages[position].2).collect()
     }
 }
 
@@ -112,14 +112,14 @@ mod tests {
         let all = strata.draw(&pages(&[]), 100);
         assert_eq!(all.len(), 100);
         let rest = strata.draw(&pages(&all[..30]), 100);
-        let sorted = |places: &[usize]| {
-            let mut places = places.to_vec();
-            places.sort_unstable();
-            places
+        let sorted = |positions: &[usize]| {
+            let mut positions = positions.to_vec();
+            positions.sort_unstable();
+            positions
         };
         assert_eq!(sorted(&[&all[..30], &rest[..]].concat()), sorted(&all), "nothing twice, and the same pages");
         // Every tenth of the order has pages from below and above.
-        let above = |place: &usize| strata.of(scores[*place]) >= Strata::THRESHOLD;
+        let above = |position: &usize| strata.of(scores[*position]) >= Strata::THRESHOLD;
         assert!(all.chunks(20).all(|part| part.iter().any(above) && !part.iter().all(above)));
     }
 }

@@ -134,12 +134,12 @@ mod tests {
         Lexicon::from_terms("体育", &[("足球", 0.9), ("游戏", 0.3), ("premier league", 0.2)])
     }
 
-    fn words(told: &[DistinctiveWord]) -> Vec<&str> {
-        told.iter().map(|found| found.word.as_str()).collect()
+    fn words(result: &[DistinctiveWord]) -> Vec<&str> {
+        result.iter().map(|found| found.word.as_str()).collect()
     }
 
     #[test]
-    fn a_term_that_brings_wrong_pages_in_and_a_word_that_lacks_are_told() {
+    fn a_term_that_brings_wrong_pages_in_and_a_word_that_lacks_are_reported() {
         let mut pages = Vec::new();
         for _ in 0..12 {
             pages.push(page("足球 教练 天气", true, true));
@@ -147,22 +147,22 @@ mod tests {
             pages.push(page("游戏 手机 天气", false, true));
             pages.push(page("手机 天气", false, false));
         }
-        let told = suggest(&pages, &lexicon());
-        assert_eq!(words(&told.lower), ["游戏"], "手机 is no term, 天气 is everywhere");
-        assert_eq!(words(&told.add), ["教练", "门将"]);
-        assert_eq!((told.add[0].with, told.add[0].against), (24, 0));
-        assert_eq!(told.lower[0].examples, ["题目", "题目"]);
+        let result = suggest(&pages, &lexicon());
+        assert_eq!(words(&result.lower), ["游戏"], "手机 is no term, 天气 is everywhere");
+        assert_eq!(words(&result.add), ["教练", "门将"]);
+        assert_eq!((result.add[0].with, result.add[0].against), (24, 0));
+        assert_eq!(result.lower[0].examples, ["题目", "题目"]);
     }
 
     #[test]
-    fn a_word_that_is_everywhere_or_hardly_anywhere_tells_nothing() {
+    fn a_word_that_is_everywhere_or_hardly_anywhere_is_not_suggested() {
         let pages = [page("天气", true, true), page("天气 围棋", true, true), page("天气", false, true)];
         assert_eq!(suggest(&pages, &lexicon()), Suggestions::default());
         assert_eq!(suggest(&[], &lexicon()), Suggestions::default());
     }
 
     #[test]
-    fn words_of_one_host_tell_that_host() {
+    fn words_of_one_host_are_not_suggested() {
         let mut pages = Vec::new();
         for host in ["a.cn", "b.cn"] {
             for _ in 0..12 {
@@ -172,8 +172,8 @@ mod tests {
                 pages.push(page("手机", false, false));
             }
         }
-        let told = suggest(&pages, &lexicon());
-        assert_eq!(words(&told.add), ["门将"]);
+        let result = suggest(&pages, &lexicon());
+        assert_eq!(words(&result.add), ["门将"]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct ForumProfile {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForumAnalysis {
-    pub lens: Arc<ForumProfile>,
+    pub profile: Arc<ForumProfile>,
     /// Time of the request, used if the server sends no Date header.
     pub at: Millis,
 }
@@ -42,7 +42,7 @@ pub fn quick_check(fetched: &Fetched, parsed: &Parsed) -> Option<ForumPageView> 
         return None;
     }
     // Earlier than any page: without a Date header, relative times have no date.
-    let look = ForumAnalysis { lens: Arc::default(), at: Millis(0) };
+    let look = ForumAnalysis { profile: Arc::default(), at: Millis(0) };
     let lists = Lists::of(fetched, parsed, &look);
     is_list(&lists.records).then(|| lists.whole(fetched, parsed))
 }
@@ -61,13 +61,13 @@ impl Lists {
         let tree = Tree::read(fetched);
         let now = clock(fetched, look.at);
         let names = sessions(parsed.document.links.iter().map(|link| &link.url));
-        let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
+        let offset = look.profile.offset.unwrap_or_else(|| offset(parsed, now, &links));
         let clock = TimeContext { now, offset };
         let of_class =
             |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
         let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
         // The first of the best: classes are sorted by likelihood.
-        let best = threads_by(&look.lens, &links).into_iter().map(|threads| of_class(&*threads));
+        let best = threads_by(&look.profile, &links).into_iter().map(|threads| of_class(&*threads));
         let mut records =
             best.reduce(|best, other| if full(&other) > full(&best) { other } else { best }).unwrap_or_default();
         for record in &mut records {
@@ -205,17 +205,17 @@ type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
 
 /// Tests for thread URLs: the known classes, else candidates: the dominant class of the page, and of many classes the
 /// widest.
-fn threads_by(lens: &ForumProfile, links: &[SightLink]) -> Vec<Test> {
+fn threads_by(profile: &ForumProfile, links: &[SightLink]) -> Vec<Test> {
     const TRIED: usize = 3;
     const LEAST: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.0 };
-    if !lens.threads.is_empty() {
-        let (shapes, classes) = (lens.shapes.clone(), lens.threads.clone());
+    if !profile.threads.is_empty() {
+        let (shapes, classes) = (profile.shapes.clone(), profile.threads.clone());
         return vec![Box::new(move |url| {
             let shaped = shapes.shape(url);
             classes.iter().any(|class| *class.class() == shaped.class)
         })];
     }
-    let mut shapes = lens.shapes.clone();
+    let mut shapes = profile.shapes.clone();
     shapes.learn(links.iter().map(|link| &link.url));
     let all = classes(links, &shapes);
     #[allow(clippy::cast_precision_loss)] // at most 40

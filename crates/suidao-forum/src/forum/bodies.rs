@@ -25,7 +25,7 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
     {
         return vec![vec![body]];
     }
-    let mut places: FxHashMap<u64, Place> = FxHashMap::default();
+    let mut positions: FxHashMap<u64, Place> = FxHashMap::default();
     let mut inherited: FxHashMap<NodeId, f64> = FxHashMap::default();
     for (at, part) in parts.iter().enumerate() {
         let alone = part.roots.len() == 1;
@@ -43,7 +43,7 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
             // Everything inside boilerplate is boilerplate, and an element inside a body scores at most as high as the
             // body.
             inherited.insert(node, if above < 1.0 { above.min(own) } else { own.min(1.0) });
-            let place = places.entry(part.place(node)).or_default();
+            let place = positions.entry(part.place(node)).or_default();
             if place.posts == 0 {
                 (place.role, place.order, place.last) = (if above < 1.0 { above } else { own }, node, usize::MAX);
             }
@@ -62,7 +62,7 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
         place.text as f64 * place.role * mixed(place.times) * mixed(place.people) * common
     };
     let mut best: Option<(f64, usize, u64)> = None;
-    for (&key, place) in &places {
+    for (&key, place) in &positions {
         let own = (worth(place), place.order, key);
         // Of equal ones the outermost.
         if place.text > 0 && best.is_none_or(|best| own.0 > best.0 || own.0 == best.0 && own.1 < best.1) {
@@ -70,7 +70,7 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
         }
     }
     let chosen =
-        best.filter(|(_, _, key)| places[key].times * 2 <= parts.len() || places[key].people * 2 <= parts.len());
+        best.filter(|(_, _, key)| positions[key].times * 2 <= parts.len() || positions[key].people * 2 <= parts.len());
     let Some((_, _, chosen)) = chosen else { return vec![Vec::new(); parts.len()] };
     let body = |part: &RecordPart| {
         let mut end = 0;

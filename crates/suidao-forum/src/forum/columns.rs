@@ -8,8 +8,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fields::{
-    FieldLabel, Number, RecordPart, Time, entry, initials, is_page_of, is_person, name, numbers, said_by,
-    said_by_names, times,
+    FieldLabel, Number, RecordPart, Time, entry, initials, is_page_of, is_person, label_by_names, label_of, name,
+    numbers, times,
 };
 use super::times::all;
 use super::titles::ThreadLine;
@@ -33,7 +33,7 @@ impl Heads {
         let widest = cells(own).last().map_or(0, |(at, _)| *at);
         for row in (0..own).rev().filter(is_row).take(12) {
             let heads = cells(row);
-            let speaking = heads.iter().filter(|(_, text)| text.len() <= 90 && !said_by(text).nothing()).count();
+            let speaking = heads.iter().filter(|(_, text)| text.len() <= 90 && !label_of(text).nothing()).count();
             if speaking >= 2 && heads.last().is_some_and(|(at, _)| *at == widest) {
                 return Self(heads);
             }
@@ -52,7 +52,7 @@ impl Heads {
 struct Person {
     name: String,
     place: u64,
-    said: FieldLabel,
+    label: FieldLabel,
     /// Its address is that of a person's page, or it has a line of its own.
     likely: bool,
 }
@@ -87,7 +87,7 @@ impl LineFields {
         let title = |node: NodeId| node == line.title;
         let mut own_times = times(&part, clock, &title);
         for time in &mut own_times {
-            time.said = time.said.and(said_by(heads.text(tree, time.node, row)));
+            time.label = time.label.and(label_of(heads.text(tree, time.node, row)));
         }
         let in_name = |node: NodeId| skip(node) || tree.link(node).is_some() && is_person(tree, node);
         let mut own_numbers = numbers(&part, clock, &in_name);
@@ -96,9 +96,9 @@ impl LineFields {
             if number.shown.has(FieldLabel::REPLIES) != number.shown.has(FieldLabel::VIEWS) {
                 continue;
             }
-            let names = said_by_names(tree, tree.parent(number.node), row);
+            let names = label_by_names(tree, tree.parent(number.node), row);
             let head = heads.text(tree, number.node, row);
-            let both = said_by(head);
+            let both = label_of(head);
             number.shown = if names.has(FieldLabel::REPLIES) != names.has(FieldLabel::VIEWS) {
                 names
             } else if both.has(FieldLabel::REPLIES) && both.has(FieldLabel::VIEWS) {
@@ -107,7 +107,7 @@ impl LineFields {
                 let at = order.entry(cell).or_default();
                 *at += 1;
                 let mut halves = head.split(['/', '|', '·', ' ']).filter(|half| !half.is_empty());
-                halves.nth(*at - 1).map_or(FieldLabel::default(), said_by)
+                halves.nth(*at - 1).map_or(FieldLabel::default(), label_of)
             } else {
                 number.shown.and(names).and(both)
             };
@@ -133,16 +133,16 @@ impl LineFields {
                 else {
                     continue;
                 };
-                let said = said_by(&paragraph.text[..start])
-                    .and(said_by_names(tree, link, row))
-                    .and(said_by(heads.text(tree, link, row)));
+                let label = label_of(&paragraph.text[..start])
+                    .and(label_by_names(tree, link, row))
+                    .and(label_of(heads.text(tree, link, row)));
                 let alone = paragraph.text.trim() == text;
-                let likely = is_person(tree, link) || said.has(FieldLabel::AUTHOR) && !said.has(FieldLabel::VIEWS);
+                let likely = is_person(tree, link) || label.has(FieldLabel::AUTHOR) && !label.has(FieldLabel::VIEWS);
                 people.push(Person {
                     name: own,
                     place: part.place(tree.parent(link)),
-                    said,
-                    likely: likely || alone && said.has(FieldLabel::AUTHOR),
+                    label,
+                    likely: likely || alone && label.has(FieldLabel::AUTHOR),
                 });
             }
             if plain.is_none() && paragraph.text.len() <= 120 {
@@ -172,15 +172,15 @@ fn plain_author(
     title: NodeId,
     clock: TimeContext,
 ) -> Option<String> {
-    let names = said_by_names(tree, tree.parent(node), row);
-    let head = said_by(heads.text(tree, node, row));
+    let names = label_by_names(tree, tree.parent(node), row);
+    let head = label_of(heads.text(tree, node, row));
     let lower = text.to_lowercase();
     let labels = ["作者", "楼主", "发帖人", "投稿者", "posted by", "started by", "by ", "author"];
     let label = labels.iter().find(|label| lower.starts_with(**label)).filter(|_| lower.len() == text.len());
     let above = |node: NodeId| tree.ancestors(node).find(|&at| matches!(tree.name(at), "td" | "th"));
     let called = names.has(FieldLabel::AUTHOR) && !names.has(FieldLabel::LAST)
         || head.has(FieldLabel::AUTHOR) && (above(node) != above(title) || !text.contains([':', '：']));
-    if label.is_none() && !called || said_by(&lower).and(names).and(head).has(FieldLabel::LAST) {
+    if label.is_none() && !called || label_of(&lower).and(names).and(head).has(FieldLabel::LAST) {
         return None;
     }
     let text = label.map_or(text, |label| &text[label.len()..]);
@@ -198,20 +198,20 @@ fn plain_author(
 /// Position of the thread's author in a line: where most lines have a person who is not the last poster.
 pub(super) fn author_place(fields: &[LineFields]) -> Option<u64> {
     // Per position: how often it occurs, and its rank in the first line that has it.
-    let mut places: Vec<(u64, (usize, usize))> = Vec::new();
+    let mut positions: Vec<(u64, (usize, usize))> = Vec::new();
     for own in fields {
         for (order, person) in own.people.iter().enumerate() {
             if person.likely
-                && !person.said.has(FieldLabel::LAST)
-                && let Some((count, first)) = entry(&mut places, person.place)
+                && !person.label.has(FieldLabel::LAST)
+                && let Some((count, first)) = entry(&mut positions, person.place)
             {
                 *first = if *count == 0 { order } else { *first };
                 *count += 1;
             }
         }
     }
-    let most = places.iter().map(|(_, (count, _))| *count).max()?;
-    let common = places.into_iter().filter(|(_, (count, _))| *count * 3 >= most * 2);
+    let most = positions.iter().map(|(_, (count, _))| *count).max()?;
+    let common = positions.into_iter().filter(|(_, (count, _))| *count * 3 >= most * 2);
     common.min_by_key(|(_, (_, first))| *first).map(|(place, _)| place)
 }
 
@@ -226,16 +226,16 @@ pub(super) struct LineCounts {
 impl LineCounts {
     pub(super) fn of(fields: &[LineFields]) -> Self {
         // Per position: its labels, how often it occurs, how often not alone in its line.
-        let mut places: Vec<(u64, (FieldLabel, usize, usize))> = Vec::new();
+        let mut positions: Vec<(u64, (FieldLabel, usize, usize))> = Vec::new();
         for number in fields.iter().flat_map(|own| &own.numbers) {
-            if let Some((said, count, beside)) = entry(&mut places, number.place) {
-                *said = said.and(number.shown);
+            if let Some((text, count, beside)) = entry(&mut positions, number.place) {
+                *text = text.and(number.shown);
                 *count += 1;
                 *beside += usize::from(!number.alone);
             }
         }
         let called = |what: FieldLabel, not: FieldLabel| {
-            let named = places.iter().filter(|(_, (said, ..))| said.has(what) && !said.has(not));
+            let named = positions.iter().filter(|(_, (text, ..))| text.has(what) && !text.has(not));
             named.max_by_key(|(_, (_, count, _))| *count).map(|(place, ..)| *place)
         };
         let mut views = called(FieldLabel::VIEWS, FieldLabel::REPLIES);
@@ -247,8 +247,8 @@ impl LineCounts {
             with_first = replies.is_some() && counts().all(|count| count > 0);
         }
         let speaking = fields.iter().filter(|own| !own.numbers.is_empty()).count();
-        let silent = places.iter().filter(|(place, (said, count, beside))| {
-            let other = said.has(FieldLabel::LAST) || said.has(FieldLabel::OTHER) || said.has(FieldLabel::MEMBER);
+        let silent = positions.iter().filter(|(place, (text, count, beside))| {
+            let other = text.has(FieldLabel::LAST) || text.has(FieldLabel::OTHER) || text.has(FieldLabel::MEMBER);
             *beside == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
         });
         let mut silent = silent.map(|(place, ..)| *place);
@@ -298,9 +298,9 @@ impl Moments {
         for own in fields {
             for time in &own.times {
                 let vote = votes.entry(time.place).or_default();
-                if time.said.has(FieldLabel::LAST) {
+                if time.label.has(FieldLabel::LAST) {
                     vote.1 += 4;
-                } else if time.said.has(FieldLabel::CREATED) {
+                } else if time.label.has(FieldLabel::CREATED) {
                     vote.0 += 4;
                 }
             }
@@ -319,8 +319,8 @@ impl Moments {
     }
 
     pub(super) fn read(&self, fields: &LineFields) -> (Option<ApproxTime>, Option<ApproxTime>) {
-        let find = |places: &FxHashSet<u64>| {
-            fields.times.iter().find(|time| places.contains(&time.place)).map(|time| time.moment)
+        let find = |positions: &FxHashSet<u64>| {
+            fields.times.iter().find(|time| positions.contains(&time.place)).map(|time| time.moment)
         };
         let (created, last) = (find(&self.created), find(&self.last));
         match (created, last, fields.times.as_slice()) {

@@ -355,12 +355,12 @@ mod tests {
             )),
             clock(),
         );
-        let said: Vec<_> = found
+        let stated: Vec<_> = found
             .iter()
             .map(|post| (post.author.as_deref().unwrap(), post.floor, post.text.as_str(), post.anchor.as_deref()))
             .collect();
         assert_eq!(
-            said,
+            stated,
             [
                 ("ann Full", Some(1), "Text number 1", Some("post_1")),
                 ("bob Full", Some(2), "Text number 2", Some("post_2"))

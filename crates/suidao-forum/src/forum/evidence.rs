@@ -23,14 +23,14 @@ pub enum Sure {
 }
 
 /// If the page is a board, the class of its threads and the certainty. `test`: the thresholds of BTCJ.
-pub fn board(sight: &ForumPageView, shapes: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
-    if sight.login {
+pub fn board(page_view: &ForumPageView, shapes: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
+    if page_view.login {
         return None;
     }
-    let own = shapes.shape(&sight.own).class;
-    let all = classes(&sight.links, shapes);
+    let own = shapes.shape(&page_view.own).class;
+    let all = classes(&page_view.links, shapes);
     let others: Vec<LinkClass> = all.into_iter().filter(|class| class.class != own).collect();
-    let recorded = recorded(sight, shapes);
+    let recorded = recorded(page_view, shapes);
     if let Some(class) = threads(&others, test) {
         if recorded.as_ref() == Some(&class.class) {
             return Some((class.class.clone(), Sure::Records));
@@ -47,24 +47,24 @@ pub fn board(sight: &ForumPageView, shapes: &UrlClassifier, test: &BoardThreshol
 }
 
 /// The class of most records of a page, if most of these have at least two of author, replies or views, times.
-fn recorded(sight: &ForumPageView, shapes: &UrlClassifier) -> Option<Class> {
-    let full = sight.records.iter().filter(|record| record.facts() >= 2);
+fn recorded(page_view: &ForumPageView, shapes: &UrlClassifier) -> Option<Class> {
+    let full = page_view.records.iter().filter(|record| record.facts() >= 2);
     let mut count: BTreeMap<Class, usize> = BTreeMap::new();
     for record in full {
         *count.entry(shapes.shape(&record.url).class).or_default() += 1;
     }
     let (class, most) = count.into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })?;
-    (most >= 2 && most * 5 >= sight.records.len() * 3).then_some(class)
+    (most >= 2 && most * 5 >= page_view.records.len() * 3).then_some(class)
 }
 
 /// The URLs of a page in a class, each with its text, in order.
 pub fn members<'a>(
-    sight: &'a ForumPageView,
+    page_view: &'a ForumPageView,
     class: &'a Class,
     shapes: &'a UrlClassifier,
 ) -> impl Iterator<Item = (&'a CrawlUrl, &'a str)> {
     let of_class = move |link: &&suidao_page::model::SightLink| shapes.shape(&link.url).class == *class;
-    sight.links.iter().filter(of_class).map(|link| (&link.url, link.text.as_str()))
+    page_view.links.iter().filter(of_class).map(|link| (&link.url, link.text.as_str()))
 }
 
 /// Which values identify the members of a class: those that differ nearly everywhere, numbers before words; else those

@@ -32,14 +32,14 @@ static UNLIKELY: SectionWords = SectionWords::of(WORDS, "other URLs");
 
 /// Recognises a forum by one of its boards: its records have authors, times and numbers of replies, unlike any other
 /// list. None if the page is not such a board.
-pub fn recognise(sight: &ForumPageView) -> Option<ForumMap> {
+pub fn recognise(page_view: &ForumPageView) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
-    explorer.see(sight);
-    let (_, sure) = board(sight, &explorer.shapes, &BoardThresholds::DOMINANT)?;
-    if sure != Sure::Records || !is_list(&sight.records) {
+    explorer.see(page_view);
+    let (_, sure) = board(page_view, &explorer.shapes, &BoardThresholds::DOMINANT)?;
+    if sure != Sure::Records || !is_list(&page_view.records) {
         return None;
     }
-    let class = explorer.shapes.shape(&sight.own).class;
+    let class = explorer.shapes.shape(&page_view.own).class;
     match explorer.finish(Some(class), false) {
         // A class without placeholders has only one member.
         ExploreStep::Understood(map) if map.board_classes.iter().any(|class| class.contains('{')) => Some(*map),
@@ -93,11 +93,11 @@ impl Explorer {
     }
 
     /// Adds a fetched page; the first one is the entrance.
-    pub fn see(&mut self, sight: &ForumPageView) {
-        self.asked.insert(sight.own.clone());
-        self.seen.push(sight.clone());
+    pub fn see(&mut self, page_view: &ForumPageView) {
+        self.asked.insert(page_view.own.clone());
+        self.seen.push(page_view.clone());
         // From all pages together: a link that is rare on one page may be frequent on another.
-        self.shapes.learn(self.seen.iter().flat_map(|sight| &sight.links).map(|link| &link.url));
+        self.shapes.learn(self.seen.iter().flat_map(|page_view| &page_view.links).map(|link| &link.url));
     }
 
     pub fn ask(&mut self, url: &CrawlUrl) {
@@ -152,17 +152,21 @@ impl Explorer {
     /// Classes of the links of the entrance, then of the pages linked from it, the likeliest first.
     fn candidates(&self) -> Vec<Candidate> {
         let mut all: Vec<Candidate> = Vec::new();
-        for (depth, sight) in self.seen.iter().enumerate() {
-            let level = usize::from(depth > 0 && !self.is_entrance(sight));
-            for found in classes(&sight.links, &self.shapes) {
-                let urls = found.members.iter().map(|&at| sight.links[at].url.clone());
+        for (depth, page_view) in self.seen.iter().enumerate() {
+            let level = usize::from(depth > 0 && !self.is_entrance(page_view));
+            for found in classes(&page_view.links, &self.shapes) {
+                let urls = found.members.iter().map(|&at| page_view.links[at].url.clone());
                 if let Some(known) = all.iter_mut().find(|known| known.class == found.class) {
                     let new: Vec<CrawlUrl> = urls.filter(|url| !known.urls.contains(url)).collect();
                     known.urls.extend(new);
                     continue;
                 }
-                let texts: Vec<usize> =
-                    found.members.iter().map(|&at| columns(&sight.links[at].text)).filter(|width| *width > 0).collect();
+                let texts: Vec<usize> = found
+                    .members
+                    .iter()
+                    .map(|&at| columns(&page_view.links[at].text))
+                    .filter(|width| *width > 0)
+                    .collect();
                 let likely = likelihood(&found.class, &texts) - 4.0 * as_f64(level);
                 all.push(Candidate { class: found.class, urls: urls.collect(), likely });
             }
@@ -175,16 +179,16 @@ impl Explorer {
     }
 
     /// Whether this is the page of the forum's directory, fetched because the forum was entered at a board.
-    fn is_entrance(&self, sight: &ForumPageView) -> bool {
-        self.seen.first().is_some_and(|start| start.own.join("./").is_ok_and(|home| home == sight.own))
+    fn is_entrance(&self, page_view: &ForumPageView) -> bool {
+        self.seen.first().is_some_and(|start| start.own.join("./").is_ok_and(|home| home == page_view.own))
     }
 
     fn judge(&self, candidate: &Candidate) -> Judged {
         let of_class = |url: &&CrawlUrl| self.shapes.shape(url).class == candidate.class;
-        let (mut passed, mut looked, mut sure) = (0, 0, Sure::Records);
-        for sight in self.seen.iter().filter(|sight| of_class(&&sight.own)) {
-            looked += 1;
-            if let Some((_, how)) = board(sight, &self.shapes, &self.test()) {
+        let (mut passed, mut checked, mut sure) = (0, 0, Sure::Records);
+        for page_view in self.seen.iter().filter(|page_view| of_class(&&page_view.own)) {
+            checked += 1;
+            if let Some((_, how)) = board(page_view, &self.shapes, &self.test()) {
                 passed += 1;
                 sure = sure.min(how);
             }
@@ -194,11 +198,11 @@ impl Explorer {
         // Two that pass suffice, or all there are. A failing class gets three samples, or five if they disagree.
         let enough = passed.min(2);
         let wanted = if passed == 0 { SAMPLES } else { SAMPLES + 2 };
-        if passed >= 2 && passed * 2 > looked || passed >= 1 && left.is_empty() {
+        if passed >= 2 && passed * 2 > checked || passed >= 1 && left.is_empty() {
             return Judged::Boards(sure, passed);
         }
         if left.is_empty() || tried >= wanted {
-            return if passed * 2 > looked && enough > 0 { Judged::Boards(sure, passed) } else { Judged::Not };
+            return if passed * 2 > checked && enough > 0 { Judged::Boards(sure, passed) } else { Judged::Not };
         }
         // From the front, the middle and the end, because neighbours are similar.
         let number = if tried == 0 { 2 } else { 1 };
@@ -211,15 +215,17 @@ impl Explorer {
     /// Fetches a thread, then builds the map.
     fn finish(&self, boards: Option<Class>, look: bool) -> ExploreStep {
         // The entrance shows last posts with links of another class: it counts only without other boards.
-        let is_board = |sight: &&ForumPageView| match &boards {
-            Some(class) => self.shapes.shape(&sight.own).class == *class,
-            None => self.seen.first() == Some(sight),
+        let is_board = |page_view: &&ForumPageView| match &boards {
+            Some(class) => self.shapes.shape(&page_view.own).class == *class,
+            None => self.seen.first() == Some(page_view),
         };
         let pages: Vec<(&ForumPageView, Class)> = self
             .seen
             .iter()
             .filter(is_board)
-            .filter_map(|sight| board(sight, &self.shapes, &self.test()).map(|(threads, _)| (sight, threads)))
+            .filter_map(|page_view| {
+                board(page_view, &self.shapes, &self.test()).map(|(threads, _)| (page_view, threads))
+            })
             .collect();
         let thread_classes = self.thread_classes(&pages);
         let Some(first) = thread_classes.first() else {
@@ -227,32 +233,34 @@ impl Explorer {
         };
         let of_thread =
             |url: &CrawlUrl| thread_classes.iter().any(|class| self.shapes.shape(url).class == *class.class());
-        let threads: Vec<&ForumPageView> = self.seen.iter().filter(|sight| of_thread(&sight.own)).collect();
+        let threads: Vec<&ForumPageView> = self.seen.iter().filter(|page_view| of_thread(&page_view.own)).collect();
         if look
-            && !threads.iter().any(|sight| !sight.posts.is_empty())
+            && !threads.iter().any(|page_view| !page_view.posts.is_empty())
             && threads.len() < THREADS
             && self.seen.len() < BUDGET + THREADS
         {
             // The longest thread shows how pages continue.
             let mut records: Vec<_> =
-                pages.iter().flat_map(|(sight, _)| &sight.records).filter(|r| of_thread(&r.url)).collect();
+                pages.iter().flat_map(|(page_view, _)| &page_view.records).filter(|r| of_thread(&r.url)).collect();
             records.sort_by_key(|record| (record.sticky, u32::MAX - record.replies.unwrap_or(0)));
             let unseen = |url: &&CrawlUrl| !self.asked.contains(*url);
-            let linked =
-                pages.iter().flat_map(|(sight, _)| members(sight, first.class(), &self.shapes).map(|(url, _)| url));
+            let linked = pages
+                .iter()
+                .flat_map(|(page_view, _)| members(page_view, first.class(), &self.shapes).map(|(url, _)| url));
             if let Some(url) = records.iter().map(|record| &record.url).chain(linked).find(unseen) {
                 return ExploreStep::Look(vec![url.clone()]);
             }
         }
-        let rules = |sights: &mut dyn Iterator<Item = &ForumPageView>, keys: &[IdPattern]| {
+        let rules = |page_views: &mut dyn Iterator<Item = &ForumPageView>, keys: &[IdPattern]| {
             let mut rules: Vec<PagingRule> = Vec::new();
-            for sight in sights {
-                let rule = Paging::of(&sight.own, 1, &sight.links, &self.shapes, keys).map(|paging| paging.rule());
+            for page_view in page_views {
+                let rule =
+                    Paging::of(&page_view.own, 1, &page_view.links, &self.shapes, keys).map(|paging| paging.rule());
                 rules.extend(rule.filter(|rule| !rules.contains(rule)));
             }
             rules
         };
-        let board_pages = rules(&mut pages.iter().map(|(sight, _)| *sight), &[]);
+        let board_pages = rules(&mut pages.iter().map(|(page_view, _)| *page_view), &[]);
         let thread_pages = rules(&mut threads.into_iter(), &thread_classes);
         let board_classes: Vec<IdPattern> = boards.iter().map(|class| self.board_class(class, &board_pages)).collect();
         let start = &self.seen[0];
@@ -272,11 +280,12 @@ impl Explorer {
     fn thread_classes(&self, pages: &[(&ForumPageView, Class)]) -> Vec<IdPattern> {
         let mut groups: BTreeMap<Class, Vec<Vec<MatchedUrl>>> = BTreeMap::new();
         let mut order: Vec<Class> = Vec::new();
-        for (sight, class) in pages {
+        for (page_view, class) in pages {
             // The records' links are those of titles; a class also has links to last posts and later pages.
-            let titles: Vec<MatchedUrl> = sight.records.iter().map(|record| self.shapes.shape(&record.url)).collect();
+            let titles: Vec<MatchedUrl> =
+                page_view.records.iter().map(|record| self.shapes.shape(&record.url)).collect();
             let titles: Vec<MatchedUrl> = titles.into_iter().filter(|shaped| shaped.class == *class).collect();
-            let linked = || members(sight, class, &self.shapes).filter(|(_, text)| columns(text) >= 6);
+            let linked = || members(page_view, class, &self.shapes).filter(|(_, text)| columns(text) >= 6);
             let group =
                 if titles.is_empty() { linked().map(|(url, _)| self.shapes.shape(url)).collect() } else { titles };
             if !order.contains(class) {
@@ -288,8 +297,8 @@ impl Explorer {
     }
 
     fn board_class(&self, class: &Class, rules: &[PagingRule]) -> IdPattern {
-        let links = |sight: &ForumPageView| {
-            members(sight, class, &self.shapes).map(|(url, _)| self.shapes.shape(url)).collect()
+        let links = |page_view: &ForumPageView| {
+            members(page_view, class, &self.shapes).map(|(url, _)| self.shapes.shape(url)).collect()
         };
         let groups: Vec<Vec<MatchedUrl>> = self.seen.iter().take(1).map(links).collect();
         let all: Vec<Vec<MatchedUrl>> =
@@ -301,20 +310,20 @@ impl Explorer {
     fn boards(&self, classes: &[IdPattern], pages: &[(&ForumPageView, Class)]) -> Vec<BoardEntry> {
         let mut boards: Vec<BoardEntry> = Vec::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
-        for link in self.seen.iter().flat_map(|sight| &sight.links) {
+        for link in self.seen.iter().flat_map(|page_view| &page_view.links) {
             let shaped = self.shapes.shape(&link.url);
             let Some(key) = classes.iter().find_map(|class| class.key(&shaped)) else { continue };
             if keys.insert(key) {
                 boards.push(BoardEntry { url: link.url.to_string(), name: link.text.clone(), skip: false });
             }
         }
-        for (sight, _) in pages {
-            let shaped = self.shapes.shape(&sight.own);
-            let key = classes.iter().find_map(|class| class.key(&shaped)).unwrap_or_else(|| sight.own.to_string());
+        for (page_view, _) in pages {
+            let shaped = self.shapes.shape(&page_view.own);
+            let key = classes.iter().find_map(|class| class.key(&shaped)).unwrap_or_else(|| page_view.own.to_string());
             // An entrance that lists new threads is not a board if there are others.
             let is_extra = !boards.is_empty() && classes.iter().all(|class| *class.class() != shaped.class);
             if !is_extra && keys.insert(key) {
-                boards.push(BoardEntry { url: sight.own.to_string(), name: String::new(), skip: false });
+                boards.push(BoardEntry { url: page_view.own.to_string(), name: String::new(), skip: false });
             }
         }
         boards
@@ -347,7 +356,7 @@ fn likelihood(class: &Class, texts: &[usize]) -> f64 {
 /// UTC offset of the forum: the maximum over its pages, because a page without recent times has only a guess
 /// from its language, which is a minimum.
 fn offset(seen: &[ForumPageView]) -> String {
-    let offset = seen.iter().map(|sight| sight.offset).max().unwrap_or(0);
+    let offset = seen.iter().map(|page_view| page_view.offset).max().unwrap_or(0);
     let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }

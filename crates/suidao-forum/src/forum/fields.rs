@@ -88,11 +88,11 @@ const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|spac
 
 /// Splits a table into single words.
 fn words(table: &[(FieldLabel, &'static str)]) -> Vec<(FieldLabel, &'static str)> {
-    table.iter().flat_map(|(said, words)| words.split('|').map(|word| (*said, word))).collect()
+    table.iter().flat_map(|(text, words)| words.split('|').map(|word| (*text, word))).collect()
 }
 
 /// Labels in a visible text.
-pub(super) fn said_by(text: &str) -> FieldLabel {
+pub(super) fn label_of(text: &str) -> FieldLabel {
     // A page has thousands of texts and the table a hundred words: search for all at once.
     static SEARCHER: LazyLock<(AhoCorasick, Vec<(FieldLabel, &str)>)> = LazyLock::new(|| {
         let words = words(&SHOWN);
@@ -105,8 +105,8 @@ pub(super) fn said_by(text: &str) -> FieldLabel {
 }
 
 /// Labels in the names of an element and of its ancestors up to `row`.
-pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabel {
-    let mut said = FieldLabel::default();
+pub(super) fn label_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabel {
+    let mut text = FieldLabel::default();
     let above = std::iter::once(node).chain(tree.ancestors(node)).take_while(|&at| at != row);
     for (steps, at) in above.take(NAMED).enumerate() {
         let mut own = FieldLabel::default();
@@ -128,7 +128,7 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabe
         if let Some(tip) =
             tip.filter(|tip| steps < 2 && tip.len() <= TIP && !tip.contains(|c: char| c.is_ascii_digit()))
         {
-            own = own.and(said_by(tip));
+            own = own.and(label_of(tip));
         }
         match tree.attribute(at, "itemprop") {
             Some("author" | "name") => own = own.and(FieldLabel::AUTHOR),
@@ -138,15 +138,15 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> FieldLabe
         }
         // A whole post can be edited and belongs to a member: only names nearby apply to the time.
         let distant = FieldLabel(own.0 & !FieldLabel::EDITED.and(FieldLabel::MEMBER).0);
-        said = said.and(if steps < 3 { own } else { distant });
+        text = text.and(if steps < 3 { own } else { distant });
     }
-    said
+    text
 }
 
 /// Union of the labels of the matching words.
 fn gather(is: impl Fn(&str) -> bool) -> FieldLabel {
     static WORDS: LazyLock<Vec<(FieldLabel, &str)>> = LazyLock::new(|| words(&NAMES));
-    WORDS.iter().filter(|(_, name)| is(name)).fold(FieldLabel::default(), |all, (said, _)| all.and(*said))
+    WORDS.iter().filter(|(_, name)| is(name)).fold(FieldLabel::default(), |all, (text, _)| all.and(*text))
 }
 
 /// Whether a link leads to a person's page, by its URL.
@@ -236,7 +236,7 @@ impl RecordPart<'_> {
 pub(super) struct Time {
     pub(super) node: NodeId,
     pub(super) moment: ApproxTime,
-    pub(super) said: FieldLabel,
+    pub(super) label: FieldLabel,
     pub(super) place: u64,
     /// Whether its line is little more than the time: a time in a sentence is part of a story.
     pub(super) plain: bool,
@@ -266,7 +266,7 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
             found.push(Time {
                 node,
                 moment,
-                said: said_by_names(tree, node, part.row()),
+                label: label_by_names(tree, node, part.row()),
                 place: part.place(node),
                 plain: true,
             });
@@ -282,29 +282,29 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
         let mut before = 0;
         for shown in shown_in(paragraph, clock) {
             let node = paragraph.node(shown.text.start);
-            let mut said = said_by(&paragraph.text[before..shown.text.start]);
+            let mut own = label_of(&paragraph.text[before..shown.text.start]);
             if shown.text.start == 0 {
-                said = said.and(label);
+                own = own.and(label);
             }
             before = shown.text.end;
-            let names = said_by_names(tree, tree.parent(node), part.row());
+            let names = label_by_names(tree, tree.parent(node), part.row());
             let plain = shown.text.len() * 5 >= paragraph.text.len();
-            found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node), plain });
+            found.push(Time { node, moment: shown.moment, label: own.and(names), place: part.place(node), plain });
         }
         let is_label = before == 0 && paragraph.text.len() <= 36;
-        label = if is_label { said_by(&paragraph.text) } else { FieldLabel::default() };
+        label = if is_label { label_of(&paragraph.text) } else { FieldLabel::default() };
     }
     if exact > 0 {
         // Text before an exact time labels it too.
         for time in &mut found[..exact] {
             let line = tree.own_text(time.node.saturating_sub(1));
-            time.said = time.said.and(said_by(line));
+            time.label = time.label.and(label_of(line));
         }
     }
     found.sort_by_key(|time| time.node);
-    let mut places: Vec<(u64, u64)> = Vec::new();
+    let mut positions: Vec<(u64, u64)> = Vec::new();
     for time in &mut found {
-        time.place = nth(&mut places, time.place);
+        time.place = nth(&mut positions, time.place);
     }
     found
 }
@@ -329,12 +329,12 @@ fn shown_in(paragraph: &Paragraph, clock: TimeContext) -> Vec<times::TimeInText>
 }
 
 /// A position and an index in it: two lines of one cell have the same position.
-fn nth(places: &mut Vec<(u64, u64)>, place: u64) -> u64 {
-    let order = entry(places, place).map_or(0, |count| {
+fn nth(positions: &mut Vec<(u64, u64)>, position: u64) -> u64 {
+    let order = entry(positions, position).map_or(0, |count| {
         *count += 1;
         *count - 1
     });
-    place.wrapping_add(order)
+    position.wrapping_add(order)
 }
 
 #[derive(Clone, Debug)]
@@ -352,7 +352,7 @@ pub(super) struct Number {
 /// The numbers of a part outside times, in order.
 pub(super) fn numbers(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId) -> bool) -> Vec<Number> {
     let mut found = Vec::new();
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for paragraph in part.paragraphs(skip).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let text = &paragraph.text;
         let times = shown_in(paragraph, clock);
@@ -368,13 +368,13 @@ pub(super) fn numbers(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeI
         }
         let first = spans.first().map_or(0, |span| span.0);
         let label_before =
-            said_by(&text[..first]).has(FieldLabel::REPLIES.and(FieldLabel::VIEWS).and(FieldLabel::POSTS));
+            label_of(&text[..first]).has(FieldLabel::REPLIES.and(FieldLabel::VIEWS).and(FieldLabel::POSTS));
         let alone = !text.chars().any(|c| c.is_alphabetic() && !matches!(c, 'k' | 'K' | 'w' | 'm' | 'M' | '万' | '千'));
         for (index, &(from, to, node, value)) in spans.iter().enumerate() {
             let before = if index == 0 { 0 } else { spans[index - 1].1 };
             let after = spans.get(index + 1).map_or(text.len(), |next| next.0);
-            let shown = said_by(if label_before { &text[before..from] } else { &text[to..after] });
-            found.push(Number { node, value, shown, alone, place: nth(&mut places, part.place(node)) });
+            let shown = label_of(if label_before { &text[before..from] } else { &text[to..after] });
+            found.push(Number { node, value, shown, alone, place: nth(&mut positions, part.place(node)) });
         }
     }
     found

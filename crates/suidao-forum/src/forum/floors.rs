@@ -6,7 +6,7 @@ use super::posts::Outside;
 
 /// The number of each post, from a position in which numbers rise from post to post.
 pub(super) fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
-    let mut places: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
+    let mut positions: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
     for (at, post) in posts.iter().enumerate() {
         let tree = post.part.tree;
         for node in post.nodes() {
@@ -24,7 +24,7 @@ pub(super) fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
             let Some(floor) = floor(&text).or_else(plain).filter(|floor| (1..1_000_000).contains(floor)) else {
                 continue;
             };
-            if let Some(own) = entry(&mut places, post.part.place(node))
+            if let Some(own) = entry(&mut positions, post.part.place(node))
                 && own.last().is_none_or(|(last, _)| *last != at)
             {
                 own.push((at, floor));
@@ -32,7 +32,7 @@ pub(super) fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
         }
     }
     let rising = |own: &[(usize, u32)]| own.windows(2).all(|pair| pair[0].1 < pair[1].1);
-    let best = places.iter().filter(|(_, own)| rising(own) && own.len() * 2 >= posts.len());
+    let best = positions.iter().filter(|(_, own)| rising(own) && own.len() * 2 >= posts.len());
     let mut found = vec![None; posts.len()];
     if let Some((_, own)) = best.max_by_key(|(_, own)| own.len()) {
         for &(at, floor) in own {

@@ -75,19 +75,19 @@ pub fn sorted_by(records: &[Listed]) -> Order {
     let (mut number, mut first, mut differ) = (0, None, false);
     // Longest decreasing subsequence (Fredman 1975): places[k] is the latest time with which a run of k + 1 threads can
     // end. An unrecognised sticky costs one thread, whereas it would break two pairs of neighbours.
-    let mut places: Vec<i64> = Vec::new();
+    let mut positions: Vec<i64> = Vec::new();
     for time in times {
         number += 1;
         differ |= *first.get_or_insert(time.at) != time.at;
-        let place = places.partition_point(|&end| end >= time.at);
-        match places.get_mut(place) {
+        let position = positions.partition_point(|&end| end >= time.at);
+        match positions.get_mut(position) {
             Some(end) => *end = time.at,
-            None => places.push(time.at),
+            None => positions.push(time.at),
         }
     }
     if number < FULL || !differ {
         Order::Unknown
-    } else if (number - places.len()) * 5 > number {
+    } else if (number - positions.len()) * 5 > number {
         Order::Other
     } else {
         Order::LastReply

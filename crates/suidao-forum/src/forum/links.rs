@@ -22,12 +22,12 @@ const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
     let same_site = |link: &&DocumentLink| link.url.authority() == own.authority();
     let names = sessions(document.links.iter().filter(same_site).map(|link| &link.url));
-    let mut places: FxHashMap<CrawlUrl, usize> = FxHashMap::default();
+    let mut positions: FxHashMap<CrawlUrl, usize> = FxHashMap::default();
     let mut links: Vec<SightLink> = Vec::new();
     for link in document.links.iter().filter(same_site) {
         let url = without(&link.url, &names);
         let (shown, hidden) = texts(document, link.anchor.clone());
-        let at = *places.entry(url.clone()).or_insert_with(|| {
+        let at = *positions.entry(url.clone()).or_insert_with(|| {
             links.push(SightLink { url, text: String::new(), marks: Vec::new() });
             links.len() - 1
         });
@@ -35,12 +35,12 @@ pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
         if shown.chars().count() > known.text.chars().count() {
             known.text = shown.chars().take(TEXT).collect();
         }
-        let said = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
+        let mark_found = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
         // rel=next is explicit, regardless of the link's text.
         let mark = if link.next {
-            Some(PaginationLink { number: said.and_then(|mark| mark.number), next: 2, block: link.block })
+            Some(PaginationLink { number: mark_found.and_then(|mark| mark.number), next: 2, block: link.block })
         } else {
-            said
+            mark_found
         };
         known.marks.extend(mark);
     }

@@ -30,14 +30,14 @@ pub fn asks_login(tree: &Tree) -> bool {
         let kind = tree.attribute(node, "type").filter(|_| tree.name(node) == "input" && !tree.is_hidden(node));
         kind.is_some_and(|kind| kind.eq_ignore_ascii_case("password"))
     });
-    let said = tree.paragraphs(0, &|_| false).iter().any(|line| {
+    let stated = tree.paragraphs(0, &|_| false).iter().any(|line| {
         if line.text.chars().nth(LINE).is_some() {
             return false;
         }
         let lower = line.text.to_lowercase();
         has(NOTICES, &lower) && !has(REPLIES, &lower)
     });
-    if !password && !said {
+    if !password && !stated {
         return false;
     }
     let survey = PageStats::of(tree, clock);
@@ -50,7 +50,7 @@ pub fn asks_login(tree: &Tree) -> bool {
     });
     let links = (0..tree.len()).filter(|&node| tree.link(node).is_some()).count();
     let title = has(TITLES, &tree.title().to_lowercase());
-    !shows_posts && (said && links < 120 || title && links < 60 || links < 12 && survey.plain_of_page() < 300)
+    !shows_posts && (stated && links < 120 || title && links < 60 || links < 12 && survey.plain_of_page() < 300)
 }
 
 #[cfg(test)]

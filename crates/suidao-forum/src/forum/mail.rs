@@ -45,7 +45,7 @@ pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
 }
 
 /// Removes quoted lines and the lines that the software appends.
-pub(super) fn said(lines: &mut Vec<String>) {
+pub(super) fn drop_quotes(lines: &mut Vec<String>) {
     let foreign = |line: &str| {
         line.starts_with([':', '>', '※', '：']) || line.starts_with("【 在") || line.starts_with("【在") || {
             line.starts_with("在") && line.ends_with("写道:") || line.ends_with("wrote:")
@@ -111,10 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn what_others_said_is_left_out() {
+    fn quotes_are_left_out() {
         let mut lines: Vec<String> =
             ["好。", "【 在 li 的大作中提到: 】", ": 不好。", "※ 来源:·长桥·"].map(str::to_owned).to_vec();
-        said(&mut lines);
+        drop_quotes(&mut lines);
         assert_eq!(lines, ["好。"]);
     }
 }

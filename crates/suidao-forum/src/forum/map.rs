@@ -242,22 +242,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_to_write() {
-        let told = |change: fn(&mut ForumMap)| {
+    fn what_is_wrong_is_reported_with_what_to_write() {
+        let result = |change: fn(&mut ForumMap)| {
             let mut map = map();
             change(&mut map);
             parse(&write(&map)).unwrap_err().to_string()
         };
-        assert!(told(|map| map.start = "bbs.cn".into()).contains("start: \"bbs.cn\" is not a URL"));
-        assert!(told(|map| map.offset = "8".into()).contains("+08:00"));
-        assert!(told(|map| map.thread_classes = vec!["/t/{n}".into()]).contains("{id}"));
-        assert!(told(|map| map.board_pages[0].step = 0).contains("{page} once"));
-        assert!(told(|map| map.thread_classes.clear()).contains("discover"));
+        assert!(result(|map| map.start = "bbs.cn".into()).contains("start: \"bbs.cn\" is not a URL"));
+        assert!(result(|map| map.offset = "8".into()).contains("+08:00"));
+        assert!(result(|map| map.thread_classes = vec!["/t/{n}".into()]).contains("{id}"));
+        assert!(result(|map| map.board_pages[0].step = 0).contains("{page} once"));
+        assert!(result(|map| map.thread_classes.clear()).contains("discover"));
         assert!(parse("start = 'http://a.cn/'\nbords = 3").unwrap_err().to_string().contains("line 2"));
     }
 
     #[test]
-    fn threads_are_told_apart_by_what_is_marked() {
+    fn threads_are_distinguished_by_what_is_marked() {
         let keyed = IdPattern::parse("/thread-{id}-{n}-{n}.html");
         let key = |path: &str| {
             keyed.key(&UrlClassifier::default().shape(&CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap()))

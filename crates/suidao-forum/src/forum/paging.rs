@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_nothing_apart_may_differ_from_page_to_page() {
+    fn parts_that_distinguish_nothing_may_differ_between_pages() {
         let (url, links) = read(
             "/thread-5-1-9.html",
             "<p><a href=/thread-5-2-0.html>2</a><a href=/thread-5-3-0.html>3</a><p><a href=/thread-6-1-9.html>2</a>",

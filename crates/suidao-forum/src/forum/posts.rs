@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bodies::bodies;
 use super::declared::{complete_posts, items};
-use super::fields::{FieldLabel, RecordPart, entry, initials, name, said_by, times};
+use super::fields::{FieldLabel, RecordPart, entry, initials, label_of, name, times};
 use super::floors::{floor, floors};
 use super::mail::{self, MailHeader};
 use super::region::{self, PageStats, PostRole, digest, is_writer, role};
@@ -122,7 +122,7 @@ fn texts(
     for (own, head) in lines.iter_mut().zip(&heads) {
         if let Some(head) = head {
             own.drain(..head.lines);
-            mail::said(own);
+            mail::drop_quotes(own);
         }
     }
     let repeated = repeated(&lines);
@@ -153,7 +153,7 @@ fn repeated(posts: &[Vec<String>]) -> FxHashSet<String> {
 fn is_particular(line: &str, clock: TimeContext) -> bool {
     !super::times::all(line, clock).is_empty()
         || floor(line).is_some()
-        || said_by(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
+        || label_of(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
 }
 
 fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
@@ -165,7 +165,7 @@ fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
         order: usize,
     }
     const ACTIONS: &str = "回复|引用|举报|只看该作者|编辑|reply|quote|report|edit|发消息|加好友|profile|pm|返信|permalink|top|link|like|share|帖子|文章|主题|post|posts";
-    let mut places: Vec<((bool, u64), Seen)> = Vec::new();
+    let mut positions: Vec<((bool, u64), Seen)> = Vec::new();
     let found: Vec<Vec<((bool, u64), String)>> = posts
         .iter()
         .map(|post| {
@@ -189,7 +189,7 @@ fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
                 if own.iter().any(|(place, _)| *place == key) {
                     continue;
                 }
-                if let Some(seen) = entry(&mut places, key) {
+                if let Some(seen) = entry(&mut positions, key) {
                     seen.order = if seen.posts == 0 { own.len() } else { seen.order };
                     seen.posts += 1;
                     seen.likely += usize::from(writer);
@@ -201,14 +201,14 @@ fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
         })
         .collect();
     // Among positions that most posts have: links before other elements, varying values before constant ones.
-    places.retain(|(_, seen)| seen.likely > 0);
-    let most = places.iter().map(|(_, seen)| seen.posts).max().unwrap_or(0);
-    let differ = places.iter().any(|(_, seen)| seen.posts * 10 >= most * 7 && seen.names.len() > 1);
-    places.retain(|(_, seen)| !differ || posts.len() < 3 || seen.names.len() > 1 || seen.posts * 10 < most * 7);
-    places
+    positions.retain(|(_, seen)| seen.likely > 0);
+    let most = positions.iter().map(|(_, seen)| seen.posts).max().unwrap_or(0);
+    let differ = positions.iter().any(|(_, seen)| seen.posts * 10 >= most * 7 && seen.names.len() > 1);
+    positions.retain(|(_, seen)| !differ || posts.len() < 3 || seen.names.len() > 1 || seen.posts * 10 < most * 7);
+    positions
         .sort_by_key(|((linked, _), seen)| (seen.posts * 10 < most * 7, !linked, seen.order, usize::MAX - seen.posts));
     let pick = |own: &Vec<((bool, u64), String)>| {
-        places.iter().find_map(|(place, _)| own.iter().find(|(at, _)| at == place)).map(|(_, name)| name.clone())
+        positions.iter().find_map(|(place, _)| own.iter().find(|(at, _)| at == place)).map(|(_, name)| name.clone())
     };
     found.iter().map(pick).collect()
 }
@@ -233,26 +233,26 @@ fn moments(posts: &[Outside], clock: TimeContext) -> Vec<Option<ApproxTime>> {
                 own.retain(|time| time.plain);
             }
             own.retain(|time| {
-                !time.said.has(member) || time.said.has(FieldLabel::CREATED) && !time.said.has(FieldLabel::EDITED)
+                !time.label.has(member) || time.label.has(FieldLabel::CREATED) && !time.label.has(FieldLabel::EDITED)
             });
             own
         })
         .collect();
     // Per position: number of posts with a time there, its rank within a post, its precision in seconds.
-    let mut places: Vec<(u64, (usize, usize, u32))> = Vec::new();
+    let mut positions: Vec<(u64, (usize, usize, u32))> = Vec::new();
     for own in &all {
         for (order, time) in own.iter().enumerate() {
-            if let Some((count, first, within)) = entry(&mut places, time.place) {
+            if let Some((count, first, within)) = entry(&mut positions, time.place) {
                 *first = if *count == 0 { order } else { *first };
                 *count += 1;
                 *within = (*within).max(time.moment.within.min(86_400));
             }
         }
     }
-    let most = places.iter().map(|(_, (count, ..))| *count).max().unwrap_or(0);
-    places.sort_by_key(|(_, (count, order, within))| (*count * 10 < most * 7, *within >= 86_400, *order));
+    let most = positions.iter().map(|(_, (count, ..))| *count).max().unwrap_or(0);
+    positions.sort_by_key(|(_, (count, order, within))| (*count * 10 < most * 7, *within >= 86_400, *order));
     let pick = |own: &Vec<super::fields::Time>| {
-        places.iter().find_map(|(place, _)| own.iter().find(|time| time.place == *place)).map(|time| time.moment)
+        positions.iter().find_map(|(place, _)| own.iter().find(|time| time.place == *place)).map(|time| time.moment)
     };
     all.iter().map(pick).collect()
 }

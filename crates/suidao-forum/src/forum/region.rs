@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{FieldLabel, RecordPart, entry, is_person, said_by, said_by_names, times};
+use super::fields::{FieldLabel, RecordPart, entry, is_person, label_by_names, label_of, times};
 use super::links::columns;
 use super::rows::rows;
 use super::tree::{NodeId, Tree};
@@ -43,7 +43,7 @@ impl PageStats {
             // Member details are not text of a post.
             let label = || {
                 tree.own_text(node).len() < 60
-                    && said_by(tree.own_text(node)).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
+                    && label_of(tree.own_text(node)).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
             };
             let hidden = tree.is_hidden(tree.parent(node)) || tree.name(tree.parent(node)) == "script";
             let own = if hidden || label() {
@@ -64,7 +64,7 @@ impl PageStats {
         }
         let page = RecordPart { tree, roots: &[0] };
         let member = FieldLabel::MEMBER.and(FieldLabel::EDITED);
-        let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.said.has(member));
+        let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.label.has(member));
         Self { shown, plain, times: times.map(|time| time.node).collect(), people, thread: false }
     }
 
@@ -225,7 +225,7 @@ fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
     if survey.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
         return false;
     }
-    let mut places: Vec<(u64, Place)> = Vec::new();
+    let mut positions: Vec<(u64, Place)> = Vec::new();
     for roots in found {
         let part = RecordPart { tree, roots };
         for node in part.nodes() {
@@ -241,7 +241,7 @@ fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
                 ["re", "回复", "答复"].iter().find_map(|reply| text.strip_prefix(reply)).unwrap_or(&text).to_owned();
             let columns = columns(&text);
             if columns >= TITLE.1
-                && let Some(place) = entry(&mut places, part.place(node))
+                && let Some(place) = entry(&mut positions, part.place(node))
                 && place.urls.insert(url)
             {
                 place.columns += columns;
@@ -249,7 +249,7 @@ fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
             }
         }
     }
-    places.iter().any(|(_, place)| {
+    positions.iter().any(|(_, place)| {
         let own = place.urls.len().min(place.texts.len());
         // A single line must consist of its title.
         own * 10 >= found.len() * 7
@@ -306,7 +306,7 @@ fn marks(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<
     let member = FieldLabel::MEMBER.and(FieldLabel::EDITED);
     let mut last = "";
     for time in times(&RecordPart { tree, roots: &[0] }, clock, &|_| false) {
-        if time.plain && !time.said.has(member) {
+        if time.plain && !time.label.has(member) {
             add((0, tree.path(time.node)), time.node);
         }
     }
@@ -388,5 +388,5 @@ pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
 
 /// Whether a link leads to a person, by its URL or by the names of its elements.
 pub(super) fn is_writer(tree: &Tree, link: NodeId, row: NodeId) -> bool {
-    is_person(tree, link) || said_by_names(tree, link, row).has(FieldLabel::AUTHOR)
+    is_person(tree, link) || label_by_names(tree, link, row).has(FieldLabel::AUTHOR)
 }

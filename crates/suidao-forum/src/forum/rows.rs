@@ -45,23 +45,26 @@ fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
         }
         if to - at > 1 {
             let siblings: Vec<NodeId> = tree.children(parent).filter(|&child| tree.is_element(child)).collect();
-            let places: Vec<usize> =
+            let positions: Vec<usize> =
                 tops[at..to].iter().map(|top| siblings.partition_point(|child| child < top)).collect();
-            let gaps = || places.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).saturating_sub(1));
+            let gaps = || positions.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).saturating_sub(1));
             let gap = mode(gaps()).unwrap_or(0);
             if gap > 0 && gap <= 8 && gaps().filter(|&own| own == gap).count() * 10 >= (to - at - 1) * 6 {
                 let shapes = |from: usize| -> Vec<u64> {
                     siblings.iter().skip(from).take(gap).map(|&sibling| tree.shape(sibling)).collect()
                 };
-                let between = shapes(places[0] + 1);
-                let last = places[places.len() - 1];
+                let between = shapes(positions[0] + 1);
+                let last = positions[positions.len() - 1];
                 let behind = shapes(last + 1) == between;
-                let before = places[0] >= gap && shapes(places[0] - gap) == between && !behind;
-                for (row, &place) in whole[at..to].iter_mut().zip(&places) {
-                    let range =
-                        if before { place - gap..place + 1 } else { place..(place + 1 + gap).min(siblings.len()) };
+                let before = positions[0] >= gap && shapes(positions[0] - gap) == between && !behind;
+                for (row, &position) in whole[at..to].iter_mut().zip(&positions) {
+                    let range = if before {
+                        position - gap..position + 1
+                    } else {
+                        position..(position + 1 + gap).min(siblings.len())
+                    };
                     // Siblings after the last record belong to the page.
-                    if !before && place == last && !behind {
+                    if !before && position == last && !behind {
                         continue;
                     }
                     *row = siblings[range].to_vec();

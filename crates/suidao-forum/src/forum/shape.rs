@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_told_by_being_the_same_everywhere() {
+    fn sessions_are_reported_by_being_the_same_everywhere() {
         let urls: Vec<CrawlUrl> =
             (0..4).map(|n| url(&format!("/showthread.php?visit=0123456789abcdef0123456789abcdef&t={n}"))).collect();
         let names = sessions(urls.iter());

@@ -105,7 +105,7 @@ impl ForumSite {
     }
 
     /// Profile for the analysis of its pages.
-    pub fn lens(&self) -> ForumProfile {
+    pub fn profile(&self) -> ForumProfile {
         ForumProfile { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
     }
 
@@ -144,20 +144,20 @@ impl ForumSite {
     }
 
     /// Reads a page that was requested for `role`.
-    pub fn read(&self, id: UrlId, role: ForumRole, sight: &ForumPageView) -> ForumPageReading {
+    pub fn read(&self, id: UrlId, role: ForumRole, page_view: &ForumPageView) -> ForumPageReading {
         let threads = if matches!(role, ForumRole::Thread | ForumRole::Continuation { .. }) {
             Vec::new()
         } else {
-            self.listed(sight)
+            self.listed(page_view)
         };
         let shown = !threads.is_empty();
         let kind = match role {
-            ForumRole::Thread | ForumRole::Continuation { .. } if sight.login => PageKind::Login,
-            ForumRole::Thread if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
+            ForumRole::Thread | ForumRole::Continuation { .. } if page_view.login => PageKind::Login,
+            ForumRole::Thread if self.is_strange(id, page_view.posts.is_empty()) => PageKind::Unread,
             ForumRole::Thread => PageKind::Thread { thread: id, page: 1 },
-            ForumRole::Continuation { .. } if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
+            ForumRole::Continuation { .. } if self.is_strange(id, page_view.posts.is_empty()) => PageKind::Unread,
             ForumRole::Continuation { thread, page } => PageKind::Thread { thread, page },
-            ForumRole::Board | ForumRole::Index { .. } if sight.login && !shown => PageKind::Login,
+            ForumRole::Board | ForumRole::Index { .. } if page_view.login && !shown => PageKind::Login,
             ForumRole::Board if !shown && self.read.contains(&id) => PageKind::Unread,
             // A category, which lists its boards.
             ForumRole::Board if !shown => PageKind::Other,
@@ -167,15 +167,15 @@ impl ForumSite {
         };
         let next = match kind {
             PageKind::Index { page, .. } if u32::from(page) < self.map.index_pages => {
-                self.after(sight, page, &self.map.board_pages, &self.boards)
+                self.after(page_view, page, &self.map.board_pages, &self.boards)
             }
             // Built page URLs would never end: nothing shows that a page repeats the previous one.
-            PageKind::Thread { page, .. } if page < THREAD_PAGES => self.after(sight, page, &[], &self.threads),
+            PageKind::Thread { page, .. } if page < THREAD_PAGES => self.after(page_view, page, &[], &self.threads),
             _ => None,
         };
-        let boards = if matches!(kind, PageKind::Thread { .. }) { Vec::new() } else { self.new_boards(sight) };
+        let boards = if matches!(kind, PageKind::Thread { .. }) { Vec::new() } else { self.new_boards(page_view) };
         let posts = if matches!(kind, PageKind::Thread { .. }) {
-            sight.posts.iter().flatten().copied().collect()
+            page_view.posts.iter().flatten().copied().collect()
         } else {
             Vec::new()
         };
@@ -187,17 +187,23 @@ impl ForumSite {
         empty && self.read.contains(&id)
     }
 
-    fn after(&self, sight: &ForumPageView, page: u16, rules: &[PagingRule], keys: &[IdPattern]) -> Option<CrawlUrl> {
+    fn after(
+        &self,
+        page_view: &ForumPageView,
+        page: u16,
+        rules: &[PagingRule],
+        keys: &[IdPattern],
+    ) -> Option<CrawlUrl> {
         let page = i64::from(page);
-        if let Some(paging) = Paging::of(&sight.own, page, &sight.links, &self.shapes, keys) {
+        if let Some(paging) = Paging::of(&page_view.own, page, &page_view.links, &self.shapes, keys) {
             return paging.after(page);
         }
-        let made = |rule: &PagingRule| page_by_rule(rule, &sight.own, page + 1, &self.shapes);
+        let made = |rule: &PagingRule| page_by_rule(rule, &page_view.own, page + 1, &self.shapes);
         rules.iter().filter(|rule| rule.unlinked).find_map(made)
     }
 
     /// Threads on a page: its records, then other links.
-    fn listed(&self, sight: &ForumPageView) -> Vec<ListedThread> {
+    fn listed(&self, page_view: &ForumPageView) -> Vec<ListedThread> {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let mut threads = Vec::new();
         let mut take = |url: &CrawlUrl, title: &str, listed: Option<Listed>| {
@@ -209,26 +215,26 @@ impl ForumSite {
         };
         // A record without fields, among records with fields, is a link in a sidebar.
         let is_bare = |record: &&ThreadRecord| record.listed() == Listed { sticky: record.sticky, ..Listed::default() };
-        let bare = sight.records.iter().filter(is_bare).count();
+        let bare = page_view.records.iter().filter(is_bare).count();
         let (full, beside): (Vec<_>, Vec<_>) =
-            sight.records.iter().partition(|record| bare * 2 > sight.records.len() || !is_bare(record));
+            page_view.records.iter().partition(|record| bare * 2 > page_view.records.len() || !is_bare(record));
         for record in full {
             take(&record.url, &record.title, Some(record.listed()));
         }
         for record in beside {
             take(&record.url, &record.title, None);
         }
-        for link in sight.links.iter().filter(|link| columns(&link.text) >= TITLE) {
+        for link in page_view.links.iter().filter(|link| columns(&link.text) >= TITLE) {
             // Without records, the list consists of its links.
-            take(&link.url, &link.text, sight.records.is_empty().then(Listed::default));
+            take(&link.url, &link.text, page_view.records.is_empty().then(Listed::default));
         }
         threads
     }
 
-    fn new_boards(&self, sight: &ForumPageView) -> Vec<(CrawlUrl, String)> {
+    fn new_boards(&self, page_view: &ForumPageView) -> Vec<(CrawlUrl, String)> {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let mut boards = Vec::new();
-        for link in &sight.links {
+        for link in &page_view.links {
             let shaped = self.shapes.shape(&link.url);
             let Some(class) = self.boards.iter().find(|class| *class.class() == shaped.class) else { continue };
             let Some(key) = class.key(&shaped) else { continue };

@@ -185,7 +185,7 @@ fn lists_with_counts_in_words() {
 }
 
 #[test]
-fn lists_of_cells_with_little_said() {
+fn lists_of_cells_with_few_labels() {
     let rows = each(|t| {
         format!("<div class='cell item'><table><tr><td width=48><a href=/member/x><img class=avatar src=a.png></a></td><td width=10></td><td><span class=item_title><a href=/t/{id}#reply{replies} class=topic-link>{title}</a></span><div class=sep5></div><span class=small>
             <a class=node href=/go/qna>问与答</a> &nbsp;•&nbsp; <strong><a href=/member/{author}>{author}</a></strong> &nbsp;•&nbsp; <span title='2009-05-{last:02} 12:01:00 +08:00'>{ago} 天前</span> &nbsp;•&nbsp; 最后回复来自 <strong><a href=/member/{replier}>{replier}</a></strong></span></td><td width=70 align=right><a href=/t/{id}#reply{replies} class=count_livid>{replies}</a></td></tr></table></div>",
@@ -378,8 +378,8 @@ fn threads_numbered_by_replies() {
         |posts: String| format!("<div id=forumposts><form>{posts}</form></div><div id=quickreply>Quick Reply</div>");
     for count in [4, 2] {
         let found = posts(&tree(&page(thread(post, count))), clock());
-        let said: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str())).collect();
-        assert_eq!(said, (0..count).map(|at| (Some(WRITERS[at]), TEXTS[at])).collect::<Vec<_>>());
+        let stated: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str())).collect();
+        assert_eq!(stated, (0..count).map(|at| (Some(WRITERS[at]), TEXTS[at])).collect::<Vec<_>>());
         assert_eq!(found[1].floor, Some(2));
     }
 }
@@ -399,8 +399,8 @@ fn threads_of_replies_with_short_times() {
         )),
         clock(),
     );
-    let said: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str(), post.floor)).collect();
-    assert_eq!(said, (0..4).map(|at| (Some(WRITERS[at]), TEXTS[at], Some(at as u32 + 1))).collect::<Vec<_>>());
+    let stated: Vec<_> = found.iter().map(|post| (post.author.as_deref(), post.text.as_str(), post.floor)).collect();
+    assert_eq!(stated, (0..4).map(|at| (Some(WRITERS[at]), TEXTS[at], Some(at as u32 + 1))).collect::<Vec<_>>());
 }
 
 #[test]

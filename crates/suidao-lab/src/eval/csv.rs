@@ -28,9 +28,9 @@ struct CurveRow<'a> {
 pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error> {
     let mut out = csv::Writer::from_writer(Visible::new(out));
     for (_, run, tallies) in comparison.runs() {
-        let told = |point: usize| point.is_multiple_of(100) || comparison.marks().contains(&point);
+        let result = |point: usize| point.is_multiple_of(100) || comparison.marks().contains(&point);
         for (&point, tally) in comparison.points().iter().zip(tallies) {
-            if !told(point) && tally.pages == point {
+            if !result(point) && tally.pages == point {
                 continue;
             }
             out.serialize(CurveRow {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn wins_are_told_both_ways() {
+    fn wins_are_reported_both_ways() {
         let text = written(|out| wins(&comparison(&[]), out));
         assert!(text.contains("\n,200,dth link-scored,breadth-first,4,0,0\n"), "{text}");
         assert!(text.contains("\nml,200,breadth-first,dth link-scored,0,0,2\n"), "{text}");

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_in_words_rows_and_a_page() {
+    fn it_is_reported_in_words_rows_and_a_page() {
         let evaluation = evaluation();
         let words = evaluation.in_words();
         assert!(words.contains("tunnel     1000     200      90     45.0%     100"), "{words}");

@@ -227,7 +227,7 @@ pub(super) mod tests {
             };
             let page =
                 Page { bytes: 1_000, outlinks: line.split(' ').skip(1).map(outlink).collect(), ..Page::default() };
-            FetchOutcome::Page { status: 200, page: Box::new(page), sight: None, validators: None }
+            FetchOutcome::Page { status: 200, page: Box::new(page), page_view: None, validators: None }
         }
     }
 
@@ -251,8 +251,8 @@ pub(super) mod tests {
         let web = &["s a far", "a b", "b r", "r>R", "R x", "x", "far s"];
         let graph = WebGraph::read(conditions(), 1000, &[url("s")], &Small(web), |url, _| Some(url.path() == "/R"));
         let layers = graph.layers(2);
-        let told: Vec<String> =
+        let message: Vec<String> =
             layers.iter().map(|&(id, layer)| format!("{}{layer:?}", &graph.url(id).path()[1..])).collect();
-        assert_eq!(told, ["sNone", "aSome(2)", "farNone", "bSome(1)", "RSome(0)", "xNone"]);
+        assert_eq!(message, ["sNone", "aSome(2)", "farNone", "bSome(1)", "RSome(0)", "xNone"]);
     }
 }

@@ -135,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
-        for (text, told) in [
+    fn what_does_not_fit_is_reported() {
+        for (text, result) in [
             (format!("{TASK}lexikon = 'x'"), "line 4: unknown field"),
             ("[[task]]\nweb = 'x'".into(), "missing field `name`"),
             ("pages = 'many'".into(), "line 1"),
@@ -147,7 +147,7 @@ mod tests {
             (format!("{TASK}exclude = 'x'"), "exclude needs truth"),
         ] {
             let error = Plan::parse(&text).and_then(|plan| plan.check()).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(result), "{text}: {error}");
         }
     }
 }

@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn urls_are_answered_as_a_file_server_answers_them() {
         let (_dir, web) = folder();
-        for (url, status, told) in [
+        for (url, status, result) in [
             ("http://a.test/", 200, "text/html home"),
             ("http://a.test/?p=1", 200, "text/html home"),
             ("http://a.test:8080/index.html", 200, "text/html home"),
@@ -225,7 +225,7 @@ mod tests {
             ("http://www.a.test:81/b", 301, "http://a.test:81/b "),
             ("http://x.test/", 502, "text/plain no such host here"),
         ] {
-            assert_eq!(get(&web, url), (status, told.to_owned()), "{url}");
+            assert_eq!(get(&web, url), (status, result.to_owned()), "{url}");
         }
         let refused = web.get(&CrawlUrl::parse("https://a.test/").unwrap()).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Connect);
@@ -246,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_none_is_told() {
+    fn a_folder_that_is_none_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         assert!(Folder::open(dir.path()).unwrap_err().to_string().contains("one directory per host"));
         assert!(Folder::open(&dir.path().join("none")).unwrap_err().to_string().contains("none"));
         fs::create_dir_all(dir.path().join("hosts/a.test")).unwrap();
         fs::write(dir.path().join("aliases.tsv"), "a.test\tb.test\n\nb.test c.test\n").unwrap();
-        let told = Folder::open(&dir.path().join("hosts")).unwrap_err().to_string();
-        assert!(told.contains("aliases.tsv, line 3"), "{told}");
+        let message = Folder::open(&dir.path().join("hosts")).unwrap_err().to_string();
+        assert!(message.contains("aliases.tsv, line 3"), "{message}");
     }
 }

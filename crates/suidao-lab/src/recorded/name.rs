@@ -147,21 +147,21 @@ mod tests {
             // The displayed form parses again.
             assert_eq!(WebName::parse(&name.to_string(), Path::new("")).unwrap(), name);
         }
-        for (text, told) in [("notes.txt", "hosts:DIR"), ("none", "none"), ("hosts:", "hosts:")] {
+        for (text, result) in [("notes.txt", "hosts:DIR"), ("none", "none"), ("hosts:", "hosts:")] {
             let error = WebName::parse(text, base).unwrap_err().to_string();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(result), "{error}");
         }
     }
 
     #[test]
-    fn a_spec_that_does_not_fit_is_told_with_its_line() {
+    fn a_spec_that_does_not_fit_is_reported_with_its_line() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let told = |text: &str| {
+        let result = |text: &str| {
             fs::write(file.path(), text).unwrap();
             WebName::World(Some(file.path().to_owned())).open().err().unwrap().to_string()
         };
-        assert!(told("seed = 2\npagse = 7\n").contains("line 2"));
-        assert!(told("pages = 7\n").contains("needs") || told("pages = 7\n").contains("need "));
+        assert!(result("seed = 2\npagse = 7\n").contains("line 2"));
+        assert!(result("pages = 7\n").contains("needs") || result("pages = 7\n").contains("need "));
         fs::write(file.path(), "seed = 2").unwrap();
         let web = WebName::World(Some(file.path().to_owned())).open().unwrap();
         assert_eq!(web.world.unwrap().spec().seed, 2);

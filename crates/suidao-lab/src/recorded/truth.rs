@@ -146,14 +146,14 @@ mod tests {
 
     #[test]
     fn lines_that_are_wrong_are_named() {
-        let told = |truth: &str, exclude: &str| {
+        let result = |truth: &str, exclude: &str| {
             let (truth, exclude) = (file(truth), file(exclude));
             LabelledUrls::read(truth.path(), Some(exclude.path())).unwrap_err().to_string()
         };
-        assert!(told("http://a.test/\nword\n", "").contains("line 2: word is not a URL"));
-        assert!(told("http://a.test/\n", "a.test b.test\n").contains("line 1: a.test b.test is not a host"));
-        assert!(told("http://a.test/\n", "\nhttp://b.test/\n").contains("line 2: http://b.test/ is not a host"));
-        assert!(told("# nothing\n", "").contains("lists no page"));
-        assert!(told("http://a.test/\n", "a.test\n").contains("lists no page"));
+        assert!(result("http://a.test/\nword\n", "").contains("line 2: word is not a URL"));
+        assert!(result("http://a.test/\n", "a.test b.test\n").contains("line 1: a.test b.test is not a host"));
+        assert!(result("http://a.test/\n", "\nhttp://b.test/\n").contains("line 2: http://b.test/ is not a host"));
+        assert!(result("# nothing\n", "").contains("lists no page"));
+        assert!(result("http://a.test/\n", "a.test\n").contains("lists no page"));
     }
 }

@@ -187,12 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_archive_is_told() {
+    fn what_is_no_archive_is_reported() {
         let dir = tempfile::tempdir().unwrap();
-        let told = |path: &Path| Warc::open(path).unwrap_err().to_string();
-        assert!(told(dir.path()).contains("contains no WARC file"));
-        assert!(told(&dir.path().join("none.warc")).contains("none.warc"));
+        let message = |path: &Path| Warc::open(path).unwrap_err().to_string();
+        assert!(message(dir.path()).contains("contains no WARC file"));
+        assert!(message(&dir.path().join("none.warc")).contains("none.warc"));
         fs::write(dir.path().join("page.warc"), "<html>").unwrap();
-        assert!(told(&dir.path().join("page.warc")).contains("neither WARC/ nor gzip"));
+        assert!(message(&dir.path().join("page.warc")).contains("neither WARC/ nor gzip"));
     }
 }

@@ -100,15 +100,15 @@ impl Layout {
     }
 
     pub fn put_url(&self, page: u64, out: &mut String) {
-        let (index, place) = self.locate(page);
+        let (index, position) = self.locate(page);
         let section = &self.sections[index];
         let host = self.host_at(index);
-        let number = match place {
+        let number = match position {
             PagePosition::Bridge(bridge, at) => section.len + self.bridges[bridge].start + at,
             _ => page - section.start,
         };
         let (skin, blog) = (host.habits.skin, host.habits.blog);
-        if blog && matches!(place, PagePosition::Article(_) | PagePosition::Bridge(..)) {
+        if blog && matches!(position, PagePosition::Article(_) | PagePosition::Bridge(..)) {
             put!(out, "http://{}/", host.name);
             match skin {
                 0 => {
@@ -122,7 +122,7 @@ impl Layout {
             return;
         }
         out.push_str(&section.base);
-        match (place, skin) {
+        match (position, skin) {
             (PagePosition::Home, 1) if !blog => out.push_str("index.html"),
             (PagePosition::Home, _) => {}
             (PagePosition::Listing(_), _) if blog => put!(out, "page/{}/", number + 1),

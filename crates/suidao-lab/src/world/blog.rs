@@ -22,8 +22,8 @@ impl Layout {
         self.friends_link(number, out);
         let tags = host.sections.iter().take(self.spec.tag_cloud as usize);
         out.extend(tags.map(|&tag| self.tag_link(tag as usize, TemplateBlock::Cloud)));
-        for place in 0..self.spec.recent_posts.min(host.articles) {
-            let post = self.host_article(number, place);
+        for position in 0..self.spec.recent_posts.min(host.articles) {
+            let post = self.host_article(number, position);
             out.push(plain(LinkTarget::Page(post), TemplateBlock::Side, LinkText::Title(post)));
         }
     }
@@ -87,16 +87,16 @@ impl Layout {
                 out.push(to(AuxPage::Private(at.saturating_add(1) % 50), TemplateBlock::Entry, "下一页"));
             }
             AuxPage::Front(at) => {
-                for place in listed(at, PER_FRONT) {
-                    out.push(self.to_article(self.host_article(number, place), TemplateBlock::Entry, draw));
+                for position in listed(at, PER_FRONT) {
+                    out.push(self.to_article(self.host_article(number, position), TemplateBlock::Entry, draw));
                 }
                 if (at + 1) * PER_FRONT < host.articles {
                     out.push(to(AuxPage::Front(at + 1), TemplateBlock::Entry, "下一页"));
                 }
             }
             AuxPage::Archive(at) => {
-                for place in listed(at, PER_ARCHIVE) {
-                    let post = self.host_article(number, place);
+                for position in listed(at, PER_ARCHIVE) {
+                    let post = self.host_article(number, position);
                     out.push(plain(LinkTarget::Page(post), TemplateBlock::Entry, LinkText::Title(post)));
                 }
                 if (at + 1) * PER_ARCHIVE < host.articles {
@@ -105,8 +105,8 @@ impl Layout {
             }
             AuxPage::Category(which, at) => {
                 let articles = self.category_articles(number, which);
-                for place in at * PER_LISTING..articles.min((at + 1) * PER_LISTING) {
-                    let post = self.category_article(number, which, articles, place);
+                for position in at * PER_LISTING..articles.min((at + 1) * PER_LISTING) {
+                    let post = self.category_article(number, which, articles, position);
                     out.push(self.to_article(post, TemplateBlock::Entry, draw));
                 }
                 if (at + 1) * PER_LISTING < articles {

@@ -132,7 +132,7 @@ impl Layout {
             for part in 0..parts {
                 let len = size / parts + u64::from(part < size % parts);
                 let tags = if spec.island_tags == [1, 1] { 1 } else { draw.within(spec.island_tags).min(len / 2) };
-                for (tag, len) in (0..).zip(tag_lens(len, tags)) {
+                for (tag, len) in (0..).zip(tag_lengths(len, tags)) {
                     sections.push(HostSection::new(next, len, (island % THEMES as u64) as usize, Some(island)));
                     on_last.push(tag > 0);
                     next = next.saturating_add(len);
@@ -174,7 +174,7 @@ impl Layout {
         for (host, len) in (first_ordinary..).zip(lens) {
             let len = LEAST + len;
             let parts = if hosts[host as usize].habits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
-            for len in tag_lens(len, parts) {
+            for len in tag_lengths(len, parts) {
                 let mut topic = THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize;
                 if spec.near_topics > 0.0 && draw.chance(spec.near_topics) {
                     topic = NEAR_TOPIC;
@@ -247,23 +247,23 @@ impl Layout {
         let index = first + self.starts[first..=last].partition_point(|&start| start <= page) - 1;
         let section = &self.sections[index];
         let local = page - section.start;
-        let place = match local {
+        let position = match local {
             0 => PagePosition::Home,
             _ if local <= section.listings => PagePosition::Listing(local),
             _ => PagePosition::Article(local - 1 - section.listings),
         };
-        (index, place)
+        (index, position)
     }
 
     /// Topic of a page: an index into the table of topics.
     pub fn topic(&self, page: u64) -> usize {
-        let (section, place) = self.locate(page);
-        self.topic_at(page, section, place)
+        let (section, position) = self.locate(page);
+        self.topic_at(page, section, position)
     }
 
     /// The same for a page that is located already.
-    pub fn topic_at(&self, page: u64, section: usize, place: PagePosition) -> usize {
-        match place {
+    pub fn topic_at(&self, page: u64, section: usize, position: PagePosition) -> usize {
+        match position {
             PagePosition::Bridge(..) => {
                 let off = (WORDS.topics.len() - THEMES) as u64;
                 THEMES + Draw::new(self.spec.seed, salt::BRIDGE, !page).below(off) as usize
@@ -274,9 +274,9 @@ impl Layout {
 
     /// Whether a page is on topic. A blog's tag pages are not, although they lead to such pages.
     pub fn is_relevant(&self, page: u64) -> bool {
-        let (section, place) = self.locate(page);
-        let listing = matches!(place, PagePosition::Home | PagePosition::Listing(_));
-        topic_is_on(self.topic_at(page, section, place)) && !(listing && self.host_at(section).habits.blog)
+        let (section, position) = self.locate(page);
+        let listing = matches!(position, PagePosition::Home | PagePosition::Listing(_));
+        topic_is_on(self.topic_at(page, section, position)) && !(listing && self.host_at(section).habits.blog)
     }
 
     pub fn host_at(&self, section: usize) -> &HostLayout {
@@ -284,9 +284,9 @@ impl Layout {
     }
 
     /// An article of a host by its position in an order that mixes the tags.
-    pub fn host_article(&self, host: u64, place: u64) -> u64 {
+    pub fn host_article(&self, host: u64, position: u64) -> u64 {
         let host = &self.hosts[host as usize];
-        self.mixed(host.sections.iter().map(|&section| section as usize), host.articles, place)
+        self.mixed(host.sections.iter().map(|&section| section as usize), host.articles, position)
     }
 
     pub fn category(&self, section: usize) -> u64 {
@@ -306,18 +306,18 @@ impl Layout {
     }
 
     /// A post of a category by its position among `articles`, with mixed tags.
-    pub fn category_article(&self, host: u64, category: u64, articles: u64, place: u64) -> u64 {
-        self.mixed(self.tags_in(host, category), articles, place)
+    pub fn category_article(&self, host: u64, category: u64, articles: u64, position: u64) -> u64 {
+        self.mixed(self.tags_in(host, category), articles, position)
     }
 
     /// An article of these sections, `count` in total, by position.
-    fn mixed(&self, sections: impl Iterator<Item = usize>, count: u64, place: u64) -> u64 {
+    fn mixed(&self, sections: impl Iterator<Item = usize>, count: u64, position: u64) -> u64 {
         // A stride of about the golden section, made coprime: adjacent positions are in different sections.
         let mut stride = (count as f64 * 0.618) as u64 | 1;
         while gcd(stride, count) != 1 {
             stride += 2;
         }
-        let mut left = (u128::from(place % count) * u128::from(stride) % u128::from(count)) as u64;
+        let mut left = (u128::from(position % count) * u128::from(stride) % u128::from(count)) as u64;
         for section in sections {
             let section = &self.sections[section];
             if left < section.articles() {
@@ -347,7 +347,7 @@ fn island_size(spec: &WebSpec, draw: &mut Draw) -> u64 {
 }
 
 /// Pages per tag. Each tag has a home and an article; the rest follows Zipf's law, the largest tag first.
-fn tag_lens(pages: u64, tags: u64) -> impl Iterator<Item = u64> {
+fn tag_lengths(pages: u64, tags: u64) -> impl Iterator<Item = u64> {
     let weights: Vec<u64> = (1..=tags).map(|rank| 1_000_000 / rank).collect();
     shares(pages - 2 * tags, &weights).into_iter().map(|more| 2 + more)
 }

@@ -113,7 +113,7 @@ impl Layout {
 
     /// All links of a page, in order of appearance within each block.
     pub fn links(&self, page: u64) -> Vec<PlannedLink> {
-        let (index, place) = self.locate(page);
+        let (index, position) = self.locate(page);
         let section = &self.sections[index];
         let host = &self.hosts[section.host as usize];
         let mut out = Vec::with_capacity(48);
@@ -141,7 +141,7 @@ impl Layout {
             }
             self.friends_link(section.host, &mut out);
         }
-        match place {
+        match position {
             PagePosition::Home => {
                 let first = if host.habits.blog { 0 } else { 1 };
                 self.entries(index, first, &mut out, draw);
@@ -169,7 +169,7 @@ impl Layout {
                 out.push(self.planned(to, slot, scent, draw));
             }
         }
-        if let Some(island) = section.island.filter(|_| !matches!(place, PagePosition::Bridge(..))) {
+        if let Some(island) = section.island.filter(|_| !matches!(position, PagePosition::Bridge(..))) {
             for &bridge in self.departures(island) {
                 if self.is_bridge_head(bridge, page) {
                     let slot = self.regular(TemplateBlock::Picks, TemplateBlock::Inline, draw);
@@ -256,8 +256,8 @@ impl Layout {
     /// A link to a page with the anchor and context quality of the spec, and occasionally a detour.
     fn planned(&self, to: u64, slot: TemplateBlock, scent: LinkRole, draw: &mut Draw) -> PlannedLink {
         let spec = &self.spec;
-        let (index, place) = self.locate(to);
-        let topic = self.topic_at(to, index, place);
+        let (index, position) = self.locate(to);
+        let topic = self.topic_at(to, index, position);
         let promising = scent == LinkRole::Bridge || topic_is_on(topic);
         let anchor = if !promising {
             let misleads = draw.chance(spec.misleading);
@@ -287,7 +287,7 @@ impl Layout {
         } else {
             LinkText::Sentence(if scent == LinkRole::Bridge { NEAR_TOPIC } else { topic })
         };
-        let home_of_blog = place == PagePosition::Home && self.sections[index].island.is_none();
+        let home_of_blog = position == PagePosition::Home && self.sections[index].island.is_none();
         let target = if draw.chance(spec.redirects) {
             LinkTarget::Redirect(to)
         } else if draw.chance(spec.duplicates) {

@@ -78,7 +78,7 @@ fn the_specs_of_the_repository_are_webs_and_the_default_names_every_key() {
 }
 
 #[test]
-fn a_file_that_is_no_spec_is_told_with_its_line() {
+fn a_file_that_is_no_spec_is_reported_with_its_line() {
     let load = |text: &str| {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
@@ -144,7 +144,7 @@ fn a_blog_mixes_its_tags_in_front_and_gathers_them_by_tag() {
     assert!(sections(layout.extra_links(host, AuxPage::Front(0))).len() > 1);
     assert!(sections(layout.extra_links(host, AuxPage::Archive(0))).len() > 1);
     let every: BTreeSet<u64> =
-        (0..layout.hosts[host as usize].articles).map(|place| layout.host_article(host, place)).collect();
+        (0..layout.hosts[host as usize].articles).map(|position| layout.host_article(host, position)).collect();
     assert_eq!(every.len() as u64, layout.hosts[host as usize].articles, "each post once");
     let section = *layout.hosts[host as usize].sections.last().unwrap() as usize;
     let quiet = WebSpec { off_topic_links: [0, 0], bridges: 0, ..blogs() };
@@ -206,8 +206,8 @@ fn regular_templates_keep_each_kind_of_link_in_its_block() {
             let (Some(to), PagePosition::Article(_)) = (page_of(link.target), world.layout.locate(page).1) else {
                 continue;
             };
-            let (from, place) = (world.layout.locate(page).0, world.layout.locate(to));
-            let kind = match place {
+            let (from, position) = (world.layout.locate(page).0, world.layout.locate(to));
+            let kind = match position {
                 (_, PagePosition::Bridge(..)) => "bridge",
                 (section, PagePosition::Article(_))
                     if section != from && world.layout.sections[section].island.is_none() =>
@@ -322,16 +322,16 @@ fn an_island_of_several_tags_lies_on_one_blog() {
 }
 
 #[test]
-fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says() {
+fn posts_of_the_demo_are_dated_and_their_titles_name_the_topic_as_often_as_the_spec_states() {
     let world = world(demo());
     let topic = learnt(&world);
     let reading = TopicalWeb { web: &world, topic: &topic };
     let layout = &world.layout;
     let (mut posts, mut dated, mut on, mut tell, mut neighbours, mut same_tag) = (0, 0, 0, 0, 0, 0);
     for page in (0..world.spec().pages).step_by(3) {
-        let (section, place) = layout.locate(page);
+        let (section, position) = layout.locate(page);
         let url = crawl_url(&layout.url(page));
-        if !matches!(place, PagePosition::Article(_)) {
+        if !matches!(position, PagePosition::Article(_)) {
             assert_eq!(read(&reading, &url).published, None, "{url}");
             continue;
         }
@@ -348,7 +348,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says()
         let topic = layout.sections[section].topic;
         if topic_is_on(topic) {
             on += 1;
-            tell += u32::from(layout.title_tells(page, topic));
+            tell += u32::from(layout.title_names_topic(page, topic));
             for link in layout.links(page).iter().filter(|link| link.slot == TemplateBlock::Pager) {
                 neighbours += 1;
                 same_tag += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
@@ -417,9 +417,9 @@ proptest! {
         let mut next = 0;
         for section in &layout.sections {
             for page in [section.start, section.start + section.len - 1] {
-                let (index, place) = layout.locate(page);
+                let (index, position) = layout.locate(page);
                 prop_assert!(std::ptr::eq(&layout.sections[index], section), "page {page}");
-                prop_assert!(page != section.start || place == PagePosition::Home);
+                prop_assert!(page != section.start || position == PagePosition::Home);
             }
             prop_assert!(section.start >= next && section.articles() > 0);
             next = section.start + section.len;

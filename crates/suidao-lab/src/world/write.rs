@@ -8,20 +8,20 @@ use suidao_page::draw::Draw;
 
 impl Layout {
     pub fn title(&self, page: u64) -> String {
-        let (index, place) = self.locate(page);
-        if self.host_at(index).habits.blog && matches!(place, PagePosition::Home | PagePosition::Listing(_)) {
+        let (index, position) = self.locate(page);
+        if self.host_at(index).habits.blog && matches!(position, PagePosition::Home | PagePosition::Listing(_)) {
             return format!("标签：{}", self.tag(index).1);
         }
         let mut draw = Draw::new(self.spec.seed, salt::TITLE, page);
-        if !self.title_tells(page, self.topic_at(page, index, place)) {
+        if !self.title_names_topic(page, self.topic_at(page, index, position)) {
             let mut out = String::new();
             fill(draw.pick(WORDS.silent_titles), &WORDS.sports, None, &mut draw, &mut out);
             return out;
         }
-        title(self.topic_at(page, index, place), &mut draw)
+        title(self.topic_at(page, index, position), &mut draw)
     }
 
-    pub fn title_tells(&self, page: u64, topic: usize) -> bool {
+    pub fn title_names_topic(&self, page: u64, topic: usize) -> bool {
         let quality = self.spec.title_quality;
         quality >= 1.0 || !topic_is_on(topic) || Draw::new(self.spec.seed, salt::TITLE, !page).chance(quality)
     }
@@ -42,8 +42,8 @@ impl Layout {
         WORDS.sites[(host % WORDS.sites.len() as u64) as usize]
     }
 
-    pub fn words(&self, said: LinkText, draw: &mut Draw) -> String {
-        match said {
+    pub fn words(&self, text: LinkText, draw: &mut Draw) -> String {
+        match text {
             LinkText::Nothing => String::new(),
             LinkText::Words(words) => words.to_owned(),
             LinkText::Number(number) => format!("第{number}页"),

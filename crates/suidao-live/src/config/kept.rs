@@ -123,10 +123,10 @@ mod tests {
         for word in ["hush", "p.cn", "10.0.0.1", "6379", "passwd", "evil", "0.0.0.0", "/tmp/x", "allow_private"] {
             assert!(!kept.replace("fetch.allow_private", "").contains(word), "{word}: {kept}");
         }
-        let told = load(&kept, &[], Use::Fetching(&["fetch.proxy"])).unwrap_err();
+        let message = load(&kept, &[], Use::Fetching(&["fetch.proxy"])).unwrap_err();
         assert!(
-            NOT_STORED[1..REQUIRED].iter().all(|key| told.contains(key)) && !told.contains("fetch.proxy"),
-            "{told}"
+            NOT_STORED[1..REQUIRED].iter().all(|key| message.contains(key)) && !message.contains("fetch.proxy"),
+            "{message}"
         );
         let read = load(&kept, &[], Use::Reading).unwrap();
         assert_eq!((read.crawl.in_flight, read.politeness.delay, read.fetch.proxy), (3, 7.0, None));
@@ -143,8 +143,11 @@ mod tests {
         for key in NOT_STORED {
             let text = format!("{key} = {}", get(&table, key).unwrap());
             for purpose in [Use::Reading, Use::Fetching(&NOT_STORED)] {
-                let told = load(&text, &[], purpose).unwrap_err();
-                assert!(told.contains(key) && !told.contains("hush") && !told.contains("evil"), "{key}: {told}");
+                let message = load(&text, &[], purpose).unwrap_err();
+                assert!(
+                    message.contains(key) && !message.contains("hush") && !message.contains("evil"),
+                    "{key}: {message}"
+                );
             }
         }
     }

@@ -264,8 +264,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_without_the_secret() {
-        for (toml, told) in [
+    fn what_cannot_be_used_is_reported_without_the_secret() {
+        for (toml, result) in [
             ("origin = 'a.cn'", "is empty"),
             ("bearer = 'hush'", "not an origin"),
             ("origin = 'a.cn/path'\nbearer = 'hush'", "not an origin"),
@@ -288,7 +288,7 @@ mod tests {
         ] {
             let one = credential(toml);
             let message = one.access(&environment).map(|_| ()).unwrap_err().to_string();
-            assert!(message.contains(told) && message.starts_with("fetch.credentials"), "{toml}: {message}");
+            assert!(message.contains(result) && message.starts_with("fetch.credentials"), "{toml}: {message}");
             assert!(!message.contains("hush") && !message.contains("X-Evil"), "{toml}: {message}");
             let shown = [format!("{one:?}"), toml::to_string(&one).unwrap(), serde_json::to_string(&one).unwrap()];
             assert!(!shown[..].concat().replace("me:hush@", "").contains("hush"), "{shown:?}");

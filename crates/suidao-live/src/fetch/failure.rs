@@ -110,13 +110,13 @@ mod tests {
     use super::denies;
 
     #[test]
-    fn a_name_that_does_not_exist_is_told_from_a_resolver_that_fails() {
-        let text = |said: &str| format!("failed to lookup address information: {said}");
+    fn a_name_that_does_not_exist_is_distinguished_from_a_resolver_that_fails() {
+        let text = |stated: &str| format!("failed to lookup address information: {stated}");
         assert!(denies(&text("Name or service not known")) && denies(&text("Name does not resolve")));
-        for said in
+        for stated in
             ["Temporary failure in name resolution", "Try again", "Non-recoverable failure in name resolution", ""]
         {
-            assert!(!denies(&text(said)), "{said}");
+            assert!(!denies(&text(stated)), "{stated}");
         }
     }
 }

@@ -139,13 +139,16 @@ async fn an_answer_comes_as_it_was_sent() {
     assert!(head.starts_with("GET /a?b=1 HTTP/1.1\r\n"), "{head}");
     let fields = head.lines().skip(1).filter(|line| !line.is_empty()).map(str::to_lowercase);
     let mut sent: Vec<String> = fields.filter(|field| !field.starts_with("host:")).collect();
-    let mut told: Vec<String> =
+    let mut message: Vec<String> =
         fetcher.request_headers().iter().map(|(name, value)| format!("{name}: {value}").to_lowercase()).collect();
     sent.sort();
-    told.sort();
-    assert_eq!(sent, told);
-    assert!(told.iter().any(|field| field.contains("suidao/") && field.ends_with("(+https://a.cn/bot)")), "{told:?}");
-    assert!(told.contains(&"accept-encoding: gzip, br, zstd, deflate".to_owned()), "{told:?}");
+    message.sort();
+    assert_eq!(sent, message);
+    assert!(
+        message.iter().any(|field| field.contains("suidao/") && field.ends_with("(+https://a.cn/bot)")),
+        "{message:?}"
+    );
+    assert!(message.contains(&"accept-encoding: gzip, br, zstd, deflate".to_owned()), "{message:?}");
 }
 
 #[tokio::test]
@@ -368,7 +371,7 @@ fn nobody() -> (TcpSocket, SocketAddr) {
 }
 
 #[tokio::test]
-async fn what_fails_before_the_answer_is_told_apart() {
+async fn what_fails_before_the_answer_is_distinguished() {
     let fetcher = Fetcher::new(&FetchSettings { connect_timeout: 3.0, ..local() }).unwrap();
     let kind = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await.unwrap_err().kind;
     let (_bound, closed) = nobody();
@@ -419,7 +422,7 @@ async fn a_proxy_is_asked_for_all_but_private_literals() {
 }
 
 #[tokio::test]
-async fn a_proxys_failures_are_told_from_the_hosts() {
+async fn a_proxys_failures_are_distinguished_from_the_hosts() {
     for (status, http, https) in [
         ("407 Auth", Err(FailureKind::Proxy), FailureKind::Proxy),
         ("502 Bad", Ok(502), FailureKind::Connect),
@@ -463,8 +466,8 @@ async fn the_environments_proxy_is_not_used() {
             .envs(["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].map(|name| (name, "http://127.0.0.1:1")))
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&run.stdout);
-        assert!(run.status.success() && told.contains("1 passed"), "{told}");
+        let message = String::from_utf8_lossy(&run.stdout);
+        assert!(run.status.success() && message.contains("1 passed"), "{message}");
     }
     assert_eq!(get(&local(), Act::Keep(answer("200 OK", "", HELLO))).await.unwrap().body, HELLO);
 }

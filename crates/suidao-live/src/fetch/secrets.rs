@@ -50,8 +50,8 @@ async fn cookies_are_off_unless_asked_for_and_go_home_only() {
         let port = server.address.port();
         fetcher.fetch(&CrawlUrl::parse(&format!("http://localhost:{port}/")).unwrap(), None).await.unwrap();
         let heads = server.heads().split_off(server.heads().len() - 3);
-        let told: Vec<bool> = heads.iter().map(|head| head.contains("cookie: id=hush\r\n")).collect();
-        assert_eq!(told, [false, sent, false], "{heads:?}");
+        let result: Vec<bool> = heads.iter().map(|head| head.contains("cookie: id=hush\r\n")).collect();
+        assert_eq!(result, [false, sent, false], "{heads:?}");
         assert!(!format!("{:?}", fetcher.request_headers()).contains("hush"));
     }
     // A run begins without cookies.

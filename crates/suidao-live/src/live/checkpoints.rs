@@ -103,7 +103,7 @@ impl Checkpoints {
         if let Some(checkpoint) = self.written.take_if(|checkpoint| checkpoint.batches() <= batches)
             && let Err(error) = checkpoint.publish()
         {
-            told(&error);
+            log_failure(&error);
         }
     }
 
@@ -129,13 +129,13 @@ impl Checkpoints {
             // Only the log is essential, and it reports a full disk itself.
             Err(error) => {
                 self.kept = state.batches;
-                told(&error);
+                log_failure(&error);
             }
         }
     }
 }
 
-fn told(error: &StoreError) {
+fn log_failure(error: &StoreError) {
     tracing::warn!("cannot write a checkpoint, so a restart takes longer: {error}");
 }
 

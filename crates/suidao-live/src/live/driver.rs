@@ -27,7 +27,7 @@ const TURN: Duration = Duration::from_secs(1);
 const SUSPENDED: Duration = Duration::from_secs(5);
 
 /// Pause when there are no descriptors left: idle connections close after a second at the earliest.
-const HOLD: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Time without an answer until the first and each later report of what the crawl waits for.
 const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
@@ -81,7 +81,7 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) submitted: u64,
     pub(super) checkpoints: Checkpoints,
     /// Out of descriptors: no request before this time.
-    pub(super) held: Option<Instant>,
+    pub(super) paused_until: Option<Instant>,
     /// Time spent on checkpoints since the last look at the clock.
     pub(super) checkpointing: Duration,
     pub(super) report: &'a mut F,
@@ -215,8 +215,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
         now: Instant,
         done: &UnboundedSender<FetchResult>,
     ) -> ControlFlow<Stop, Option<Millis>> {
-        let is_held = self.held.is_some_and(|until| until > now);
-        while self.open && !is_held && self.in_flight < self.most && !self.outage.is_down() {
+        let is_paused = self.paused_until.is_some_and(|until| until > now);
+        while self.open && !is_paused && self.in_flight < self.most && !self.outage.is_down() {
             match self.crawl.next(self.clock.now()) {
                 Next::Fetch(ticket) => self.start(ticket, done),
                 Next::Record(batch) => self.keep(batch, None),
@@ -254,13 +254,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
             NetworkVerdict::Requeue => self.requeue(done),
             NetworkVerdict::Doubt => self.doubted.push(done),
             NetworkVerdict::Exhausted => {
-                if self.held.is_none() {
+                if self.paused_until.is_none() {
                     tracing::warn!(
                         "too many open files and connections; continuing more slowly. Raise the limit (ulimit -n) or \
                          lower crawl.in_flight"
                     );
                 }
-                self.held = Some(now + HOLD);
+                self.paused_until = Some(now + PAUSE);
                 self.requeue(done);
             }
             NetworkVerdict::Proxy => {

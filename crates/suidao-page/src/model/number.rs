@@ -35,14 +35,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn numbers_are_told_as_people_write_them() {
-        let told = json!({ "a": [0.85f32, 0.017_028_576f32], "b": 1.0 / 24.0, "c": 7, "d": "0.8500000238", "e": 1e-30, "f": 0.0 });
-        let text = plain(told.clone()).to_string();
+    fn numbers_are_reported_as_people_write_them() {
+        let result = json!({ "a": [0.85f32, 0.017_028_576f32], "b": 1.0 / 24.0, "c": 7, "d": "0.8500000238", "e": 1e-30, "f": 0.0 });
+        let text = plain(result.clone()).to_string();
         assert_eq!(
             text,
             r#"{"a":[0.85,0.017028576],"b":0.041666666666666664,"c":7,"d":"0.8500000238","e":1e-30,"f":0.0}"#
         );
-        let text = rounded(told).to_string();
+        let text = rounded(result).to_string();
         assert_eq!(text, r#"{"a":[0.85,0.0170286],"b":0.0416667,"c":7,"d":"0.8500000238","e":1e-30,"f":0.0}"#);
     }
 }

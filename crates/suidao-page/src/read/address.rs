@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_told_apart_by_how_sites_name_them() {
+    fn urls_are_distinguished_by_how_sites_name_them() {
         for (path, expected) in [
             ("/", UrlKind::Home),
             ("/?p=2895", UrlKind::Document),

@@ -46,9 +46,9 @@ fn core(markup: &ParsedHtml) -> Option<usize> {
         return None;
     }
     // A page may also mark a teaser's text as an article body.
-    let said = (1..prose.len()).find(|&at| markup.elements[at].hint == ElementRole::Body && prose[at] * 5 >= all * 2);
-    if said.is_some() {
-        return said;
+    let text = (1..prose.len()).find(|&at| markup.elements[at].hint == ElementRole::Body && prose[at] * 5 >= all * 2);
+    if text.is_some() {
+        return text;
     }
     let mut best = vec![0_usize; prose.len()];
     for at in 1..prose.len() {
@@ -110,7 +110,7 @@ impl Titles {
     }
 
     /// Length of the line if it is a title, or the beginning or end of one; else 0.
-    pub(super) fn said(&self, line: &str) -> usize {
+    pub(super) fn title_length(&self, line: &str) -> usize {
         let line = letters(line);
         let of =
             |title: &String| line.len() * 5 >= title.len() * 2 && (title.starts_with(&line) || title.ends_with(&line));
@@ -138,7 +138,7 @@ pub(super) fn begin(markup: &mut ParsedHtml) {
     let mut best = (0, 0);
     for (at, (block, setting)) in content() {
         if setting.amount.total() <= LINE {
-            let length = titles.said(markup.document.block_text(block));
+            let length = titles.title_length(markup.document.block_text(block));
             best = if length > best.1 { (at, length) } else { best };
         }
     }
@@ -160,7 +160,8 @@ pub(super) fn take_lead(markup: &mut ParsedHtml) {
     let titles = Titles::of(markup);
     let short = |at: usize| settings[at].amount.total() <= LINE;
     let above = (first.saturating_sub(HEADLINE)..first).rev();
-    let headline = above.clone().find(|&at| short(at) && titles.said(document.block_text(&document.blocks[at])) > 0);
+    let headline =
+        above.clone().find(|&at| short(at) && titles.title_length(document.block_text(&document.blocks[at])) > 0);
     let Some(headline) = headline else { return };
     let shared: HashSet<usize> = ancestors(elements, settings[headline].element as usize).collect();
     let is_lead = |&at: &usize| {

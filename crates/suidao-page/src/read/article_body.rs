@@ -52,23 +52,23 @@ pub(super) fn lacks_article_body(markup: &ParsedHtml) -> bool {
         beside[at] = beside[parent] || matches!(hint, ElementRole::Complementary | ElementRole::Boilerplate);
         article[at] = if matches!(hint, ElementRole::Main | ElementRole::Body) { at } else { article[parent] };
     }
-    let mut held = vec![false; elements.len()];
+    let mut stored = vec![false; elements.len()];
     let mut any = false;
     for setting in markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES) {
         if !beside[setting.element as usize] {
             return false;
         }
-        (any, held[setting.element as usize]) = (true, true);
+        (any, stored[setting.element as usize]) = (true, true);
     }
     for at in (1..elements.len()).rev() {
         let parent = elements[at].parent as usize;
-        held[parent] |= held[at];
+        stored[parent] |= stored[at];
     }
     let titles = Titles::of(markup);
     any && markup.document.blocks.iter().zip(&markup.settings).any(|(block, setting)| {
         let article = article[setting.element as usize];
-        let empty = article != 0 && !beside[article] && !held[article];
-        empty && setting.amount.total() <= LINE && titles.said(markup.document.block_text(block)) > 0
+        let empty = article != 0 && !beside[article] && !stored[article];
+        empty && setting.amount.total() <= LINE && titles.title_length(markup.document.block_text(block)) > 0
     })
 }
 

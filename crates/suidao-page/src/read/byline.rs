@@ -94,13 +94,13 @@ impl Bylines {
         });
         let Some(block) = first else { return };
         let end = document.pieces[block.pieces.end - 1].text.end;
-        let said = document
+        let stated = document
             .text
             .get(start.max(document.pieces[block.pieces.start].text.start)..end)
             .unwrap_or_default()
             .trim();
-        if said.len() <= LINE {
-            self.declare(how, labelled(said).unwrap_or(said));
+        if stated.len() <= LINE {
+            self.declare(how, labelled(stated).unwrap_or(stated));
         }
     }
 
@@ -118,8 +118,8 @@ impl Bylines {
         }
     }
 
-    fn declare(&mut self, how: Declared, said: &str) {
-        let Some(name) = name_of(said) else { return };
+    fn declare(&mut self, how: Declared, text: &str) {
+        let Some(name) = name_of(text) else { return };
         match &self.best {
             Some((known, _)) if how > *known => {}
             Some((known, other)) if how == *known => self.many |= *other != name && how >= Declared::Marked,
@@ -183,15 +183,15 @@ fn shown(document: &ParsedDocument) -> Option<String> {
         }
         line.clear();
         pieces.for_each(|piece| line.push_str(document.piece(piece)));
-        let said = if label { Some(line.as_str()) } else { labelled(&line) };
+        let stated = if label { Some(line.as_str()) } else { labelled(&line) };
         label = false;
-        let Some(said) = said else { continue };
-        if said.is_empty() {
+        let Some(stated) = stated else { continue };
+        if stated.is_empty() {
             // The name is in the next block.
             label = true;
             continue;
         }
-        let Some(name) = name_of(said) else { continue };
+        let Some(name) = name_of(stated) else { continue };
         match &found {
             Some(known) if *known != name => return None,
             _ => found = Some(name),
@@ -226,41 +226,41 @@ fn labelled(line: &str) -> Option<&str> {
 
 /// A name with white space folded and without what follows it on the line. `None` if it is missing, an address or a
 /// placeholder.
-fn name_of(said: &str) -> Option<String> {
+fn name_of(text: &str) -> Option<String> {
     const ENDS: [char; 14] = ['|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
     static AFTER: SectionWords = SectionWords::of(AUTHORS, "after");
-    let mut said = said.trim().trim_start_matches(['@', ':', '：']).trim_start();
-    if said.contains("://") || said.starts_with("www.") {
+    let mut text = text.trim().trim_start_matches(['@', ':', '：']).trim_start();
+    if text.contains("://") || text.starts_with("www.") {
         return None;
     }
     for label in AFTER.iter() {
-        if let Some((name, _)) = said.split_once(label) {
-            said = name;
+        if let Some((name, _)) = text.split_once(label) {
+            text = name;
         }
     }
     // Cut an address or a date after the name.
-    if let Some((name, rest)) = said.split_once([',', '，'])
+    if let Some((name, rest)) = text.split_once([',', '，'])
         && rest.contains('@')
     {
-        said = name;
+        text = name;
     }
     let dated = |at: &usize| {
-        let (year, rest) = said[*at..].split_at_checked(4).unwrap_or_default();
+        let (year, rest) = text[*at..].split_at_checked(4).unwrap_or_default();
         year.bytes().all(|byte| byte.is_ascii_digit()) && rest.starts_with(['-', '/', '.', '年'])
     };
-    if let Some((at, _)) = said.char_indices().find(|(at, c)| c.is_ascii_digit() && dated(at)) {
-        said = &said[..at];
+    if let Some((at, _)) = text.char_indices().find(|(at, c)| c.is_ascii_digit() && dated(at)) {
+        text = &text[..at];
     }
-    let digits = said
+    let digits = text
         .as_bytes()
         .windows(4)
         .position(|four| four.iter().all(u8::is_ascii_digit) && matches!(four[0], b'1' | b'2'));
-    if let Some(at) = digits.filter(|&at| at > 0 && said.as_bytes()[at - 1] == b' ') {
-        said = &said[..at];
+    if let Some(at) = digits.filter(|&at| at > 0 && text.as_bytes()[at - 1] == b' ') {
+        text = &text[..at];
     }
-    let said = said.split(ENDS).next().unwrap_or_default();
+    let text = text.split(ENDS).next().unwrap_or_default();
     let mut name = String::new();
-    fold_into(&mut name, said);
+    fold_into(&mut name, text);
     let letters = name.chars().filter(|c| c.is_alphanumeric()).count();
     let sentence =
         name.contains(['。', '？', '！', '?']) || name.ends_with(['.', '：', ':']) && name.split(' ').count() > 4;

@@ -61,19 +61,19 @@ pub struct Decoded<'a> {
 /// Decodes `body`; `content_type` is the header field, if any.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     let header = content_type.and_then(|value| charset_of(value.as_bytes())).map(|label| (label, CharsetFrom::Header));
-    let known = |said: &Option<(String, CharsetFrom)>| {
-        let encoding = Encoding::for_label(said.as_ref()?.0.as_bytes())?;
+    let known = |stated: &Option<(String, CharsetFrom)>| {
+        let encoding = Encoding::for_label(stated.as_ref()?.0.as_bytes())?;
         (encoding != REPLACEMENT).then_some(encoding)
     };
-    let mut said = header;
+    let mut stated = header;
     // Servers often declare Latin-1 by default, so a verifiable declaration in the page has precedence.
-    if said.is_none() || known(&said) == Some(WINDOWS_1252) {
+    if stated.is_none() || known(&stated) == Some(WINDOWS_1252) {
         let meta = declaration(body).map(|label| (label, CharsetFrom::Meta));
-        if said.is_none() || known(&meta).is_some_and(is_multibyte) {
-            said = meta.or(said);
+        if stated.is_none() || known(&meta).is_some_and(is_multibyte) {
+            stated = meta.or(stated);
         }
     }
-    let declared = known(&said);
+    let declared = known(&stated);
     let (mark, start) = byte_order_mark(body);
     let (encoding, found) = match mark {
         Some(encoding) => (encoding, CharsetFrom::Bom),
@@ -81,11 +81,11 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     };
     let mut defects = Vec::new();
     let honest = declared.is_some_and(|declared| family(declared) == family(encoding));
-    let from = match &said {
+    let from = match &stated {
         Some((_, from)) if honest && found != CharsetFrom::Bom => *from,
         _ => found,
     };
-    if let (Some((label, _)), Some(_), false) = (said, declared, honest) {
+    if let (Some((label, _)), Some(_), false) = (stated, declared, honest) {
         defects.push(Defect::WrongCharset { declared: label });
     }
     let (text, broken) = decode_counting(encoding, &body[start..]);
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn undeclared_pages_are_told_by_their_bytes() {
+    fn undeclared_pages_are_reported_by_their_bytes() {
         let (kana, _, _) = encoding_rs::SHIFT_JIS.encode(JAPANESE);
         assert_eq!(decode(&kana, None).text, JAPANESE);
         let (kana, _, _) = encoding_rs::EUC_JP.encode(JAPANESE);
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn what_told_the_charset_is_said() {
+    fn the_source_of_the_charset_is_reported() {
         use CharsetFrom::{Bom, Bytes, Default, Guess, Header, Meta};
         let gbk = encoded(GBK, "gb2312", SIMPLIFIED);
         let (kana, _, _) = encoding_rs::SHIFT_JIS.encode(JAPANESE);
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn lies_told_by_servers_and_pages_alike_are_found_out() {
+    fn wrong_declarations_of_servers_and_pages_are_corrected() {
         // Characters missing in GB2312.
         let rare = format!("{SIMPLIFIED}朱镕基，喆，𠮷，€。");
         let body = GB18030.encode(&format!("<meta charset=gb2312>{rare}")).0.into_owned();
@@ -635,10 +635,10 @@ mod tests {
                 _ => GB18030,
             };
             let found = Encoding::for_label(decoded.charset.as_bytes()).map(family);
-            let told = decoded.defects.iter().any(|defect| matches!(defect, Defect::WrongCharset { .. }));
+            let result = decoded.defects.iter().any(|defect| matches!(defect, Defect::WrongCharset { .. }));
             let first: String = excerpt.split([' ', '<']).find(|word| !word.is_ascii()).unwrap_or_default().to_owned();
             let counted = broken.is_none_or(|count| decoded.defects.contains(&Defect::BrokenBytes(count)));
-            if !counted || found != Some(expected) || told != lies || !decoded.text.contains(first.as_str()) {
+            if !counted || found != Some(expected) || result != lies || !decoded.text.contains(first.as_str()) {
                 wrong.push(format!(
                     "{name}: {truth}, lies {lies}; got {} {:?} {first}",
                     decoded.charset, decoded.defects

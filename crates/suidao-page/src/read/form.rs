@@ -93,12 +93,12 @@ pub(super) fn decide(markup: &mut ParsedHtml) {
         if !shown(block.region, setting.amount) {
             continue;
         }
-        let place = places[setting.element as usize];
-        let line = counts[place.row as usize];
-        if place.cell != 0 && place.row != 0 && !line.apart && line.filled > 1 {
-            block.form = BlockKind::Cell { row: place.row, column: place.column };
-        } else if place.item != 0 && !std::mem::replace(&mut counts[place.item as usize].begun, true) {
-            block.form = BlockKind::Item { depth: place.depth, number: counts[place.item as usize].number };
+        let position = places[setting.element as usize];
+        let line = counts[position.row as usize];
+        if position.cell != 0 && position.row != 0 && !line.apart && line.filled > 1 {
+            block.form = BlockKind::Cell { row: position.row, column: position.column };
+        } else if position.item != 0 && !std::mem::replace(&mut counts[position.item as usize].begun, true) {
+            block.form = BlockKind::Item { depth: position.depth, number: counts[position.item as usize].number };
         }
     }
 }
@@ -109,17 +109,17 @@ fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
     let mut counts = vec![Count::default(); count];
     for at in 1..count {
         let element = &markup.elements[at];
-        let mut place = places[element.parent as usize];
+        let mut position = places[element.parent as usize];
         #[allow(clippy::cast_possible_truncation)] // the builder keeps far fewer elements
         let own = at as u32;
         match element.part {
             ElementKind::Other | ElementKind::Code | ElementKind::Figure => {}
             ElementKind::Bullets | ElementKind::Numbers(_) => {
-                (place.list, place.item) = (own, 0);
-                place.depth = (place.depth + 1).min(DEEPEST);
+                (position.list, position.item) = (own, 0);
+                position.depth = (position.depth + 1).min(DEEPEST);
             }
             ElementKind::Item(value) => {
-                let list = place.list as usize;
+                let list = position.list as usize;
                 if let (true, ElementKind::Numbers(first)) = (list != 0, markup.elements[list].part) {
                     #[allow(clippy::cast_possible_wrap)] // as above
                     let number = value.unwrap_or(first.saturating_add(counts[list].children as i32));
@@ -130,24 +130,24 @@ fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
                     }
                     counts[at].number = Some(number);
                 }
-                place.item = own;
-                place.depth = place.depth.max(1);
+                position.item = own;
+                position.depth = position.depth.max(1);
             }
             ElementKind::Table => {
                 // Tables that contain tables are layout.
-                counts[place.row as usize].apart = true;
-                place = Place::default();
+                counts[position.row as usize].apart = true;
+                position = Place::default();
             }
-            ElementKind::Row => (place.row, place.cell, place.column) = (own, 0, 0),
+            ElementKind::Row => (position.row, position.cell, position.column) = (own, 0, 0),
             ElementKind::Cell => {
-                let row = &mut counts[place.row as usize];
-                place.column = u16::try_from(row.children).unwrap_or(u16::MAX);
+                let row = &mut counts[position.row as usize];
+                position.column = u16::try_from(row.children).unwrap_or(u16::MAX);
                 row.children += 1;
-                place.cell = own;
-                (place.list, place.item, place.depth) = (0, 0, 0);
+                position.cell = own;
+                (position.list, position.item, position.depth) = (0, 0, 0);
             }
         }
-        places[at] = place;
+        places[at] = position;
     }
     (places, counts)
 }

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inserts_are_told_from_sentences() {
+    fn inserts_are_distinguished_from_sentences() {
         for (line, linked) in [("Advertisement", false), ("- Anzeige -", false), ("Read more: Another article", true)] {
             assert!(is_promo(line, linked), "{line}");
         }

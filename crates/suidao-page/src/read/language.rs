@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_told_apart() {
+    fn others_are_distinguished() {
         assert_eq!(language("昨日の午後、学校で試合を見ました。", Some("zh-CN")).as_deref(), Some("jpn"));
         assert_eq!(language("어제 오후에 학교에서 경기를 보았습니다.", None).as_deref(), Some("kor"));
         let english = "The quick brown fox jumps over the lazy dog, and nobody in the village was surprised by that.";
@@ -121,14 +121,17 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_told_by_either_name() {
+    fn codes_are_reported_by_either_name() {
         for (name, code) in
             [("zh", "cmn"), ("ZH-Hant", "cmn"), ("cmn", "cmn"), (" en ", "eng"), ("fra", "fra"), ("fa", "pes")]
         {
             assert_eq!(language_code(name).as_deref(), Ok(code), "{name}");
         }
-        let told = language_code("xx").unwrap_err().to_string();
-        assert!(told.starts_with("unknown language \"xx\"") && told.contains("zh, ") && told.contains("zu"), "{told}");
+        let message = language_code("xx").unwrap_err().to_string();
+        assert!(
+            message.starts_with("unknown language \"xx\"") && message.contains("zh, ") && message.contains("zu"),
+            "{message}"
+        );
         assert_eq!(["cmn", "eng", "pes", "ceb"].map(language_tag), ["zh", "en", "fa", "ceb"]);
         // Every two-letter tag in the table leads to a known language.
         for lang in Lang::all() {

@@ -118,10 +118,10 @@ impl MarkupBuilder {
     pub(super) fn image(&mut self, tag: &Tag) {
         if let Some(link) = &mut self.link {
             let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
-            let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
-            if !said.is_empty() && link.alt.len() < 1_000 {
+            let text = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
+            if !text.is_empty() && link.alt.len() < 1_000 {
                 link.alt.push(' ');
-                link.alt.push_str(said);
+                link.alt.push_str(text);
             }
         }
     }
@@ -129,8 +129,8 @@ impl MarkupBuilder {
     pub(super) fn area(&mut self, tag: &Tag) {
         if let Some(href) = attribute(tag, &local_name!("href")) {
             let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
-            let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
-            self.lone_link(tag, href, attribute(tag, &local_name!("rel")).unwrap_or_default(), said);
+            let text = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
+            self.lone_link(tag, href, attribute(tag, &local_name!("rel")).unwrap_or_default(), text);
         }
     }
 

@@ -333,7 +333,7 @@ impl MarkupBuilder {
         let Some(content) = attribute(tag, &local_name!("content")) else { return };
         self.markup.bylines.meta(tag, content);
         if let Some(name) = attribute(tag, &local_name!("name")) {
-            if self.markup.robots.len() < ROBOTS && name.len() <= NAME && RobotsDirectives::is_said_by(content) {
+            if self.markup.robots.len() < ROBOTS && name.len() <= NAME && RobotsDirectives::is_declared_by(content) {
                 self.markup.robots.push((name.to_owned(), content.to_owned()));
             }
         } else if self.markup.declared_title.is_empty()

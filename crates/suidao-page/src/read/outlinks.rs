@@ -43,7 +43,7 @@ pub fn page(parsed: Parsed, scores: TopicScores, own_url: &CrawlUrl) -> Page {
 
 fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Outlink> {
     let document = &parsed.document;
-    let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut positions: FxHashMap<&str, usize> = FxHashMap::default();
     let mut outlinks: Vec<Outlink> = Vec::new();
     for (link, &(evidence, relevance)) in document.links.iter().zip(&scores.links) {
         if link.url == *own_url {
@@ -51,14 +51,14 @@ fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Ou
         }
         let nofollow = link.nofollow;
         let anchor = anchor(document, link.anchor.clone());
-        match places.get(link.url.as_str()) {
+        match positions.get(link.url.as_str()) {
             None => {
-                places.insert(link.url.as_str(), outlinks.len());
+                positions.insert(link.url.as_str(), outlinks.len());
                 let (url, region, path) = (link.url.clone(), link.region, link.path);
                 outlinks.push(Outlink { url, anchor, scores: evidence, relevance, region, path, nofollow });
             }
-            Some(&place) => {
-                let known = &mut outlinks[place];
+            Some(&position) => {
+                let known = &mut outlinks[position];
                 known.nofollow &= nofollow;
                 if rank(link.region) > rank(known.region) {
                     (known.region, known.path) = (link.region, link.path);

@@ -98,8 +98,8 @@ impl Shape {
             }
             let row = rows.entry((link.path, link.url.host())).or_default();
             // A card may be one link over its text; pictures side by side are not cards.
-            let said = amount.linked / amount.links.max(1);
-            let is_record = if said == 0 { row.last < outside[link.block] } else { said >= TITLE };
+            let stated = amount.linked / amount.links.max(1);
+            let is_record = if stated == 0 { row.last < outside[link.block] } else { stated >= TITLE };
             if all || is_record {
                 row.pages.insert(link.url.as_str());
                 row.stretch = row.stretch.max(outside[link.block] - row.last);

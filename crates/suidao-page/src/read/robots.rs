@@ -28,7 +28,7 @@ impl<'a> RobotsDirectives<'a> {
     }
 
     /// Whether a text may contain directives; others need not be stored.
-    pub(super) fn is_said_by(content: &str) -> bool {
+    pub(super) fn is_declared_by(content: &str) -> bool {
         let lower = content.to_ascii_lowercase();
         ["noindex", "nofollow", "none", "unavailable_after"].iter().any(|directive| lower.contains(directive))
     }
@@ -109,13 +109,13 @@ mod tests {
 
     #[test]
     fn a_meta_speaks_to_all_robots_or_to_one() {
-        let said = |name: &str| {
+        let text = |name: &str| {
             let mut robots = RobotsDirectives::named("mybot");
             robots.read_meta(name, "NoIndex");
             robots.noindex
         };
-        assert!(said(" Robots ") && said("MyBot") && !said("suidao") && !said("googlebot"));
-        assert!(RobotsDirectives::is_said_by("All, NONE") && !RobotsDirectives::is_said_by("index, follow"));
+        assert!(text(" Robots ") && text("MyBot") && !text("suidao") && !text("googlebot"));
+        assert!(RobotsDirectives::is_declared_by("All, NONE") && !RobotsDirectives::is_declared_by("index, follow"));
     }
 
     #[test]

@@ -76,15 +76,15 @@ pub fn scripting(html: &str) -> Scripting {
     // characters.
     let mut root: Option<(usize, usize)> = None;
     // Text of the open script or fallback, and whether the script is executable.
-    let (mut held, mut runs) = (String::new(), false);
+    let (mut stored, mut runs) = (String::new(), false);
     walk(html, true, |step| match step {
         TreeStep::Open(tag, _) => {
             let value = |name: &LocalName| attribute(tag, name).unwrap_or_default();
             match tag.name {
                 local_name!("a") => root = None,
-                local_name!("noscript") => held.clear(),
+                local_name!("noscript") => stored.clear(),
                 local_name!("script") => {
-                    held.clear();
+                    stored.clear();
                     let kind = value(&local_name!("type")).trim().to_ascii_lowercase();
                     runs = kind.is_empty() || kind == "module" || kind.ends_with("javascript");
                     let file = attribute(tag, &local_name!("src")).filter(|file| runs && !is_counter(file));
@@ -98,7 +98,7 @@ pub fn scripting(html: &str) -> Scripting {
             open.push(tag.name.clone());
         }
         TreeStep::Text(text) => match open.last() {
-            Some(&local_name!("script") | &local_name!("noscript")) => held.push_str(text),
+            Some(&local_name!("script") | &local_name!("noscript")) => stored.push_str(text),
             Some(&local_name!("style") | &local_name!("title") | &local_name!("iframe")) => {}
             _ => {
                 let chars = text.chars().filter(|c| !c.is_whitespace()).count();
@@ -109,12 +109,12 @@ pub fn scripting(html: &str) -> Scripting {
         },
         TreeStep::Close(tag) => {
             open.pop();
-            if tag.name == local_name!("script") && runs && !is_counter(&held) {
-                let bytes = u32::try_from(held.trim().len()).unwrap_or(u32::MAX);
+            if tag.name == local_name!("script") && runs && !is_counter(&stored) {
+                let bytes = u32::try_from(stored.trim().len()).unwrap_or(u32::MAX);
                 found.inline = found.inline.saturating_add(bytes);
-                found.acts |= acts(&held);
+                found.acts |= acts(&stored);
             }
-            found.asks |= tag.name == local_name!("noscript") && asks_for_scripts(&held);
+            found.asks |= tag.name == local_name!("noscript") && asks_for_scripts(&stored);
             found.empty_root |= root.take_if(|(depth, _)| *depth == open.len()).is_some();
         }
     });

@@ -167,8 +167,8 @@ fn the_lead_stands_between_headline_and_text() {
         ))
     };
     for given in [format!("<p>{lead}</p>"), format!("<h2>{lead}</h2>"), format!("<ul><li>{lead}</li></ul>")] {
-        let said = read(&given);
-        assert!(said.contains(lead) && !said.contains("分享到"), "{given}: {said}");
+        let stated = read(&given);
+        assert!(stated.contains(lead) && !stated.contains("分享到"), "{given}: {stated}");
     }
     for other in [
         format!("<p>{lead}（摄影者：张三） (Foto: Zhang San)</p>"),
@@ -355,7 +355,7 @@ fn page_of_links_has_content() {
 }
 
 #[test]
-fn an_article_beside_a_long_list_is_told_from_it() {
+fn an_article_beside_a_long_list_is_distinguished_from_it() {
     let items: String = (0..80).map(|n| format!("<li><a href=/p/{n}>第{n}篇文章有一个很长的标题</a></li>")).collect();
     let parsed = html(&format!("<div><div><p>{LONG}</p><p>短的一段。</p></div><ul>{items}</ul></div>"));
     assert_eq!(parsed.text, format!("{LONG}\n短的一段。"));
@@ -441,7 +441,7 @@ fn a_page_has_one_address_or_none() {
 }
 
 #[test]
-fn what_is_no_page_is_said_to_be_none() {
+fn what_is_no_page_is_marked_so() {
     for (media, body, is_page) in [
         (Some("application/pdf"), "%PDF-1.4", false),
         (Some("image/png"), "\u{89}PNG", false),
@@ -469,7 +469,7 @@ fn pages_shown_only_by_scripts_fall_back() {
 }
 
 #[test]
-fn caps_hold_and_are_told() {
+fn caps_hold_and_are_reported() {
     let links: String = (0..6_000).map(|n| format!("<a href={n}>{n}</a> ")).collect();
     let deep = format!("{}{LONG}", "<div><font>".repeat(50_000));
     let long = format!("<p>{}</p>", LONG.repeat(9_000));

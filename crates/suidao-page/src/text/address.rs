@@ -36,10 +36,10 @@ mod tests {
     #[test]
     fn an_address_is_left_out_however_it_is_spelt() {
         let url = |url: &str| CrawlUrl::parse(url).unwrap();
-        let said = |text: &'static str, at: &str| without_address(text, &url(at)).into_owned();
-        assert_eq!(said("没有 /a/7.html 这一页", "http://a.cn/a/7.html"), "没有  这一页");
-        assert_eq!(said("没有 /新闻/7 这一页", "http://a.cn/%E6%96%B0%E9%97%BB/7"), "没有  这一页");
-        assert_eq!(said("没有 /show?id=1 和 /show", "http://a.cn/show?id=1"), "没有  和 ");
-        assert_eq!(said("没有 /a 这一页", "http://a.cn/a"), "没有 /a 这一页", "too short to mean the address");
+        let stated = |text: &'static str, at: &str| without_address(text, &url(at)).into_owned();
+        assert_eq!(stated("没有 /a/7.html 这一页", "http://a.cn/a/7.html"), "没有  这一页");
+        assert_eq!(stated("没有 /新闻/7 这一页", "http://a.cn/%E6%96%B0%E9%97%BB/7"), "没有  这一页");
+        assert_eq!(stated("没有 /show?id=1 和 /show", "http://a.cn/show?id=1"), "没有  和 ");
+        assert_eq!(stated("没有 /a 这一页", "http://a.cn/a"), "没有 /a 这一页", "too short to mean the address");
     }
 }

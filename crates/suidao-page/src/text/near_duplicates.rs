@@ -15,7 +15,7 @@ use crate::model::Sketch;
 /// Maximum bits in which near-duplicates differ.
 pub const NEAR: u32 = 3;
 /// Shorter texts (in characters) are a template's remains on empty pages: equal ones also need the same title.
-const TELLING: u32 = 40;
+const MEANINGFUL: u32 = 40;
 /// Shorter texts (in characters) are near-duplicates only if equal, because they have too few words.
 const SHORTEST: u32 = 120;
 /// Maximum representatives compared per part, the latest first; only adversarial pages share a part with more.
@@ -76,8 +76,8 @@ impl NearDuplicateIndex {
                 u32::try_from(self.leaders.len()).expect("fewer leaders than pages, which have numbers of 32 bits");
             self.leaders.push((sketch.simhash, leader));
             for part in 0..4 {
-                let place = self.by_part.entry(part_of(sketch.simhash, part)).or_default();
-                place.push((rest(sketch.simhash, part), number));
+                let position = self.by_part.entry(part_of(sketch.simhash, part)).or_default();
+                position.push((rest(sketch.simhash, part), number));
             }
         }
     }
@@ -85,7 +85,7 @@ impl NearDuplicateIndex {
 
 /// Key of equal texts: for short ones, which templates leave on many pages, it includes the title.
 fn text(sketch: Sketch, title: u32) -> u64 {
-    if sketch.chars < TELLING {
+    if sketch.chars < MEANINGFUL {
         sketch.digest ^ u64::from(title).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     } else {
         sketch.digest
@@ -114,23 +114,23 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn whatever_three_bits_change_it_is_found(simhash: u64, bits in proptest::collection::vec(0..64_u32, 0..6)) {
-            let mut twins = NearDuplicateIndex::default();
-            twins.add(7, sketch(simhash), 0);
+            let mut near_duplicates = NearDuplicateIndex::default();
+            near_duplicates.add(7, sketch(simhash), 0);
             let other = bits.iter().fold(simhash, |hash, bit| hash ^ 1 << bit);
             let near = distance(simhash, other) <= NEAR;
-            proptest::prop_assert_eq!(twins.find(sketch(other), 1).map(|leader| leader.page), near.then_some(7));
+            proptest::prop_assert_eq!(near_duplicates.find(sketch(other), 1).map(|leader| leader.page), near.then_some(7));
         }
     }
 
     #[test]
     fn short_texts_are_compared_whole_and_shortest_with_their_title() {
-        let mut twins = NearDuplicateIndex::default();
+        let mut near_duplicates = NearDuplicateIndex::default();
         let short = |chars, digest| Sketch { chars, digest, simhash: 5 };
-        twins.add(1, short(60, 11), 0);
-        twins.add(2, short(20, 12), 0);
-        let page = |sketch, title| twins.find(sketch, title).map(|leader| leader.page);
+        near_duplicates.add(1, short(60, 11), 0);
+        near_duplicates.add(2, short(20, 12), 0);
+        let page = |sketch, title| near_duplicates.find(sketch, title).map(|leader| leader.page);
         assert_eq!((page(short(60, 11), 3), page(short(60, 13), 0)), (Some(1), None));
         assert_eq!((page(short(20, 12), 0), page(short(20, 12), 3)), (Some(2), None));
-        assert_eq!(twins.find(Sketch::default(), 0), None);
+        assert_eq!(near_duplicates.find(Sketch::default(), 0), None);
     }
 }

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_are_words_that_tell() {
+    fn terms_are_meaningful_words() {
         for term in ["足球", "gpt4", "c++", "3d", "nba", "ai"] {
             assert!(is_term(term), "{term}");
         }

@@ -116,21 +116,21 @@ mod tests {
     #[test]
     fn precision_recall_and_their_best_threshold() {
         let pairs = scored(&[(0.9, true), (0.7, false), (0.5, true), (0.5, true), (0.2, false), (0.0, true)]);
-        let told = evaluate(&pairs, Relevance::new(0.6));
-        assert_eq!((told.labelled, told.on_topic), (6, 4));
-        assert_eq!((told.at.precision, told.at.recall), (0.5, 0.25));
-        assert_eq!((told.best.precision, told.best.recall), (0.75, 0.75));
-        assert!(told.best.threshold > 0.2 && told.best.threshold < 0.5);
+        let result = evaluate(&pairs, Relevance::new(0.6));
+        assert_eq!((result.labelled, result.on_topic), (6, 4));
+        assert_eq!((result.at.precision, result.at.recall), (0.5, 0.25));
+        assert_eq!((result.best.precision, result.best.recall), (0.75, 0.75));
+        assert!(result.best.threshold > 0.2 && result.best.threshold < 0.5);
         // .25 · 1 + .5 · 3/4 + .25 · 4/6
-        assert!((told.average_precision - (0.25 + 0.375 + 1.0 / 6.0)).abs() < 1e-9);
+        assert!((result.average_precision - (0.25 + 0.375 + 1.0 / 6.0)).abs() < 1e-9);
     }
 
     #[test]
     fn nothing_on_topic_or_nothing_at_all_is_no_division_by_zero() {
         for pairs in [scored(&[]), scored(&[(0.4, false)])] {
-            let told = evaluate(&pairs, Relevance::new(0.1));
-            assert_eq!((told.at.recall, told.at.f1, told.average_precision), (0.0, 0.0, 0.0));
-            assert!(told.best.threshold > 0.0);
+            let result = evaluate(&pairs, Relevance::new(0.1));
+            assert_eq!((result.at.recall, result.at.f1, result.average_precision), (0.0, 0.0, 0.0));
+            assert!(result.best.threshold > 0.0);
         }
         let all = evaluate(&scored(&[(0.4, true)]), Relevance::new(0.4));
         assert_eq!((all.at.f1, all.best.f1, all.average_precision), (1.0, 1.0, 1.0));

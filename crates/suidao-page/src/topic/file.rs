@@ -333,17 +333,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_by_line_and_name() {
+    fn errors_name_line_and_key() {
         let text = sample().to_toml();
-        let told = |text: &str, line: usize, said: &str| {
+        let message = |text: &str, line: usize, wanted: &str| {
             let error = Lexicon::parse(text).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("line {line}: ")) && error.contains(said), "{error}");
+            assert!(error.starts_with(&format!("line {line}: ")) && error.contains(wanted), "{error}");
             assert_eq!(error.lines().count(), 1, "{error}");
         };
-        let error = |from: &str, to: &str, said: &str| {
+        let error = |from: &str, to: &str, wanted: &str| {
             let (before, _) = text.split_once(from).unwrap_or_else(|| panic!("{from}"));
             let line = 1 + before.matches('\n').count();
-            told(&text.replacen(from, to, 1), line, said);
+            message(&text.replacen(from, to, 1), line, wanted);
         };
         error("[provenance]", "[provenance", "");
         error("[provenance]", "[made]", "`made` was renamed to `provenance`");
@@ -358,15 +358,15 @@ mod tests {
         error("[background]\npages = 100\n", "[background]\n", "pages");
         for (from, to) in [("c++=40", "c++=4o"), ("c++=40", "c++=400"), ("pages = 100", "pages = 0")] {
             let line = 1 + text.split("[background]").next().unwrap().matches('\n').count();
-            told(&text.replacen(from, to, 1), line, "background");
+            message(&text.replacen(from, to, 1), line, "background");
         }
         for found in [0, 2] {
             let other = text.replacen("format = 1", &format!("format = {found}\nnews = 1"), 1);
             assert_eq!(Lexicon::parse(&other), Err(LexiconError::Format { found }));
         }
-        told("", 1, "name");
-        told("name = 'x'", 1, "terms");
-        told("name = 'x'\n[terms]", 2, "at least one term");
+        message("", 1, "name");
+        message("name = 'x'", 1, "terms");
+        message("name = 'x'\n[terms]", 2, "at least one term");
     }
 
     #[test]

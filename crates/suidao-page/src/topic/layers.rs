@@ -29,7 +29,7 @@ const CLASSES: usize = OTHER as usize + 1;
 /// Version of the file's format.
 const FORMAT: u32 = 1;
 /// Words per page that enter the vocabulary, as in the paper.
-const TELLING: usize = 40;
+const MEANINGFUL: usize = 40;
 /// Maximum words of the vocabulary.
 const VOCABULARY: usize = 5000;
 
@@ -177,7 +177,7 @@ fn vocabulary<'a>(bags: &'a [(usize, BTreeMap<String, u32>)], df: &FxHashMap<Str
         };
         let mut words: Vec<_> = bag.iter().map(weigh).filter(|&(weight, df, _)| df > 1.0 && weight > 0.0).collect();
         words.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.2.cmp(right.2)));
-        words.iter().take(TELLING).for_each(|&(_, _, word)| *spoken.entry(word).or_default() += 1);
+        words.iter().take(MEANINGFUL).for_each(|&(_, _, word)| *spoken.entry(word).or_default() += 1);
     }
     let mut words: Vec<(&str, u32)> = spoken.into_iter().collect();
     words.sort_by_key(|&(_, pages)| std::cmp::Reverse(pages));
@@ -252,10 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
-        let told = |text: &str| ContextGraphModel::parse(text).unwrap_err().to_string();
-        assert!(told("format = 1\npages = 3").contains("line 2"), "{}", told("format = 1\npages = 3"));
-        assert!(told(&layers().to_toml().replace("format = 1", "format = 9")).contains("format 9"));
+    fn what_does_not_fit_is_reported() {
+        let message = |text: &str| ContextGraphModel::parse(text).unwrap_err().to_string();
+        assert!(message("format = 1\npages = 3").contains("line 2"), "{}", message("format = 1\npages = 3"));
+        assert!(message(&layers().to_toml().replace("format = 1", "format = 9")).contains("format 9"));
         let one = [(0, document("足球 比赛")), (0, document("足球"))];
         assert_eq!(ContextGraphModel::learn(&one).unwrap_err(), LayersError::OneClass);
         let none = [(0, document("足球")), (1, document("豆腐"))];

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_the_topic_is_learnt_and_what_one_host_says_is_not() {
+    fn terms_of_the_topic_are_learnt_and_terms_of_one_host_are_not() {
         let Learnt { lexicon, rejected } = learn(&sports(), &background(), &options()).unwrap();
         let weight =
             |term: &str| lexicon.terms.iter().find(|(known, _)| known == term).map_or(0.0, |(_, weight)| *weight);

@@ -187,9 +187,9 @@ mod tests {
             (1..10).map(|number| sample(&format!("http://a.cn/{number}"), "<a href=/>首页</a>")).collect();
         samples.push(sample("http://a.cn/", &format!("<p>{links}</p>")));
         samples.push(sample("http://a.cn/alone", "<a href=/alone>自己</a>"));
-        let told = rejections(&samples);
-        assert!(told[..10].iter().all(Option::is_none));
-        assert_eq!(told[10], Some(Rejection::NotLinked));
+        let result = rejections(&samples);
+        assert!(result[..10].iter().all(Option::is_none));
+        assert_eq!(result[10], Some(Rejection::NotLinked));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const CONTEXT: usize = 50;
 /// without words would take quadratic time.
 const PIECES: usize = 1_000;
 /// Maximum terms reported per page.
-const TERMS_TOLD: usize = 12;
+const TERMS_LISTED: usize = 12;
 
 /// A lexicon prepared for scoring. Immutable; share it by `Arc`.
 pub struct Topic {
@@ -101,14 +101,14 @@ impl Topic {
     /// Eq. (1) over title and main content and over the page's own tags, and the topic terms in both.
     fn page(&self, document: &ParsedDocument, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
         let mut found = Vec::new();
-        let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, told: bool| {
+        let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, counts_terms: bool| {
             for piece in pieces {
                 let range = tokens.of_piece(piece);
                 tokens.add_to_bag(range);
             }
             let sums = tokens.empty_bag(|word, count| {
                 let share = self.vocabulary.tf.weigh(count) * word.idf * word.topic;
-                if told {
+                if counts_terms {
                     found.push((Reverse(OrderedFloat(share)), word.term, count));
                 }
             });
@@ -127,16 +127,16 @@ impl Topic {
             similarity(tokens, &mut tags.into_iter().filter(|tag| !text.contains(tag)), true);
         }
         found.sort_by_key(|&(share, _, _)| share);
-        let mut told: Vec<TermMatch> = Vec::new();
+        let mut matches: Vec<TermMatch> = Vec::new();
         for (_, term, count) in found {
             let name = &self.lexicon.terms[term as usize].0;
-            if let Some(known) = told.iter_mut().find(|known| known.term == *name) {
+            if let Some(known) = matches.iter_mut().find(|known| known.term == *name) {
                 known.count += count;
-            } else if told.len() < TERMS_TOLD {
-                told.push(TermMatch { term: name.clone(), count });
+            } else if matches.len() < TERMS_LISTED {
+                matches.push(TermMatch { term: name.clone(), count });
             }
         }
-        (Relevance::new(relevance), told)
+        (Relevance::new(relevance), matches)
     }
 
     /// Eq. (3) of one link.

@@ -190,13 +190,13 @@ fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold 
     let length: f64 = lexicon.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
     let middling = lexicon.terms.get(lexicon.terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
     let least = lexicon.weights.anchor * middling / length / (1.0 + WORDS_BESIDE).sqrt();
-    let said = "score of a median topic term in a four-word anchor";
+    let text = "score of a median topic term in a four-word anchor";
     let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();
     if on < LEAST_LINKS || scored.len() - on < LEAST_LINKS {
-        return Threshold::unmeasured(least, &format!("{said}; too few links between the samples to measure"));
+        return Threshold::unmeasured(least, &format!("{text}; too few links between the samples to measure"));
     }
     measured(scored, least, |off| {
-        format!("highest F1 of {on} links to held-out samples against {off} to background pages, at least the {said}")
+        format!("highest F1 of {on} links to held-out samples against {off} to background pages, at least the {text}")
     })
 }
 

@@ -114,8 +114,8 @@ pub(super) fn propose<'a>(
         }
         let elsewhere = other.get(&token).map_or(0.0, |count| count.urls);
         let lift = (count.urls / total) / ((elsewhere + 0.5) / (others + 1.0));
-        let tells = if others > 0.0 { lift >= LEAST_LIFT } else { terms.contains(&token) };
-        if tells {
+        let is_meaningful = if others > 0.0 { lift >= LEAST_LIFT } else { terms.contains(&token) };
+        if is_meaningful {
             proposed.push((count.urls * lift.clamp(1.0, LARGEST_LIFT).ln(), token));
         }
     }

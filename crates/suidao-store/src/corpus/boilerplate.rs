@@ -217,7 +217,7 @@ mod tests {
         let pages: Vec<(&str, &str)> = pages.iter().map(|(url, html)| (url.as_str(), html.as_str())).collect();
         let store = crawl(root.path(), &pages);
         let catalogue = Catalogue::read(&store).unwrap();
-        let mut told = Vec::new();
+        let mut result = Vec::new();
         let selection = Filter::default().select(&catalogue);
         // The length of a text must not depend on whether the text was requested.
         let render = |chosen: &super::super::SelectedDocument| {
@@ -229,11 +229,11 @@ mod tests {
         stream(&store, &catalogue, &selection, render, |document| {
             let chars = document.text.chars().filter(|c| !c.is_whitespace()).count();
             assert_eq!(document.chars as usize, chars);
-            told.push((document.title, document.author, document.text));
+            result.push((document.title, document.author, document.text));
             Ok(())
         })
         .unwrap();
-        for (at, (title, author, text)) in told.iter().enumerate() {
+        for (at, (title, author, text)) in result.iter().enumerate() {
             let number = at + 1;
             let lines: Vec<&str> = text.lines().collect();
             if number == 8 {

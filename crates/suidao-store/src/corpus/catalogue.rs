@@ -134,28 +134,28 @@ impl Catalogue {
                         let entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
                         let address = address.map(|address| (address, page.copy_of.is_some()));
                         let change = visits.settled(&page, number, from);
-                        let place = match change {
+                        let position = match change {
                             VisitChange::New => Some(catalogue.entries.len() as u32),
-                            VisitChange::Newer(place) => Some(place),
+                            VisitChange::Newer(position) => Some(position),
                             VisitChange::Less(_) => None,
                         };
-                        match place.zip(page.expires) {
-                            Some((place, at)) => expire.insert(place, at),
-                            None => place.and_then(|place| expire.remove(&place)),
+                        match position.zip(page.expires) {
+                            Some((position, at)) => expire.insert(position, at),
+                            None => position.and_then(|position| expire.remove(&position)),
                         };
                         match change {
                             VisitChange::New => {
                                 canonical.push(address);
                                 catalogue.entries.push(entry);
                             }
-                            VisitChange::Newer(place) => {
-                                canonical[place as usize] = address;
-                                let known = &mut catalogue.entries[place as usize];
+                            VisitChange::Newer(position) => {
+                                canonical[position as usize] = address;
+                                let known = &mut catalogue.entries[position as usize];
                                 let seen = known.seen_again(record.batch.at, Some(entry.sketch.digest));
                                 *known = CatalogueEntry { seen, ..entry };
                             }
-                            VisitChange::Less(place) => {
-                                let known = &mut catalogue.entries[place as usize];
+                            VisitChange::Less(position) => {
+                                let known = &mut catalogue.entries[position as usize];
                                 known.seen = known.seen_again(record.batch.at, None);
                             }
                         }
@@ -186,24 +186,24 @@ impl Catalogue {
         catalogue.named.dedup();
         catalogue.visits = visits.end(&mut catalogue.entries);
         // Compared with the crawl's own time, so that two exports are equal.
-        for (place, at) in expire {
-            catalogue.entries[place as usize].noindex |= at <= now;
+        for (position, at) in expire {
+            catalogue.entries[position as usize].noindex |= at <= now;
         }
         let fingerprint =
             |entry: &CatalogueEntry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
-        let mut places: FxHashMap<u64, u32> =
-            (0..).zip(&catalogue.entries).map(|(place, entry)| (fingerprint(entry), place)).collect();
+        let mut positions: FxHashMap<u64, u32> =
+            (0..).zip(&catalogue.entries).map(|(position, entry)| (fingerprint(entry), position)).collect();
         // A redirected address stands for its target.
         for from in moved.keys() {
             let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
             let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);
             if let Some((from, to)) = name(*from).zip(last.and_then(name))
-                && let Some(&place) = places.get(&to)
+                && let Some(&position) = positions.get(&to)
             {
-                places.entry(from).or_insert(place);
+                positions.entry(from).or_insert(position);
             }
         }
-        let claim = |(url, believed): (u64, bool)| Some(CanonicalClaim { to: places.get(&url).copied()?, believed });
+        let claim = |(url, believed): (u64, bool)| Some(CanonicalClaim { to: positions.get(&url).copied()?, believed });
         let canonical: Vec<Option<CanonicalClaim>> =
             canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
         duplicates::mark(&mut catalogue.entries, &canonical);
@@ -211,9 +211,9 @@ impl Catalogue {
     }
 
     /// The visits of a document; empty if it has only one.
-    pub(super) fn visits(&self, place: usize) -> &[StoredVisit] {
-        let from = self.visits.partition_point(|visit| (visit.document as usize) < place);
-        let until = self.visits.partition_point(|visit| visit.document as usize <= place);
+    pub(super) fn visits(&self, position: usize) -> &[StoredVisit] {
+        let from = self.visits.partition_point(|visit| (visit.document as usize) < position);
+        let until = self.visits.partition_point(|visit| visit.document as usize <= position);
         &self.visits[from..until]
     }
 

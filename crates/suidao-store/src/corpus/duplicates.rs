@@ -26,55 +26,60 @@ pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<Canonical
     let mut leaders = NearDuplicateIndex::default();
     // The first page of each page's group; after groups are joined, the first page of that.
     let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
-    for (place, entry) in (0..).zip(entries.iter()) {
-        let leader =
-            if tells_nothing(entry) { None } else { leaders.find(entry.sketch, entry.title).map(|leader| leader.page) };
-        if leader.is_none() && !tells_nothing(entry) {
-            leaders.add(place, entry.sketch, entry.title);
+    for (position, entry) in (0..).zip(entries.iter()) {
+        let leader = if is_uninformative(entry) {
+            None
+        } else {
+            leaders.find(entry.sketch, entry.title).map(|leader| leader.page)
+        };
+        if leader.is_none() && !is_uninformative(entry) {
+            leaders.add(position, entry.sketch, entry.title);
         }
-        parents.push(leader.unwrap_or(place));
+        parents.push(leader.unwrap_or(position));
     }
     let mut claimed = vec![false; entries.len()];
     let mut copies = Vec::new();
-    for (place, claim) in (0..).zip(canonical) {
-        let Some(CanonicalClaim { to: target, believed }) = claim.filter(|claim| claim.to != place) else { continue };
+    for (position, claim) in (0..).zip(canonical) {
+        let Some(CanonicalClaim { to: target, believed }) = claim.filter(|claim| claim.to != position) else {
+            continue;
+        };
         // Of two pages that declare each other the crawl accepted one.
         let back = canonical.get(target as usize).copied().flatten();
-        if !believed && back.is_some_and(|back| back.believed && back.to == place) {
+        if !believed && back.is_some_and(|back| back.believed && back.to == position) {
             continue;
         }
-        let (own, to) = (entries[place as usize].sketch, entries[target as usize].sketch);
+        let (own, to) = (entries[position as usize].sketch, entries[target as usize].sketch);
         // A near copy of another site's page must not choose the original.
-        let site = believed || entries[place as usize].host == entries[target as usize].host;
-        let documents = [place, target].iter().all(|place| !tells_nothing(&entries[*place as usize]));
+        let site = believed || entries[position as usize].host == entries[target as usize].host;
+        let documents = [position, target].iter().all(|position| !is_uninformative(&entries[*position as usize]));
         // A page with noindex is not better.
-        let worse = entries[target as usize].noindex && !entries[place as usize].noindex;
+        let worse = entries[target as usize].noindex && !entries[position as usize].noindex;
         if documents && !worse && distance(own.simhash, to.simhash) <= if site { CLAIMED } else { NEAR } {
             claimed[target as usize] = true;
-            copies.push(place);
-            let (from, into) = (root(&mut parents, place), root(&mut parents, target));
+            copies.push(position);
+            let (from, into) = (root(&mut parents, position), root(&mut parents, target));
             parents[from as usize] = into;
         }
     }
-    let roots: Vec<u32> = (0..entries.len() as u32).map(|place| root(&mut parents, place)).collect();
-    let worth = |place: u32| {
-        let entry = &entries[place as usize];
-        (claimed[place as usize], entry.archived, entry.relevance, entry.sketch.chars)
+    let roots: Vec<u32> = (0..entries.len() as u32).map(|position| root(&mut parents, position)).collect();
+    let worth = |position: u32| {
+        let entry = &entries[position as usize];
+        (claimed[position as usize], entry.archived, entry.relevance, entry.sketch.chars)
     };
     let mut best: Vec<u32> = roots.clone();
-    for (place, &root) in (0..).zip(&roots) {
+    for (position, &root) in (0..).zip(&roots) {
         let kept = &mut best[root as usize];
         // Of equals the first is best, even if it is not the root.
-        if worth(place) > worth(*kept) || worth(place) == worth(*kept) && place < *kept {
-            *kept = place;
+        if worth(position) > worth(*kept) || worth(position) == worth(*kept) && position < *kept {
+            *kept = position;
         }
     }
-    for (place, &root) in (0..).zip(&roots) {
+    for (position, &root) in (0..).zip(&roots) {
         let kept = best[root as usize];
-        entries[place as usize].duplicate_of = (kept != place).then_some(kept);
+        entries[position as usize].duplicate_of = (kept != position).then_some(kept);
     }
-    for place in copies {
-        let entry = &mut entries[place as usize];
+    for position in copies {
+        let entry = &mut entries[position as usize];
         if let (Some(kept), PageRole::Page) = (entry.duplicate_of, entry.part) {
             entry.part = PageRole::Copy(kept);
         }
@@ -91,7 +96,7 @@ fn root(parents: &mut [u32], mut at: u32) -> u32 {
 }
 
 /// Whether the text of a page proves nothing: it is empty, or not a document of its own.
-fn tells_nothing(entry: &CatalogueEntry) -> bool {
+fn is_uninformative(entry: &CatalogueEntry) -> bool {
     entry.sketch.chars == 0 || !matches!(entry.part, PageRole::Page | PageRole::Thread)
 }
 
@@ -127,8 +132,8 @@ mod tests {
 
     fn marked(mut entries: Vec<CatalogueEntry>, canonical: &[(usize, u32)]) -> Vec<Option<u32>> {
         let mut targets = vec![None; entries.len()];
-        for &(place, target) in canonical {
-            targets[place] = Some(CanonicalClaim { to: target, believed: false });
+        for &(position, target) in canonical {
+            targets[position] = Some(CanonicalClaim { to: target, believed: false });
         }
         mark(&mut entries, &targets);
         entries.iter().map(|entry| entry.duplicate_of).collect()

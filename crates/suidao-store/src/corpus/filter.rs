@@ -124,22 +124,22 @@ impl Selection {
     fn keep_best(&mut self, catalogue: &Catalogue) {
         let mut stand_ins: BTreeMap<u32, u32> = BTreeMap::new();
         let entries = &catalogue.entries;
-        for (place, entry) in (0..).zip(entries) {
+        for (position, entry) in (0..).zip(entries) {
             let Some(kept) = entry.duplicate_of else { continue };
-            if !self.chosen[place as usize] || self.chosen[kept as usize] {
+            if !self.chosen[position as usize] || self.chosen[kept as usize] {
                 continue;
             }
             let worth = |at: u32| (entries[at as usize].relevance, entries[at as usize].sketch.chars);
-            let stand_in = stand_ins.entry(kept).or_insert(place);
-            if worth(place) > worth(*stand_in) {
-                *stand_in = place;
+            let stand_in = stand_ins.entry(kept).or_insert(position);
+            if worth(position) > worth(*stand_in) {
+                *stand_in = position;
             }
         }
         let mut left_out = 0;
-        for (place, entry) in (0..).zip(entries) {
-            let stays = entry.duplicate_of.is_none_or(|kept| stand_ins.get(&kept) == Some(&place));
-            if self.chosen[place as usize] && !stays {
-                self.chosen[place as usize] = false;
+        for (position, entry) in (0..).zip(entries) {
+            let stays = entry.duplicate_of.is_none_or(|kept| stand_ins.get(&kept) == Some(&position));
+            if self.chosen[position as usize] && !stays {
+                self.chosen[position as usize] = false;
                 left_out += 1;
             }
         }
@@ -183,7 +183,7 @@ mod tests {
         let catalogue = Catalogue::read(&store).unwrap();
         let chosen = |filter: Filter| -> Vec<usize> {
             let selection = filter.select(&catalogue);
-            let chosen: Vec<usize> = (0..4).filter(|&place| selection.chosen[place]).collect();
+            let chosen: Vec<usize> = (0..4).filter(|&position| selection.chosen[position]).collect();
             assert_eq!(selection.pages, chosen.len() as u64);
             assert_eq!(selection.left_out.values().sum::<u64>(), 4 - chosen.len() as u64);
             chosen

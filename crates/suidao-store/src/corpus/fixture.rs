@@ -52,16 +52,16 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
         let page = read::read(&fetched, &topic);
         let at = Millis(1_700_000_000_000 + 1000 * number);
         let mut events = Vec::new();
-        let place = known.iter().position(|url| *url == fetched.url).unwrap_or(known.len());
-        let id = UrlId(u32::try_from(place).unwrap());
-        if place == known.len() {
-            let origin = if place == 0 { UrlOrigin::Seed } else { UrlOrigin::Link(UrlId(0)) };
-            let anchor = if place == 0 { String::new() } else { format!("链接{place}") };
+        let spot = known.iter().position(|url| *url == fetched.url).unwrap_or(known.len());
+        let id = UrlId(u32::try_from(spot).unwrap());
+        if spot == known.len() {
+            let origin = if spot == 0 { UrlOrigin::Seed } else { UrlOrigin::Link(UrlId(0)) };
+            let anchor = if spot == 0 { String::new() } else { format!("链接{spot}") };
             events.push(Event::Discovered(Discovered { id, url: fetched.url.clone(), origin, anchor }));
             known.push(fetched.url.clone());
         }
         let path_state =
-            PathState { depth: u16::from(place > 0), hops: 0, k: TunnelBudget::Left(4), inherited: Relevance::ZERO };
+            PathState { depth: u16::from(spot > 0), hops: 0, k: TunnelBudget::Left(4), inherited: Relevance::ZERO };
         let waited = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.25), path: path_state };
         let relevant = page.relevance.get() >= 0.1;
         let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();

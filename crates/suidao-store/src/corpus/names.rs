@@ -37,7 +37,7 @@ impl UrlNames {
     }
 
     fn find(&self, id: UrlId) -> Option<&Name> {
-        self.known.binary_search_by_key(&id, |name| name.id).ok().map(|place| &self.known[place])
+        self.known.binary_search_by_key(&id, |name| name.id).ok().map(|position| &self.known[position])
     }
 
     /// In order of numbers.

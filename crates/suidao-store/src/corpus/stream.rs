@@ -76,14 +76,14 @@ impl SelectedDocument<'_> {
         let own = &self.answers[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
         // A thread without recognisable posts is exported like any other page.
-        let said = (!posts.is_empty()).then(|| {
+        let stated = (!posts.is_empty()).then(|| {
             let texts: Vec<&str> =
                 posts.iter().map(|post| post.text.as_str()).filter(|text| !text.is_empty()).collect();
             texts.join("\n\n")
         });
         // If boilerplate lines are removed, the characters can be counted only in the text.
         let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
-        let parsed = if parts.links || counts && said.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
+        let parsed = if parts.links || counts && stated.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
         let url = match self.names.url(self.page.id) {
             Some(url) => url.clone(),
             None => own.fetched()?.url,
@@ -91,19 +91,20 @@ impl SelectedDocument<'_> {
         let mut links = Vec::new();
         if let Some(parsed) = parsed.as_ref().filter(|_| parts.links) {
             links.extend(linked(parsed));
-            for (place, answer) in self.answers.iter().enumerate() {
-                if answer.best && place != self.own {
+            for (position, answer) in self.answers.iter().enumerate() {
+                if answer.best && position != self.own {
                     links.extend(linked(&read::parse(&answer.fetched()?)));
                 }
             }
         }
-        let is_thread = said.is_some();
-        let mut text = said.or(parsed.map(|parsed| parsed.text)).unwrap_or_default();
+        let is_thread = stated.is_some();
+        let mut text = stated.or(parsed.map(|parsed| parsed.text)).unwrap_or_default();
         let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
         let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
         let text = if parts.text { text } else { String::new() };
-        let PageProcessed { queued_as: place, .. } = *self.page;
-        let named = |place: u32| self.catalogue.entries.get(place as usize).and_then(|entry| self.names.url(entry.id));
+        let PageProcessed { queued_as: position, .. } = *self.page;
+        let named =
+            |position: u32| self.catalogue.entries.get(position as usize).and_then(|entry| self.names.url(entry.id));
         Ok(CorpusDocument {
             id: id(&url),
             host: url.authority().to_owned(),
@@ -126,13 +127,13 @@ impl SelectedDocument<'_> {
             relevant: self.entry.is_relevant(),
             terms: self.page.terms.clone(),
             anchor: self.names.anchor(self.page.id).to_owned(),
-            scores: QueueScores { priority: place.priority.get(), queue: place.queue.0 },
-            k: match place.path.k {
+            scores: QueueScores { priority: position.priority.get(), queue: position.queue.0 },
+            k: match position.path.k {
                 TunnelBudget::Left(k) => Some(k),
                 TunnelBudget::Unbounded => None,
             },
-            hops: place.path.hops,
-            depth: place.path.depth,
+            hops: position.path.hops,
+            depth: position.path.depth,
             found_on: self.names.found_on(self.page.id).and_then(|from| self.names.url(from)).cloned(),
             digest: self.page.digest,
             simhash: format!("{:016x}", self.page.sketch.simhash),
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_record_is_told_and_ends_it() {
+    fn a_damaged_record_is_reported_and_ends_it() {
         let root = tempfile::tempdir().unwrap();
         let pages: Vec<(String, String)> =
             (0..10).map(|n| (format!("http://a.cn/{n}"), format!("<p>{}", "足球".repeat(500)))).collect();

@@ -36,8 +36,8 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
             let by_number = || {
                 let at = *by_floor.get(&post.floor?)?;
                 let other = &kept[at].post;
-                let told_apart = post.anchor.is_some() && other.anchor.is_some() || !agree(&post, other);
-                (free(&at) && (!told_apart || same_words(&post, other))).then_some(at)
+                let are_distinct = post.anchor.is_some() && other.anchor.is_some() || !agree(&post, other);
+                (free(&at) && (!are_distinct || same_words(&post, other))).then_some(at)
             };
             let by_words = || {
                 let all = by_text.get(&post.text)?;
@@ -185,10 +185,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let of = |page: u16| Some(PageKind::Thread { thread: UrlId(1), page });
         let index = Some(PageKind::Index { board: UrlId(0), page: 1 });
-        let said =
+        let stated =
             ["第一楼说足球比赛很好看", "第二楼不同意这个说法", "第三楼问昨天谁赢了", "第四楼说不知道", "第五楼再见"];
         let page = |numbers: std::ops::RangeInclusive<u32>| {
-            let posts: Vec<(u32, &str)> = numbers.map(|n| (n, said[n as usize - 1])).collect();
+            let posts: Vec<(u32, &str)> = numbers.map(|n| (n, stated[n as usize - 1])).collect();
             thread("足球", &posts)
         };
         let (one, three, five) = (page(1..=2), page(3..=3), page(3..=5));
@@ -221,8 +221,8 @@ mod tests {
         assert_eq!(of, [("/", true, 1), ("/t", false, 3), ("/faq", false, 1)]);
         let document = &made[1].0;
         assert_eq!(document.title, "足球");
-        assert_eq!(document.text, said.join("\n\n"));
-        assert_eq!(document.chars as usize, said.concat().chars().count());
+        assert_eq!(document.text, stated.join("\n\n"));
+        assert_eq!(document.chars as usize, stated.concat().chars().count());
         assert_eq!(document.fetched, "2023-11-14T22:13:25Z", "when the last page was");
         let posts: Vec<(Option<u32>, Option<&str>, Option<&str>)> =
             document.posts.iter().map(|post| (post.floor, post.author.as_deref(), post.posted.as_deref())).collect();

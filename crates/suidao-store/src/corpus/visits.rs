@@ -135,15 +135,15 @@ impl Visits {
 
     /// A page was visited and found unchanged.
     pub fn unchanged(&self, id: UrlId, at: Millis, entries: &mut [CatalogueEntry]) {
-        if let Some(&place) = self.places.get(&id) {
-            let seen = &mut entries[place as usize].seen;
+        if let Some(&position) = self.places.get(&id) {
+            let seen = &mut entries[position as usize].seen;
             *seen = seen.again(at, false);
         }
     }
 
     pub fn retired(&mut self, id: UrlId) {
-        if let Some(&place) = self.places.get(&id) {
-            self.pages[place as usize].retired = true;
+        if let Some(&position) = self.places.get(&id) {
+            self.pages[position as usize].retired = true;
         }
     }
 
@@ -168,8 +168,8 @@ impl Visits {
     }
 
     fn turn_out(&mut self, id: UrlId, kind: PageKind, posts: &[ApproxTime]) {
-        let Some(&place) = self.places.get(&id) else { return };
-        let page = &mut self.pages[place as usize];
+        let Some(&position) = self.places.get(&id) else { return };
+        let page = &mut self.pages[position as usize];
         if rank(page.kind) < rank(kind) {
             (page.kind, page.posts) = (kind, posts.len() as u32);
             self.all[page.best as usize].page = number(kind);
@@ -222,12 +222,12 @@ impl Visits {
         visits
     }
 
-    fn part(&self, place: u32) -> PageRole {
+    fn part(&self, position: u32) -> PageRole {
         let thread = |id| self.places.get(&id).copied();
-        if self.pages[place as usize].retired {
+        if self.pages[position as usize].retired {
             return PageRole::Retired;
         }
-        match self.pages[place as usize].kind {
+        match self.pages[position as usize].kind {
             PageKind::Thread { thread: first, page } if page > 1 => match thread(first) {
                 Some(first) if number(self.pages[first as usize].kind) == 1 => PageRole::Further(first),
                 // Its first page was never parsed.

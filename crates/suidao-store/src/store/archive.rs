@@ -494,8 +494,8 @@ mod tests {
         for (name, _) in archived(root.path()) {
             let path = root.path().join("pages").join(name);
             let check = Command::new(&program).args(["check", "-v"]).arg(&path).output().unwrap();
-            let said = String::from_utf8_lossy(&check.stdout).into_owned();
-            assert!(check.status.success() && said.contains("digest pass"), "{said}");
+            let text = String::from_utf8_lossy(&check.stdout).into_owned();
+            assert!(check.status.success() && text.contains("digest pass"), "{text}");
             let index = Command::new(&program).args(["index", "-f", "warc-type,warc-target-uri"]).arg(&path).output();
             assert!(index.unwrap().status.success());
         }

@@ -131,13 +131,13 @@ fn a_full_disk_stops_the_crawl_and_loses_nothing() {
             let output = command.env("SUIDAO_CRASH_DIR", root.path()).output().unwrap();
             String::from_utf8_lossy(&output.stdout).into_owned()
         };
-        let said = run(&format!("ulimit -f {blocks};"));
-        let acknowledged = said.lines().filter_map(durable).max().unwrap_or(0);
-        if let Some((_, error)) = said.split_once("Error ") {
-            assert!(said.contains("Failed") && error.contains("raise the file size limit"), "{said}");
+        let text = run(&format!("ulimit -f {blocks};"));
+        let acknowledged = text.lines().filter_map(durable).max().unwrap_or(0);
+        if let Some((_, error)) = text.split_once("Error ") {
+            assert!(text.contains("Failed") && error.contains("raise the file size limit"), "{text}");
             failed.insert(if error.contains("/pages/") { "pages" } else { "state" });
         } else {
-            assert!(said.contains("Done"), "{said}");
+            assert!(text.contains("Done"), "{text}");
         }
         check(root.path(), acknowledged);
         assert!(run("").contains("Done"));
@@ -173,7 +173,7 @@ fn a_directory_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_log_file_with_noise_in_it_is_told_and_not_gone_on_with() {
+fn a_log_file_with_noise_in_it_is_reported_and_not_gone_on_with() {
     let root = tempfile::tempdir().unwrap();
     drop(crawl(root.path(), 0..200, 100, ROTATE_AT));
     let dir = CrawlDirectory::new(root.path());
@@ -189,7 +189,7 @@ fn a_log_file_with_noise_in_it_is_told_and_not_gone_on_with() {
         std::fs::write(dir.log().join("db"), bytes).unwrap();
         Store::open(&dir).and_then(|store| store.batches().collect::<Result<Vec<_>, _>>())
     };
-    let mut told = 0;
+    let mut result = 0;
     for (round, from) in (0..whole.len()).step_by(whole.len() / 20).enumerate() {
         let mut bytes = whole.clone();
         bytes[from..whole.len().min(from + 2000)].fill(if round % 2 == 0 { 0xA5 } else { 0 });
@@ -198,10 +198,10 @@ fn a_log_file_with_noise_in_it_is_told_and_not_gone_on_with() {
             Err(error) => {
                 let message = error.to_string();
                 assert!(message.contains("state/log") && message.contains("restore"), "{message}");
-                told += 1;
+                result += 1;
             }
         }
     }
     assert!(read(&whole).unwrap() == all, "the whole file reads still");
-    assert!(told > 5, "{told}");
+    assert!(result > 5, "{result}");
 }

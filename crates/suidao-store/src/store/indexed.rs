@@ -99,14 +99,14 @@ impl WarcIndex {
 
     /// The answer of a URL. Fails if the file has changed.
     pub fn get(&self, url: &CrawlUrl) -> Result<Option<Fetched>, StoreError> {
-        let Some(place) = self.places.get(&url.fingerprint()) else { return Ok(None) };
-        let path = &self.files[place.file as usize];
+        let Some(position) = self.places.get(&url.fingerprint()) else { return Ok(None) };
+        let path = &self.files[position.file as usize];
         let (mut input, packed) = begin(path)?;
         let mut read = || {
-            input.inner.seek(SeekFrom::Start(place.at))?;
+            input.inner.seek(SeekFrom::Start(position.at))?;
             if packed {
                 let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
-                io::copy(&mut io::Read::take(&mut member, place.within), &mut io::sink())?;
+                io::copy(&mut io::Read::take(&mut member, position.within), &mut io::sink())?;
                 let (mut answer, head) = self.answer(&mut member)?;
                 match RecordHeader::read(&mut member) {
                     Ok(Some(next)) => self.put_rendered(&mut answer, &head, next, &mut member),
@@ -130,7 +130,7 @@ impl WarcIndex {
             }
         };
         let fetched: io::Result<Option<Fetched>> = read();
-        let fetched = fetched.map_err(|error| broken(path, &error, place.at))?;
+        let fetched = fetched.map_err(|error| broken(path, &error, position.at))?;
         Ok(fetched.filter(|fetched| fetched.url == *url))
     }
 
@@ -213,7 +213,7 @@ mod tests {
         }
         let path = dir.path().join("damaged.warc");
         std::fs::write(&path, FOREIGN.replacen("WARC/1.0\n", "WORC/1.0\n", 1)).unwrap();
-        let told = WarcIndex::open(vec![path], 1000, |_| ()).unwrap_err().to_string();
-        assert!(told.contains("damaged.warc"), "{told}");
+        let message = WarcIndex::open(vec![path], 1000, |_| ()).unwrap_err().to_string();
+        assert!(message.contains("damaged.warc"), "{message}");
     }
 }

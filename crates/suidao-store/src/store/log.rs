@@ -219,12 +219,12 @@ impl Store {
         Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Copy(copy) })
     }
 
-    pub(super) fn copy_to(&self, place: &Path, batches: u64) -> Result<(), StoreError> {
-        let (db, _) = engine(place, place)?;
+    pub(super) fn copy_to(&self, position: &Path, batches: u64) -> Result<(), StoreError> {
+        let (db, _) = engine(position, position)?;
         let rows = self.db.range(..batches.to_be_bytes());
         let copied = rows.map(|row| row.and_then(|(key, value)| db.insert(key, value)).map(drop));
         let written = copied.collect::<sled::Result<()>>().and_then(|()| db.flush());
-        written.map(drop).map_err(|error| engine_error(place, "write a log", error))
+        written.map(drop).map_err(|error| engine_error(position, "write a log", error))
     }
 
     /// Whether the directory cannot be written, so that the log is a copy.
@@ -302,7 +302,8 @@ impl Store {
                 let raw: Vec<_> = rows.by_ref().take(READ_AHEAD).collect();
                 let first = expected;
                 expected += raw.len() as u64;
-                let decoded = raw.into_par_iter().enumerate().map(|(place, row)| self.read(first + place as u64, row));
+                let decoded =
+                    raw.into_par_iter().enumerate().map(|(position, row)| self.read(first + position as u64, row));
                 portion = decoded.collect::<Vec<_>>().into_iter();
             }
             let item = match portion.next() {
@@ -442,8 +443,8 @@ fn number(log: &Path, key: &[u8]) -> Result<u64, StoreError> {
 }
 
 /// Opens the engine in a directory and returns the number of the next batch. `log` is the path for messages.
-fn engine(place: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
-    let config = sled::Config::new().path(place).cache_capacity(Store::CACHE).flush_every_ms(None);
+fn engine(position: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
+    let config = sled::Config::new().path(position).cache_capacity(Store::CACHE).flush_every_ms(None);
     let db = open_patiently(&config).map_err(|error| engine_error(log, "open the log", error))?;
     let last = db.last().map_err(|error| engine_error(log, "read the log", error))?;
     let next = match last {
@@ -593,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_with_directory_and_advice() {
+    fn damage_is_reported_with_directory_and_advice() {
         let root = tempfile::tempdir().unwrap();
         let first = store(root.path(), 0..5);
         let mut value = first.db.get(2u64.to_be_bytes()).unwrap().unwrap().to_vec();

@@ -165,8 +165,8 @@ mod tests {
         }
         for odd in odd {
             for options in [OpenOptions::new().read(true), OpenOptions::new().create(true).append(true)] {
-                let told = open(&odd, options).unwrap_err();
-                assert!(matches!(told, StoreError::NotOwn { .. }) && !told.is_environment(), "{told}");
+                let message = open(&odd, options).unwrap_err();
+                assert!(matches!(message, StoreError::NotOwn { .. }) && !message.is_environment(), "{message}");
             }
         }
         assert!(read(&dir.path().join("none"), 5).unwrap_err().to_string().contains("none"));
@@ -184,8 +184,8 @@ mod tests {
             fs::create_dir_all(link.parent().unwrap()).unwrap();
             dir.check_state().unwrap();
             symlink(outside.path(), &link).unwrap();
-            let told = dir.check_state().unwrap_err().to_string();
-            assert!(told.contains(name) && told.contains("symbolic link"), "{told}");
+            let message = dir.check_state().unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains("symbolic link"), "{message}");
         }
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());

@@ -26,8 +26,8 @@ impl PartDirectory {
     /// Creates one next to `path`, which need not exist, and removes abandoned ones.
     pub fn beside(path: &Path) -> io::Result<Self> {
         let lock = |directory: &TempDir| {
-            let held = File::open(directory.path()).map_err(TryLockError::Error)?;
-            held.try_lock().map(|()| Some(held))
+            let stored = File::open(directory.path()).map_err(TryLockError::Error)?;
+            stored.try_lock().map(|()| Some(stored))
         };
         let place = |directory: &TempDir| directory.path().to_owned();
         let (directory, lock) = make(path, 0o755, |builder, parent| builder.tempdir_in(parent), place, lock)?;
@@ -72,7 +72,7 @@ fn make<T>(
         let part = make(&builder, parent)?;
         match lock(&part) {
             // It was not removed before it was locked.
-            Ok(held) if place(&part).exists() => return Ok((part, held)),
+            Ok(stored) if place(&part).exists() => return Ok((part, stored)),
             Ok(_) | Err(TryLockError::WouldBlock) => {}
             // A file system without locks: nobody treats it as abandoned.
             Err(TryLockError::Error(_)) => return Ok((part, None)),
@@ -135,19 +135,19 @@ mod tests {
             names.sort();
             names
         };
-        let place = root.path().join("index");
+        let position = root.path().join("index");
         // As a kill leaves it.
         fs::create_dir_all(root.path().join(".suidao-index-abandn.part/index")).unwrap();
         fs::write(root.path().join(".suidao-index-abandf.part"), "x").unwrap();
         // The part of another target, and a file that only looks like one.
         let others = [".suidao-other-abcdef.part", ".suidao-index-note.txt"];
         others.iter().for_each(|name| fs::write(root.path().join(name), "x").unwrap());
-        let first = PartDirectory::beside(&place).unwrap();
+        let first = PartDirectory::beside(&position).unwrap();
         assert_eq!(names().len(), 3, "{:?}", names());
-        let second = PartDirectory::beside(&place).unwrap();
-        let file = file_beside(&place).unwrap();
+        let second = PartDirectory::beside(&position).unwrap();
+        let file = file_beside(&position).unwrap();
         assert_eq!(names().len(), 5, "those under way stay: {:?}", names());
-        first.rename(&place).unwrap();
+        first.rename(&position).unwrap();
         drop((second, file));
         assert_eq!(names(), [".suidao-index-note.txt", ".suidao-other-abcdef.part", "index"]);
     }

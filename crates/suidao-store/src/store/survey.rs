@@ -26,7 +26,7 @@ pub struct RecordSpan {
 ///
 /// # Errors
 /// [`StoreError::Io`] if the file cannot be read; damage is not an error.
-pub fn survey(path: &Path, mut tell: impl FnMut(RecordSpan)) -> Result<(), StoreError> {
+pub fn survey(path: &Path, mut visit: impl FnMut(RecordSpan)) -> Result<(), StoreError> {
     let fail = || StoreError::io(path, "read it");
     let mut input = BufReader::with_capacity(1 << 16, own::open_linked(path)?);
     let end = input.seek(SeekFrom::End(0)).map_err(fail())?;
@@ -37,9 +37,9 @@ pub fn survey(path: &Path, mut tell: impl FnMut(RecordSpan)) -> Result<(), Store
         let (read, uri) = member(&mut input);
         match read {
             Ok(()) => {
-                damaged.take().into_iter().for_each(&mut tell);
+                damaged.take().into_iter().for_each(&mut visit);
                 let next = input.stream_position().map_err(fail())?;
-                tell(RecordSpan { offset: at, length: next - at, content: Ok(()), uri });
+                visit(RecordSpan { offset: at, length: next - at, content: Ok(()), uri });
                 at = next;
             }
             Err(error) if !is_damage(&error) => return Err(fail()(error)),
@@ -58,7 +58,7 @@ pub fn survey(path: &Path, mut tell: impl FnMut(RecordSpan)) -> Result<(), Store
             }
         }
     }
-    damaged.into_iter().for_each(tell);
+    damaged.into_iter().for_each(visit);
     Ok(())
 }
 
@@ -115,8 +115,8 @@ fn next_member(input: &mut BufReader<File>, from: u64, end: u64) -> io::Result<u
         let length = bytes.len();
         match bytes.iter().position(|&byte| byte == GZIP[0]) {
             None => at += length as u64,
-            Some(place) => {
-                at += place as u64;
+            Some(spot) => {
+                at += spot as u64;
                 input.seek(SeekFrom::Start(at))?;
                 let mut start = [0; 3];
                 // Deflate is the only method.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn every_record_is_told_and_damage_costs_only_what_it_struck() {
+    fn every_record_is_reported_and_damage_costs_only_what_it_struck() {
         let root = tempfile::tempdir().unwrap();
         let (path, at) = archive(root.path());
         let whole = stretches(&path);

@@ -214,16 +214,16 @@ fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> R
 }
 
 /// Exchanges a new directory and the existing one, atomically if the system can, so that a kill leaves one of them.
-fn exchange(part: PartDirectory, path: &Path, former: &Path) -> io::Result<()> {
+fn exchange(part: PartDirectory, path: &Path, previous: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         if renameat_with(CWD, part.path(), CWD, path, RenameFlags::EXCHANGE).is_ok() {
-            return part.rename(former);
+            return part.rename(previous);
         }
     }
     if path.exists() {
-        fs::rename(path, former)?;
+        fs::rename(path, previous)?;
     }
     part.rename(path)
 }
@@ -268,10 +268,10 @@ mod tests {
         assert_eq!((sound.batches, sound.damage), (40, None));
         assert_eq!(repair(&dir).unwrap().1, None);
         for n in [0, 1, 17, 39] {
-            for place in [at[n].offset + at[n].length / 2, at[n].offset - 20] {
+            for position in [at[n].offset + at[n].length / 2, at[n].offset - 20] {
                 let root = tempfile::tempdir().unwrap();
                 let dir = crawl(root.path(), 40);
-                flip(&file(&dir, at[n].file), place);
+                flip(&file(&dir, at[n].file), position);
                 let found = check(&dir).unwrap();
                 assert_eq!(found.batches, n as u64, "{found:?}");
                 assert!(found.damage.as_ref().unwrap().contains("not a complete record"), "{found:?}");

@@ -138,19 +138,19 @@ pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8>
     let reason = http::StatusCode::from_u16(fetched.status).ok().and_then(|status| status.canonical_reason());
     let mut head = format!("HTTP/1.1 {:03} {}\r\n", fetched.status, reason.unwrap_or_default());
     let length = stored.map(|stored| stored.to_string()).unwrap_or_default();
-    let mut told = false;
+    let mut result = false;
     for (name, value) in &fetched.headers {
         match name.as_str() {
             "transfer-encoding" => {}
-            "content-length" if told => {}
+            "content-length" if result => {}
             "content-length" => {
-                told = true;
+                result = true;
                 push_field(&mut head, name, stored.map_or(value, |_| length.as_str()));
             }
             _ => push_field(&mut head, name, value),
         }
     }
-    if !told && stored.is_some() {
+    if !result && stored.is_some() {
         push_field(&mut head, "content-length", &length);
     }
     head.push_str("\r\n");

@@ -76,15 +76,15 @@ fn write(
     mut notify: impl FnMut(Notice),
 ) -> Result<Store, StoreError> {
     /// Sends the failure even if the thread panics: the engine does on some errors of the disk.
-    struct Tell<'a, F: FnMut(Notice)>(&'a mut F, bool);
-    impl<F: FnMut(Notice)> Drop for Tell<'_, F> {
+    struct Notifier<'a, F: FnMut(Notice)>(&'a mut F, bool);
+    impl<F: FnMut(Notice)> Drop for Notifier<'_, F> {
         fn drop(&mut self) {
             if self.1 {
                 (self.0)(Notice::Failed);
             }
         }
     }
-    let mut tell = Tell(&mut notify, true);
+    let mut notifier = Notifier(&mut notify, true);
     while let Ok(first) = waiting.recv() {
         let group = std::iter::once(first).chain(waiting.try_iter().take(QUEUE - 1));
         let mut records = Vec::new();
@@ -95,9 +95,9 @@ fn write(
         }
         archive.sync()?;
         store.append(&records)?;
-        (tell.0)(Notice::Durable(store.len()));
+        (notifier.0)(Notice::Durable(store.len()));
     }
     archive.close()?;
-    tell.1 = false;
+    notifier.1 = false;
     Ok(store)
 }

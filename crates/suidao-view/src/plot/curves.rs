@@ -167,14 +167,14 @@ fn band(line: &CurveLine, x: &Scale, y: &Scale) -> String {
 /// Positions for labels near the `wanted` ones (which rise), a line apart, between `top` and `bottom`.
 fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut out: Vec<f64> = Vec::with_capacity(wanted.len());
-    for &place in wanted {
+    for &position in wanted {
         let least = out.last().map_or(top, |last| last + LABEL);
-        out.push(place.max(least));
+        out.push(position.max(least));
     }
     let mut most = bottom;
-    for place in out.iter_mut().rev() {
-        *place = place.min(most);
-        most = *place - LABEL;
+    for position in out.iter_mut().rev() {
+        *position = position.min(most);
+        most = *position - LABEL;
     }
     out
 }
@@ -186,9 +186,9 @@ mod tests {
     #[test]
     fn labels_never_overlap_and_stay_inside() {
         let wanted = [0.0, 1.0, 2.0, 50.0, 99.0, 99.0, 100.0];
-        let places = spread(&wanted, 0.0, 100.0);
-        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL - 1e-9), "{places:?}");
-        assert!(places[0] >= 0.0 && places[6] <= 100.0, "{places:?}");
+        let positions = spread(&wanted, 0.0, 100.0);
+        assert!(positions.windows(2).all(|pair| pair[1] - pair[0] >= LABEL - 1e-9), "{positions:?}");
+        assert!(positions[0] >= 0.0 && positions[6] <= 100.0, "{positions:?}");
         assert_eq!(spread(&[10.0, 60.0], 0.0, 100.0), [10.0, 60.0], "where there is room they stay");
     }
 

@@ -33,8 +33,8 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> S
         let x = left + pitch * number as f64;
         let gap = if pitch > 6.0 { 1.0 } else { 0.2 };
         let of = part.map_or(String::new(), |part| format!(", {} {part}", bar.part));
-        let told = format!("{}: {} {unit}{of}", bar.name, bar.whole);
-        let _ = write!(out, "<g><title>{}</title>", escape(&told));
+        let message = format!("{}: {} {unit}{of}", bar.name, bar.whole);
+        let _ = write!(out, "<g><title>{}</title>", escape(&message));
         for (class, value) in [("bar rest", bar.whole), ("bar c0", bar.part)] {
             // A bar of one page among thousands stays visible.
             let height = (bottom - y.at(value as f64)).max(if value > 0 { 1.0 } else { 0.0 });

@@ -121,8 +121,8 @@ pub fn sheet(plots: &[String], columns: usize, title: &str) -> String {
     let (width, height) = plots.first().map_or((0.0, 0.0), |plot| size(plot));
     let (width, height, columns) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN, columns.clamp(1, plots.len().max(1)));
     let mut inside = String::new();
-    for (place, plot) in plots.iter().enumerate() {
-        let (x, y) = (width * (place % columns) as f64, height * (place / columns) as f64);
+    for (position, plot) in plots.iter().enumerate() {
+        let (x, y) = (width * (position % columns) as f64, height * (position / columns) as f64);
         // The content of the element, which contains no other svg element.
         let plot =
             plot.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</svg>")).map_or("", |(inside, _)| inside);

@@ -39,13 +39,13 @@ pub fn gather(
     let groups = groups(catalogue);
     let (failed, refused) = examples(&ledger);
 
-    let told = groups.iter().take(GROUPS).flat_map(|(kept, others)| others.iter().take(MEMBERS).chain([kept]));
-    let told = told.copied().chain(traced.places());
-    let mut wanted: FxHashSet<UrlId> = told.map(|place| catalogue.entries[place as usize].id).collect();
+    let result = groups.iter().take(GROUPS).flat_map(|(kept, others)| others.iter().take(MEMBERS).chain([kept]));
+    let result = result.copied().chain(traced.places());
+    let mut wanted: FxHashSet<UrlId> = result.map(|position| catalogue.entries[position as usize].id).collect();
     let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
     wanted.extend(urls);
     let names = PageNames::read(store, &wanted, &mut ledger.skipped)?;
-    let named = |place: u32| names.page(catalogue, place);
+    let named = |position: u32| names.page(catalogue, position);
 
     let mut refused: Vec<Reason> = reasons(refused, &names, |reason| reason.why().to_owned());
     names.add_skipped(&mut refused, &ledger.skipped);
@@ -65,7 +65,7 @@ pub fn gather(
         chars: entries.iter().map(|entry| u64::from(entry.sketch.chars)).sum(),
     };
     let group = |(kept, others): &(u32, Vec<u32>)| {
-        let others_named = others.iter().take(MEMBERS).filter_map(|&place| named(place)).collect();
+        let others_named = others.iter().take(MEMBERS).filter_map(|&position| named(position)).collect();
         Some(HostGroup { pages: others.len() as u64 + 1, kept: named(*kept)?, others: others_named })
     };
     Ok(ReportFacts {
@@ -193,9 +193,9 @@ fn languages(catalogue: &Catalogue) -> Vec<Bin> {
 /// The best page and the others of each group, by index, the largest group first.
 fn groups(catalogue: &Catalogue) -> Vec<(u32, Vec<u32>)> {
     let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (place, entry) in (0..).zip(&catalogue.entries) {
+    for (position, entry) in (0..).zip(&catalogue.entries) {
         if let Some(kept) = entry.duplicate_of {
-            groups.entry(kept).or_default().push(place);
+            groups.entry(kept).or_default().push(position);
         }
     }
     let mut groups: Vec<(u32, Vec<u32>)> = groups.into_iter().collect();
@@ -204,10 +204,10 @@ fn groups(catalogue: &Catalogue) -> Vec<(u32, Vec<u32>)> {
 }
 
 fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &PageNames) -> Tunnels {
-    let step = |&place: &u32| {
-        let id = catalogue.entries.get(place as usize)?.id;
+    let step = |&position: &u32| {
+        let id = catalogue.entries.get(position as usize)?.id;
         let anchor = names.urls.get(&id).map(|(_, anchor)| anchor.clone()).unwrap_or_default();
-        Some(PathStep { page: names.page(catalogue, place)?, anchor, number: u64::from(place) + 1 })
+        Some(PathStep { page: names.page(catalogue, position)?, anchor, number: u64::from(position) + 1 })
     };
     let longest = traced.longest.iter().map(|path| TunnelFacts {
         hops: path.hops,
@@ -219,7 +219,7 @@ fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &PageNames) -> Tunnels
         relevant: opening.relevant,
         hops: opening.hops,
         first: u64::from(opening.first) + 1,
-        from: opening.from.and_then(|place| names.page(catalogue, place)),
+        from: opening.from.and_then(|position| names.page(catalogue, position)),
     });
     Tunnels { longest: longest.collect(), hosts: hosts.collect(), ..traced.counts() }
 }

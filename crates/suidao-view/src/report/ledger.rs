@@ -63,9 +63,9 @@ impl<'a> ReportAccumulator<'a> {
                 }
                 Event::PageFetched(page) => {
                     self.archived += record.archive.map_or(0, |location| location.length);
-                    let place = self.found.len() as u32;
+                    let spot = self.found.len() as u32;
                     // Only the first visit shows how the page was found.
-                    let entry = self.catalogue.entries.get(place as usize).filter(|entry| entry.id == page.id);
+                    let entry = self.catalogue.entries.get(spot as usize).filter(|entry| entry.id == page.id);
                     let Some(entry) = entry else { continue };
                     self.found.push(TreePage {
                         parent: self.parent(page.id),
@@ -73,7 +73,7 @@ impl<'a> ReportAccumulator<'a> {
                         relevant: entry.is_relevant(),
                     });
                     if let Some(own) = self.places.get_mut(page.id.0 as usize) {
-                        *own = place;
+                        *own = spot;
                     }
                     for found in &page.terms {
                         if !self.terms.contains_key(&found.term) {
@@ -105,8 +105,8 @@ impl<'a> ReportAccumulator<'a> {
     /// Index of the page on whose path a URL was found, without redirects.
     fn parent(&self, id: UrlId) -> u32 {
         let up = |id: &u32| self.origins.get(*id as usize).copied().filter(|up| up < id);
-        let place = |id: u32| self.places.get(id as usize).copied().filter(|place| *place != NONE);
+        let position = |id: u32| self.places.get(id as usize).copied().filter(|position| *position != NONE);
         // A URL has a higher number than the one on which it was found.
-        std::iter::successors(up(&id.0), up).find_map(place).unwrap_or(NONE)
+        std::iter::successors(up(&id.0), up).find_map(position).unwrap_or(NONE)
     }
 }

@@ -98,8 +98,8 @@ impl PageNames {
         Ok(names)
     }
 
-    pub(super) fn page(&self, catalogue: &Catalogue, place: u32) -> Option<NamedPage> {
-        let entry = catalogue.entries.get(place as usize).filter(|_| place != NONE)?;
+    pub(super) fn page(&self, catalogue: &Catalogue, position: u32) -> Option<NamedPage> {
+        let entry = catalogue.entries.get(position as usize).filter(|_| position != NONE)?;
         Some(NamedPage {
             url: self.urls.get(&entry.id)?.0.clone(),
             title: self.titles.get(&entry.id).cloned().unwrap_or_default(),
@@ -120,11 +120,11 @@ impl PageNames {
                 refused.push(Reason { why, urls: 0, examples: Vec::new() });
                 refused.len() - 1
             });
-            let place = &mut refused[at];
-            place.urls += urls;
+            let spot = &mut refused[at];
+            spot.urls += urls;
             let of_reason = |url: &&CrawlUrl| skipped.get(&url.fingerprint()) == Some(&reason);
-            let room = EXAMPLES.saturating_sub(place.examples.len());
-            place.examples.extend(self.skipped.iter().filter(of_reason).take(room).cloned());
+            let room = EXAMPLES.saturating_sub(spot.examples.len());
+            spot.examples.extend(self.skipped.iter().filter(of_reason).take(room).cloned());
         }
         refused.sort_by_key(|reason| Reverse(reason.urls));
     }

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_made_of_what_the_log_tells() {
+    fn a_plan_follows_from_the_log() {
         let temp = tempfile::tempdir().unwrap();
         let store = crawl(temp.path(), Some(map()));
         let plan = timetable(&store, None, WISH).unwrap().unwrap();

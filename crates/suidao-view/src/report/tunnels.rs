@@ -47,7 +47,7 @@ pub(super) struct Traced {
 
 /// Traces all relevant pages back. Parents come before their children. Memory: 8 bytes per page.
 pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
-    let at = |place: u32| pages.get(place as usize);
+    let at = |position: u32| pages.get(position as usize);
     let mut hops: Vec<u32> = Vec::with_capacity(pages.len());
     for page in pages {
         let crossed = at(page.parent).filter(|parent| !parent.relevant);
@@ -55,16 +55,16 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
     }
     // Relevant pages found through each page, itself included.
     let mut through: Vec<u32> = pages.iter().map(|page| u32::from(page.relevant)).collect();
-    for (place, page) in pages.iter().enumerate().rev() {
-        let found = through[place];
+    for (position, page) in pages.iter().enumerate().rev() {
+        let found = through[position];
         if let Some(parent) = through.get_mut(page.parent as usize) {
             *parent += found;
         }
     }
     let relevant = || (0_u32..).zip(pages).filter(|(_, page)| page.relevant);
     let mut traced = Traced::default();
-    for (place, _) in relevant() {
-        let crossed = hops[place as usize] as usize;
+    for (position, _) in relevant() {
+        let crossed = hops[position as usize] as usize;
         if traced.by_hops.len() <= crossed {
             traced.by_hops.resize(crossed + 1, 0);
         }
@@ -72,33 +72,34 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
     }
 
     // From a relevant page back to the last relevant one, or to the seed.
-    let back = |place: u32| -> Vec<u32> {
-        let steps = std::iter::successors(Some(place), |&place| at(place).map(|page| page.parent));
-        let steps = steps.take_while(|&place| at(place).is_some());
-        let mut path: Vec<u32> = steps.take(hops[place as usize] as usize + 2).collect();
+    let back = |position: u32| -> Vec<u32> {
+        let steps = std::iter::successors(Some(position), |&position| at(position).map(|page| page.parent));
+        let steps = steps.take_while(|&position| at(position).is_some());
+        let mut path: Vec<u32> = steps.take(hops[position as usize] as usize + 2).collect();
         path.reverse();
         path
     };
     let mouth = |path: &[u32]| path[path.len() - 1 - hops[path[path.len() - 1] as usize] as usize];
-    let mut behind: Vec<u32> = relevant().map(|(place, _)| place).filter(|&place| hops[place as usize] > 0).collect();
-    behind.sort_by_key(|&place| (std::cmp::Reverse(hops[place as usize]), place));
+    let mut behind: Vec<u32> =
+        relevant().map(|(position, _)| position).filter(|&position| hops[position as usize] > 0).collect();
+    behind.sort_by_key(|&position| (std::cmp::Reverse(hops[position as usize]), position));
     let mut mouths = std::collections::BTreeSet::new();
-    for place in behind {
+    for position in behind {
         if traced.longest.len() == LONGEST {
             break;
         }
-        let places = back(place);
+        let places = back(position);
         if mouths.insert(mouth(&places)) {
-            let (hops, paid) = (hops[place as usize], u64::from(through[place as usize]));
+            let (hops, paid) = (hops[position as usize], u64::from(through[position as usize]));
             traced.longest.push(Path { hops, paid, places });
         }
     }
 
     let mut of_host: Vec<(u64, u32)> = vec![(0, NONE); hosts];
-    for (place, page) in relevant() {
+    for (position, page) in relevant() {
         if let Some((count, first)) = of_host.get_mut(page.host as usize) {
             *count += 1;
-            *first = (*first).min(place);
+            *first = (*first).min(position);
         }
     }
     for (host, &(count, first)) in (0..).zip(&of_host) {
@@ -107,7 +108,7 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
         }
         let path = back(first);
         if pages[path[0] as usize].host != host {
-            let from = Some(path[0]).filter(|&place| pages[place as usize].relevant);
+            let from = Some(path[0]).filter(|&position| pages[position as usize].relevant);
             traced.hosts.push(Opening { host, relevant: count, hops: hops[first as usize], first, from });
         }
     }
@@ -133,13 +134,13 @@ mod tests {
     use super::*;
 
     /// Pages by parent (-1: none), host and relevance.
-    fn pages(told: &[(i64, u32, bool)]) -> Vec<TreePage> {
+    fn pages(result: &[(i64, u32, bool)]) -> Vec<TreePage> {
         let found = |&(parent, host, relevant): &(i64, u32, bool)| TreePage {
             parent: u32::try_from(parent).unwrap_or(NONE),
             host,
             relevant,
         };
-        told.iter().map(found).collect()
+        result.iter().map(found).collect()
     }
 
     #[test]

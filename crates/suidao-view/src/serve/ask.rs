@@ -40,7 +40,7 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    pub(super) fn told(self, lang: Lang) -> &'static str {
+    pub(super) fn message(self, lang: Lang) -> &'static str {
         match self {
             Self::TooLong => {
                 lang.pick("The query is too long; the limit is 500 characters.", "查询太长：最多 500 个字符。")

@@ -92,9 +92,9 @@ pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, templa
     html::page(title, asked.lang.html(), &[include_str!("site.css")], &body)
 }
 
-pub(super) fn notice(site: &SearchSite, asked: &SearchParams, status: u16, title: &str, told: &str) -> HttpReply {
-    let main = "<h1>{{ title }}</h1>\n<p>{{ told }}</p>\n";
-    HttpReply::html(status, frame(site, asked, title, main, context! { title, told }))
+pub(super) fn notice(site: &SearchSite, asked: &SearchParams, status: u16, title: &str, message: &str) -> HttpReply {
+    let main = "<h1>{{ title }}</h1>\n<p>{{ message }}</p>\n";
+    HttpReply::html(status, frame(site, asked, title, main, context! { title, message }))
 }
 
 pub(super) fn marked(text: &Marked) -> Value {

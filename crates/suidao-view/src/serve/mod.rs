@@ -74,11 +74,11 @@ impl SearchSite {
         };
         made.unwrap_or_else(|error| {
             tracing::error!(%error, "cannot answer a request");
-            let (title, told) = asked.lang.pick(
+            let (title, result) = asked.lang.pick(
                 ("Cannot read the index", "See the output of suidao in its terminal."),
                 ("索引读取失败", "请查看 suidao 启动处的输出。"),
             );
-            look::notice(self, &asked, 500, title, told)
+            look::notice(self, &asked, 500, title, result)
         })
     }
 
@@ -90,21 +90,21 @@ impl SearchSite {
     }
 
     fn missing(&self, asked: &SearchParams) -> HttpReply {
-        let (title, told) = asked.lang.pick(
+        let (title, result) = asked.lang.pick(
             ("Page not found", "Search here, or go to the home page."),
             ("没有这个页面", "可以在上面搜索，或回到首页。"),
         );
-        look::notice(self, asked, 404, title, told)
+        look::notice(self, asked, 404, title, result)
     }
 
     fn refuse(&self, path: &str, language: Lang, refused: Refused) -> HttpReply {
-        let told = refused.told(language);
+        let message = refused.message(language);
         if path.starts_with("/api/") {
-            let body = visible::text(&serde_json::json!({ "error": told }).to_string()).into_owned() + "\n";
+            let body = visible::text(&serde_json::json!({ "error": message }).to_string()).into_owned() + "\n";
             return HttpReply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
         let title = language.pick("Invalid request", "无法这样查询");
-        look::notice(self, &SearchParams::nothing(language), 400, title, told)
+        look::notice(self, &SearchParams::nothing(language), 400, title, message)
     }
 }
 
@@ -137,8 +137,8 @@ async fn respond(site: Option<Arc<SearchSite>>, turns: Arc<Semaphore>, head: Par
         let made = made.await;
         made.unwrap_or_else(|_| HttpReply::html(500, "<!DOCTYPE html><title>500</title>500".to_owned()))
     } else if read {
-        let told = "unknown host name; use the address, localhost, or a name given by --name\n";
-        HttpReply { status: 421, media_type: PLAIN, body: told.to_owned() }
+        let result = "unknown host name; use the address, localhost, or a name given by --name\n";
+        HttpReply { status: 421, media_type: PLAIN, body: result.to_owned() }
     } else {
         HttpReply { status: 405, media_type: PLAIN, body: "only GET\n".to_owned() }
     };

@@ -17,9 +17,9 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
     let answer = site.index.search(&Request { explain: true, ..asked.request(offset, PER_PAGE) })?;
     let pages = (answer.pages as usize).div_ceil(PER_PAGE).clamp(1, MOST_PAGES);
     if asked.page > pages {
-        let (title, told) = language
+        let (title, result) = language
             .pick(("No more results", "Go back to the first page of results."), ("没有这么多结果", "请回到第一页。"));
-        return Ok(look::notice(site, asked, 404, title, told));
+        return Ok(look::notice(site, asked, 404, title, result));
     }
     let number = thousands(answer.pages);
     let what = match (asked.q.is_empty(), answer.pages) {
@@ -63,7 +63,7 @@ fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
 fn shown(asked: &SearchParams, hit: &Hit) -> Value {
     let (language, page) = (asked.lang, &hit.page);
     let kept = SearchParams::nothing(language).kept(asked).with(|asked| asked.id = page.id.clone());
-    let said = |share: &FacetCount| {
+    let text = |share: &FacetCount| {
         let field = match share.field {
             TextField::Title => language.pick("title", "标题"),
             TextField::Anchors => language.pick("links to it", "链接文字"),
@@ -78,7 +78,7 @@ fn shown(asked: &SearchParams, hit: &Hit) -> Value {
         piece => look::marked(&hit.snippet),
         link => kept.link("/page"),
         bm25 => hit.why.iter().map(|share| share.bm25).sum::<f32>().max(f32::MIN_POSITIVE),
-        said => hit.why.iter().map(said).collect::<Vec<_>>(),
+        text => hit.why.iter().map(text).collect::<Vec<_>>(),
         trail => look::link_path(language, page),
         ..Value::from(Serde(hit)),
     }

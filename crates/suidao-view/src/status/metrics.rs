@@ -15,10 +15,10 @@ pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0
 type Labels = Vec<(&'static str, String)>;
 
 /// The whole text; without a snapshot only what does not need the machine.
-pub(super) fn text(view: &CrawlMonitor, glance: Option<&StatusSnapshot>) -> Result<String, Error> {
+pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Result<String, Error> {
     let tally = view.tally();
     let mut all = Registry::with_prefix("suidao");
-    all.register("up_to_date", "Whether the figures are from the current run", gauge(u64::from(glance.is_some())));
+    all.register("up_to_date", "Whether the figures are from the current run", gauge(u64::from(snapshot.is_some())));
     if let Some((at, _)) = tally.ready {
         let seconds = at.0 as f64 / 1000.0;
         all.register_with_unit(
@@ -48,7 +48,7 @@ pub(super) fn text(view: &CrawlMonitor, glance: Option<&StatusSnapshot>) -> Resu
         view.fetching.clone(),
     );
     all.register_with_unit("read_duration", "Time to parse and score a response", Unit::Seconds, view.reading.clone());
-    if let Some(StatusSnapshot { overview, unwritten, .. }) = glance {
+    if let Some(StatusSnapshot { overview, unwritten, .. }) = snapshot {
         let progress = overview.progress;
         for (name, help, count) in [
             ("pages", "Pages fetched, earlier runs included", progress.pages),

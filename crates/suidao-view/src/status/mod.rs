@@ -67,7 +67,7 @@ struct Site {
 struct Last {
     /// Time of the last request to it, answered or not.
     asked: Option<Instant>,
-    glance: Option<StatusSnapshot>,
+    snapshot: Option<StatusSnapshot>,
 }
 
 struct Reply {
@@ -123,8 +123,8 @@ pub fn serve(
 async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
     let host = field(&head.headers, "host");
     let reply = if !is_ours(host, &site.names) {
-        let told = "unknown host name; use the address, localhost, or a name in status.names";
-        Reply::text(421, told)
+        let result = "unknown host name; use the address, localhost, or a name in status.names";
+        Reply::text(421, result)
     } else if head.method != Method::GET && head.method != Method::HEAD {
         Reply::text(405, "only GET")
     } else if is_foreign(&head.headers, head.uri.path()) {
@@ -177,10 +177,10 @@ impl Site {
         match path {
             "/" => {
                 let paused = asked("refresh").as_deref() == Some("off");
-                let body = page::page(&self.directory, &self.view.tally(), self.glance().await.as_ref(), paused);
+                let body = page::page(&self.directory, &self.view.tally(), self.snapshot().await.as_ref(), paused);
                 Reply { status: 200, media_type: HTML, refreshes: !paused, body }
             }
-            "/metrics" => match metrics::text(&self.view, self.glance().await.as_ref()) {
+            "/metrics" => match metrics::text(&self.view, self.snapshot().await.as_ref()) {
                 Ok(body) => Reply { status: 200, media_type: metrics::MEDIA_TYPE, refreshes: false, body },
                 Err(error) => Reply::text(500, &error.to_string()),
             },
@@ -190,21 +190,21 @@ impl Site {
     }
 
     /// The status of the crawl, at most a second old, or the last known one while the crawl is busy.
-    async fn glance(&self) -> Option<StatusSnapshot> {
+    async fn snapshot(&self) -> Option<StatusSnapshot> {
         // Concurrent clients wait for the same answer, or the same timeout.
         let mut last = self.last.lock().await;
         if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
-            if let Ok(Some(glance)) = tokio::time::timeout(PATIENCE, self.view.snapshot()).await {
-                last.glance = Some(glance);
+            if let Ok(Some(snapshot)) = tokio::time::timeout(PATIENCE, self.view.snapshot()).await {
+                last.snapshot = Some(snapshot);
             }
             last.asked = Some(clock());
         }
-        last.glance.clone()
+        last.snapshot.clone()
     }
 
     async fn why(&self, typed: &str) -> Reply {
-        let page = |status, told: Result<&str, &str>| {
-            let body = page::why(&self.directory, typed, told);
+        let page = |status, text: Result<&str, &str>| {
+            let body = page::why(&self.directory, typed, text);
             Reply { status, media_type: HTML, refreshes: false, body }
         };
         if typed.is_empty() {
@@ -216,14 +216,14 @@ impl Site {
         let Some(log) = self.view.log() else {
             return page(503, Err("The crawl is not running; use suidao why."));
         };
-        let told = in_turn(&self.reading, move |is_waited_for| {
+        let text = in_turn(&self.reading, move |is_waited_for| {
             let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
             Ok::<_, suidao_store::store::StoreError>(story.map(|story| story.to_string()))
         });
-        let Some(told) = told.await else {
+        let Some(text) = text.await else {
             return page(503, Err("Another URL is being looked up; try again later."));
         };
-        match told {
+        match text {
             Ok(Ok(Some(story))) => page(200, Ok(&story)),
             Ok(Ok(None)) => page(404, Err("Unknown to this crawl: no page fetched so far links to it.")),
             Ok(Err(error)) => page(500, Err(&error.to_string())),
@@ -271,11 +271,11 @@ mod tests {
         let turns = Arc::new(Semaphore::new(1));
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let (begin, begun) = oneshot::channel();
-        let (tell, told) = oneshot::channel();
+        let (answer, result) = oneshot::channel();
         let work = move |is_waited_for: &dyn Fn() -> bool| {
             begin.send(is_waited_for()).unwrap();
             ended.recv().unwrap();
-            tell.send(is_waited_for()).unwrap();
+            answer.send(is_waited_for()).unwrap();
         };
         let asking = {
             let turns = Arc::clone(&turns);
@@ -286,7 +286,7 @@ mod tests {
         assert!(asking.await.unwrap_err().is_cancelled());
         assert!(in_turn(&turns, |_| ()).await.is_none(), "the work goes on");
         end.send(()).unwrap();
-        assert!(!told.await.unwrap(), "nobody waits for it");
+        assert!(!result.await.unwrap(), "nobody waits for it");
         while turns.available_permits() == 0 {
             tokio::task::yield_now().await;
         }
@@ -300,7 +300,7 @@ mod tests {
         let looks: Vec<_> = (0..5)
             .map(|_| {
                 let site = Arc::clone(&site);
-                tokio::spawn(async move { site.glance().await.is_none() })
+                tokio::spawn(async move { site.snapshot().await.is_none() })
             })
             .collect();
         for look in looks {

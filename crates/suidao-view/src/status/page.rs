@@ -20,11 +20,11 @@ const LATEST: usize = 10;
 const ROWS: usize = 12;
 
 /// The whole page; without a snapshot the crawl has not begun.
-pub(super) fn page(directory: &str, tally: &RunCounts, glance: Option<&StatusSnapshot>, paused: bool) -> String {
-    let glance = glance.filter(|_| tally.ready.is_some());
-    let told = glance.map_or_else(
+pub(super) fn page(directory: &str, tally: &RunCounts, snapshot: Option<&StatusSnapshot>, paused: bool) -> String {
+    let snapshot = snapshot.filter(|_| tally.ready.is_some());
+    let result = snapshot.map_or_else(
         || context! {},
-        |glance| {
+        |snapshot| {
             context! {
                 last => tally.pages.iter().map(recent).collect::<Value>(),
                 failed => failed(tally),
@@ -32,20 +32,20 @@ pub(super) fn page(directory: &str, tally: &RunCounts, glance: Option<&StatusSna
                 slowest => tally.slowest(ROWS).into_iter().map(|(name, pace)| {
                     context! { name, seconds => pace.seconds, answers => pace.answers }
                 }).collect::<Value>(),
-                harvest => harvest(&glance.harvest),
-                ..seen(tally, glance)
+                harvest => harvest(&snapshot.harvest),
+                ..seen(tally, snapshot)
             }
         },
     );
-    let context = context! { directory, begun => glance.is_some(), paused, form => form(""), ..told };
+    let context = context! { directory, begun => snapshot.is_some(), paused, form => form(""), ..result };
     let body = fill(include_str!("page.html"), context);
     html::page(&format!("suidao: {directory}"), "en", &[plot::STYLE, include_str!("status.css")], &body)
 }
 
 /// The history of one URL, and a form for the next.
-pub(super) fn why(directory: &str, typed: &str, told: Result<&str, &str>) -> String {
+pub(super) fn why(directory: &str, typed: &str, result: Result<&str, &str>) -> String {
     let context =
-        context! { directory, form => form(typed), story => told.ok().map(str::trim_end), refused => told.err() };
+        context! { directory, form => form(typed), story => result.ok().map(str::trim_end), refused => result.err() };
     let body = fill(include_str!("why.html"), context);
     html::page("suidao: why?", "en", &[include_str!("status.css")], &body)
 }
@@ -54,10 +54,10 @@ fn form(typed: &str) -> Value {
     html(fill(include_str!("form.html"), context! { typed }))
 }
 
-fn seen(tally: &RunCounts, glance: &StatusSnapshot) -> Value {
-    let Overview { progress, hosts, in_flight, lanes, refusals, goals, largest, failing, .. } = &glance.overview;
+fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
+    let Overview { progress, hosts, in_flight, lanes, refusals, goals, largest, failing, .. } = &snapshot.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
-    let seconds = glance.at.since(since) as f64 / 1000.0;
+    let seconds = snapshot.at.since(since) as f64 / 1000.0;
     let now = progress.pages.saturating_sub(tally.before.pages);
     let figures = [
         (
@@ -66,7 +66,7 @@ fn seen(tally: &RunCounts, glance: &StatusSnapshot) -> Value {
             format!("{} in this run", thousands(now)),
         ),
         ("URLs queued", thousands(progress.queued), format!("{} known", thousands(progress.known))),
-        ("requests in flight", thousands(*in_flight), format!("{} not on disk yet", thousands(glance.unwritten))),
+        ("requests in flight", thousands(*in_flight), format!("{} not on disk yet", thousands(snapshot.unwritten))),
         (
             "hosts",
             thousands(progress.hosts_visited),
@@ -82,8 +82,8 @@ fn seen(tally: &RunCounts, glance: &StatusSnapshot) -> Value {
         ("memory", resident_memory().map_or_else(|| "–".to_owned(), bytes), "of the process".to_owned()),
     ];
     let host = |host: &HostView| {
-        let wait = host.ready_at > glance.at;
-        let wait = if wait { span(host.ready_at.since(glance.at) as f64 / 1000.0) } else { "now".to_owned() };
+        let wait = host.ready_at > snapshot.at;
+        let wait = if wait { span(host.ready_at.since(snapshot.at) as f64 / 1000.0) } else { "now".to_owned() };
         let HostView { name, pages, relevant, queued, failures, .. } = host;
         context! { name => &**name, pages, relevant, queued, failures, wait }
     };
@@ -96,10 +96,10 @@ fn seen(tally: &RunCounts, glance: &StatusSnapshot) -> Value {
         left => goals.seconds_left(&tally.before, progress, seconds).map(span),
         resumed,
         figures,
-        at => date(glance.at),
-        shown => moment(glance.at),
+        at => date(snapshot.at),
+        shown => moment(snapshot.at),
         lanes => lanes.iter().map(|queue| {
-            let heads = queue.heads.iter().map(|(url, place)| queued(url, *place));
+            let heads = queue.heads.iter().map(|(url, position)| queued(url, *position));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
@@ -120,21 +120,21 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
     let plot = curves(&[found], "relevant pages found", false, Along::pages(last.pages as usize));
     let before = lines.iter().rev().nth(LATEST).copied();
     let (pages, relevant) = before.map_or((0, 0), |line| (line.pages, line.relevant));
-    let told = format!(
+    let summary = format!(
         "Harvest rate of the last {}: {}; overall: {}.",
         count((last.pages - pages) as usize, "page", "pages"),
         per_cent((last.relevant - relevant) as f64, (last.pages - pages) as f64),
         per_cent(last.relevant as f64, last.pages as f64),
     );
-    Some(context! { told, plot => html(plot) })
+    Some(context! { summary, plot => html(plot) })
 }
 
-fn queued(url: &CrawlUrl, place: QueueEntry) -> Value {
-    let k = match place.path.k {
+fn queued(url: &CrawlUrl, position: QueueEntry) -> Value {
+    let k = match position.path.k {
         TunnelBudget::Unbounded => "∞".to_owned(),
         TunnelBudget::Left(left) => left.to_string(),
     };
-    context! { url => url.as_str(), score => place.priority.get(), k, depth => place.path.depth }
+    context! { url => url.as_str(), score => position.priority.get(), k, depth => position.path.depth }
 }
 
 fn recent(page: &RecentPage) -> Value {
@@ -188,9 +188,9 @@ mod tests {
             ..Overview::default()
         };
         let line = HarvestLine { pages: 100, relevant: 50, harvest_rate: 0.5, mean_k: None, new_hosts: 1 };
-        let glance = StatusSnapshot { at: Millis(90_000), overview, harvest: vec![line], unwritten: 0 };
+        let snapshot = StatusSnapshot { at: Millis(90_000), overview, harvest: vec![line], unwritten: 0 };
         for text in [
-            page("<dir>", &tally, Some(&glance), false),
+            page("<dir>", &tally, Some(&snapshot), false),
             page("<dir>", &tally, None, true),
             why("<dir>", "\"><script>", Ok("<script>")),
             why("<dir>", "x", Err("<b>no</b>")),

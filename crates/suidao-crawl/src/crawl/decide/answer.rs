@@ -65,9 +65,9 @@ pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
         FetchKind::Robots { host, https } => return robots(draft, host, https, ticket.origin, outcome),
     };
     match outcome {
-        FetchOutcome::Page { status, page, sight, validators } => {
-            let sight = sight.filter(|_| !is_plain);
-            page::fetched(draft, id, &ticket.url, FetchedPage { status, page: *page, sight, validators });
+        FetchOutcome::Page { status, page, page_view, validators } => {
+            let page_view = page_view.filter(|_| !is_plain);
+            page::fetched(draft, id, &ticket.url, FetchedPage { status, page: *page, page_view, validators });
         }
         FetchOutcome::Hints(hints, validators) => sitemaps::read(draft, id, *hints, validators),
         FetchOutcome::Unchanged if is_source => sitemaps::unchanged(draft, id),

@@ -32,7 +32,7 @@ pub fn read_forum(
     draft: &mut Draft,
     id: UrlId,
     url: &CrawlUrl,
-    sight: &ForumPageView,
+    page_view: &ForumPageView,
 ) -> Option<(ForumPage, ForumPageResult)> {
     let forums = &draft.state.forums;
     let nothing = ForumPage {
@@ -45,13 +45,13 @@ pub fn read_forum(
     };
     let known = forums.site(url);
     if forums.is_exploring() && known.is_none() {
-        let seen = Some(Box::new(sight.clone()));
+        let seen = Some(Box::new(page_view.clone()));
         return Some((ForumPage { view: seen, ..nothing }, ForumPageResult::default()));
     }
-    let recognised = if known.is_none() { Some(forums.recognise(sight)?) } else { None };
+    let recognised = if known.is_none() { Some(forums.recognise(page_view)?) } else { None };
     let site = known.or(recognised.as_ref().map(|(site, _)| site))?;
     let role = if known.is_some() { site.role(id, url).unwrap_or(ForumRole::Sample) } else { ForumRole::Board };
-    let reading = site.read(id, role, sight);
+    let reading = site.read(id, role, page_view);
     let (kind, posts) = (reading.kind, reading.posts.clone());
     let mut result = wanted_links(draft, site, id, reading);
     result.wants.retain(|want| want.to != id);
@@ -196,9 +196,9 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
         step.roles.push((to, ForumRole::Board));
         step.links.push(link);
     }
-    for (&id, sight) in forums.seen.iter().zip(forums.explorer.seen()) {
-        let Some(role) = site.role(id, &sight.own) else { continue };
-        let reading = site.read(id, role, sight);
+    for (&id, page_view) in forums.seen.iter().zip(forums.explorer.seen()) {
+        let Some(role) = site.role(id, &page_view.own) else { continue };
+        let reading = site.read(id, role, page_view);
         if let PageKind::Thread { .. } = reading.kind {
             step.read.push((id, reading.kind, reading.posts.clone()));
         }

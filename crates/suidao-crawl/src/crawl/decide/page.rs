@@ -19,12 +19,12 @@ use suidao_page::model::{
 pub struct FetchedPage {
     pub status: u16,
     pub page: Page,
-    pub sight: Option<Box<ForumPageView>>,
+    pub page_view: Option<Box<ForumPageView>>,
     pub validators: Option<Box<Validators>>,
 }
 
 pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPage) {
-    let FetchedPage { status, mut page, sight, validators } = fetched;
+    let FetchedPage { status, mut page, page_view, validators } = fetched;
     let state = draft.state;
     let known = state.tracked(id);
     if let Some(known) = known.filter(|known| known.body == page.digest) {
@@ -33,7 +33,7 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     if state.is_no_page(id, url, &page) {
         return failed(draft, id, Failure { kind: FailureKind::NoSuchPage, retry_after: None });
     }
-    let forum = sight.as_deref().and_then(|sight| read_forum(draft, id, url, sight));
+    let forum = page_view.as_deref().and_then(|page_view| read_forum(draft, id, url, page_view));
     let roles: FxHashMap<UrlId, ForumRole> =
         forum.iter().flat_map(|(_, result)| &result.wants).map(|want| (want.to, want.role)).collect();
     if let Some((_, result)) = &forum {

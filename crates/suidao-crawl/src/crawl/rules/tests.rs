@@ -262,8 +262,8 @@ fn of_rules_that_match_the_longest_wins() {
         let text = rules(lines);
         let ruling = Robot::new("suidao", text.as_bytes()).ruling(url);
         assert_eq!(ruling.line.unwrap_or(0), line, "{url} under\n{text}");
-        let said = text.lines().nth(ruling.line.map_or(0, |line| line as usize - 1)).unwrap();
-        assert_eq!(ruling.allowed, !said.starts_with("disallow"), "{url} under\n{text}");
+        let stated = text.lines().nth(ruling.line.map_or(0, |line| line as usize - 1)).unwrap();
+        assert_eq!(ruling.allowed, !stated.starts_with("disallow"), "{url} under\n{text}");
     }
 }
 

@@ -17,8 +17,8 @@ impl State {
         if let (Some(watching), PageKind::Index { board, page: 1 }) = (&mut self.forums.watching, page.kind) {
             watching.visited(&[board], at);
         }
-        if let Some(sight) = &page.view {
-            self.forums.explorer.see(sight);
+        if let Some(page_view) = &page.view {
+            self.forums.explorer.see(page_view);
             self.forums.seen.push(id);
         }
         if let Some(map) = &page.map {

@@ -92,7 +92,8 @@ impl State {
             }
             Event::FetchRetried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
             Event::Redirected { id, .. } | Event::FetchFailed { id, .. } | Event::UrlExcluded { id, .. } => {
-                if self.left_due.remove(id) {
+                let was_due = self.left_due.remove(id);
+                if was_due {
                     self.set_state(*id, LinkState::Fetched);
                 }
             }

@@ -5,7 +5,7 @@ use suidao_page::model::{
 };
 
 use super::{EventTime, State};
-use crate::crawl::traps::{PROBES, SUSPECTS, Suspicion, TELLING, TrapState, title};
+use crate::crawl::traps::{MEANINGFUL, PROBES, SUSPECTS, Suspicion, TrapState, title};
 use crate::strategy::PageVisit;
 use crate::trap::runs::SeriesPage;
 use crate::trap::series::UrlSeries;
@@ -126,8 +126,8 @@ impl State {
         // elsewhere, since a tag page may show a whole post. A home page links to the whole host; whether that is a
         // mirror shows on its pages.
         let is_home = url.path() == "/" && url.query().is_none();
-        let tells = page.sketch.chars >= TELLING && !page.listing && depth > 0 && !is_home;
-        let repeats = traps.near_duplicates && tells && leader.is_some_and(|leader| leader.title == title);
+        let is_meaningful = page.sketch.chars >= MEANINGFUL && !page.listing && depth > 0 && !is_home;
+        let repeats = traps.near_duplicates && is_meaningful && leader.is_some_and(|leader| leader.title == title);
         let twin = leader.map(|leader| UrlId(leader.page));
         TrapCheck {
             series: UrlSeries::of(url),
@@ -201,7 +201,7 @@ impl State {
                 self.traps.due.push(TrapStep::NoSession { host, name });
             }
         }
-        if mirrors > 0 && sketch.chars >= TELLING {
+        if mirrors > 0 && sketch.chars >= MEANINGFUL {
             self.observe_mirrors(host, &url, page.trap_signals.duplicate_of);
         }
     }

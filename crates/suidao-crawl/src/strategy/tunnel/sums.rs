@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_promise_less_where_few_of_them_pay() {
+    fn discovered_hosts_promise_less_where_few_have_relevant_pages() {
         let mut discovered_hosts = DiscoveredHosts::default();
         assert!((discovered_hosts.promise() - 1.0).abs() < 1e-6);
         let mut generous = discovered_hosts;

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_servers_refuse_are_told_before_anything_is_written() {
+    fn names_that_servers_refuse_are_reported_before_anything_is_written() {
         for name in ["ml", "机器学习", "ml-2026.01"] {
             assert!(is_index_name(name), "{name}");
         }

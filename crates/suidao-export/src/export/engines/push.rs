@@ -118,8 +118,8 @@ impl Push {
         let index = self.target.index.clone();
         let is_there = (200..300).contains(&self.ask(Method::HEAD, &index, &[])?.0);
         if !is_there {
-            let (status, said) = self.ask(Method::PUT, &index, template["template"].to_string().as_bytes())?;
-            self.is_taken(status, &said)?;
+            let (status, text) = self.ask(Method::PUT, &index, template["template"].to_string().as_bytes())?;
+            self.is_taken(status, &text)?;
         }
         Ok(!is_there)
     }
@@ -146,7 +146,7 @@ impl Push {
         let mut stack = vec![std::mem::take(&mut self.waiting)];
         while let Some(mut rows) = stack.pop().filter(|rows| !rows.is_empty()) {
             let body = rows.iter().flat_map(|(_, row)| row).copied().collect::<Vec<u8>>();
-            let (status, said) = self.ask(Method::POST, "_bulk", &body)?;
+            let (status, text) = self.ask(Method::POST, "_bulk", &body)?;
             if status == 413 && rows.len() > 1 {
                 let rest = rows.split_off(rows.len() / 2);
                 stack.extend([rest, rows]);
@@ -155,8 +155,8 @@ impl Push {
             let verdicts = if status == 413 {
                 Some(vec![Verdict::Rejected("larger than the server accepts (http.max_content_length)".to_owned())])
             } else {
-                self.is_taken(status, &said)?;
-                verdicts(&said, rows.len())
+                self.is_taken(status, &text)?;
+                verdicts(&text, rows.len())
             };
             // A truncated answer proves nothing: all rows are sent again, which does no harm.
             let verdicts = verdicts.unwrap_or_else(|| rows.iter().map(|_| Verdict::Busy).collect());
@@ -208,7 +208,7 @@ impl Push {
                 Ok((status @ (408 | 429 | 500 | 502 | 503 | 504), asked, _)) => {
                     (asked, format!("it answered {status}"))
                 }
-                Ok((status, _, said)) => return Ok((status, said.to_vec())),
+                Ok((status, _, text)) => return Ok((status, text.to_vec())),
                 Err(error) => {
                     let error = error.without_url();
                     let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
@@ -219,13 +219,13 @@ impl Push {
         }
     }
 
-    fn is_taken(&self, status: u16, said: &[u8]) -> Result<(), PushError> {
+    fn is_taken(&self, status: u16, text: &[u8]) -> Result<(), PushError> {
         if (200..300).contains(&status) {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(said).split_whitespace().collect::<Vec<_>>().join(" ");
-        let said: String = said.chars().take(300).collect();
-        Err(Refused(format!("{}: answered {status}: {said}", self.target.shown())))
+        let text = String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text: String = text.chars().take(300).collect();
+        Err(Refused(format!("{}: answered {status}: {text}", self.target.shown())))
     }
 
     /// Waits as long as the server asks, or twice the last wait, within the patience.

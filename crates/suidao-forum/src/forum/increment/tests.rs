@@ -75,7 +75,7 @@ fn page(times: &[i64]) -> Vec<Listed> {
 }
 
 #[test]
-fn the_order_of_a_list_is_told_by_its_times() {
+fn the_order_of_a_list_is_reported_by_its_times() {
     assert_eq!(sorted_by(&page(&[900, 800, 800, 600, 500])), Order::LastReply);
     assert_eq!(sorted_by(&page(&[900, 800, 700, 600])), Order::Unknown, "too few");
     assert_eq!(sorted_by(&page(&[7, 7, 7, 7, 7, 7])), Order::Unknown, "all of one day");

@@ -54,8 +54,8 @@ impl History {
         // A thread without a board is not counted.
         let Some(&board) = self.boards.get(&thread) else { return };
         let counted = self.counted.entry(id).or_default();
-        for (place, post) in posts.iter().enumerate().skip(*counted) {
-            self.statistics.observe(board, *post, page == 1 && place == 0);
+        for (position, post) in posts.iter().enumerate().skip(*counted) {
+            self.statistics.observe(board, *post, page == 1 && position == 0);
         }
         *counted = posts.len().max(*counted);
     }

@@ -98,7 +98,7 @@ fn with_more_boards_than_visits_they_take_turns() {
 }
 
 #[test]
-fn a_board_of_which_nothing_is_known_is_looked_at_evenly() {
+fn an_unknown_board_is_visited_evenly() {
     for method in ScheduleMethod::ALL {
         let plan = plan(&[BoardStatistics::default(); 2], 6, method, ScheduleObjective::default());
         let gaps = |visits: &[f64]| visits.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>();

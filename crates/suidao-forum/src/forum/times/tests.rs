@@ -69,7 +69,7 @@ fn absolute_times_are_read_in_every_usual_form() {
 }
 
 #[test]
-fn halves_of_the_day_are_told() {
+fn halves_of_the_day_are_reported() {
     for (text, time) in [
         ("2009-5-25 12:30 am", "00:30"),
         ("2009-5-25 12:30 PM", "12:30"),

@@ -56,7 +56,7 @@ fn hidden_and_skipped_text_is_not_shown() {
 }
 
 #[test]
-fn words_of_names_are_told_apart() {
+fn words_of_names_are_distinguished() {
     assert_eq!(words_of("lastPost_12 threadTitle"), ["last", "post", "thread", "title"]);
 }
 

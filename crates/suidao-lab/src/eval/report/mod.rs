@@ -119,7 +119,7 @@ impl Page<'_> {
         let at = |measure: RunMeasure, mark: usize| {
             comparison.at(ComparisonScope::All, first, measure, mark).map(|at| measure.in_words(at))
         };
-        let told = if shares(comparison, ComparisonScope::All) {
+        let conclusion = if shares(comparison, ComparisonScope::All) {
             let marks = comparison.marks().iter();
             let part =
                 |&mark: &usize| Some(format!("{} after {}", at(RunMeasure::Oracle, mark)?, thousands(mark as u64)));
@@ -132,7 +132,7 @@ impl Page<'_> {
             let duel = comparison.duel(ComparisonScope::All, first, second, pages);
             context! { second => self.name(second), wins => duel.wins, ties => duel.ties }
         });
-        Some(context! { name => self.name(first), told, ..second.unwrap_or_else(|| context! {}) })
+        Some(context! { name => self.name(first), conclusion, ..second.unwrap_or_else(|| context! {}) })
     }
 
     /// Plots of the share of the oracle at every cutoff (at the last it is near 1 for all), of the headline measure and
@@ -269,9 +269,9 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_what_was_compared_and_how() {
+    fn the_report_states_what_was_compared_and_how() {
         let text = report(&comparison(&["oracle"]), &facts());
-        for told in [
+        for result in [
             "Best: <strong>dth link-scored</strong>",
             "sports &amp; games",
             "world:&lt;a&gt;.toml",
@@ -289,7 +289,7 @@ mod tests {
             "<td>0.150</td>",
             "9.9.9",
         ] {
-            assert!(text.contains(told), "{told}");
+            assert!(text.contains(result), "{result}");
         }
         let html = Html::parse_document(&text);
         assert_eq!(all(&html, "#wins tbody tr").len(), 4);

@@ -23,12 +23,12 @@ impl ForumDays {
 
 pub fn statistics(activity: &Activity, window: &ForumDays) -> Vec<BoardStatistics> {
     let mut statistics = Statistics::new(window.offset);
-    for (place, board) in activity.boards.iter().enumerate() {
-        statistics.board(place);
+    for (position, board) in activity.boards.iter().enumerate() {
+        statistics.board(position);
         for thread in &board.threads {
             for (post, posting) in thread.posts.iter().enumerate() {
                 if (window.start..window.end()).contains(&posting.at) {
-                    statistics.observe(place, ApproxTime { at: posting.at, within: 1 }, post == 0);
+                    statistics.observe(position, ApproxTime { at: posting.at, within: 1 }, post == 0);
                 }
             }
         }
@@ -41,13 +41,13 @@ pub struct Delays {
     /// Eq. (4): hours; replies weighted by [`THETA`], boards by importance.
     pub total: f64,
     /// Number of posts with the same weights.
-    pub said: f64,
+    pub weight: f64,
 }
 
 impl Delays {
     /// Mean delay of a post, in hours.
     pub fn mean(&self) -> f64 {
-        self.total / self.said
+        self.total / self.weight
     }
 }
 
@@ -76,7 +76,7 @@ impl BoardPosts {
             for (hour, counts) in posts {
                 let next = instants.get(instants.partition_point(|instant| instant < hour)).copied().unwrap_or(after);
                 waits.total += importance * counts * (next - hour);
-                waits.said += importance * counts;
+                waits.weight += importance * counts;
             }
         }
         waits
@@ -103,7 +103,7 @@ mod tests {
         // A visit at the same instant sees it.
         let day = of(Horizon::Day);
         assert!((day.total - 2.0 * (1.0 + 0.5 * (0.0 + 4.0 + 1.0))).abs() < 1e-9, "{day:?}");
-        assert!((day.said - 2.0 * 2.5).abs() < 1e-9);
+        assert!((day.weight - 2.0 * 2.5).abs() < 1e-9);
         let periodic = of(Horizon::Periodic);
         assert!((periodic.total - 2.0 * (1.0 + 0.5 * (0.0 + 10.0 + 7.0))).abs() < 1e-9, "{periodic:?}");
     }
@@ -115,11 +115,11 @@ mod tests {
         let before = ForumDays { start: spec.start, days: 20, offset: spec.offset };
         let window = ForumDays { start: before.end(), days: 10, ..before };
         let statistics = statistics(&activity, &before);
-        let said = BoardPosts::of(&activity, &window);
+        let text = BoardPosts::of(&activity, &window);
         let importance: Vec<f64> = statistics.iter().map(BoardStatistics::weight).collect();
         let objective = ScheduleObjective { horizon: Horizon::Periodic, importance: Importance::Weight };
         let mean =
-            |method| said.waits(&plan(&statistics, 96, method, objective), &importance, Horizon::Periodic).mean();
+            |method| text.waits(&plan(&statistics, 96, method, objective), &importance, Horizon::Periodic).mean();
         let [era, bra, sqrt] = [ScheduleMethod::Era, ScheduleMethod::Bra, ScheduleMethod::Sqrt].map(mean);
         assert!(sqrt < bra && bra < era, "{era} {bra} {sqrt}");
     }

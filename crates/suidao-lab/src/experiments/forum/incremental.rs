@@ -70,8 +70,8 @@ pub fn cycles(activity: &Activity, skin: &BoardSkin, start: i64, count: u32, fin
         clock = clock.max(start + cycle * EVERY);
         let day = &mut days[((cycle * EVERY - 1) / DAY) as usize];
         for (reader, before) in &mut readers {
-            let (begun, former) = (clock, std::mem::replace(before, clock));
-            let changed = reader.changed(former, begun);
+            let (begun, previous) = (clock, std::mem::replace(before, clock));
+            let changed = reader.changed(previous, begun);
             match finder {
                 ChangeDetector::Bic => reader.visit(&mut clock, day),
                 ChangeDetector::Eic => reader.visit_by_intervals(&mut clock, day),

@@ -33,9 +33,9 @@ impl<'a> BoardFollower<'a> {
     }
 
     /// Threads with unknown posts written after `former`; misses of earlier cycles were counted then.
-    pub fn changed(&self, former: i64, now: i64) -> Vec<usize> {
+    pub fn changed(&self, previous: i64, now: i64) -> Vec<usize> {
         let new = |&thread: &usize| {
-            (self.posts(thread)..self.board.posts(thread, now)).any(|post| self.board.at(thread, post) > former)
+            (self.posts(thread)..self.board.posts(thread, now)).any(|post| self.board.at(thread, post) > previous)
         };
         (0..self.board.threads(now)).filter(new).collect()
     }

@@ -49,11 +49,11 @@ impl Running for CrawlValue {
         self.due.pop().map(|page| page.0)
     }
 
-    fn saw(&mut self, sight: &PageSighting) {
-        let (page, choice) = (&mut self.pages[sight.page as usize], &mut self.choices[sight.page as usize]);
-        page.new_links += sight.new_links;
-        page.visited(PageChanges { text: sight.changed, links: false }, Millis((sight.now * DAY) as u64));
-        let worth = page.worth(&self.settings).filter(|_| !sight.gone);
-        *choice = choice.and_then(|choice| Some(Choice { worth: worth?, last: sight.now, ..choice }));
+    fn saw(&mut self, page_view: &PageSighting) {
+        let (page, choice) = (&mut self.pages[page_view.page as usize], &mut self.choices[page_view.page as usize]);
+        page.new_links += page_view.new_links;
+        page.visited(PageChanges { text: page_view.changed, links: false }, Millis((page_view.now * DAY) as u64));
+        let worth = page.worth(&self.settings).filter(|_| !page_view.gone);
+        *choice = choice.and_then(|choice| Some(Choice { worth: worth?, last: page_view.now, ..choice }));
     }
 }

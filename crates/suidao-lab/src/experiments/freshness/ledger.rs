@@ -116,8 +116,8 @@ impl FreshnessOutcome {
             if page.gone.is_none_or(|gone| gone > last) {
                 gap = gap.max(now - last);
             }
-            let held = changes.partition_point(|change| *change <= last);
-            let stale = changes.get(held).copied().unwrap_or(f64::INFINITY);
+            let stored = changes.partition_point(|change| *change <= last);
+            let stale = changes.get(stored).copied().unwrap_or(f64::INFINITY);
             while last < now {
                 let day = &mut self.days[last as usize];
                 let to = now.min(last.floor() + 1.0);
@@ -225,8 +225,8 @@ mod tests {
         let pages = SimulatedPages::of(4, &[1.0], Some(1.0), None);
         let mut ledger = VisitLedger::new(&pages);
         assert!(!ledger.visit(0, 0.5).gone);
-        let sight = ledger.visit(0, 2.0);
-        assert!(sight.gone && sight.changed);
+        let page_view = ledger.visit(0, 2.0);
+        assert!(page_view.gone && page_view.changed);
         let outcome = ledger.close();
         close(outcome.window(0, 4).freshness, 0.75);
         close(outcome.gap(1.0), 1.5);

@@ -29,7 +29,7 @@ pub enum VisitPolicy {
 trait Running {
     /// The page to visit now; `None` to save the visit.
     fn next(&mut self, now: f64) -> Option<u32>;
-    fn saw(&mut self, sight: &PageSighting);
+    fn saw(&mut self, page_view: &PageSighting);
 }
 
 /// Spends `budget` requests a day until the last day.
@@ -59,7 +59,7 @@ mod tests {
         SimulatedPages::generate(seed, 1_000, 60)
     }
 
-    fn told(pages: &SimulatedPages, policy: VisitPolicy) -> MeasuredDays {
+    fn measure(pages: &SimulatedPages, policy: VisitPolicy) -> MeasuredDays {
         simulate(pages, policy, 100.0).window(28, 60)
     }
 
@@ -67,12 +67,12 @@ mod tests {
     fn crawl_value_beats_what_knows_nothing() {
         for seed in 1..=3 {
             let pages = pages(seed);
-            let value = told(&pages, VisitPolicy::CrawlValue);
+            let value = measure(&pages, VisitPolicy::CrawlValue);
             for policy in [VisitPolicy::Uniform, VisitPolicy::Proportional] {
-                let other = told(&pages, policy);
+                let other = measure(&pages, policy);
                 assert!(value.weighted_freshness > other.weighted_freshness, "{policy:?}: {value:?}, {other:?}");
             }
-            let azar = told(&pages, VisitPolicy::Azar);
+            let azar = measure(&pages, VisitPolicy::Azar);
             assert!(azar.weighted_freshness > value.weighted_freshness, "{value:?}, {azar:?}");
             assert!(value.weighted_accuracy > azar.weighted_accuracy + 0.2, "{value:?}, {azar:?}");
         }

@@ -59,10 +59,10 @@ impl Running for Strides {
         Some(page)
     }
 
-    fn saw(&mut self, sight: &PageSighting) {
-        if !sight.gone {
-            let due = self.due + 1.0 / self.rates[sight.page as usize];
-            self.queue.push(Reverse((OrderedFloat(due), sight.page)));
+    fn saw(&mut self, page_view: &PageSighting) {
+        if !page_view.gone {
+            let due = self.due + 1.0 / self.rates[page_view.page as usize];
+            self.queue.push(Reverse((OrderedFloat(due), page_view.page)));
         }
     }
 }
@@ -99,16 +99,17 @@ impl Running for NutchSchedule {
         due.or_else(|| self.waiting.pop().map(|Reverse((_, page))| page))
     }
 
-    fn saw(&mut self, sight: &PageSighting) {
-        if sight.gone {
+    fn saw(&mut self, page_view: &PageSighting) {
+        if page_view.gone {
             return;
         }
-        let (interval, changed, _) = &mut self.pages[sight.page as usize];
-        let (next, wait) = adaptive::AdaptiveSchedule::default().next(*interval, sight.changed, sight.now - *changed);
+        let (interval, changed, _) = &mut self.pages[page_view.page as usize];
+        let (next, wait) =
+            adaptive::AdaptiveSchedule::default().next(*interval, page_view.changed, page_view.now - *changed);
         *interval = next;
-        if sight.changed {
-            *changed = sight.now;
+        if page_view.changed {
+            *changed = page_view.now;
         }
-        self.waiting.push(Reverse((OrderedFloat(sight.now + wait), sight.page)));
+        self.waiting.push(Reverse((OrderedFloat(page_view.now + wait), page_view.page)));
     }
 }

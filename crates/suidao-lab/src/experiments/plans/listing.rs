@@ -120,17 +120,17 @@ mod tests {
             let shown: usize = (0..30).map(|day| period.shown(day).len()).sum();
             (gains, new_items(period).iter().sum::<usize>(), shown as f64 / 30.0)
         };
-        let mut held = 0.0;
+        let mut stored = 0.0;
         for seed in 0..20 {
             let once = SimulatedListing { seed, arrivals: Arrivals::Smooth, ..SimulatedListing::default() };
             let (gains, items, of_a_day) = stays(&once);
             assert_eq!(gains, items);
-            held += of_a_day / 20.0;
+            stored += of_a_day / 20.0;
             let (gains, items, _) = stays(&SimulatedListing { returning: 0.5, ..once });
             assert!(gains > items);
         }
         // Little's law: 8 a day for 4 days.
-        assert!((held - 32.0).abs() < 1.5, "{held}");
+        assert!((stored - 32.0).abs() < 1.5, "{stored}");
     }
 
     #[test]

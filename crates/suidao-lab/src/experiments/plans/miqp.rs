@@ -21,7 +21,7 @@ const START: u64 = 0x6d69_7170;
 pub fn increment(training: &[SnapshotSeries], f: usize, most_similar: f64, seed: u64) -> Vec<usize> {
     let left = retained(training, most_similar);
     let matrix = Matrix::chained(&periods(training)).among(&left);
-    solve(&matrix, f, seed).into_iter().map(|place| left[place]).collect()
+    solve(&matrix, f, seed).into_iter().map(|position| left[position]).collect()
 }
 
 /// The retained stamps: the first, and those whose mean similarity to the previous one is below `most_similar`, δ;

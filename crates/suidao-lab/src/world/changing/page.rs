@@ -56,11 +56,12 @@ impl Sites {
         let topic = self.sections[article.section].topic;
         let id = self.id(article);
         let count = Draw::new(self.seed, salt::TEXT, id).within([3, 6]) as u32;
-        let paragraph = |place: u32| {
+        let paragraph = |position: u32| {
             // The latest version that rewrote it.
-            let turns = version.saturating_sub(place + 1) / count;
-            let rewritten = if version > place { place + 1 + turns * count } else { 0 };
-            let drawn = Draw::new(self.seed, salt::TEXT, id).bits() ^ (u64::from(rewritten) << 32 | u64::from(place));
+            let turns = version.saturating_sub(position + 1) / count;
+            let rewritten = if version > position { position + 1 + turns * count } else { 0 };
+            let drawn =
+                Draw::new(self.seed, salt::TEXT, id).bits() ^ (u64::from(rewritten) << 32 | u64::from(position));
             let mut draw = Draw::new(self.seed, salt::TEXT, drawn);
             let mut text = String::new();
             for _ in 0..draw.within([3, 6]) {

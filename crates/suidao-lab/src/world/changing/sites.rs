@@ -88,10 +88,10 @@ fn host_name(host: usize) -> String {
 impl Sites {
     pub fn new(spec: ChangingSpec, seed: u64) -> Self {
         let sections = (0..spec.hosts * spec.sections).map(|section| {
-            let (host, place) = (section / spec.sections, section % spec.sections);
-            let turn = host + place / 2;
+            let (host, position) = (section / spec.sections, section % spec.sections);
+            let turn = host + position / 2;
             let topic =
-                if place.is_multiple_of(2) { turn % THEMES } else { THEMES + turn % (WORDS.topics.len() - THEMES) };
+                if position.is_multiple_of(2) { turn % THEMES } else { THEMES + turn % (WORDS.topics.len() - THEMES) };
             let mut draw = Draw::new(seed, salt::SECTION, section as u64);
             let rate = draw.log_uniform(spec.new_articles);
             let mut births: Vec<f64> = Vec::new();
@@ -154,8 +154,8 @@ impl Sites {
 
     /// Path of an article, or its path after moving.
     pub fn path(&self, article: Article, moved: bool) -> String {
-        let place = if moved { "archive/" } else { "" };
-        format!("{}{place}{}.html", self.listing_path(article.section), article.number)
+        let position = if moved { "archive/" } else { "" };
+        format!("{}{position}{}.html", self.listing_path(article.section), article.number)
     }
 
     pub fn listing_path(&self, section: usize) -> String {

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_liar_says_that_nothing_has_changed_to_whoever_asks() {
+    fn an_always_304_server_answers_304_to_everyone() {
         let marks = version("a", 1, 5).marks(ValidatorPolicy::Always304);
         assert!(!not_modified(&marks, ValidatorPolicy::Always304, &[]));
         assert!(not_modified(&marks, ValidatorPolicy::Always304, &asked("if-none-match", "\"other\"")));

@@ -41,26 +41,26 @@ impl Forum {
     /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` seeds session ids.
     pub fn answer(self: &Arc<Self>, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
         let view = Arc::new(PageView { forum: Arc::clone(self), now, nonce, url: url.clone() });
-        let said = if url.path() == "/robots.txt" {
+        let text = if url.path() == "/robots.txt" {
             let body = format!("User-agent: *\nDisallow: {}\n", self.style().forbids);
             Said { status: 200, media: "text/plain", body, location: None }
         } else {
             self.find(url).and_then(|route| view.page(route)).unwrap_or_else(|| view.other(404, "missing", 0))
         };
-        let gbk = self.style().gbk && said.media != "text/plain";
-        let body = if gbk { encoding_rs::GBK.encode(&said.body).0.into_owned() } else { said.body.into_bytes() };
+        let gbk = self.style().gbk && text.media != "text/plain";
+        let body = if gbk { encoding_rs::GBK.encode(&text.body).0.into_owned() } else { text.body.into_bytes() };
         let charset = if gbk { "gbk" } else { "utf-8" };
         let mut headers = vec![
             ("server".to_owned(), "nginx".to_owned()),
             ("date".to_owned(), times::write(TimeFormat::Http, now, now, 0)),
-            ("content-type".to_owned(), format!("{}; charset={charset}", said.media)),
+            ("content-type".to_owned(), format!("{}; charset={charset}", text.media)),
         ];
         if let Some(name) = self.style().session.as_ref().filter(|_| self.spec.traps) {
             headers.push(("set-cookie".to_owned(), format!("{name}={nonce:016x}; path=/; HttpOnly")));
         }
-        headers.extend(said.location.map(|to| ("location".to_owned(), to)));
+        headers.extend(text.location.map(|to| ("location".to_owned(), to)));
         headers.push(("content-length".to_owned(), body.len().to_string()));
-        Fetched::new(url.clone(), said.status, headers, body)
+        Fetched::new(url.clone(), text.status, headers, body)
     }
 }
 
@@ -125,14 +125,14 @@ impl PageView {
     }
 
     fn feed(self: &Arc<Self>, board: usize) -> Said {
-        let held = &self.forum.boards[board];
-        if held.walled {
+        let stored = &self.forum.boards[board];
+        if stored.walled {
             return self.wall();
         }
         let mut rows = self.list(board, false);
         rows.sort_by_key(|row| Reverse((row.first.at, row.thread)));
         rows.truncate(FEED);
-        let body = self.render("feed", context! { board_name => &held.name, rows => Value::from(Serde(rows)) });
+        let body = self.render("feed", context! { board_name => &stored.name, rows => Value::from(Serde(rows)) });
         Said { status: 200, media: "application/rss+xml", body, location: None }
     }
 
@@ -174,12 +174,12 @@ impl PageView {
     }
 
     fn post(self: &Arc<Self>, post: usize) -> Option<Said> {
-        let (thread, place) = self.forum.posts[post];
-        let (thread, place) = (thread as usize, place as usize);
-        if self.forum.threads[thread].posts[place].at > self.now {
+        let (thread, position) = self.forum.posts[post];
+        let (thread, position) = (thread as usize, position as usize);
+        if self.forum.threads[thread].posts[position].at > self.now {
             return None;
         }
-        let page = place as u32 / self.forum.spec.posts_per_page + 1;
+        let page = position as u32 / self.forum.spec.posts_per_page + 1;
         if !self.forum.style().redirects {
             return self.thread(thread, page);
         }

@@ -136,14 +136,14 @@ impl Forum {
 
     fn number_posts(&mut self) {
         let mut all: Vec<(i64, u32, u32)> = Vec::new();
-        for (thread, held) in (0..).zip(&self.threads) {
-            all.extend((0..).zip(&held.posts).map(|(place, post)| (post.at, thread, place)));
+        for (thread, stored) in (0..).zip(&self.threads) {
+            all.extend((0..).zip(&stored.posts).map(|(position, post)| (post.at, thread, position)));
         }
         all.sort_unstable();
-        for (number, &(_, thread, place)) in (0..).zip(&all) {
-            self.threads[thread as usize].numbers[place as usize] = number;
+        for (number, &(_, thread, position)) in (0..).zip(&all) {
+            self.threads[thread as usize].numbers[position as usize] = number;
         }
-        self.posts = all.into_iter().map(|(_, thread, place)| (thread, place)).collect();
+        self.posts = all.into_iter().map(|(_, thread, position)| (thread, position)).collect();
     }
 
     pub fn spec(&self) -> &ForumSpec {
@@ -167,17 +167,17 @@ impl Forum {
     }
 
     pub fn threads(&self, now: i64) -> Vec<ThreadTruth> {
-        let open = self.threads.iter().enumerate().take_while(|(_, held)| held.posts[0].at <= now);
-        let truth = |(at, held): (usize, &BoardThreads)| {
-            let posts = held.posts.partition_point(|post| post.at <= now) as u32;
+        let open = self.threads.iter().enumerate().take_while(|(_, stored)| stored.posts[0].at <= now);
+        let truth = |(at, stored): (usize, &BoardThreads)| {
+            let posts = stored.posts.partition_point(|post| post.at <= now) as u32;
             ThreadTruth {
                 url: self.url(Route::new(ForumPageKind::Thread, at, 1)),
-                board: held.board,
+                board: stored.board,
                 pages: posts.div_ceil(self.spec.posts_per_page),
                 posts,
-                walled: self.boards[held.board].walled,
-                title: held.title.clone(),
-                sticky: held.sticky,
+                walled: self.boards[stored.board].walled,
+                title: stored.title.clone(),
+                sticky: stored.sticky,
             }
         };
         open.map(truth).collect()
@@ -185,11 +185,11 @@ impl Forum {
 
     /// The posts of a thread in order as of `now`; `thread` is an index into [`Forum::threads`].
     pub fn posts(&self, thread: usize, now: i64) -> Vec<(Posting, String)> {
-        let Some(held) = self.threads.get(thread) else { return Vec::new() };
-        let topic = self.boards[held.board].topic;
-        let said = held.posts.iter().enumerate().take_while(|(_, post)| post.at <= now);
-        let text = |place: usize| self.forum_text().post(topic, thread as u64, place as u64).join("\n");
-        said.map(|(place, &post)| (post, text(place))).collect()
+        let Some(stored) = self.threads.get(thread) else { return Vec::new() };
+        let topic = self.boards[stored.board].topic;
+        let stated = stored.posts.iter().enumerate().take_while(|(_, post)| post.at <= now);
+        let text = |position: usize| self.forum_text().post(topic, thread as u64, position as u64).join("\n");
+        stated.map(|(position, &post)| (post, text(position))).collect()
     }
 
     pub fn user(&self, user: u32) -> String {

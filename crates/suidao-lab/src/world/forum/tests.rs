@@ -119,7 +119,7 @@ fn every_page_that_is_linked_answers() {
     for &skin in Skin::all() {
         let forum = forum(skin);
         let now = after(&forum, 10);
-        let mut told = BTreeSet::new();
+        let mut result = BTreeSet::new();
         let home = forum.answer(&forum.home(), now, 1);
         assert_eq!(home.status, 200, "{skin:?}");
         let mut pages = vec![home];
@@ -131,13 +131,13 @@ fn every_page_that_is_linked_answers() {
         assert!(long.pages > 2, "{skin:?}");
         pages.push(get(&forum, &long.url, now));
         for page in pages {
-            for url in links(&page).into_iter().filter(|url| told.insert(url.clone())) {
+            for url in links(&page).into_iter().filter(|url| result.insert(url.clone())) {
                 let answer = get(&forum, &url, now);
                 assert!(matches!(answer.status, 200 | 403), "{skin:?}: {} on {}", url, page.url);
                 text(&answer);
             }
         }
-        assert!(told.len() > 60, "{skin:?}: {}", told.len());
+        assert!(result.len() > 60, "{skin:?}: {}", result.len());
     }
 }
 
@@ -162,10 +162,11 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
                 if !truth.walled && thread % 7 == 0 {
                     let page = text(&get(&forum, &truth.url, now));
                     let (first, rest) = posts.split_at(posts.len().min(6));
-                    for (_, said) in first {
-                        assert!(said.lines().all(|line| page.contains(line)), "{skin:?}: {} {said}", truth.url);
+                    for (_, stated) in first {
+                        assert!(stated.lines().all(|line| page.contains(line)), "{skin:?}: {} {stated}", truth.url);
                     }
-                    let last = rest.last().is_some_and(|(_, said)| said.chars().count() > 90 && page.contains(said));
+                    let last =
+                        rest.last().is_some_and(|(_, stated)| stated.chars().count() > 90 && page.contains(stated));
                     assert!(!last, "{skin:?}: {}", truth.url);
                 }
             }
@@ -274,7 +275,7 @@ fn another_request_has_another_session() {
 #[test]
 fn titles_are_distinct_and_of_a_titles_length() {
     let forum = forum(Skin::Discuz);
-    let titles: BTreeSet<&str> = forum.threads.iter().map(|held| held.title.as_str()).collect();
+    let titles: BTreeSet<&str> = forum.threads.iter().map(|stored| stored.title.as_str()).collect();
     assert_eq!(titles.len(), forum.threads.len());
     for title in titles {
         assert!((8..=34).contains(&title.chars().count()), "{title}");
@@ -301,8 +302,8 @@ fn traps_are_where_they_are_set_and_told_from_threads() {
             for (url, kind) in linked.iter().zip(&kinds) {
                 if let ServedForumPage::Duplicate { thread } = *kind {
                     let answer = text(&get(&forum, url, now));
-                    let said = forum.posts(thread, now);
-                    let shown = said.iter().any(|(_, said)| answer.contains(said.lines().next().unwrap()));
+                    let stated = forum.posts(thread, now);
+                    let shown = stated.iter().any(|(_, stated)| answer.contains(stated.lines().next().unwrap()));
                     assert!(shown || forum.threads(now)[thread].walled, "{skin:?}: {url}");
                 }
             }
@@ -314,7 +315,7 @@ fn traps_are_where_they_are_set_and_told_from_threads() {
 }
 
 #[test]
-fn robots_are_told_what_a_skin_forbids() {
+fn robots_txt_lists_what_a_skin_forbids() {
     for &skin in Skin::all() {
         let forum = forum(skin);
         let answer = forum.answer(&forum.home().robots(), after(&forum, 1), 1);

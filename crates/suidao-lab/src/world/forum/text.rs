@@ -132,10 +132,10 @@ impl ForumText {
         }
         let on_topic = (boards as f64 * topical).round() as usize;
         let mut out = vec![0; boards];
-        for (place, &board) in order.iter().enumerate() {
-            out[board] = match place.checked_sub(on_topic) {
-                None => place % THEMES,
-                Some(place) => THEMES + place % (WORDS.topics.len() - THEMES),
+        for (position, &board) in order.iter().enumerate() {
+            out[board] = match position.checked_sub(on_topic) {
+                None => position % THEMES,
+                Some(position) => THEMES + position % (WORDS.topics.len() - THEMES),
             };
         }
         out

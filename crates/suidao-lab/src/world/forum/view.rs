@@ -181,13 +181,14 @@ impl PageView {
     }
 
     fn totals(&self) -> Value {
-        let posted =
-            |&(thread, place): &(u32, u32)| self.forum.threads[thread as usize].posts[place as usize].at <= self.now;
+        let posted = |&(thread, position): &(u32, u32)| {
+            self.forum.threads[thread as usize].posts[position as usize].at <= self.now
+        };
         context! { threads => self.open(), posts => self.forum.posts.partition_point(posted) }
     }
 
     pub fn open(&self) -> usize {
-        self.forum.threads.partition_point(|held| held.posts[0].at <= self.now)
+        self.forum.threads.partition_point(|stored| stored.posts[0].at <= self.now)
     }
 
     pub fn is_walled(&self, thread: usize) -> bool {
@@ -196,25 +197,25 @@ impl PageView {
 
     /// A thread as of now; `None` before it opens.
     pub fn row(&self, thread: usize) -> Option<ViewRow<'_>> {
-        let held: &BoardThreads = &self.forum.threads[thread];
-        let count = held.posts.partition_point(|post| post.at <= self.now);
-        let (&first, &last) = (held.posts.first()?, held.posts.get(count.checked_sub(1)?)?);
+        let stored: &BoardThreads = &self.forum.threads[thread];
+        let count = stored.posts.partition_point(|post| post.at <= self.now);
+        let (&first, &last) = (stored.posts.first()?, stored.posts.get(count.checked_sub(1)?)?);
         let posts = count as u32;
-        let last_post = held.numbers[count - 1] as usize;
+        let last_post = stored.numbers[count - 1] as usize;
         Some(ViewRow {
             thread,
             id: thread_id(thread),
-            title: &held.title,
-            board: held.board,
-            board_name: &self.forum.boards[held.board].name,
+            title: &stored.title,
+            board: stored.board,
+            board_name: &self.forum.boards[stored.board].name,
             first,
             last,
             last_post,
             last_id: post_id(last_post),
             posts,
             replies: posts - 1,
-            views: held.views * u64::from(posts) + held.views % 7,
-            sticky: held.sticky,
+            views: stored.views * u64::from(posts) + stored.views % 7,
+            sticky: stored.sticky,
             pages: posts.div_ceil(self.forum.spec.posts_per_page),
         })
     }
@@ -238,21 +239,21 @@ impl PageView {
     }
 
     pub fn summary(&self, board: usize) -> ThreadSummary<'_> {
-        let held = &self.forum.boards[board];
-        let rows: Vec<ViewRow> = held.threads.iter().filter_map(|&at| self.row(at)).collect();
+        let stored = &self.forum.boards[board];
+        let rows: Vec<ViewRow> = stored.threads.iter().filter_map(|&at| self.row(at)).collect();
         let boards = self.forum.boards.iter().enumerate();
-        let inner = boards.filter(|(_, held)| held.inside == Some(board));
+        let inner = boards.filter(|(_, stored)| stored.inside == Some(board));
         let users = self.forum.spec.activity.users;
         ThreadSummary {
             board,
             id: board_id(board),
-            name: &held.name,
-            about: &held.about,
+            name: &stored.name,
+            about: &stored.about,
             threads: rows.len(),
             posts: rows.iter().map(|row| row.posts).sum(),
             last: rows.into_iter().max_by_key(|row| (row.last.at, row.thread)),
             moderators: [board * 3 % users, (board * 5 + 1) % users],
-            inner: inner.map(|(board, held)| Inner { board, name: &held.name, about: &held.about }).collect(),
+            inner: inner.map(|(board, stored)| Inner { board, name: &stored.name, about: &stored.about }).collect(),
         }
     }
 
@@ -275,31 +276,31 @@ impl PageView {
     }
 
     fn posts(&self, thread: usize, page: u32) -> Vec<Post> {
-        let held = &self.forum.threads[thread];
-        let topic = self.forum.boards[held.board].topic;
+        let stored = &self.forum.threads[thread];
+        let topic = self.forum.boards[stored.board].topic;
         let forum_text = self.forum.forum_text();
-        let count = held.posts.partition_point(|post| post.at <= self.now);
+        let count = stored.posts.partition_point(|post| post.at <= self.now);
         let per = self.forum.spec.posts_per_page as usize;
         let start = (page as usize - 1) * per;
-        let post = |place: usize| {
-            let posting = held.posts[place];
-            let quote = forum_text.quoted(thread as u64, place as u64).map(|quoted| {
+        let post = |position: usize| {
+            let posting = stored.posts[position];
+            let quote = forum_text.quoted(thread as u64, position as u64).map(|quoted| {
                 let mut text = forum_text.post(topic, thread as u64, quoted).swap_remove(0);
                 if text.chars().count() > 60 {
                     text = text.chars().take(60).chain("...".chars()).collect();
                 }
-                let of = held.posts[quoted as usize];
-                let number = held.numbers[quoted as usize] as usize;
+                let of = stored.posts[quoted as usize];
+                let number = stored.numbers[quoted as usize] as usize;
                 Quote { user: of.user, at: of.at, number, id: post_id(number), text }
             });
-            let number = held.numbers[place] as usize;
+            let number = stored.numbers[position] as usize;
             Post {
                 number,
                 id: post_id(number),
-                floor: place as u32 + 1,
+                floor: position as u32 + 1,
                 user: posting.user,
                 at: posting.at,
-                text: forum_text.post(topic, thread as u64, place as u64),
+                text: forum_text.post(topic, thread as u64, position as u64),
                 quote,
                 motto: forum_text.motto(posting.user),
             }

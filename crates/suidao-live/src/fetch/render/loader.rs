@@ -173,7 +173,7 @@ impl Loader {
         // The browser gets the decoded body.
         let cached = Fetched { wire: None, ..script.clone() };
         match state.scripts.insert(url.clone(), (Instant::now(), cached)) {
-            Some((_, former)) => state.bytes -= former.body.len(),
+            Some((_, previous)) => state.bytes -= previous.body.len(),
             None => state.order.push_back(url.clone()),
         }
         state.bytes += script.body.len();

@@ -150,9 +150,9 @@ impl Shared {
             own.pages += 1;
             return Ok(Arc::clone(&own.chrome));
         }
-        if let Some(former) = running.take() {
+        if let Some(previous) = running.take() {
             // The last page in progress ends it.
-            finish(former.chrome).await;
+            finish(previous.chrome).await;
         }
         match Chrome::start(&self.program, &self.settings, &self.language, &self.profiles).await {
             Ok(chrome) => {

@@ -72,7 +72,7 @@ pub(super) struct DateElement {
     pub(super) kind: DateKind,
     pub(super) written: ParsedDate,
     /// Explicitly named as publication date.
-    pub(super) said: bool,
+    pub(super) labelled: bool,
     /// Among comments, related pages or similar.
     pub(super) aside: bool,
     /// Characters of the page's text before it.
@@ -125,7 +125,7 @@ pub(in crate::read) struct Dates {
     raw: Option<Raw>,
     script: String,
     /// Bytes of scripts read so far.
-    looked: usize,
+    scanned: usize,
 }
 
 impl Dates {
@@ -175,9 +175,9 @@ impl Dates {
     /// Reads text of the markup, including scripts.
     pub(in crate::read) fn text(&mut self, text: &str) {
         if let Some(raw) = self.raw {
-            if raw == Raw::Script && self.looked < SCRIPTS {
-                let part = head(text, SCRIPTS - self.looked);
-                self.looked += text.len();
+            if raw == Raw::Script && self.scanned < SCRIPTS {
+                let part = head(text, SCRIPTS - self.scanned);
+                self.scanned += text.len();
                 self.script.push_str(part);
             }
             return;
@@ -276,7 +276,7 @@ impl Dates {
         let written = value.and_then(instant);
         let at = self.at;
         if let Some(written) = written {
-            self.mark(DateElement { kind, written, said: false, aside: self.aside.is_some(), at });
+            self.mark(DateElement { kind, written, labelled: false, aside: self.aside.is_some(), at });
         }
         let void = matches!(tag.name, local_name!("input") | local_name!("img") | local_name!("link"));
         // Of nested elements the outer one, unless it is still empty: its text may be one date in parts.
@@ -303,16 +303,16 @@ impl Dates {
                 Sign::Created => DateKind::Created,
                 Sign::Changed => DateKind::Changed,
             };
-            self.mark(DateElement { kind, written, said: false, aside: self.aside.is_some(), at: self.at });
+            self.mark(DateElement { kind, written, labelled: false, aside: self.aside.is_some(), at: self.at });
             return;
         }
-        let place = match sign {
+        let position = match sign {
             Sign::Published => &mut self.meta,
             Sign::Dated => &mut self.dated,
             Sign::Created => &mut self.created,
             Sign::Changed => &mut self.changed,
         };
-        *place = place.or(Some(written));
+        *position = position.or(Some(written));
     }
 
     fn end_window(&mut self) {
@@ -327,8 +327,8 @@ impl Dates {
             (DateKind::Changed, Some(DateSense::Published)) => DateKind::Shown,
             (kind, _) => kind,
         };
-        let said = sense == Some(DateSense::Published);
-        self.mark(DateElement { kind, written, said, aside: self.aside.is_some(), at: window.at });
+        let labelled = sense == Some(DateSense::Published);
+        self.mark(DateElement { kind, written, labelled, aside: self.aside.is_some(), at: window.at });
     }
 
     fn mark(&mut self, mark: DateElement) {

@@ -50,13 +50,13 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
     let marked = |kinds: &[DateKind]| pick(&dates, kinds);
     // A date far before the headline may be today's.
     let named = choose(&dates, &[DateKind::Time, DateKind::Shown]);
-    let beside = named.filter(|(_, place)| *place != Place::Before).map(|(mark, _)| mark.written);
+    let beside = named.filter(|(_, position)| *position != Place::Before).map(|(mark, _)| mark.written);
     let apart = named.map(|(mark, _)| mark.written);
     let (meta, json_ld) = (dates.meta, one(&dates.json_ld));
     let declared = match (meta, json_ld) {
         // Majority of three.
         (Some(one), Some(other)) if one.day != other.day => {
-            let seen = [said(&dates), beside, shown.said, shown.near];
+            let seen = [labelled(&dates), beside, shown.labelled, shown.near];
             let seen = seen.into_iter().flatten().next();
             if seen.is_some_and(|seen| other.may_be(seen.day) && !one.may_be(seen.day)) { json_ld } else { meta }
         }
@@ -70,13 +70,13 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
         declared,
         json_ld,
         marked(&[DateKind::Published]),
-        said(&dates),
+        labelled(&dates),
         beside,
-        shown.said,
+        shown.labelled,
         shown.near,
         apart,
         dates.dated,
-        shown.told,
+        shown.in_sentence,
         one(&dates.data),
         dates.created,
         one(&dates.json_ld_created),
@@ -98,9 +98,9 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
             json_ld,
             marked(&[DateKind::Time]),
             marked(&[DateKind::Published]),
-            said(&dates),
+            labelled(&dates),
             marked(&[DateKind::Shown]),
-            shown.said,
+            shown.labelled,
             shown.near,
         ];
         let days = others.into_iter().flatten().filter(|other| !other.is_utc());
@@ -136,10 +136,10 @@ fn one(written: &[ParsedDate]) -> Option<ParsedDate> {
 }
 
 /// The date of an element that is explicitly for publication.
-fn said(dates: &Dates) -> Option<ParsedDate> {
-    let said: Vec<ParsedDate> =
-        dates.marks.iter().filter(|mark| mark.said && !mark.aside).map(|mark| mark.written).collect();
-    one(&said)
+fn labelled(dates: &Dates) -> Option<ParsedDate> {
+    let labelled: Vec<ParsedDate> =
+        dates.marks.iter().filter(|mark| mark.labelled && !mark.aside).map(|mark| mark.written).collect();
+    one(&labelled)
 }
 
 /// Position of a marked element.
@@ -161,7 +161,7 @@ fn pick(dates: &Dates, kinds: &[DateKind]) -> Option<ParsedDate> {
 /// publication and next to a heading. With few days: the first next to a heading. With many: only if an article's text
 /// is between it and the next.
 fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
-    let place = |mark: &DateElement| {
+    let spot = |mark: &DateElement| {
         let near = |heading: &usize| *heading <= mark.at + JUST_BEFORE && mark.at <= *heading + NEAR;
         if dates.headings.is_empty() || dates.headings.iter().any(near) {
             Place::Near
@@ -177,13 +177,13 @@ fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
     let mut marks = of(false);
     if marks.is_empty() && kinds.contains(&DateKind::Published) {
         marks = of(true);
-        marks.retain(|mark| place(mark) == Place::Near);
+        marks.retain(|mark| spot(mark) == Place::Near);
     }
     // Attribute and text of one element are one date.
     marks.dedup_by_key(|mark| mark.at);
     let mut days = Vec::new();
     marks.iter().for_each(|mark| few(&mut days, mark.written.day));
-    let near = marks.iter().position(|mark| place(mark) == Place::Near);
+    let near = marks.iter().position(|mark| spot(mark) == Place::Near);
     let at = match near {
         Some(at) if days.len() <= FEW => at,
         None if days.len() <= FEW => 0,
@@ -194,7 +194,7 @@ fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
         None => return None,
     };
     let mark = *marks.get(at)?;
-    Some((mark, place(&mark)))
+    Some((mark, spot(&mark)))
 }
 
 /// Adds a day once, up to one more than [`FEW`].

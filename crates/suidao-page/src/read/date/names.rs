@@ -79,7 +79,7 @@ impl NameSignal {
 
     fn class(&mut self, class: &str) {
         let mut dated = false;
-        let mut said = [false; 4];
+        let mut text = [false; 4];
         for part in parts(class) {
             let mut lower = [0; PART];
             let Some(lower) = lower.get_mut(..part.len()) else { continue };
@@ -88,10 +88,10 @@ impl NameSignal {
             let Ok(part) = std::str::from_utf8(lower) else { continue };
             dated |= is_date(part);
             if let Some(part) = PARTS.get(part) {
-                said[*part as usize] = true;
+                text[*part as usize] = true;
             }
         }
-        let [published, changed, other, aside] = said;
+        let [published, changed, other, aside] = text;
         let published = published || WHOLE.split('|').any(|name| class.eq_ignore_ascii_case(name));
         self.aside |= aside;
         self.published |= published && !changed && !other;

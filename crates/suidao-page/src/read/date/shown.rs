@@ -29,9 +29,9 @@ const BEHIND: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct DatedLines {
     /// Named as publication date, in a line with little else.
-    pub(super) said: Option<ParsedDate>,
+    pub(super) labelled: Option<ParsedDate>,
     /// The same in a longer line, of metadata below the article or in its text.
-    pub(super) told: Option<ParsedDate>,
+    pub(super) in_sentence: Option<ParsedDate>,
     /// In a short line next to the headline.
     pub(super) near: Option<ParsedDate>,
     /// In a short line near the top.
@@ -63,8 +63,8 @@ pub(super) fn shown(document: &ParsedDocument, title: &str) -> DatedLines {
     let lines = lines(document, usize::from(!title.is_empty()));
     let of = |sense: DateSense| lines.iter().filter(move |line| line.sense == Some(sense));
     DatedLines {
-        said: said(of(DateSense::Published).filter(|line| line.short), headline),
-        told: said(of(DateSense::Published).filter(|line| !line.short), headline),
+        labelled: dated(of(DateSense::Published).filter(|line| line.short), headline),
+        in_sentence: dated(of(DateSense::Published).filter(|line| !line.short), headline),
         near: headline.and_then(|headline| near(&lines, headline)),
         top: one(lines.iter().filter(|line| line.block < TOP && line.short && line.is_own())),
         lone: one(lines.iter().filter(|line| line.lone && line.is_own())),
@@ -108,7 +108,7 @@ fn label_before(document: &ParsedDocument, at: usize) -> Option<DateSense> {
 }
 
 /// The date named as publication date; of several the first after the headline.
-fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usize>) -> Option<ParsedDate> {
+fn dated<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usize>) -> Option<ParsedDate> {
     let mut days = Vec::new();
     lines.clone().for_each(|line| few(&mut days, line.written.day));
     let behind = headline.and_then(|headline| lines.clone().find(|line| line.block + BEFORE > headline));

@@ -144,7 +144,7 @@ fn a_list_of_articles_has_no_date_of_its_own() {
 }
 
 #[test]
-fn day_and_month_are_told_apart_by_the_page() {
+fn day_and_month_are_distinguished_by_the_page() {
     let date = "<h1>t</h1><span class=date>3/4/2019</span>";
     assert_eq!(of(date), day("2019-04-03"));
     let american = format!("<html lang=en-US>{date}");
@@ -154,7 +154,7 @@ fn day_and_month_are_told_apart_by_the_page() {
 }
 
 #[test]
-fn no_more_days_are_kept_than_tell_a_list() {
+fn days_are_stored_up_to_the_number_that_marks_a_list() {
     let mut days = Vec::new();
     (0..400_000).for_each(|day| few(&mut days, Day(day)));
     assert_eq!(days.len(), FEW + 1);

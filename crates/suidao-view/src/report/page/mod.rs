@@ -89,8 +89,8 @@ fn tunnels(by_hops: &[u64]) -> String {
         }
     }
     let bars: Vec<Bar> = bins.iter().map(|(name, pages)| Bar { name, whole: *pages, part: *pages }).collect();
-    let told: Vec<String> = bins.iter().take(6).map(|(hops, pages)| format!("{hops}: {pages}")).collect();
-    let title = format!("Relevant pages by length of the tunnel before them: {}", told.join(", "));
+    let message: Vec<String> = bins.iter().take(6).map(|(hops, pages)| format!("{hops}: {pages}")).collect();
+    let title = format!("Relevant pages by length of the tunnel before them: {}", message.join(", "));
     histogram(&bars, &title, "relevant pages", None)
 }
 
@@ -98,8 +98,8 @@ fn tunnels(by_hops: &[u64]) -> String {
 fn bars(bins: &[Bin], title: &str) -> String {
     let bars: Vec<Bar> = bins.iter().map(|bin| Bar { name: &bin.name, whole: bin.pages, part: bin.relevant }).collect();
     let most = bins.iter().max_by_key(|bin| bin.pages);
-    let told = most.map_or(String::new(), |bin| format!("; maximum {} at {}", thousands(bin.pages), bin.name));
-    histogram(&bars, &format!("{title}{told}"), "pages", Some("relevant"))
+    let message = most.map_or(String::new(), |bin| format!("; maximum {} at {}", thousands(bin.pages), bin.name));
+    histogram(&bars, &format!("{title}{message}"), "pages", Some("relevant"))
 }
 
 /// An RFC 3339 time to the minute.

@@ -15,11 +15,11 @@ fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
 fn facts() -> ReportFacts {
     let root = tempfile::tempdir().unwrap();
     let story = "昨天 晚上 的 比赛 非常 精彩 , 两队 踢 了 加时".repeat(20);
-    let told = format!("<title>足球 & <b>联赛</b></title><p>足球 篮球 {story}</p><p>2021-03-05</p>");
+    let message = format!("<title>足球 & <b>联赛</b></title><p>足球 篮球 {story}</p><p>2021-03-05</p>");
     let html: Vec<(String, String)> = vec![
         ("http://seed.cn/".into(), "<title>导航</title><p>天气 新闻</p>".into()),
-        ("http://a.cn/1".into(), told.clone()),
-        ("http://a.cn/2/%E8%B6%B3%E7%90%83?x=<y>".into(), told),
+        ("http://a.cn/1".into(), message.clone()),
+        ("http://a.cn/2/%E8%B6%B3%E7%90%83?x=<y>".into(), message),
         ("http://b.cn/%E8%B6%B3%E7%90%83".into(), "<title>足球</title><p>足球 足球 足球 NBA 今天</p>".into()),
         ("http://b.cn/4".into(), "<p>天气 预报 说 明天 有 雨</p>".into()),
         ("http://b.cn/5".into(), String::new()),
@@ -96,7 +96,7 @@ fn equal_facts_give_equal_bytes() {
 }
 
 #[test]
-fn a_crawl_of_nothing_is_told_without_dividing_by_it() {
+fn a_crawl_of_nothing_is_reported_without_dividing_by_it() {
     let text = page(&ReportFacts::default());
     assert!(Html::parse_document(&text).errors.is_empty());
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");

@@ -2,7 +2,7 @@ use super::*;
 use suidao_page::model::{Digest, Discovered, Link, LinkScores, Page, PageProcessed, Region, UrlOrigin};
 
 /// A crawl whose events the test passes to the strategy.
-struct Told {
+struct Training {
     strategy: TunnelSearch,
     urls: Vec<String>,
     bodies: u8,
@@ -16,14 +16,14 @@ const CONTENT: Region = Region::Content;
 const LABEL: Region = Region::Metadata;
 const NAVIGATION: Region = Region::Boilerplate;
 
-impl Told {
+impl Training {
     fn new() -> Self {
         let strategy = TunnelSearch::new(TunnelSettings::default(), Relevance::new(0.1));
-        let mut told = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
-        let seed = told.id("http://seed.cn/", "");
-        let verdict = LinkDecision::Follow(told.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
-        told.tell(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
-        told
+        let mut training = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
+        let seed = training.id("http://seed.cn/", "");
+        let verdict = LinkDecision::Follow(training.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
+        training.tell(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
+        training
     }
 
     fn tell(&mut self, event: Event) -> Vec<UrlId> {
@@ -101,136 +101,139 @@ impl Told {
 }
 
 /// A host with two tags with the same anchor, each with a document and a second page.
-fn two_tags() -> Told {
-    let mut told = Told::new();
+fn two_tags() -> Training {
+    let mut training = Training::new();
     let tags = [("http://a.cn/tags/x/", 0.2, NAVIGATION, 1), ("http://a.cn/tags/y/", 0.2, NAVIGATION, 1)];
-    told.page("http://a.cn/", 0.0, true, &tags);
+    training.page("http://a.cn/", 0.0, true, &tags);
     for tag in ["x", "y"] {
         let (first, next) = (format!("http://a.cn/{tag}1.html"), format!("http://a.cn/tags/{tag}/page/2/"));
         let links = [(first.as_str(), 0.0, CONTENT, 2), (next.as_str(), 0.0, NAVIGATION, 3)];
-        told.page(&format!("http://a.cn/tags/{tag}/"), 0.0, true, &links);
+        training.page(&format!("http://a.cn/tags/{tag}/"), 0.0, true, &links);
     }
-    told
+    training
 }
 
 #[test]
 fn a_listing_is_worth_what_its_links_brought() {
-    let mut told = two_tags();
-    assert_eq!(told.worth("http://a.cn/tags/x/page/2/"), told.worth("http://a.cn/tags/y/page/2/"));
-    let risen = told.page("http://a.cn/x1.html", 0.3, false, &[]);
+    let mut training = two_tags();
+    assert_eq!(training.worth("http://a.cn/tags/x/page/2/"), training.worth("http://a.cn/tags/y/page/2/"));
+    let risen = training.page("http://a.cn/x1.html", 0.3, false, &[]);
     assert!(risen.contains(&"http://a.cn/tags/x/page/2/".to_owned()), "{risen:?}");
-    told.page("http://a.cn/y1.html", 0.0, false, &[]);
-    assert!(told.worth("http://a.cn/tags/x/page/2/") > told.worth("http://a.cn/tags/y/page/2/") + 0.1);
+    training.page("http://a.cn/y1.html", 0.0, false, &[]);
+    assert!(training.worth("http://a.cn/tags/x/page/2/") > training.worth("http://a.cn/tags/y/page/2/") + 0.1);
 }
 
 #[test]
 fn documents_vote_for_the_tags_they_file_themselves_under() {
-    let mut told = two_tags();
-    told.id("http://a.cn/tags/own/", "");
-    told.id("http://a.cn/tags/side/", "");
+    let mut training = two_tags();
+    training.id("http://a.cn/tags/own/", "");
+    training.id("http://a.cn/tags/side/", "");
     let links = [("http://a.cn/tags/own/", 0.0, LABEL, 5), ("http://a.cn/tags/side/", 0.0, NAVIGATION, 6)];
-    told.page("http://a.cn/x1.html", 0.3, false, &links);
-    assert!(told.worth("http://a.cn/tags/own/") > told.worth("http://a.cn/tags/side/") + 0.05);
+    training.page("http://a.cn/x1.html", 0.3, false, &links);
+    assert!(training.worth("http://a.cn/tags/own/") > training.worth("http://a.cn/tags/side/") + 0.05);
 }
 
 #[test]
 fn links_of_a_block_that_pays_are_worth_more_than_those_of_one_that_does_not() {
-    let mut told = Told::new();
+    let mut training = Training::new();
     let link = |n: usize, path| (format!("http://a.cn/{n}/post.html"), path);
     let all: Vec<(String, u32)> = (0..12).map(|n| link(n, 7 + (n as u32 % 2))).collect();
     let links: Vec<Said> = all.iter().map(|(url, path)| (url.as_str(), 0.1, CONTENT, *path)).collect();
-    told.page("http://a.cn/", 0.0, true, &links);
+    training.page("http://a.cn/", 0.0, true, &links);
     for (n, (url, _)) in all.iter().enumerate().take(8) {
-        told.page(url, if n % 2 == 0 { 0.3 } else { 0.0 }, false, &[]);
+        training.page(url, if n % 2 == 0 { 0.3 } else { 0.0 }, false, &[]);
     }
-    assert!(told.worth(&all[8].0) > 2.0 * told.worth(&all[9].0) - 0.1 && told.worth(&all[8].0) > told.worth(&all[9].0));
+    assert!(
+        training.worth(&all[8].0) > 2.0 * training.worth(&all[9].0) - 0.1
+            && training.worth(&all[8].0) > training.worth(&all[9].0)
+    );
 }
 
 #[test]
 fn what_its_likes_turned_out_to_be_a_url_is_taken_to_be() {
-    let mut told = Told::new();
+    let mut training = Training::new();
     for n in 1..=2 {
         let thread = format!("http://b.cn/thread-{n}-1-1.html");
-        told.page(&format!("http://b.cn/forum-{n}.html"), 0.0, true, &[(&thread, 0.0, CONTENT, 4)]);
-        told.page(&thread, 0.3, false, &[]);
+        training.page(&format!("http://b.cn/forum-{n}.html"), 0.0, true, &[(&thread, 0.0, CONTENT, 4)]);
+        training.page(&thread, 0.3, false, &[]);
     }
     // Listings by their shape, although their URLs show nothing; a thread of the same host is not one.
-    let (forum, thread) = (told.worth("http://b.cn/forum-3.html"), told.worth("http://b.cn/thread-9-1-1.html"));
+    let (forum, thread) = (training.worth("http://b.cn/forum-3.html"), training.worth("http://b.cn/thread-9-1-1.html"));
     assert!(forum > thread + 0.1, "{forum} {thread}");
 }
 
 #[test]
 fn pages_of_recommended_sites_are_bridges_for_as_long_as_they_open_hosts() {
-    let mut told = Told::new();
-    told.id("http://a.cn/tags/link.html", "友人帐");
-    told.id("http://a.cn/more.html", "更多");
+    let mut training = Training::new();
+    training.id("http://a.cn/tags/link.html", "友人帐");
+    training.id("http://a.cn/more.html", "更多");
     let links = [("http://a.cn/tags/link.html", 0.0, NAVIGATION, 1), ("http://a.cn/more.html", 0.0, NAVIGATION, 1)];
-    told.page("http://a.cn/", 0.0, true, &links);
-    let bridge = told.worth("http://a.cn/tags/link.html");
-    let other = told.worth("http://a.cn/more.html");
+    training.page("http://a.cn/", 0.0, true, &links);
+    let bridge = training.worth("http://a.cn/tags/link.html");
+    let other = training.worth("http://a.cn/more.html");
     assert!(bridge > other + 0.3, "{bridge} {other}");
-    told.page("http://c.cn/links/", 0.0, false, &[]);
-    told.page("http://d.cn/links/", 0.0, false, &[]);
-    assert!(told.worth("http://a.cn/tags/link.html") < bridge);
+    training.page("http://c.cn/links/", 0.0, false, &[]);
+    training.page("http://d.cn/links/", 0.0, false, &[]);
+    assert!(training.worth("http://a.cn/tags/link.html") < bridge);
 }
 
 #[test]
 fn any_template_whose_pages_open_hosts_is_a_bridge() {
-    let mut told = Told::new();
+    let mut training = Training::new();
     for n in 0..6 {
         let sites: Vec<String> = (0..4).map(|site| format!("http://s{n}{site}.cn/")).collect();
         let links: Vec<Said> = sites.iter().map(|site| (site.as_str(), 0.0, CONTENT, 3)).collect();
-        told.page(&format!("http://dir.cn/list/{n}.html"), 0.0, false, &links);
+        training.page(&format!("http://dir.cn/list/{n}.html"), 0.0, false, &links);
     }
-    assert!(told.worth("http://dir.cn/list/9.html") > told.worth("http://dir.cn/other.html") + 0.15);
+    assert!(training.worth("http://dir.cn/list/9.html") > training.worth("http://dir.cn/other.html") + 0.15);
 }
 
 #[test]
 fn a_host_is_worth_a_look_and_less_with_every_page() {
-    let mut told = Told::new();
-    told.id("http://e.cn/z.html", "");
-    let before = told.worth("http://e.cn/z.html");
+    let mut training = Training::new();
+    training.id("http://e.cn/z.html", "");
+    let before = training.worth("http://e.cn/z.html");
     for n in 0..8 {
-        told.page(&format!("http://e.cn/{n}.html"), 0.0, false, &[]);
+        training.page(&format!("http://e.cn/{n}.html"), 0.0, false, &[]);
     }
-    assert!(before > told.worth("http://e.cn/z.html") + 0.4);
-    assert!(before > told.worth("http://seed.cn/z.html") + 0.3, "a seed's host has had its look");
+    assert!(before > training.worth("http://e.cn/z.html") + 0.4);
+    assert!(before > training.worth("http://seed.cn/z.html") + 0.3, "a seed's host has had its look");
 }
 
 #[test]
 fn the_same_body_twice_is_worth_nothing() {
-    let mut told = two_tags();
-    told.page("http://a.cn/x1.html", 0.3, false, &[]);
-    told.bodies -= 1;
-    told.page("http://a.cn/y1.html", 0.3, false, &[]);
-    assert!(told.worth("http://a.cn/tags/x/page/2/") > told.worth("http://a.cn/tags/y/page/2/") + 0.1);
+    let mut training = two_tags();
+    training.page("http://a.cn/x1.html", 0.3, false, &[]);
+    training.bodies -= 1;
+    training.page("http://a.cn/y1.html", 0.3, false, &[]);
+    assert!(training.worth("http://a.cn/tags/x/page/2/") > training.worth("http://a.cn/tags/y/page/2/") + 0.1);
 }
 
 #[test]
 fn the_log_alone_rebuilds_what_was_learnt() {
-    let mut told = two_tags();
-    told.page("http://a.cn/x1.html", 0.3, false, &[("http://f.cn/", 0.4, CONTENT, 9)]);
+    let mut training = two_tags();
+    training.page("http://a.cn/x1.html", 0.3, false, &[("http://f.cn/", 0.4, CONTENT, 9)]);
     let mut again = TunnelSearch::new(TunnelSettings::default(), Relevance::new(0.1));
-    for event in &told.log {
+    for event in &training.log {
         again.observe(event, &mut Vec::new());
     }
-    for id in (0..told.urls.len() as u32).map(UrlId) {
-        assert_eq!(again.current_score(id), told.strategy.current_score(id), "{}", told.urls[id.0 as usize]);
+    for id in (0..training.urls.len() as u32).map(UrlId) {
+        assert_eq!(again.current_score(id), training.strategy.current_score(id), "{}", training.urls[id.0 as usize]);
     }
 }
 
 #[test]
 fn k_is_on_record_and_drops_nothing() {
-    let mut told = Told::new();
+    let mut training = Training::new();
     let links = crate::strategy::interface::tests::links(&[0.0, 0.15]);
-    told.id("http://h.cn/", "");
+    training.id("http://h.cn/", "");
     for (k, expected) in [
         (TunnelBudget::Unbounded, [TunnelBudget::Left(11); 2]),
         (TunnelBudget::Left(5), [TunnelBudget::Left(4), TunnelBudget::Left(5)]),
         (TunnelBudget::Left(0), [TunnelBudget::Left(0); 2]),
     ] {
         let visit = crate::strategy::interface::tests::visit(0.1, k, &links);
-        let verdicts = told.strategy.judge(&visit);
+        let verdicts = training.strategy.judge(&visit);
         let kept = crate::strategy::interface::tests::entries(&verdicts);
         assert_eq!(kept.iter().map(|entry| entry.unwrap().2).collect::<Vec<_>>(), expected);
     }
