@@ -60,12 +60,9 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
     }
     let selection = Filter::default().select(&catalogue);
     if !verbosity.quiet {
-        let where_to = if store.is_read_only() {
-            format!(" in {} ({} is read-only)", path.display(), directory.display())
-        } else {
-            String::new()
-        };
-        errln!("{state} ({}){where_to}", count(selection.pages as usize, "page", "pages"));
+        let elsewhere = || format!(" in {} ({} is read-only)", path.display(), directory.display());
+        let place = store.is_read_only().then(elsewhere).unwrap_or_default();
+        errln!("{state} ({}){place}", count(selection.pages as usize, "page", "pages"));
     }
     let bar = progress(selection.pages, verbosity);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));

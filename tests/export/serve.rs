@@ -197,13 +197,18 @@ fn searching_makes_the_index_and_keeps_it_up_to_date() {
         run(command)
     };
     let first = search(&["足球"]).expect(0);
-    assert!(first.err.contains("no index yet") && first.out.contains("«足球»"), "{}\n{}", first.err, first.out);
+    assert!(
+        first.err.contains("Building the index (60 pages)") && first.out.contains("«足球»"),
+        "{}\n{}",
+        first.err,
+        first.out
+    );
     assert_eq!(search(&["足球"]).expect(0).err, "", "it is there");
     let nothing = search(&["zzzz"]).expect(0);
     assert!(nothing.out.contains("no page matches zzzz (60 pages searched)"), "{}", nothing.out);
     run(stage.crawl("crawl", &["--max-pages", "90"])).expect(0);
     let more = search(&["--limit", "1", "--explain", ""]).expect(0);
-    assert!(more.err.contains("out of date") && more.out.contains("path:"), "{}\n{}", more.err, more.out);
+    assert!(more.err.contains("Updating the index") && more.out.contains("path:"), "{}\n{}", more.err, more.out);
     let other = stage.path("other");
     let mut command = suidao();
     command.arg("export").arg(stage.path("crawl")).args(["--format", "index", "--relevant", "-o"]).arg(&other);
@@ -213,7 +218,7 @@ fn searching_makes_the_index_and_keeps_it_up_to_date() {
     assert!(index.matching("").unwrap().iter().all(|page| page.relevant));
     // An unreadable index is rebuilt.
     std::fs::write(stage.path("crawl/index/meta.json"), "{").unwrap();
-    assert!(search(&["足球"]).expect(0).err.contains("is unreadable"));
+    assert!(search(&["足球"]).expect(0).err.contains("Rebuilding the unreadable index"));
     let mut command = suidao();
     command.arg("search").arg(stage.path("nowhere")).arg("x");
     assert!(run(command).expect(2).err.contains("contains no crawl"));

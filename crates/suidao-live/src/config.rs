@@ -18,7 +18,7 @@ use suidao_page::toml_error::{line_and_message, message};
 
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    #[error("cannot read the configuration {path}: {source}; check the path")]
+    #[error("cannot read the configuration {path}: {source}; check the path (-c)")]
     Read { path: String, source: std::io::Error },
     /// Not TOML, an unknown key, or a value of another kind.
     #[error("invalid configuration {from}: {reason}; `suidao check config` lists all keys")]

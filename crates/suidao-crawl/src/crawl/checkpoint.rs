@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, Progress};
-use super::frontier::KeptFrontier;
+use super::frontier::{Heads, HostQueues};
 use super::hosts::HostTable;
 use super::state::State;
 use super::tunnels::EndedTunnel;
@@ -23,6 +23,8 @@ const LEARNT: u8 = b's';
 
 /// Fingerprints, or pages whose tunnel ended, per piece: some MB.
 const PIECE: usize = 1 << 18;
+/// Hosts per piece of the frontier: some MB.
+const FRONTIER_PIECE: usize = 1 << 16;
 
 #[derive(Serialize, Deserialize)]
 enum Piece<'a> {
@@ -31,8 +33,10 @@ enum Piece<'a> {
     /// Fingerprints of URLs excluded on discovery, unordered.
     Skipped(Vec<u64>),
     Ended(Vec<(UrlId, EndedTunnel)>),
+    /// Heads of the hosts per queue, and pushes to stacks.
+    Heads(Cow<'a, Vec<Heads>>, u32),
     /// Queues of some thousand hosts.
-    Frontier(Box<KeptFrontier>),
+    Queues(Cow<'a, [HostQueues]>),
     Forums(Vec<(Cow<'a, str>, Cow<'a, ForumSite>)>),
     /// Counts, and pages that were due when a refresh ended.
     Counts(Progress, u64, Vec<UrlId>, BTreeMap<SkipReason, u64>),
@@ -68,13 +72,19 @@ impl State {
         let mut ends = ended.iter().map(|(id, ended)| (*id, ended.clone()));
         let ended = std::iter::from_fn(move || portion(&mut ends).map(Piece::Ended));
         let urls = urls.portions().map(|(known, lines)| Piece::Urls(Cow::Borrowed(known), lines));
-        let sites = forums.keep().into_iter().map(|(host, site)| (Cow::Borrowed(host), Cow::Borrowed(site)));
+        let sites = forums.sites.iter().map(|(host, (site, _))| (Cow::Borrowed(&**host), Cow::Borrowed(site)));
         let rest = [
             Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), refusals.clone()),
             Piece::Forums(sites.collect()),
         ];
-        let frontier = frontier.keep().map(|portion| Piece::Frontier(Box::new(portion)));
-        let own = rest.into_iter().chain(frontier).chain(urls).chain(skipped).chain(ended);
+        let queues = frontier.hosts.chunks(FRONTIER_PIECE).map(|portion| Piece::Queues(Cow::Borrowed(portion)));
+        let own = rest
+            .into_iter()
+            .chain([Piece::Heads(Cow::Borrowed(&frontier.heads), frontier.stacked)])
+            .chain(queues)
+            .chain(urls)
+            .chain(skipped)
+            .chain(ended);
         let own = own.map(|piece| encode(OWN, &piece));
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
         let learnt = strategy.learning().into_iter().flat_map(|learning| learning.snapshot());
@@ -105,10 +115,13 @@ impl State {
             Ok(Piece::Urls(known, lines)) => return self.urls.take_portion(&known, &lines),
             Ok(Piece::Skipped(fingerprints)) => self.counts.skipped.extend(fingerprints),
             Ok(Piece::Ended(ended)) => self.ended.extend(ended),
-            Ok(Piece::Frontier(frontier)) => self.frontier.take_kept(*frontier),
+            Ok(Piece::Heads(heads, stacked)) => {
+                (self.frontier.heads, self.frontier.stacked) = (heads.into_owned(), stacked)
+            }
+            Ok(Piece::Queues(portion)) => self.frontier.hosts.extend_from_slice(&portion),
             Ok(Piece::Forums(sites)) => {
                 for (host, site) in sites {
-                    self.forums.take_kept(&host, site.into_owned());
+                    self.forums.add(&host, site.into_owned());
                 }
             }
             Ok(Piece::Counts(progress, attempts, left_due, refusals)) => {

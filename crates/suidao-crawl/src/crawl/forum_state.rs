@@ -69,19 +69,14 @@ impl Forums {
         forums
     }
 
-    pub fn keep(&self) -> Vec<(&str, &ForumSite)> {
-        self.sites.iter().map(|(host, (site, _))| (&**host, site)).collect()
-    }
-
-    pub fn take_kept(&mut self, host: &str, site: ForumSite) {
+    pub fn add(&mut self, host: &str, site: ForumSite) {
         let profile = Arc::new(site.profile());
         self.sites.insert(host.into(), (site, profile));
     }
 
     pub(super) fn understand(&mut self, map: &ForumMap) {
         let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), ForumSite::new(map.clone())) else { return };
-        let profile = Arc::new(site.profile());
-        self.sites.insert(start.authority().into(), (site, profile));
+        self.add(start.authority(), site);
     }
 
     /// Whether the structure of a forum is being found out.

@@ -39,7 +39,7 @@ fn rank(priority: Priority) -> u32 {
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Queue {
     heap: OctonaryHeap<Entry>,
     /// The head last pushed to the queue's heap of hosts, if it is still there.
@@ -64,8 +64,8 @@ impl Queue {
     }
 }
 
-#[derive(Default)]
-struct HostQueues {
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct HostQueues {
     /// By queue number; most hosts use one.
     by_id: Vec<(u8, Queue)>,
     ready: bool,
@@ -119,74 +119,24 @@ impl EntryKey {
 }
 
 /// Best entries of hosts, and the hosts.
-type Heads = BinaryHeap<(Entry, Reverse<u32>)>;
+pub(super) type Heads = BinaryHeap<(Entry, Reverse<u32>)>;
 
 pub struct Frontier {
     policy: QueuePolicy,
     seed: u64,
-    hosts: Vec<HostQueues>,
+    pub(super) hosts: Vec<HostQueues>,
     /// Heads of the hosts per queue of the strategy; may hold stale ones.
-    heads: Vec<Heads>,
-    /// Those of due pages.
+    pub(super) heads: Vec<Heads>,
+    /// Those of due pages: a crawl that has any has no checkpoints.
     due: Heads,
     /// Pushes to stacks so far: the rank on a stack.
-    stacked: u32,
-}
-
-/// A host's queues in a checkpoint: per queue its entries and announced head, and whether the host is ready.
-type KeptQueues = (Vec<(u8, Vec<Entry>, Option<Entry>)>, bool);
-
-/// Part of the frontier in a checkpoint. Heaps are written in memory order, which is again a heap.
-#[derive(Serialize, Deserialize)]
-pub(super) struct KeptFrontier {
-    hosts: Vec<KeptQueues>,
-    heads: Vec<Vec<(Entry, u32)>>,
-    /// Only in the first part: pushes to stacks so far.
-    stacked: Option<u32>,
+    pub(super) stacked: u32,
 }
 
 impl Frontier {
     /// An empty frontier; `seed` seeds the random choices of the policy.
     pub fn new(policy: QueuePolicy, seed: u64) -> Self {
         Self { policy, seed, hosts: Vec::new(), heads: Vec::new(), due: Heads::new(), stacked: 0 }
-    }
-
-    /// The whole frontier in parts of some thousand hosts; the first part has everything else.
-    pub(super) fn keep(&self) -> impl Iterator<Item = KeptFrontier> + '_ {
-        const HOSTS: usize = 1 << 16;
-        let first = &self.hosts[..HOSTS.min(self.hosts.len())];
-        let first = std::iter::once_with(move || self.keep_of(first, true));
-        let further = self.hosts.get(HOSTS..).unwrap_or_default().chunks(HOSTS);
-        first.chain(further.map(|hosts| self.keep_of(hosts, false)))
-    }
-
-    fn keep_of(&self, hosts: &[HostQueues], is_first: bool) -> KeptFrontier {
-        // A crawl with due pages has no checkpoints.
-        let Self { policy: _, seed: _, hosts: _, heads, due: _, stacked } = self;
-        let heads = if is_first { heads.as_slice() } else { &[] };
-        let queue = |(queue_id, queue): &(u8, Queue)| (*queue_id, queue.heap.as_slice().to_vec(), queue.announced());
-        KeptFrontier {
-            hosts: hosts.iter().map(|host| (host.by_id.iter().map(queue).collect(), host.ready)).collect(),
-            heads: heads.iter().map(|heads| heads.iter().map(|(entry, host)| (*entry, host.0)).collect()).collect(),
-            stacked: is_first.then_some(*stacked),
-        }
-    }
-
-    /// Restores a part; the first one replaces the whole state.
-    pub(super) fn take_kept(&mut self, kept: KeptFrontier) {
-        let KeptFrontier { hosts, heads, stacked } = kept;
-        let queue = |(queue_id, heap, announced): (u8, Vec<Entry>, Option<Entry>)| {
-            (queue_id, Queue { heap: OctonaryHeap::from(heap), announced: announced.and_then(NonZeroU64::new) })
-        };
-        let host = |(by_id, ready): KeptQueues| HostQueues { by_id: by_id.into_iter().map(queue).collect(), ready };
-        if let Some(stacked) = stacked {
-            self.hosts.clear();
-            let of_queue =
-                |heads: Vec<(Entry, u32)>| heads.into_iter().map(|(entry, host)| (entry, std::cmp::Reverse(host)));
-            self.heads = heads.into_iter().map(|heads| of_queue(heads).collect()).collect();
-            self.stacked = stacked;
-        }
-        self.hosts.extend(hosts.into_iter().map(host));
     }
 
     /// Number of entries, stale ones included; none if one refers to a URL or host beyond these limits.

@@ -58,8 +58,9 @@ impl StopConditions {
                 set(&mut self.minutes, value.parse().map_err(|_| format!("{value} is not a number; {ways}"))?)
             }
             ("harvest", "<") => set(&mut self.harvest, Exhaustion::parse(value)?),
-            ("harvest", _) => Err(format!("harvest takes <, not =; {ways}")),
-            ("pages" | "relevant" | "bytes" | "minutes", _) => Err(format!("{key} takes =, not <; {ways}")),
+            ("pages" | "relevant" | "bytes" | "minutes" | "harvest", _) => {
+                Err(format!("{key} does not take {sign}; {ways}"))
+            }
             _ => Err(format!("unknown condition; {ways}")),
         }
     }

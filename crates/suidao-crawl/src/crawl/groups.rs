@@ -29,11 +29,8 @@ pub(super) struct HostGroups {
     pub address: Option<GroupId>,
 }
 
-impl IntoIterator for HostGroups {
-    type Item = GroupId;
-    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<GroupId>, 2>>;
-
-    fn into_iter(self) -> Self::IntoIter {
+impl HostGroups {
+    pub fn iter(self) -> impl Iterator<Item = GroupId> {
         [self.domain, self.address].into_iter().flatten()
     }
 }
@@ -184,7 +181,7 @@ impl RateLimitGroups {
 
     /// The first of these groups that allows no request now.
     pub fn busy(&self, groups: HostGroups, now: Millis) -> Option<GroupId> {
-        groups.into_iter().find(|group| self.is_busy(*group, now))
+        groups.iter().find(|group| self.is_busy(*group, now))
     }
 
     fn is_busy(&self, group: GroupId, now: Millis) -> bool {
@@ -196,7 +193,7 @@ impl RateLimitGroups {
     }
 
     pub fn start(&mut self, groups: HostGroups, now: Millis) {
-        for group in groups {
+        for group in groups.iter() {
             let delay = self.limit(group).delay;
             let record = self.get_mut(group);
             record.in_flight += 1;

@@ -70,10 +70,8 @@ pub(super) struct RequestCounts {
     pub due: u64,
 }
 
-impl std::ops::Add for RequestCounts {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
+impl RequestCounts {
+    fn plus(self, other: Self) -> Self {
         Self { all: self.all + other.all, due: self.due + other.due }
     }
 }
@@ -113,7 +111,7 @@ impl Refreshing {
     /// Whether the next request is for a due page: if they have had less than their share.
     pub(super) fn is_turn(&self, run: &RefreshRun) -> bool {
         let Some(round) = &self.round else { return false };
-        let begun = round.spent + run.in_flight;
+        let begun = round.spent.plus(run.in_flight);
         let owed = (1.0 - self.wanted.settings.discovery) * (begun.all + 1) as f64 - begun.due as f64;
         owed > 1e-9
     }
@@ -127,7 +125,7 @@ impl Refreshing {
         let Some(ActiveRound { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
             return true;
         };
-        let begun = *spent + run.in_flight;
+        let begun = spent.plus(run.in_flight);
         let due = (self.due.len() as u64).saturating_sub(run.in_flight.due);
         // a share of a count
         let discovery = (self.wanted.settings.discovery * *most as f64).round() as u64;

@@ -49,19 +49,6 @@ enum Turn {
     Slept,
 }
 
-/// When the last answer came, and when the last report of a wait was made.
-struct Quiet {
-    answered: Instant,
-    reported: Option<Instant>,
-}
-
-impl Quiet {
-    fn is_time_to_report(&self, now: Instant) -> bool {
-        self.reported.is_none_or(|reported| now.duration_since(reported) >= QUIET.1)
-            && now.duration_since(self.answered) >= QUIET.0
-    }
-}
-
 pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) crawl: Crawl,
     pub(super) harvest: HarvestCurve,
@@ -110,7 +97,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.begin(job);
         let mut interrupt = std::pin::pin!(interrupt);
         let mut turned = clock();
-        let mut quiet = Quiet { answered: turned, reported: None };
+        let (mut answered, mut reported) = (turned, None::<Instant>);
         loop {
             let wake = match self.send_requests(turned, &done) {
                 ControlFlow::Break(stop) => return Some(stop),
@@ -139,10 +126,12 @@ impl<F: FnMut(News)> Driver<'_, F> {
             turned = now;
             let slept = matches!(event, Turn::Slept);
             if matches!(event, Turn::Finished(_)) {
-                quiet.answered = now;
+                answered = now;
             }
-            if slept && self.open && !self.outage.is_down() && quiet.is_time_to_report(now) {
-                quiet.reported = Some(now);
+            let is_quiet = now.duration_since(answered) >= QUIET.0
+                && reported.is_none_or(|reported| now.duration_since(reported) >= QUIET.1);
+            if slept && is_quiet && self.open && !self.outage.is_down() {
+                reported = Some(now);
                 let at = self.clock.now();
                 (self.report)(News::Waiting(&self.crawl.waits(at, NAMED), at));
             }

@@ -33,7 +33,7 @@ impl State {
         let groups = self.hosts.get(head.host).groups();
         self.hosts.defer(head.host, DeferredHost { by, priority, head: head.id }, now);
         // The other group may have resumed it in vain.
-        for group in groups.into_iter().filter(|group| *group != by) {
+        for group in groups.iter().filter(|group| *group != by) {
             self.resume_group(group, now);
         }
     }
@@ -49,7 +49,7 @@ impl State {
 
     /// A resumed host was not asked: resumes the next one.
     pub fn resume_groups(&mut self, groups: HostGroups, now: Millis) {
-        for group in groups {
+        for group in groups.iter() {
             self.resume_group(group, now);
         }
     }
@@ -65,7 +65,7 @@ impl State {
 
     /// A request that counted for these groups has finished.
     pub fn leave_groups(&mut self, groups: HostGroups, now: Millis) {
-        for group in groups {
+        for group in groups.iter() {
             self.hosts.groups.finish(group);
             self.resume_group(group, now);
         }
