@@ -26,7 +26,8 @@ use super::{Exit, Verbosity};
                   suidao practice news --changing --day 60"
 )]
 pub struct PracticeArgs {
-    /// Directory for sample pages, background pages, seeds, queries and relevant URLs; created if missing
+    /// Directory for sample pages, background pages, seeds, queries and relevant URLs; created if missing, files
+    /// with these names are replaced
     pub directory: PathBuf,
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 8080)]

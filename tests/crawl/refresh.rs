@@ -297,12 +297,12 @@ fn a_server_that_always_says_unchanged_is_found_out() {
         .visits()
         .into_iter()
         .filter(|(id, _)| run.web.profile(&urls[id.0 as usize]).is_some_and(|profile| profile.name == "liar"));
-    let mut vouched = 0;
+    let mut unchanged = 0;
     for (_, visits) in late {
         let after = visits.iter().filter(|(at, _)| (at.0 as f64 - start) / DAY > 20.0);
-        vouched += after.filter(|(_, event)| matches!(event, Event::Unchanged { status: 304, .. })).count();
+        unchanged += after.filter(|(_, event)| matches!(event, Event::Unchanged { status: 304, .. })).count();
     }
-    assert_eq!(vouched, 0, "its 304 are still believed");
+    assert_eq!(unchanged, 0, "its 304 are still believed");
     assert!(run.rounds().last().unwrap().not_modified > 0, "the others are");
 }
 

@@ -62,7 +62,7 @@ fn page(title: &str, text: &str, links: &[String]) -> Option<String> {
 
 /// Some 400 characters, unique for each number.
 fn words(number: u64) -> String {
-    const SAID: [&str; 24] = [
+    const PHRASES: [&str; 24] = [
         "昨天", "我们", "学校", "河边", "天气", "火车", "老师", "报告", "城市", "音乐", "下雨", "菜园", "图书", "孩子",
         "早晨", "故事", "医院", "机器", "山路", "邮件", "厨房", "朋友", "电影", "月亮",
     ];
@@ -70,7 +70,7 @@ fn words(number: u64) -> String {
     let mut text = String::new();
     for sentence in 0..16 {
         for _ in 0..12 {
-            text += SAID[usize::try_from(draw.below(24)).unwrap()];
+            text += PHRASES[usize::try_from(draw.below(24)).unwrap()];
         }
         text += if sentence % 2 == 0 { "，" } else { "。" };
     }

@@ -59,7 +59,7 @@ pub fn run(args: &ScheduleArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&plan)?);
     } else {
-        tell(&plan)?;
+        print(&plan)?;
     }
     Ok(Exit::Done)
 }
@@ -74,7 +74,7 @@ fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
     map::parse(&text).map(Some).with_context(|| path.display().to_string())
 }
 
-fn tell(plan: &Timetable) -> Result<()> {
+fn print(plan: &Timetable) -> Result<()> {
     let days = if plan.days == 1 { String::new() } else { format!(" in cycles of {} days", plan.days) };
     outln!(
         "{} boards, {} visits per day, method {}{days}; times in UTC{}",

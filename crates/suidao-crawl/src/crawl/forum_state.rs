@@ -33,7 +33,7 @@ pub enum ForumMode {
 }
 
 /// Each of the first pages of a host is checked for being a forum's.
-const FIRST_LOOKS: u32 = 16;
+const FIRST_CHECKS: u32 = 16;
 
 #[derive(Default)]
 pub(super) struct Forums {
@@ -130,7 +130,7 @@ impl Forums {
     /// Whether the next page of a host with `pages` pages is checked for being a forum's. A check costs as much as
     /// parsing, and many blogs list posts as forums do, so later only one page in eight is checked.
     pub fn may_recognise(&self, pages: u32) -> bool {
-        self.mode == ForumMode::Recognise && (pages < FIRST_LOOKS || pages.is_multiple_of(8))
+        self.mode == ForumMode::Recognise && (pages < FIRST_CHECKS || pages.is_multiple_of(8))
     }
 
     /// The forum that a page reveals on its host.

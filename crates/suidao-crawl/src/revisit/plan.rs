@@ -14,7 +14,7 @@ use super::VisitValue;
 use suidao_page::model::{HostId, UrlId};
 
 /// An endless refresh compares all pages after one in this many has been visited.
-const ANEW: usize = 1024;
+const PAGES_PER_VISIT: usize = 1024;
 
 /// Maximum pages that an endless refresh chooses at once.
 pub const MOST_AT_ONCE: usize = 64;
@@ -30,7 +30,7 @@ pub struct Choice {
 
 /// Number of pages that an endless refresh of this many pages chooses at once.
 pub fn at_once(pages: usize) -> usize {
-    (pages / ANEW).clamp(1, MOST_AT_ONCE)
+    (pages / PAGES_PER_VISIT).clamp(1, MOST_AT_ONCE)
 }
 
 /// The `most` pages with the highest visit values on day `now`, with these values, best first, ties in order of

@@ -43,11 +43,11 @@ pub enum StrategyName {
     StaticTunnel,
     /// One queue per estimated distance from the topic (Diligenti et al. 2000)
     ContextGraph,
-    /// PageRank over the frontier with a topical gate
+    /// PageRank over the frontier, links of relevant pages only
     Pagerank,
     /// By cash that pages distribute to their links (Abiteboul, Preda, Cobena 2003)
     Opic,
-    /// By directory depth of the URL (Tianwang)
+    /// Short, simple URLs first (Tianwang)
     UrlWeight,
     /// In order of discovery
     BreadthFirst,

@@ -22,7 +22,7 @@ const NAME: &str = "suidao-no-such-page-";
 const CODE: usize = 16;
 
 /// Phrases of error pages, case-folded.
-static SAID: SectionWords = SectionWords::of(include_str!("words.txt"), "missing page");
+static PHRASES: SectionWords = SectionWords::of(include_str!("words.txt"), "missing page");
 
 /// Whether a page's own text is an error message. `text`: its main text.
 pub fn says_so(title: &str, text: &str) -> bool {
@@ -31,7 +31,7 @@ pub fn says_so(title: &str, text: &str) -> bool {
     }
     let says = |text: &str| {
         let folded = suidao_page::text::fold(text);
-        SAID.iter().any(|stated| folded.contains(stated))
+        PHRASES.iter().any(|stated| folded.contains(stated))
     };
     says(title) || is_code(title) || says(text)
 }

@@ -137,7 +137,7 @@ fn exported<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterato
 fn mark(entry: &CatalogueEntry) -> u64 {
     let mut text = Vec::with_capacity(32);
     text.extend(entry.sketch.digest.to_le_bytes());
-    text.extend(entry.particulars.to_le_bytes());
+    text.extend(entry.metadata_hash.to_le_bytes());
     text.extend(entry.relevance.get().to_le_bytes());
     text.extend(entry.published.map_or(i32::MIN, |day| day.0).to_le_bytes());
     text.extend(entry.duplicate_of.map_or(u32::MAX, |kept| kept).to_le_bytes());
@@ -184,7 +184,7 @@ mod tests {
 
         catalogue.entries[2].sketch.digest ^= 1;
         catalogue.entries[4].at = suidao_page::model::Millis(1);
-        catalogue.entries[5].particulars ^= 1;
+        catalogue.entries[5].metadata_hash ^= 1;
         let no_one = Filter { not_hosts: vec!["h1.cn".to_owned()], ..Filter::default() }.select(&catalogue);
         let some = changes(&catalogue, &no_one, &previous);
         let chosen: Vec<usize> = (0..6).filter(|&position| some.selection.chosen[position]).collect();

@@ -22,7 +22,7 @@ const LEAST_HOSTS: usize = 2;
 const ONE_HOST_IN: usize = 4;
 
 /// Most words of each kind.
-const TOLD: usize = 20;
+const MOST: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelledPage {
@@ -101,7 +101,7 @@ fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str)
     let words: BTreeSet<&String> = one.iter().flat_map(|page| &page.words).filter(|word| wanted(word)).collect();
     let mut found: Vec<DistinctiveWord> = words.into_iter().filter_map(distinctive).collect();
     found.sort_by(|a, b| b.z.total_cmp(&a.z));
-    found.truncate(TOLD);
+    found.truncate(MOST);
     found
 }
 

@@ -36,7 +36,7 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
             let above = inherited.get(&tree.parent(node)).copied().unwrap_or(1.0);
             let own = match role(tree, node) {
                 PostRole::Body if above >= 1.0 => 3.0,
-                PostRole::Furniture if !(alone && node == part.roots[0]) => 0.1,
+                PostRole::Boilerplate if !(alone && node == part.roots[0]) => 0.1,
                 PostRole::Quote => 0.02,
                 _ => 1.0,
             };

@@ -90,7 +90,7 @@ fn texts(
             let skip = |node: NodeId| match role(tree, node) {
                 _ if own.binary_search(&node).is_ok() => false,
                 PostRole::Quote => !quotes,
-                PostRole::Furniture => body.is_empty() || is_signature(tree, node),
+                PostRole::Boilerplate => body.is_empty() || is_signature(tree, node),
                 _ => roots.contains(&node),
             };
             let part = RecordPart { tree, roots: own };

@@ -351,7 +351,7 @@ pub(super) fn digest(id: &str) -> u64 {
 pub(super) enum PostRole {
     Body,
     /// Author details, buttons, footer: not the text.
-    Furniture,
+    Boilerplate,
     Quote,
     Silent,
 }
@@ -359,16 +359,16 @@ pub(super) enum PostRole {
 /// The role of an element by its own names.
 pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
     const BODY: &str = "content|message|body|text|msg|markdown|cooked|entry";
-    const FURNITURE: &str = "author|user|profile|poster|avatar|side|stat|meta|sig|sign|foot|footer|action|actions|button|buttons|\
+    const BOILERPLATE: &str = "author|user|profile|poster|avatar|side|stat|meta|sig|sign|foot|footer|action|actions|button|buttons|\
                              tool|tools|toolbar|menu|control|controls|nav|share|signature|rate|vote|votes|pager|badge|details|info|\
                              attribution|tip|tips|related|ad|ads|permalink|date|time|reactions|likes|member|joined";
     if tree.attribute(node, "itemprop").is_some_and(|name| matches!(name, "text" | "articleBody")) {
         return PostRole::Body;
     }
-    let (mut body, mut furniture, mut quote) = (false, false, false);
+    let (mut body, mut boilerplate, mut quote) = (false, false, false);
     for word in tree.words(node) {
         quote |= word.contains("quote") && !word.contains("blockquote");
-        furniture |= FURNITURE.split('|').any(|known| known == word)
+        boilerplate |= BOILERPLATE.split('|').any(|known| known == word)
             || word.contains("signature")
             || ["poster", "author", "user", "profile", "avatar"]
                 .iter()
@@ -377,8 +377,8 @@ pub(super) fn role(tree: &Tree, node: NodeId) -> PostRole {
     }
     if quote || tree.name(node) == "blockquote" && !body {
         PostRole::Quote
-    } else if furniture {
-        PostRole::Furniture
+    } else if boilerplate {
+        PostRole::Boilerplate
     } else if body {
         PostRole::Body
     } else {

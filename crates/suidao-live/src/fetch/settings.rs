@@ -187,10 +187,7 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
     let problem = |problem: String| SettingsError::Proxy { problem };
     let url = Url::parse(text.trim()).map_err(|error| problem(format!("is not a URL ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(problem(format!(
-            "has the scheme {}:, but only http and https proxies are supported",
-            url.scheme()
-        )));
+        return Err(problem(format!("has the scheme {}, not http or https", url.scheme())));
     }
     // As `shown` writes it.
     if url.username() == "***" {

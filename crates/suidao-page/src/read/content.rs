@@ -11,7 +11,7 @@ use super::form::ElementKind;
 use super::hint::ElementRole;
 use super::inserts::{is_photo_credit, is_promo};
 use super::markup::{BlockStats, ParsedHtml, TextStats};
-use super::phrases::{is_closing, is_dateline, is_furniture_heading, is_metadata_line, is_navigation, is_pagination};
+use super::phrases::{is_boilerplate_heading, is_closing, is_dateline, is_metadata_line, is_navigation, is_pagination};
 use super::teasers;
 use crate::model::Region;
 
@@ -40,7 +40,7 @@ enum Zone {
     Main,
     /// Metadata of an article, and boilerplate elsewhere.
     Label,
-    Furniture,
+    Boilerplate,
 }
 
 /// Sets the region of every block and link. `host`: the page's. `lists`: its URL is a listing's. Returns for each block
@@ -60,7 +60,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     let mut areas = areas_of(markup);
     // The text's container may be inside another mislabelled one.
     for _ in 0..MISNAMED {
-        let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Zone::Label | Zone::Furniture)).collect();
+        let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Zone::Label | Zone::Boilerplate)).collect();
         let Some(at) = mislabelled_container(markup, &inside) else { break };
         markup.elements[at].hint = ElementRole::None;
         areas = areas_of(markup);
@@ -79,7 +79,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
         let is_text = own.plain >= LONG && own.linked * 2 <= own.plain;
         let in_text = !listed[at] && context.linked < context.plain;
         let is_content = match areas[at] {
-            Zone::Label | Zone::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain && !bodiless,
+            Zone::Label | Zone::Boilerplate => own.plain >= VERY_LONG && own.linked * 5 <= own.plain && !bodiless,
             Zone::Main => is_text || !listed[at] && context.linked < context.plain * 3,
             Zone::Open if has_main => is_text,
             Zone::Open => is_text || in_text,
@@ -121,7 +121,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
     }
-    markup.settings.iter().map(|setting| areas[setting.element as usize] != Zone::Furniture).collect()
+    markup.settings.iter().map(|setting| areas[setting.element as usize] != Zone::Boilerplate).collect()
 }
 
 /// The zone of each element, from its role if its text confirms it. `bodiless`: the page has no text of its own, so
@@ -138,15 +138,15 @@ fn areas(markup: &ParsedHtml, amounts: &[TextStats], headed: &[bool], pictures: 
         let holds_page =
             amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total() || nearly_all;
         areas[at] = match (areas[parent], element.hint) {
-            (Zone::Furniture, _) => Zone::Furniture,
-            (_, ElementRole::Boilerplate) if !nearly_all || bodiless => Zone::Furniture,
-            (_, ElementRole::MaybeBoilerplate | ElementRole::Complementary) if !holds_page => Zone::Furniture,
+            (Zone::Boilerplate, _) => Zone::Boilerplate,
+            (_, ElementRole::Boilerplate) if !nearly_all || bodiless => Zone::Boilerplate,
+            (_, ElementRole::MaybeBoilerplate | ElementRole::Complementary) if !holds_page => Zone::Boilerplate,
             (Zone::Label, _) => Zone::Label,
             (_, ElementRole::Metadata) if !holds_page => Zone::Label,
             _ if pictures[at] && !holds_page => Zone::Label,
             // Below sentences it is the heading of a section.
-            (Zone::Open, ElementRole::Header) if !holds_page && (amount.links > 0 || at < prose) => Zone::Furniture,
-            _ if headed[at] && !holds_page => Zone::Furniture,
+            (Zone::Open, ElementRole::Header) if !holds_page && (amount.links > 0 || at < prose) => Zone::Boilerplate,
+            _ if headed[at] && !holds_page => Zone::Boilerplate,
             (_, ElementRole::Main | ElementRole::Body) => Zone::Main,
             (area, _) => area,
         };
@@ -317,7 +317,7 @@ fn headings(markup: &ParsedHtml, amounts: &[TextStats]) -> Vec<bool> {
         let text = markup.document.block_text(block);
         if is_pagination(text) {
             headed[setting.element as usize] |= amounts[setting.element as usize].total() < CONTEXT;
-        } else if is_furniture_heading(text) {
+        } else if is_boilerplate_heading(text) {
             let mut at = setting.element as usize;
             for _ in 0..3 {
                 if at != 0 && amounts[at].total() <= setting.amount.total() {

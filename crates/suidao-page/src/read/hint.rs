@@ -143,7 +143,7 @@ fn of_name(name: &str) -> ElementRole {
     if LAYOUT.iter().any(|state| name.starts_with(state)) {
         return ElementRole::None;
     }
-    let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
+    let (mut about_header, mut of_post, mut label, mut foot, mut boilerplate) = (false, false, false, false, false);
     let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
     let mut beside = false;
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
@@ -160,15 +160,15 @@ fn of_name(name: &str) -> ElementRole {
             "author" | "authors" => author = true,
             "profile" | "bio" | "info" | "box" | "card" => about = true,
             _ => {
-                furniture |= is_furniture(word);
+                boilerplate |= is_boilerplate(word);
                 beside |= ["sidebar", "aside", "side", "comment"].iter().any(|name| word.starts_with(name));
             }
         }
     }
     let turning = prev && next || of_post && (prev || next);
-    if furniture && beside || foot && !of_post {
+    if boilerplate && beside || foot && !of_post {
         ElementRole::Complementary
-    } else if furniture || name.contains("news-letter") || turning || author && about {
+    } else if boilerplate || name.contains("news-letter") || turning || author && about {
         ElementRole::MaybeBoilerplate
     } else if label || foot || author {
         ElementRole::Metadata
@@ -181,10 +181,10 @@ fn of_name(name: &str) -> ElementRole {
     }
 }
 
-fn is_furniture(word: &str) -> bool {
+fn is_boilerplate(word: &str) -> bool {
     static WORDS: LazyLock<FxHashSet<&str>> =
-        LazyLock::new(|| SectionWords::of(ROLES, "furniture").iter().copied().collect());
-    static PARTS: SectionWords = SectionWords::of(ROLES, "furniture parts");
+        LazyLock::new(|| SectionWords::of(ROLES, "boilerplate").iter().copied().collect());
+    static PARTS: SectionWords = SectionWords::of(ROLES, "boilerplate parts");
     WORDS.contains(word) || word.len() > 5 && PARTS.iter().any(|part| word.contains(part))
 }
 

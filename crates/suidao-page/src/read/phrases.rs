@@ -39,7 +39,7 @@ fn lowered(line: &str) -> Cow<'_, str> {
     }
 }
 
-static LABELS: SectionWords = SectionWords::of(LINES, "particulars");
+static LABELS: SectionWords = SectionWords::of(LINES, "metadata labels");
 static SENTENCE_LABELS: SectionWords = SectionWords::of(LINES, "sentences");
 
 /// Whether a block links to the previous and next page.
@@ -137,8 +137,8 @@ pub(super) fn is_dateline(line: &str) -> bool {
 }
 
 /// Whether a heading marks what follows as boilerplate.
-pub(super) fn is_furniture_heading(text: &str) -> bool {
-    static NAMES: SectionWords = SectionWords::of(LINES, "furniture");
+pub(super) fn is_boilerplate_heading(text: &str) -> bool {
+    static NAMES: SectionWords = SectionWords::of(LINES, "boilerplate");
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());
     NAMES.iter().any(|name| text.eq_ignore_ascii_case(name))
 }

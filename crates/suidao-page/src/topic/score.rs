@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn furniture_and_hidden_text_are_no_content() {
+    fn boilerplate_and_hidden_text_are_no_content() {
         let scores =
             topic().score(&document(&[(&["足球"], Region::Boilerplate), (&["!足球", "电影"], Region::Content)]));
         assert_eq!(scores.relevance, Relevance::ZERO);

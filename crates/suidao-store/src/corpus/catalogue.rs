@@ -20,7 +20,7 @@ pub struct CatalogueEntry {
     pub host: u32,
     pub title: u32,
     /// Hash of its title, author, language and canonical address.
-    pub particulars: u32,
+    pub metadata_hash: u32,
     /// Index into [`Catalogue::languages`].
     pub language: Option<u16>,
     /// When it was fetched; of a thread, its page fetched last.
@@ -230,13 +230,13 @@ fn entry(page: &PageProcessed, host: u32, language: Option<u16>, at: Millis, arc
     // A date in the future is dropped.
     let today = suidao_page::model::Day::at(at);
     let canonical = page.canonical.as_ref().map_or("", |url| url.as_str());
-    let particulars =
+    let metadata =
         [page.title.as_str(), page.author.as_deref().unwrap_or(""), page.language.as_deref().unwrap_or(""), canonical];
     CatalogueEntry {
         id: page.id,
         host,
         title: xxh3_64(page.title.as_bytes()) as u32,
-        particulars: xxh3_64(particulars.join("\0").as_bytes()) as u32,
+        metadata_hash: xxh3_64(metadata.join("\0").as_bytes()) as u32,
         language,
         at,
         relevance: page.relevance,

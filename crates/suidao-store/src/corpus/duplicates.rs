@@ -112,7 +112,7 @@ mod tests {
             id: UrlId(0),
             host: 0,
             title: u32::try_from(simhash & 0xff).unwrap(),
-            particulars: 0,
+            metadata_hash: 0,
             language: None,
             at: Millis(0),
             relevance: Relevance::new(relevance),

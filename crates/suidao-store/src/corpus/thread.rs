@@ -29,9 +29,9 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     for ThreadPage { page, posts, .. } in pages {
         // Equal posts on one page are separate posts.
         let before = kept.len();
-        let mut met = vec![false; before];
+        let mut matched = vec![false; before];
         for (number, post) in posts.into_iter().enumerate() {
-            let free = |at: &usize| *at < before && !met[*at];
+            let free = |at: &usize| *at < before && !matched[*at];
             let known = post.anchor.as_ref().and_then(|anchor| by_anchor.get(anchor)).copied();
             let by_number = || {
                 let at = *by_floor.get(&post.floor?)?;
@@ -49,8 +49,8 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
             by_floor.extend(post.floor.map(|floor| (floor, at)));
             match kept.get_mut(at) {
                 Some(known) => {
-                    if let Some(met) = met.get_mut(at) {
-                        *met = true;
+                    if let Some(matched) = matched.get_mut(at) {
+                        *matched = true;
                     }
                     if known.post.text != post.text {
                         by_text.entry(post.text.clone()).or_default().push(at);

@@ -85,7 +85,7 @@ mod tests {
     fn entry(chars: u32, published: Option<&str>, seconds: u64) -> CatalogueEntry {
         CatalogueEntry {
             title: 0,
-            particulars: 0,
+            metadata_hash: 0,
             id: UrlId(0),
             host: 0,
             language: None,

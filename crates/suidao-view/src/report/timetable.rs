@@ -180,7 +180,7 @@ mod tests {
     };
     use suidao_store::store::{CrawlDirectory, Meta, Record};
 
-    const WISH: TimetableOptions =
+    const OPTIONS: TimetableOptions =
         TimetableOptions { method: ScheduleMethod::Sqrt, per_day: None, horizon: Horizon::Periodic };
     const DAY: i64 = 86_400;
 
@@ -219,7 +219,7 @@ mod tests {
     fn a_plan_follows_from_the_log() {
         let temp = tempfile::tempdir().unwrap();
         let store = crawl(temp.path(), Some(map()));
-        let plan = timetable(&store, None, WISH).unwrap().unwrap();
+        let plan = timetable(&store, None, OPTIONS).unwrap().unwrap();
         assert_eq!((plan.per_day, plan.days, &*plan.offset), (16, 1, "+08:00"));
         let [busy, silent] = &plan.boards[..] else { panic!("{plan:?}") };
         assert_eq!((&*busy.name, &*busy.url), ("<站务>", "http://bbs.example.cn/1"));
@@ -228,14 +228,14 @@ mod tests {
         assert_eq!((busy.instants.len(), silent.instants.len()), (15, 1), "a silent board is looked at once a day");
         assert_eq!((&*silent.name, silent.mean_delay), ("http://bbs.example.cn/0", None));
         // A corrected file overrides the log.
-        let utc = timetable(&store, Some(ForumMap { offset: "+00:00".into(), ..map() }), WISH).unwrap().unwrap();
+        let utc = timetable(&store, Some(ForumMap { offset: "+00:00".into(), ..map() }), OPTIONS).unwrap().unwrap();
         assert!(utc.boards[0].instants.iter().all(|hour| (1.0..2.0).contains(hour)));
     }
 
     #[test]
     fn it_is_drawn() {
         let temp = tempfile::tempdir().unwrap();
-        let plan = timetable(&crawl(temp.path(), Some(map())), None, WISH).unwrap().unwrap();
+        let plan = timetable(&crawl(temp.path(), Some(map())), None, OPTIONS).unwrap().unwrap();
         let svg = plan.svg();
         assert!(svg.contains("&lt;站务&gt;"), "{svg}");
         assert_eq!((svg.matches("<svg").count(), svg.matches("class=\"line").count()), (1, 16), "{svg}");
@@ -246,7 +246,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let meta = Meta::new("forum", "x", "boards", Millis(0));
         let store = Store::resume(&CrawlDirectory::new(temp.path()), &meta).unwrap();
-        assert!(timetable(&store, None, WISH).unwrap().is_none());
+        assert!(timetable(&store, None, OPTIONS).unwrap().is_none());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::*;
 use suidao_page::model::PathState;
 
-fn entry(lane: u8, priority: f32) -> QueueEntry {
-    QueueEntry { queue: QueueId(lane), priority: Priority::new(priority), path: PathState::SEED }
+fn entry(queue_id: u8, priority: f32) -> QueueEntry {
+    QueueEntry { queue: QueueId(queue_id), priority: Priority::new(priority), path: PathState::SEED }
 }
 
 /// Takes everything; each host becomes ready again at once.
@@ -17,11 +17,11 @@ fn drain(frontier: &mut Frontier, from_turn: u64) -> Vec<u32> {
     taken
 }
 
-fn frontier(discipline: QueuePolicy, entries: &[(u32, u32, u8, f32)]) -> Frontier {
-    let mut frontier = Frontier::new(discipline, 7);
-    for &(host, id, lane, priority) in entries {
+fn frontier(policy: QueuePolicy, entries: &[(u32, u32, u8, f32)]) -> Frontier {
+    let mut frontier = Frontier::new(policy, 7);
+    for &(host, id, queue_id, priority) in entries {
         frontier.make_ready(HostId(host));
-        frontier.push(HostId(host), UrlId(id), entry(lane, priority));
+        frontier.push(HostId(host), UrlId(id), entry(queue_id, priority));
     }
     frontier
 }
@@ -84,7 +84,7 @@ fn the_lowest_lane_is_emptied_first() {
 fn the_stack_is_last_in_first_out_and_the_best_child_leaves_first() {
     let mut frontier = Frontier::new(QueuePolicy::Preempt, 7);
     frontier.make_ready(HostId(0));
-    let link = |id, lane, priority| (HostId(0), UrlId(id), entry(lane, priority));
+    let link = |id, queue_id, priority| (HostId(0), UrlId(id), entry(queue_id, priority));
     frontier.push_all(vec![link(0, 1, 0.2), link(1, 1, 0.8), link(2, 0, 1.0), link(3, 1, 0.8)]);
     frontier.push_all(vec![link(4, 1, 0.0)]);
     assert_eq!(drain(&mut frontier, 0), [4, 1, 3, 0, 2]);
@@ -101,11 +101,11 @@ fn interleave_gives_the_stack_one_turn_after_q() {
 #[test]
 fn weights_take_turns_with_chance() {
     let entries: Vec<(u32, u32, u8, f32)> = (0..11).map(|id| (id, id, u8::try_from(id).unwrap(), 0.0)).collect();
-    let discipline = QueuePolicy::WeightThenRandom { by_weight: 3, at_random: 1 };
-    let order = drain(&mut frontier(discipline, &entries), 0);
+    let policy = QueuePolicy::WeightThenRandom { by_weight: 3, at_random: 1 };
+    let order = drain(&mut frontier(policy, &entries), 0);
     assert_eq!(order[..3], [10, 9, 8]);
     assert_eq!(order.len(), 11);
-    assert_eq!(order, drain(&mut frontier(discipline, &entries), 0));
+    assert_eq!(order, drain(&mut frontier(policy, &entries), 0));
 }
 
 proptest::proptest! {

@@ -75,7 +75,7 @@ fn is_numbered(word: &str) -> bool {
 }
 
 /// Whether an anchor suggests a page of recommended sites.
-pub(super) fn says_friends(anchor: &str) -> bool {
+pub(super) fn names_blogroll(anchor: &str) -> bool {
     let anchor = anchor.trim();
     let length = anchor.chars().count();
     if length == 0 || length > 14 {
@@ -105,7 +105,9 @@ mod tests {
     #[test]
     fn links_to_recommended_sites_are_known_by_their_text() {
         assert!(
-            says_friends(" 友人帐 ") && says_friends("Friends") && !says_friends("我和朋友们一起去看了一场足球比赛")
+            names_blogroll(" 友人帐 ")
+                && names_blogroll("Friends")
+                && !names_blogroll("我和朋友们一起去看了一场足球比赛")
         );
     }
 }

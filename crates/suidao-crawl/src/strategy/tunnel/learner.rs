@@ -255,7 +255,7 @@ impl Learner {
             seed: false,
             source: false,
             gone: false,
-            called_blogroll: kind::says_friends(anchor),
+            called_blogroll: kind::names_blogroll(anchor),
             series,
             template: self.templates.of(form.template, Template::default),
             prior: LEAST,

@@ -174,7 +174,7 @@ pub(super) struct HostYield {
 }
 
 /// Prior number of discovered hosts, half of which have something relevant.
-const STRANGERS: f32 = 5.0;
+const HOSTS_PRIOR: f32 = 5.0;
 /// Documents in the first look at a host.
 const LOOK: u8 = 3;
 
@@ -198,7 +198,7 @@ impl DiscoveredHosts {
 
     /// 1 without evidence or if half of the hosts are valuable; lower if few are.
     pub fn promise(self) -> f32 {
-        (2.0 * (self.best + 0.5 * STRANGERS) / (self.count + STRANGERS)).min(1.0).powi(2)
+        (2.0 * (self.best + 0.5 * HOSTS_PRIOR) / (self.count + HOSTS_PRIOR)).min(1.0).powi(2)
     }
 }
 

@@ -50,12 +50,12 @@ impl Sites {
             None => ("text/html; charset=utf-8", self.html(resource, day).into_bytes()),
         };
         let changed = self.instant(self.changed(resource, day));
-        let marking = profile(host).marking;
-        let marks = Version { body: &body, number, changed, nonce }.marks(marking);
+        let policy = profile(host).policy;
+        let marks = Version { body: &body, number, changed, nonce }.marks(policy);
         let modified = marks.modified.map(|_| self.written(self.changed(resource, day), TimeFormat::Http));
         let sent = [("etag", marks.etag.clone()), ("last-modified", modified)];
         let sent: Vec<(&str, String)> = sent.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        if not_modified(&marks, marking, fields) {
+        if not_modified(&marks, policy, fields) {
             let mut answer = answer(url, 304, media, &sent, Bytes::new());
             // A 304 has no body to describe.
             answer.headers.retain(|(name, _)| !matches!(name.as_str(), "content-type" | "content-length"));

@@ -85,7 +85,7 @@ impl Sites {
         links.extend(others.map(|other| {
             link(self.url(other, "/").to_string(), TemplateBlock::Foot, WORDS.sites[other % WORDS.sites.len()])
         }));
-        self.sheet(host, WORDS.sites[host % WORDS.sites.len()], &[], links, self.furniture(host as u64, day))
+        self.sheet(host, WORDS.sites[host % WORDS.sites.len()], &[], links, self.boilerplate(host as u64, day))
     }
 
     fn listing(&self, section: usize, day: f64) -> String {
@@ -98,7 +98,7 @@ impl Sites {
         };
         let links = self.newest(section, day, self.spec.listed).map(entry).collect();
         let title = WORDS.topics[self.sections[section].topic].nouns[0];
-        self.sheet(host, title, &[], links, self.furniture(1 << 48 | section as u64, day))
+        self.sheet(host, title, &[], links, self.boilerplate(1 << 48 | section as u64, day))
     }
 
     fn article(&self, article: Article, day: f64) -> String {
@@ -116,13 +116,13 @@ impl Sites {
         let mut links: Vec<Anchor> = links.collect();
         let published = self.written(self.born(article), TimeFormat::Padded);
         links.push(Anchor { context: published, ..link("/".to_owned(), TemplateBlock::Top, "发布时间") });
-        let furniture = self.furniture(1 << 49 | self.id(article), day);
-        self.sheet(host, &self.title(article), &self.paragraphs(article, version), links, furniture)
+        let boilerplate = self.boilerplate(1 << 49 | self.id(article), day);
+        self.sheet(host, &self.title(article), &self.paragraphs(article, version), links, boilerplate)
     }
 
     /// The boilerplate of a page that has any, for the hour.
-    fn furniture(&self, page: u64, day: f64) -> Option<Vec<Anchor>> {
-        let mut own = Draw::new(self.seed, salt::FURNITURE, page);
+    fn boilerplate(&self, page: u64, day: f64) -> Option<Vec<Anchor>> {
+        let mut own = Draw::new(self.seed, salt::BOILERPLATE, page);
         if !own.chance(self.spec.furnished) {
             return None;
         }
@@ -149,13 +149,13 @@ impl Sites {
         title: &str,
         paragraphs: &[String],
         mut links: Vec<Anchor>,
-        furniture: Option<Vec<Anchor>>,
+        boilerplate: Option<Vec<Anchor>>,
     ) -> String {
         let sections = self.of_host(host).map(|section| {
             link(self.listing_path(section), TemplateBlock::Top, WORDS.topics[self.sections[section].topic].nouns[0])
         });
         links.extend(std::iter::once(link("/".to_owned(), TemplateBlock::Top, "首页")).chain(sections));
-        links.extend(furniture.into_iter().flatten());
+        links.extend(boilerplate.into_iter().flatten());
         let head = match super::sites::profile(host).feeds {
             Feeds::None => "",
             Feeds::Rss => "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/rss.xml\">\n",

@@ -14,7 +14,7 @@ pub(super) mod salt {
     pub const TITLE: u64 = 0x6367_7702;
     pub const TEXT: u64 = 0x6367_7703;
     pub const RELATED: u64 = 0x6367_7704;
-    pub const FURNITURE: u64 = 0x6367_7705;
+    pub const BOILERPLATE: u64 = 0x6367_7705;
 }
 
 /// Articles are numbered per section in separate ranges.

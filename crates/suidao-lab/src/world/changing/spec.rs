@@ -39,7 +39,7 @@ pub enum Feeds {
 pub struct HostProfile {
     pub name: &'static str,
     /// Its validators.
-    pub marking: ValidatorPolicy,
+    pub policy: ValidatorPolicy,
     /// Its sitemap, named in robots.txt; `None` for neither.
     pub sitemap: Option<Dating>,
     /// The sitemap is an index of two parts, the second gzipped.
@@ -52,40 +52,40 @@ pub struct HostProfile {
 pub(super) const MANNERS: [HostProfile; 6] = [
     HostProfile {
         name: "strong",
-        marking: ValidatorPolicy::Strong,
+        policy: ValidatorPolicy::Strong,
         sitemap: Some(Dating::Truthful),
         index: true,
         feeds: Feeds::Rss,
     },
     HostProfile {
         name: "weak",
-        marking: ValidatorPolicy::Weak,
+        policy: ValidatorPolicy::Weak,
         sitemap: Some(Dating::Now),
         index: false,
         feeds: Feeds::Atom,
     },
     HostProfile {
         name: "dated",
-        marking: ValidatorPolicy::Dated,
+        policy: ValidatorPolicy::Dated,
         sitemap: Some(Dating::Missing),
         index: false,
         feeds: Feeds::Rss,
     },
     HostProfile {
         name: "bare",
-        marking: ValidatorPolicy::NoValidators,
+        policy: ValidatorPolicy::NoValidators,
         sitemap: None,
         index: false,
         feeds: Feeds::None,
     },
     HostProfile {
         name: "restless",
-        marking: ValidatorPolicy::UnstableEtag,
+        policy: ValidatorPolicy::UnstableEtag,
         sitemap: Some(Dating::Truthful),
         index: false,
         feeds: Feeds::Atom,
     },
-    HostProfile { name: "liar", marking: ValidatorPolicy::Always304, sitemap: None, index: false, feeds: Feeds::None },
+    HostProfile { name: "liar", policy: ValidatorPolicy::Always304, sitemap: None, index: false, feeds: Feeds::None },
 ];
 
 /// The parameters of a [`super::ChangingWeb`]. Equal specs and seeds give the same web, byte for byte. Requires at

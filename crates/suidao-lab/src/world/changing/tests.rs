@@ -44,7 +44,7 @@ fn one_seed_gives_one_web() {
     assert_eq!(one.articles(40.0), same.articles(40.0));
     assert_ne!(one.articles(40.0), other.articles(40.0));
     for url in one.listings().iter().chain(&one.seeds()) {
-        if one.profile(url).unwrap().marking != ValidatorPolicy::UnstableEtag {
+        if one.profile(url).unwrap().policy != ValidatorPolicy::UnstableEtag {
             assert_eq!(get(&one, url, 12.3), get(&same, url, 12.3));
         }
     }
@@ -67,7 +67,7 @@ fn a_main_text_changes_with_its_version_and_with_nothing_else() {
             furnished += usize::from(versions[0] == versions[1] && bodies[0] != bodies[1]);
         }
     }
-    assert!(changed > 50 && furnished > 50, "{changed} changes, {furnished} of furniture alone");
+    assert!(changed > 50 && furnished > 50, "{changed} changes, {furnished} of boilerplate alone");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn hosts_answer_conditions_in_their_manner() {
             answer.status
         });
         // Immediately, a day later with other boilerplate, and a day later with another text.
-        let want = match profile.marking {
+        let want = match profile.policy {
             ValidatorPolicy::Strong => [304, 200, 200],
             ValidatorPolicy::Weak | ValidatorPolicy::Dated => [304, 304, 200],
             ValidatorPolicy::NoValidators | ValidatorPolicy::UnstableEtag => [200, 200, 200],

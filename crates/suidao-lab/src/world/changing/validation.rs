@@ -22,10 +22,10 @@ pub(super) struct Version<'a> {
 }
 
 impl Version<'_> {
-    pub fn marks(&self, marking: ValidatorPolicy) -> Marks {
+    pub fn marks(&self, policy: ValidatorPolicy) -> Marks {
         let body = xxhash_rust::xxh3::xxh3_64(self.body);
         let modified = Some(self.changed);
-        match marking {
+        match policy {
             ValidatorPolicy::Strong => Marks { etag: Some(format!("\"{body:016x}\"")), modified },
             ValidatorPolicy::Weak => {
                 let version = self.number.map_or(format!("{body:016x}"), |number| number.to_string());
@@ -42,10 +42,10 @@ impl Version<'_> {
 }
 
 /// Whether a request with these fields is answered with 304.
-pub(super) fn not_modified(marks: &Marks, marking: ValidatorPolicy, fields: &[(String, String)]) -> bool {
+pub(super) fn not_modified(marks: &Marks, policy: ValidatorPolicy, fields: &[(String, String)]) -> bool {
     let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.trim());
     let (tags, since) = (field("if-none-match"), field("if-modified-since"));
-    if marking == ValidatorPolicy::Always304 {
+    if policy == ValidatorPolicy::Always304 {
         return tags.is_some() || since.is_some();
     }
     // If both are sent, the first decides (13.1.3).

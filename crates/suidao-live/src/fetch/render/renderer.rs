@@ -20,7 +20,7 @@ use suidao_page::model::Fetched;
 const TRIES: u32 = 3;
 
 /// How often, and at which interval in milliseconds, deleting the profile of an ended browser is tried.
-const LAST_LOOKS: u32 = 50;
+const LAST_CHECKS: u32 = 50;
 const LAST_LOOK: Duration = Duration::from_millis(100);
 
 /// Renders pages. Clones share one browser.
@@ -133,7 +133,7 @@ impl Renderer {
             finish(running.chrome).await;
         }
         // Child processes end after the browser, and may write until then.
-        for _ in 0..LAST_LOOKS {
+        for _ in 0..LAST_CHECKS {
             match std::fs::remove_dir_all(&self.0.profiles) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => tokio::time::sleep(LAST_LOOK).await,
                 _ => return,

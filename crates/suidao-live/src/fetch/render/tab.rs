@@ -28,7 +28,7 @@ const PROMPT: Duration = Duration::from_secs(10);
 const COPY: Duration = Duration::from_secs(5);
 
 /// Header fields that no longer apply to the answer, or would make the browser do more than display it.
-static NOT_TOLD: SectionWords = SectionWords::of(LISTS, "hidden fields");
+static HIDDEN_FIELDS: SectionWords = SectionWords::of(LISTS, "hidden fields");
 
 const SNAPSHOT: &str = include_str!("snapshot.js");
 const UNPLUG: &str = include_str!("unplug.js");
@@ -278,7 +278,7 @@ impl Visit<'_> {
         }
         // The browser would wait for an answer that it rejects.
         let visible = |value: &str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-        let fields = fields.iter().filter(|(name, value)| !NOT_TOLD.contains(&name.as_str()) && visible(value));
+        let fields = fields.iter().filter(|(name, value)| !HIDDEN_FIELDS.contains(&name.as_str()) && visible(value));
         let fields: Vec<Value> = fields.map(|(name, value)| json!({ "name": name, "value": value })).collect();
         let answer =
             json!({ "requestId": id, "responseCode": status, "responseHeaders": fields, "body": BASE64.encode(body) });

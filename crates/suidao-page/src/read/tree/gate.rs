@@ -94,7 +94,7 @@ impl<'a> Gate<'a> {
         let name = &tag.name;
         if *name == local_name!("a") {
             tag.attrs.truncate(LINK);
-        } else if LOOKS.contains(name) && starts && !tag.attrs.is_empty() {
+        } else if FORMATTING.contains(name) && starts && !tag.attrs.is_empty() {
             let seen = Tag { attrs: Vec::from_iter(font_attribute(tag)), ..bare(name.clone()) };
             self.builder.sink.expect(seen.name.clone(), std::mem::replace(tag, seen));
         } else if let Some(at) = BORDER.iter().position(|known| name == known) {
@@ -120,7 +120,7 @@ fn bare(name: LocalName) -> Tag {
 }
 
 /// Formatting elements, which html5ever reopens in later blocks if they are not closed.
-static LOOKS: [LocalName; 13] = [
+static FORMATTING: [LocalName; 13] = [
     local_name!("b"),
     local_name!("big"),
     local_name!("code"),
