@@ -34,7 +34,7 @@ enum Piece<'a> {
     Skipped(Vec<u64>),
     Ended(Vec<(UrlId, EndedTunnel)>),
     /// Heads of the hosts per queue, and pushes to stacks.
-    Heads(Cow<'a, Vec<Heads>>, u32),
+    Heads(Cow<'a, [Heads]>, u32),
     /// Queues of some thousand hosts.
     Queues(Cow<'a, [HostQueues]>),
     Forums(Vec<(Cow<'a, str>, Cow<'a, ForumSite>)>),
