@@ -4,9 +4,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod control_characters;
 mod dependencies;
+mod foreign_directories;
 mod markup;
 mod network;
 mod render;
-mod strangers;
-mod terminal;
