@@ -42,7 +42,7 @@ pub use frontier::Frontier;
 pub use goals::{Exhaustion, StopConditions, bytes};
 pub use machine::Crawl;
 pub use outcome::{FetchOutcome, ResponseMeta, outcome};
-pub use overview::{HostCounts, HostView, LaneView, Overview, Unreached, WaitReasons};
+pub use overview::{HostCounts, HostView, Overview, QueueView, Unreached, WaitReasons};
 pub use politeness::Politeness;
 pub use refresh::{PlannedVisit, Refresh};
 pub use rules::{Robot, Ruling, product};

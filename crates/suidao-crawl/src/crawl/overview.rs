@@ -21,7 +21,7 @@ pub struct Overview {
     /// Failing hosts, the most consecutive failures first.
     pub failing: Vec<HostView>,
     /// Heads of each queue.
-    pub lanes: Vec<LaneView>,
+    pub queues: Vec<QueueView>,
     /// Excluded URLs by their first reason, including those queued later; the most frequent first.
     pub refusals: Vec<(SkipReason, u64)>,
 }
@@ -75,7 +75,7 @@ pub struct Unreached {
 
 /// One queue of the frontier.
 #[derive(Clone, Debug)]
-pub struct LaneView {
+pub struct QueueView {
     pub queue_id: QueueId,
     /// Best URLs, in the order in which they would leave if every host were ready.
     pub heads: Vec<(CrawlUrl, QueueEntry)>,
@@ -129,7 +129,7 @@ impl State {
             hosts,
             largest,
             failing,
-            lanes: self.lanes(most),
+            queues: self.queues(most),
             refusals,
         }
     }
@@ -172,14 +172,14 @@ impl State {
         unreached
     }
 
-    fn lanes(&self, most: usize) -> Vec<LaneView> {
+    fn queues(&self, most: usize) -> Vec<QueueView> {
         let waits = |id: UrlId, key: EntryKey| self.urls.get(id).is_current(key);
-        let lanes = self.frontier.heads(most, waits).into_iter();
-        let lanes = lanes.map(|(lane, ids)| LaneView {
-            queue_id: lane,
+        let queues = self.frontier.heads(most, waits).into_iter();
+        let queues = queues.map(|(queue, ids)| QueueView {
+            queue_id: queue,
             heads: ids.into_iter().map(|id| (self.urls.url(id), self.urls.get(id).entry())).collect(),
         });
-        lanes.filter(|lane| !lane.heads.is_empty()).collect()
+        queues.filter(|queue| !queue.heads.is_empty()).collect()
     }
 }
 

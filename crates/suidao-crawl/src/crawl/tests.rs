@@ -926,7 +926,7 @@ fn a_simulation_lists_requests_in_order() {
     assert!(matches!(result[0].turn, SimulatedStep::Page(_, entry) if entry.path.depth == 2), "{:?}", result[0]);
     let mut crawl = restored();
     let overview = crawl.overview(Millis(5_000), 5);
-    let heads: Vec<&str> = overview.lanes.iter().flat_map(|lane| &lane.heads).map(|(url, _)| url.as_str()).collect();
+    let heads: Vec<&str> = overview.queues.iter().flat_map(|queue| &queue.heads).map(|(url, _)| url.as_str()).collect();
     assert_eq!(heads, urls, "the heads are what leaves first");
     assert_eq!(overview.largest[0].name.as_ref(), "s.cn");
     assert_eq!((overview.largest[0].pages, overview.hosts.ready), (3, 1));

@@ -19,7 +19,7 @@ pub(super) struct UrlRecord {
     depth: u16,
     hops: u16,
     k: u8,
-    lane: u8,
+    queue: u8,
     pub state: LinkState,
     /// Why a link to it was dropped, if none was followed since; counted once.
     pub dropped: Option<SkipReason>,
@@ -44,7 +44,7 @@ impl UrlRecord {
     pub fn entry(&self) -> QueueEntry {
         let k = if self.k == UNBOUNDED { TunnelBudget::Unbounded } else { TunnelBudget::Left(self.k) };
         QueueEntry {
-            queue: QueueId(self.lane),
+            queue: QueueId(self.queue),
             priority: Priority::new(self.priority),
             path: PathState { depth: self.depth, hops: self.hops, k, inherited: Relevance::new(self.inherited) },
         }
@@ -56,7 +56,7 @@ impl UrlRecord {
     }
 
     pub fn set_entry(&mut self, entry: QueueEntry) {
-        self.lane = entry.queue.0;
+        self.queue = entry.queue.0;
         self.priority = entry.priority.get();
         self.depth = entry.path.depth;
         self.hops = entry.path.hops;
@@ -148,7 +148,7 @@ impl Urls {
             depth: 0,
             hops: 0,
             k: 0,
-            lane: 0,
+            queue: 0,
             state: LinkState::Dropped,
             dropped: None,
             parked: false,

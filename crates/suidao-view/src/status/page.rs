@@ -55,7 +55,7 @@ fn form(typed: &str) -> Value {
 }
 
 fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
-    let Overview { progress, hosts, in_flight, lanes, refusals, goals, largest, failing, .. } = &snapshot.overview;
+    let Overview { progress, hosts, in_flight, queues, refusals, goals, largest, failing, .. } = &snapshot.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = snapshot.at.since(since) as f64 / 1000.0;
     let now = progress.pages.saturating_sub(tally.before.pages);
@@ -98,7 +98,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
         figures,
         at => date(snapshot.at),
         shown => moment(snapshot.at),
-        lanes => lanes.iter().map(|queue| {
+        queues => queues.iter().map(|queue| {
             let heads = queue.heads.iter().map(|(url, position)| queued(url, *position));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
@@ -162,7 +162,7 @@ fn clock(at: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use suidao_crawl::crawl::LaneView;
+    use suidao_crawl::crawl::QueueView;
     use suidao_page::model::{Failure, FailureKind, PathState, Priority, QueueId, SkipReason};
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         tally.failures.push_front(RecentFailure { at: Millis(5), url: url.clone(), failure, again: true });
         tally.failed.insert("<i>".to_owned(), 1);
         let overview = Overview {
-            lanes: vec![LaneView { queue_id: QueueId(0), heads: vec![(url, place)] }],
+            queues: vec![QueueView { queue_id: QueueId(0), heads: vec![(url, place)] }],
             refusals: vec![(SkipReason::Robots, 3)],
             ..Overview::default()
         };
