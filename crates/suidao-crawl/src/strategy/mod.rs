@@ -1,8 +1,8 @@
 //! Strategies: the score of each link of a page.
 //!
-//! A strategy is a pure function from a [`PageVisit`] to one [`LinkDecision`] per link. The frontier orders the links,
-//! and politeness decides when to fetch. A path's state is in the `PathState` that its links inherit. A strategy that
-//! learns also folds events, and has no other memory.
+//! A strategy is a pure function from a [`PageVisit`] to one [`LinkDecision`](suidao_page::model::LinkDecision) per
+//! link. The frontier orders the links, and politeness decides when to fetch. A path's state is in the `PathState` that
+//! its links inherit. A strategy that learns also folds events, and has no other memory.
 
 mod best_first;
 mod boards;
