@@ -30,19 +30,19 @@ fn main() {
     learning();
     println!("plan of a round of a tenth of the pages:");
     for pages in sizes() {
-        let [free, stored] = [None, Some(50)].map(|cap| timed(|| planned(pages, pages as usize / 10, cap)));
-        println!("  {pages:>9} pages: {} ms; at most 50 of each of {HOSTS} hosts {} ms", millis(free), millis(stored));
+        let [free, capped] = [None, Some(50)].map(|cap| timed(|| planned(pages, pages as usize / 10, cap)));
+        println!("  {pages:>9} pages: {} ms; at most 50 of each of {HOSTS} hosts {} ms", millis(free), millis(capped));
     }
     println!("visit of an endless refresh:");
     for pages in sizes() {
         let most = at_once(pages as usize);
-        let [free, stored] = [None, Some(50)].map(|cap| timed(|| planned(pages, most, cap)));
+        let [free, capped] = [None, Some(50)].map(|cap| timed(|| planned(pages, most, cap)));
         let share = |seconds: f64| format!("{:.0}", seconds * 1e6 / most as f64);
         println!(
             "  {pages:>9} pages, {most} at once: {} us a visit, longest plan {} ms; at most 50 a host and day {} us",
             share(free),
             millis(free),
-            share(stored)
+            share(capped)
         );
     }
 }

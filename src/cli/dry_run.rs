@@ -134,10 +134,10 @@ fn describe(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, de
             (format!("{url}  (to see how the host answers for a missing page)"), json!({ "soft_404_probe": url }))
         }
         SimulatedStep::Robots => (format!("{url}  (robots.txt comes first)"), json!({ "robots": url })),
-        SimulatedStep::Page(id, position) => {
+        SimulatedStep::Page(id, entry) => {
             let found = from(*id);
-            let text = format!("{url}  ({}; {found})", in_words(*position, detailed));
-            (text, json!({ "page": url, "queued_as": position, "origin": found }))
+            let text = format!("{url}  ({}; {found})", in_words(*entry, detailed));
+            (text, json!({ "page": url, "queued_as": entry, "origin": found }))
         }
         SimulatedStep::Refused(_, reason) => {
             let why = reason.why();
@@ -148,11 +148,11 @@ fn describe(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, de
     (format!("{rank:>4} {:>7.1} s  {text}", *after as f64 / 1_000.0), value)
 }
 
-fn in_words(position: QueueEntry, detailed: bool) -> String {
-    let queue = match position.path.k {
+fn in_words(entry: QueueEntry, detailed: bool) -> String {
+    let queue = match entry.path.k {
         _ if !detailed => String::new(),
-        TunnelBudget::Unbounded => format!("queue {}, k ∞, ", position.queue.0),
-        TunnelBudget::Left(left) => format!("queue {}, k {left}, ", position.queue.0),
+        TunnelBudget::Unbounded => format!("queue {}, k ∞, ", entry.queue.0),
+        TunnelBudget::Left(left) => format!("queue {}, k {left}, ", entry.queue.0),
     };
-    format!("priority {:.3}, {queue}depth {}", position.priority.get(), position.path.depth)
+    format!("priority {:.3}, {queue}depth {}", entry.priority.get(), entry.path.depth)
 }

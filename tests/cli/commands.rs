@@ -323,11 +323,11 @@ fn the_demo_prints_its_table() {
 #[test]
 fn a_practice_forum_serves_the_threads_that_it_writes_down() {
     let dir = tempfile::tempdir().unwrap();
-    let position = dir.path().join("bbs");
+    let directory = dir.path().join("bbs");
     let mut command = suidao();
     command.args([
         "practice",
-        text(&position),
+        text(&directory),
         "--forum",
         "vbulletin",
         "--threads",
@@ -338,11 +338,11 @@ fn a_practice_forum_serves_the_threads_that_it_writes_down() {
         "0",
     ]);
     let mut running = Running::start(command);
-    assert!(running.until(|| running_in(&position)), "{}", running.said("err"));
-    let threads = std::fs::read_to_string(position.join("threads.txt")).unwrap();
+    assert!(running.until(|| running_in(&directory)), "{}", running.said("err"));
+    let threads = std::fs::read_to_string(directory.join("threads.txt")).unwrap();
     assert!(threads.lines().count() > 20, "{threads}");
-    let boards = std::fs::read_to_string(position.join("boards.txt")).unwrap();
-    let origin = std::fs::read_to_string(position.join("seeds.txt")).unwrap();
+    let boards = std::fs::read_to_string(directory.join("boards.txt")).unwrap();
+    let origin = std::fs::read_to_string(directory.join("seeds.txt")).unwrap();
     for url in threads.lines().take(3).chain(boards.lines().take(3)).chain([origin.trim()]) {
         let url = CrawlUrl::parse(url).unwrap();
         let mut stream = std::net::TcpStream::connect(url.authority()).unwrap();
@@ -357,21 +357,21 @@ fn a_practice_forum_serves_the_threads_that_it_writes_down() {
     running.signal("INT");
     assert_eq!(running.end().code(), 0);
     let mut alone = suidao();
-    alone.args(["practice", text(&position), "--speed", "3"]);
+    alone.args(["practice", text(&directory), "--speed", "3"]);
     assert!(run(alone).expect(2).err.contains("--forum"));
 }
 
 #[test]
 fn a_practice_web_changes_as_fast_as_it_is_asked_to() {
     let dir = tempfile::tempdir().unwrap();
-    let position = dir.path().join("news");
+    let directory = dir.path().join("news");
     let port = unused_port();
     let mut command = suidao();
-    command.args(["practice", text(&position), "--changing", "--day", "1", "--port", &port.to_string()]);
+    command.args(["practice", text(&directory), "--changing", "--day", "1", "--port", &port.to_string()]);
     let mut running = Running::start(command);
-    assert!(running.until(|| running_in(&position)), "{}", running.said("err"));
-    let seeds = std::fs::read_to_string(position.join("seeds.txt")).unwrap();
-    assert!(seeds.lines().count() > 3 && position.join("listings.txt").exists());
+    assert!(running.until(|| running_in(&directory)), "{}", running.said("err"));
+    let seeds = std::fs::read_to_string(directory.join("seeds.txt")).unwrap();
+    assert!(seeds.lines().count() > 3 && directory.join("listings.txt").exists());
     let home = CrawlUrl::parse(seeds.lines().next().unwrap()).unwrap();
     let get = || {
         let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -387,7 +387,7 @@ fn a_practice_web_changes_as_fast_as_it_is_asked_to() {
     running.signal("INT");
     assert_eq!(running.end().code(), 0);
     let mut alone = suidao();
-    alone.args(["practice", text(&position), "--day", "3"]);
+    alone.args(["practice", text(&directory), "--day", "3"]);
     assert!(run(alone).expect(2).err.contains("--changing"));
 }
 
@@ -406,8 +406,8 @@ fn a_practice_can_be_ended_from_its_first_file_on() {
 }
 
 /// Whether `practice` has written its last file.
-fn running_in(position: &Path) -> bool {
-    position.join("queries.txt").exists()
+fn running_in(directory: &Path) -> bool {
+    directory.join("queries.txt").exists()
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
         shown["moved_to"] = json!(aside);
         outln!("{}", serde_json::to_string_pretty(&shown)?);
     } else {
-        let position = args.directory.display();
+        let name = args.directory.display();
         let verify::CrawlCheck { batches, pages, files, damage, .. } = &checked;
         let advice = match (damage, &aside) {
             (None, _) => "intact".to_owned(),
@@ -56,7 +56,7 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
             outln!("damaged: {damage}");
         }
         outln!(
-            "{position}: {} in {}, {}: {advice}.",
+            "{name}: {} in {}, {}: {advice}.",
             count(*pages as usize, "page", "pages"),
             count(*batches as usize, "batch", "batches"),
             count(*files, "WARC file", "WARC files")

@@ -46,7 +46,7 @@ pub(super) struct Forums {
     pub(super) exploration: Exploration<()>,
 }
 
-/// How the exploration of a forum ended.
+/// State of the exploration of a forum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Exploration<T> {
     #[default]

@@ -112,7 +112,7 @@ impl QueueHead {
 }
 
 impl EntryKey {
-    /// Whether the entry is current for a URL queued at `queued`.
+    /// Whether it is current for a URL with this queue entry.
     pub fn is_of(self, queued: QueueEntry) -> bool {
         self.queue_id == queued.queue && self.rank.is_none_or(|own| own == rank(queued.priority))
     }
@@ -181,7 +181,7 @@ impl Frontier {
         }
     }
 
-    /// Queues again, at `queued`, a URL that was taken and not fetched.
+    /// Queues a URL again that was taken and not fetched.
     pub fn requeue_in_flight(&mut self, host: HostId, id: UrlId, queued: QueueEntry) {
         let entry = self.entry(id, queued);
         self.insert(host, queued.queue, entry);

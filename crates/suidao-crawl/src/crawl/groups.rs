@@ -91,7 +91,7 @@ pub(super) struct RateLimitGroups {
     limits: Limits,
 }
 
-/// Of a group; none without limits.
+/// Limits of groups by their kind; none if requests are not spaced.
 #[derive(Clone, Copy, Default)]
 struct Limits {
     domain: Option<RateLimit>,

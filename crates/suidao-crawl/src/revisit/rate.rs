@@ -80,15 +80,15 @@ impl ChangeObservations {
         let prior = prior.max(1.0 / DAY);
         let unchanged = f64::from(self.unchanged) / DAY;
         let changed = f64::from(self.changed) / DAY;
-        let stored = || self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        let sum: f64 = stored().map(|(bucket, &count)| f64::from(count) * middle(bucket)).sum();
+        let filled = || self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let sum: f64 = filled().map(|(bucket, &count)| f64::from(count) * middle(bucket)).sum();
         // Bucket middles deviate from the intervals; scale them to the exact sum.
         let scale = if sum > 0.0 { changed / sum } else { 1.0 };
         // Excess of the left side, times the rate, and its slope over the logarithm of the rate.
         let sides = |rate: f64| {
             let known = rate * prior / (1.0 + rate * prior);
             let start = (HALF - TWO * known - rate * unchanged, -TWO * known * (1.0 - known) - rate * unchanged);
-            stored().fold(start, |(excess, slope), (bucket, &count)| {
+            filled().fold(start, |(excess, slope), (bucket, &count)| {
                 let changes = rate * middle(bucket) * scale;
                 let grown = changes.exp_m1();
                 let term = f64::from(count) * if grown.is_finite() { changes / grown } else { 0.0 };

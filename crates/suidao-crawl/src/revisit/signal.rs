@@ -79,7 +79,7 @@ mod tests {
 
     /// Share of pages fresh from day 20 to day 100, if a share `signalled` of all changes has a signal and there are `lies`
     /// false signals per page and day. `heed`: whether signals are used, as far as they are trusted.
-    fn freshness(result: f64, lies: f64, heed: bool) -> f64 {
+    fn freshness(signalled: f64, lies: f64, heed: bool) -> f64 {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
@@ -98,7 +98,7 @@ mod tests {
                 let at = 3 * u64::from(step * PAGES + page);
                 let changed = Draw::at(at).unit() < -(-rate(page) * STEP).exp_m1();
                 let signal =
-                    if changed { Draw::at(at + 1).unit() < result } else { Draw::at(at + 2).unit() < lies * STEP };
+                    if changed { Draw::at(at + 1).unit() < signalled } else { Draw::at(at + 2).unit() < lies * STEP };
                 let (signals, same) = &mut pages[page as usize];
                 *same &= !changed;
                 *signals += u32::from(signal);
@@ -121,11 +121,11 @@ mod tests {
     #[test]
     fn signals_help_and_lies_do_no_harm() {
         let deaf = freshness(0.0, 0.0, false);
-        for (result, lies, least) in
+        for (signalled, lies, least) in
             [(1.0, 0.0, 1.12), (0.5, 0.05, 1.02), (0.5, 0.2, 0.97), (0.0, 0.2, 0.97), (0.0, 1.0, 0.98)]
         {
-            let heeding = freshness(result, lies, true);
-            assert!(heeding > least * deaf, "{result} signalled, {lies} false a day: {heeding}, without {deaf}");
+            let heeding = freshness(signalled, lies, true);
+            assert!(heeding > least * deaf, "{signalled} signalled, {lies} false a day: {heeding}, without {deaf}");
         }
     }
 }

@@ -95,9 +95,9 @@ impl Output {
     ) -> Result<T, StoreError> {
         let wrong = |path: &Path, kind: ErrorKind| Err(WriteError::Out(kind.into()).at(path));
         if self.path == Path::new("-") {
-            let position = Path::new("standard output");
+            let target = Path::new("standard output");
             if self.shard_size.is_some() {
-                return wrong(position, ErrorKind::NotADirectory);
+                return wrong(target, ErrorKind::NotADirectory);
             }
             let stdout = stdout();
             // Programs get the pages unchanged, people see hidden characters.
@@ -105,7 +105,7 @@ impl Output {
             let mut out = BufWriter::new(out);
             let done =
                 content(OutputFiles::one("-", &mut out, None)).and_then(|done| Ok(out.flush().map(|()| done)?));
-            return done.map_err(|error| error.at(position));
+            return done.map_err(|error| error.at(target));
         }
         let beside = companion.map(|ending| format!("{stem}{ending}"));
         if self.shard_size.is_some() {
@@ -325,8 +325,8 @@ mod tests {
             (0..100).try_for_each(|n| Ok(rows.add(format!("row {n:012}\n").as_bytes())?))
         };
         output.rows("jsonl", write).unwrap();
-        let position = if shard_size.is_some() { output.path.clone() } else { root.path().to_owned() };
-        let mut files: Vec<PathBuf> = std::fs::read_dir(position).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let folder = if shard_size.is_some() { output.path.clone() } else { root.path().to_owned() };
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         let read = |path: PathBuf| {
             let bytes = std::fs::read(&path).unwrap();

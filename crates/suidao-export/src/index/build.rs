@@ -69,16 +69,15 @@ pub fn build(
     }
     let fail = || IndexError::io(path, "write the index");
     let beside = PartDirectory::beside(path).map_err(fail())?;
-    let position = beside.path().join("index");
-    fs::create_dir(&position).map_err(fail())?;
-    let streamed =
-        write(store, catalogue, selection, &position, progress).map_err(|error| error.of(&position, path))?;
+    let staging = beside.path().join("index");
+    fs::create_dir(&staging).map_err(fail())?;
+    let streamed = write(store, catalogue, selection, &staging, progress).map_err(|error| error.of(&staging, path))?;
     // Readers of the previous one keep its files until they close them.
     let previous = beside.path().join("former");
     if path.exists() {
         fs::rename(path, &previous).map_err(fail())?;
     }
-    if let Err(error) = fs::rename(&position, path) {
+    if let Err(error) = fs::rename(&staging, path) {
         if previous.exists() {
             fs::rename(&previous, path).map_err(fail())?;
         }
@@ -91,12 +90,12 @@ fn write(
     store: &Store,
     catalogue: &Catalogue,
     selection: &Selection,
-    position: &Path,
+    staging: &Path,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
-    let engine = IndexError::engine(position);
+    let engine = IndexError::engine(staging);
     let (schema, fields) = schema();
-    let index = tantivy::Index::create_in_dir(position, schema).map_err(&engine)?;
+    let index = tantivy::Index::create_in_dir(staging, schema).map_err(&engine)?;
     index.tokenizers().register(TOKENIZER, analyzer());
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
@@ -112,7 +111,7 @@ fn write(
         progress();
         Ok(())
     });
-    let streamed = streamed.map_err(IndexError::write(position))?;
+    let streamed = streamed.map_err(IndexError::write(staging))?;
     let meta = store.meta();
     let origin = IndexSource {
         format: FORMAT,
@@ -125,7 +124,7 @@ fn write(
         pages: streamed.pages,
         whole: catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64 == streamed.pages,
     };
-    let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(position)(error.into()))?;
+    let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(staging)(error.into()))?;
     let mut commit = writer.prepare_commit().map_err(&engine)?;
     commit.set_payload(&payload);
     commit.commit().map_err(&engine)?;

@@ -55,10 +55,10 @@ impl IndexError {
     }
 
     /// The same error with the path that users know, if it happened at a temporary one.
-    fn of(self, position: &Path, known: &Path) -> Self {
+    fn of(self, staging: &Path, known: &Path) -> Self {
         match self {
             Self::Engine { source, .. } => Self::Engine { path: known.to_owned(), source },
-            Self::Store(StoreError::Io { path, doing, source }) if path == position => {
+            Self::Store(StoreError::Io { path, doing, source }) if path == staging => {
                 StoreError::Io { path: known.to_owned(), doing, source }.into()
             }
             other => other,

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_truth_93_times_in_100_at_least() {
-        let mut stored = [0; 3];
+        let mut covered = [0; 3];
         let rounds = 400;
         for seed in 0..rounds {
             let pages = crawl(3000, &mut Draw::new(seed, 0, 0));
@@ -199,18 +199,18 @@ mod tests {
             let labels: Vec<_> = strata.draw(&asked, 150).into_iter().map(|position| pages[position]).collect();
             let result = estimate(&strata, &labels);
             let (precision, relevant, recall) = truth(&pages);
-            for (stored, (figure, truth)) in stored.iter_mut().zip([
+            for (covered, (figure, truth)) in covered.iter_mut().zip([
                 (result.precision, precision),
                 (result.relevant, relevant),
                 (result.recall, recall),
             ]) {
                 let figure = figure.unwrap();
                 assert!(figure.low <= figure.value && figure.value <= figure.high, "{figure:?}");
-                *stored += usize::from(figure.low <= truth && truth <= figure.high);
+                *covered += usize::from(figure.low <= truth && truth <= figure.high);
             }
         }
-        for stored in stored {
-            assert!(stored >= 372, "{stored} of {rounds}");
+        for covered in covered {
+            assert!(covered >= 372, "{covered} of {rounds}");
         }
     }
 

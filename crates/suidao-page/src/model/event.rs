@@ -211,12 +211,12 @@ impl PageProcessed {
     }
 
     /// The event of a page that was read, without its links.
-    pub fn of(id: UrlId, status: u16, position: QueueEntry, relevant: bool, page: Page) -> Self {
+    pub fn of(id: UrlId, status: u16, entry: QueueEntry, relevant: bool, page: Page) -> Self {
         Self {
             id,
             status,
             bytes: page.bytes,
-            queued_as: position,
+            queued_as: entry,
             relevance: page.relevance,
             relevant,
             title: page.title,

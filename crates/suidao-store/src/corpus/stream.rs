@@ -102,7 +102,7 @@ impl SelectedDocument<'_> {
         let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
         let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
         let text = if parts.text { text } else { String::new() };
-        let PageProcessed { queued_as: position, .. } = *self.page;
+        let PageProcessed { queued_as: entry, .. } = *self.page;
         let named =
             |position: u32| self.catalogue.entries.get(position as usize).and_then(|entry| self.names.url(entry.id));
         Ok(CorpusDocument {
@@ -127,13 +127,13 @@ impl SelectedDocument<'_> {
             relevant: self.entry.is_relevant(),
             terms: self.page.terms.clone(),
             anchor: self.names.anchor(self.page.id).to_owned(),
-            scores: QueueScores { priority: position.priority.get(), queue: position.queue.0 },
-            k: match position.path.k {
+            scores: QueueScores { priority: entry.priority.get(), queue: entry.queue.0 },
+            k: match entry.path.k {
                 TunnelBudget::Left(k) => Some(k),
                 TunnelBudget::Unbounded => None,
             },
-            hops: position.path.hops,
-            depth: position.path.depth,
+            hops: entry.path.hops,
+            depth: entry.path.depth,
             found_on: self.names.found_on(self.page.id).and_then(|from| self.names.url(from)).cloned(),
             digest: self.page.digest,
             simhash: format!("{:016x}", self.page.sketch.simhash),

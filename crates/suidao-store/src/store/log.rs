@@ -219,12 +219,12 @@ impl Store {
         Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Copy(copy) })
     }
 
-    pub(super) fn copy_to(&self, position: &Path, batches: u64) -> Result<(), StoreError> {
-        let (db, _) = engine(position, position)?;
+    pub(super) fn copy_to(&self, directory: &Path, batches: u64) -> Result<(), StoreError> {
+        let (db, _) = engine(directory, directory)?;
         let rows = self.db.range(..batches.to_be_bytes());
         let copied = rows.map(|row| row.and_then(|(key, value)| db.insert(key, value)).map(drop));
         let written = copied.collect::<sled::Result<()>>().and_then(|()| db.flush());
-        written.map(drop).map_err(|error| engine_error(position, "write a log", error))
+        written.map(drop).map_err(|error| engine_error(directory, "write a log", error))
     }
 
     /// Whether the directory cannot be written, so that the log is a copy.
@@ -443,8 +443,8 @@ fn number(log: &Path, key: &[u8]) -> Result<u64, StoreError> {
 }
 
 /// Opens the engine in a directory and returns the number of the next batch. `log` is the path for messages.
-fn engine(position: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
-    let config = sled::Config::new().path(position).cache_capacity(Store::CACHE).flush_every_ms(None);
+fn engine(directory: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
+    let config = sled::Config::new().path(directory).cache_capacity(Store::CACHE).flush_every_ms(None);
     let db = open_patiently(&config).map_err(|error| engine_error(log, "open the log", error))?;
     let last = db.last().map_err(|error| engine_error(log, "read the log", error))?;
     let next = match last {

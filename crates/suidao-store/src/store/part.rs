@@ -135,19 +135,19 @@ mod tests {
             names.sort();
             names
         };
-        let position = root.path().join("index");
+        let target = root.path().join("index");
         // As a kill leaves it.
         fs::create_dir_all(root.path().join(".suidao-index-abandn.part/index")).unwrap();
         fs::write(root.path().join(".suidao-index-abandf.part"), "x").unwrap();
         // The part of another target, and a file that only looks like one.
         let others = [".suidao-other-abcdef.part", ".suidao-index-note.txt"];
         others.iter().for_each(|name| fs::write(root.path().join(name), "x").unwrap());
-        let first = PartDirectory::beside(&position).unwrap();
+        let first = PartDirectory::beside(&target).unwrap();
         assert_eq!(names().len(), 3, "{:?}", names());
-        let second = PartDirectory::beside(&position).unwrap();
-        let file = file_beside(&position).unwrap();
+        let second = PartDirectory::beside(&target).unwrap();
+        let file = file_beside(&target).unwrap();
         assert_eq!(names().len(), 5, "those under way stay: {:?}", names());
-        first.rename(&position).unwrap();
+        first.rename(&target).unwrap();
         drop((second, file));
         assert_eq!(names(), [".suidao-index-note.txt", ".suidao-other-abcdef.part", "index"]);
     }

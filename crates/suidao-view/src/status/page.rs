@@ -99,7 +99,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
         at => date(snapshot.at),
         shown => moment(snapshot.at),
         queues => queues.iter().map(|queue| {
-            let heads = queue.heads.iter().map(|(url, position)| queued(url, *position));
+            let heads = queue.heads.iter().map(|(url, entry)| queued(url, *entry));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
@@ -129,12 +129,12 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
     Some(context! { summary, plot => html(plot) })
 }
 
-fn queued(url: &CrawlUrl, position: QueueEntry) -> Value {
-    let k = match position.path.k {
+fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
+    let k = match entry.path.k {
         TunnelBudget::Unbounded => "∞".to_owned(),
         TunnelBudget::Left(left) => left.to_string(),
     };
-    context! { url => url.as_str(), score => position.priority.get(), k, depth => position.path.depth }
+    context! { url => url.as_str(), score => entry.priority.get(), k, depth => entry.path.depth }
 }
 
 fn recent(page: &RecentPage) -> Value {
