@@ -10,7 +10,7 @@ pub use suidao_lab::{eval, experiments, recorded, world};
 pub use suidao_live::{config, fetch, live};
 pub use suidao_page::{draw, model, read, text, topic, visible};
 pub use suidao_store::{corpus, store};
-pub use suidao_view::{html, listen, plot, report, serve, status};
+pub use suidao_view::{html, link_graph, listen, plot, report, serve, status};
 
 #[cfg(test)]
 mod fuzz;

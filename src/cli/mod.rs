@@ -16,6 +16,7 @@ mod evaluate;
 mod export;
 mod filter;
 mod forum;
+mod graph;
 mod index;
 mod inputs;
 mod journal;
@@ -92,6 +93,8 @@ enum Verb {
     Evaluate(evaluate::EvaluateArgs),
     /// Write an HTML report about a crawl
     Report(report::ReportArgs),
+    /// Show the link graph of a crawl: islands of relevant pages, tunnels and gates
+    Graph(graph::GraphArgs),
     /// Serve a local search page for a crawl
     Serve(serve::ServeArgs),
     /// Label a sample of pages to measure the crawl's precision and recall
@@ -149,6 +152,7 @@ pub fn main() -> ExitCode {
         Verb::Search(args) => search::run(&args, cli.verbosity),
         Verb::Evaluate(args) => evaluate::run(&args, cli.verbosity),
         Verb::Report(args) => report::run(&args, cli.verbosity),
+        Verb::Graph(args) => graph::run(&args, cli.verbosity),
         Verb::Serve(args) => serve::run(&args, cli.verbosity),
         Verb::Label(args) => label::run(&args, cli.verbosity),
         Verb::Compare(args) => compare::run(&args, cli.verbosity),

@@ -203,6 +203,10 @@ pub fn longs(values: impl Iterator<Item = i64>) -> Leaf {
     required(Values::Long(values.collect()))
 }
 
+pub fn optional_longs(values: impl Iterator<Item = Option<i64>>) -> Leaf {
+    optional(values, Values::Long)
+}
+
 fn ints(values: impl Iterator<Item = i32>) -> Leaf {
     required(Values::Int(values.collect()))
 }

@@ -1,28 +1,22 @@
 //! The link graph of the selected pages, as GraphML and two Parquet tables: `ml.graphml`, `ml.nodes.parquet`,
 //! `ml.edges.parquet`.
 //!
-//! Links come from parsing the pages again: the log has no anchors, and regions only of links that changed something. A
-//! link to a URL that redirects to a page, or to its other scheme, is a link to the page. An edge stands for all links
-//! from a page to another; links to the page itself are dropped.
-//!
-//! Memory: a number and the fingerprint of a URL for each page and redirect, and
-//! [`UrlNames`].
+//! Nodes are the selected pages, with figures of the graph of the whole crawl: island and component, number of islands
+//! that every path to leads through the page, PageRank (1 on average) and HITS. An edge stands for all links from a page
+//! to another; links to the page itself are dropped.
 
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
-
 use super::Export;
-use super::columns::{Leaf, flags, floats, longs, message, region, texts};
+use super::columns::{Leaf, flags, floats, longs, message, optional_longs, region, texts};
+use super::links::{PageLink, PageNodes};
 use super::parquet::{ParquetTable, of_parquet};
-use suidao_page::model::{CrawlUrl, Event, Region, UrlId};
-use suidao_store::corpus::document::OutLink;
-use suidao_store::corpus::{CorpusDocument, PageRole, Parts, Streamed, UrlNames};
+use suidao_graph::{Gates, Hits, Islands, LinkGraph, hits, page_rank};
+use suidao_page::model::CrawlUrl;
+use suidao_store::corpus::{CorpusDocument, Parts, Streamed};
+use suidao_store::store::StoreError;
 use suidao_store::store::directory::{WriteError, write_whole};
-use suidao_store::store::{Store, StoreError};
-
-const HOPS: usize = 20;
 
 const ROWS: usize = 1 << 16;
 
@@ -36,18 +30,16 @@ pub fn tables_of(path: &Path) -> [PathBuf; 2] {
 /// Writes the graph: GraphML to `path`, the tables next to it.
 pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
     let [nodes, edges] = tables_of(path);
-    let pages = Pages::read(export)?;
+    let pages = PageNodes::read(export.store, export.catalogue)?;
     // All are complete before one gets its final name.
     write_whole(&nodes, |nodes| {
         Ok(write_whole(&edges, |edges| {
             Ok(write_whole(path, |out| {
-                let mut graph = Graph::begin(out, nodes, edges, export, &pages)?;
+                let mut graph = GraphFiles::begin(out, nodes, edges, export, &pages)?;
+                let figures = graph.edges(export)?;
                 let streamed = export.each(
-                    |chosen| {
-                        let page = chosen.document(Parts { links: true, ..Parts::default() })?;
-                        Ok((pages.edges(&page), page))
-                    },
-                    |(edges, page)| graph.add(page, edges),
+                    |chosen| Ok((pages.node_of(chosen.number), chosen.document(Parts::default())?)),
+                    |(node, page)| graph.node(node, page, &figures),
                 )?;
                 graph.finish()?;
                 Ok(streamed)
@@ -56,105 +48,53 @@ pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
     })
 }
 
-/// The selected pages by the URLs that lead to them.
-struct Pages {
-    nodes: FxHashMap<u64, u32>,
-    /// The crawl's number of each node's URL.
-    ids: Vec<UrlId>,
-    names: UrlNames,
+/// Figures of each page in the graph of the whole crawl.
+struct NodeFigures {
+    islands: Islands,
+    /// Number of islands that every path to leads through the page.
+    gate: Vec<u32>,
+    authority: Vec<f64>,
+    hits: Hits,
 }
 
-/// All links of one page to another, described by the one nearest to the content, the first of equals.
+impl NodeFigures {
+    fn of(graph: &LinkGraph) -> Self {
+        let islands = Islands::find(graph);
+        let gate = Gates::find(graph, &islands).islands_behind();
+        Self { islands, gate, authority: page_rank(graph), hits: hits(graph) }
+    }
+}
+
+/// A row of the nodes.
+struct Node {
+    number: u32,
+    page: CorpusDocument,
+    island: Option<u32>,
+    component: Option<u32>,
+    gate: u32,
+    authority: f32,
+    hub: f32,
+    hits: f32,
+}
+
+/// A row of the edges.
 struct Edge {
-    target: u32,
-    anchor: String,
-    region: Region,
-    links: i64,
+    /// Source and target, as numbered in the files.
+    numbers: [u32; 2],
+    /// The same as nodes of the whole graph.
+    nodes: [u32; 2],
+    link: PageLink,
 }
 
-impl Pages {
-    fn read(export: &Export) -> Result<Self, StoreError> {
-        let names = UrlNames::read(export.store, export.catalogue)?;
-        let redirects = redirects(export.store)?;
-        let chosen = export.catalogue.entries.iter().zip(&export.selection.chosen).filter(|(_, chosen)| **chosen);
-        let ids: Vec<UrlId> = chosen.map(|(entry, _)| entry.id).collect();
-        let mut numbers: FxHashMap<UrlId, u32> = ids.iter().copied().zip(0..).collect();
-        // A link to a further page of a thread leads to the thread.
-        for entry in &export.catalogue.entries {
-            let PageRole::Further(thread) = entry.part else { continue };
-            if let Some(&number) = numbers.get(&export.catalogue.entries[thread as usize].id) {
-                numbers.insert(entry.id, number);
-            }
-        }
-        let mut nodes = FxHashMap::default();
-        for (mut id, url) in names.iter() {
-            for _ in 0..HOPS {
-                if let Some(&number) = numbers.get(&id) {
-                    nodes.insert(url.fingerprint(), number);
-                    break;
-                }
-                let Some(&next) = redirects.get(&id) else { break };
-                id = next;
-            }
-        }
-        Ok(Self { nodes, ids, names })
-    }
-
-    fn node(&self, url: &CrawlUrl) -> Option<u32> {
-        let find = |url: &CrawlUrl| self.nodes.get(&url.fingerprint()).copied();
-        find(url).or_else(|| find(&url.under(!url.is_https())?))
-    }
-
-    fn url(&self, node: u32) -> &str {
-        self.ids.get(node as usize).and_then(|id| self.names.url(*id)).map_or("", CrawlUrl::as_str)
-    }
-
-    /// The edges of a page, in order of its links.
-    fn edges(&self, page: &CorpusDocument) -> Vec<Edge> {
-        let own = self.node(&page.url);
-        let mut positions: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut edges: Vec<Edge> = Vec::new();
-        for OutLink { url, anchor, region, .. } in &page.links {
-            let Some(target) = self.node(url).filter(|target| Some(*target) != own) else { continue };
-            let position = *positions.entry(target).or_insert_with(|| {
-                edges.push(Edge { target, anchor: anchor.clone(), region: *region, links: 0 });
-                edges.len() - 1
-            });
-            let edge = &mut edges[position];
-            edge.links += 1;
-            // A link with text comes before one without, in any region.
-            let worth = |anchor: &str, region: Region| (anchor.is_empty(), region as u8);
-            if worth(anchor, *region) < worth(&edge.anchor, edge.region) {
-                (edge.anchor, edge.region) = (anchor.clone(), *region);
-            }
-        }
-        edges
-    }
-}
-
-/// Targets of redirected URLs, and of URLs taken under the other scheme.
-fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
-    let mut redirects = FxHashMap::default();
-    for record in store.batches() {
-        for event in record?.batch.events {
-            if let Event::Redirected { id, link: Some(link), .. } | Event::SchemeRewritten { id, link: Some(link) } =
-                event
-            {
-                redirects.insert(id, link.to);
-            }
-        }
-    }
-    Ok(redirects)
-}
-
-struct Graph<'a> {
+struct GraphFiles<'a> {
     out: &'a mut (dyn Write + Send),
-    nodes: Group<'a, (u32, CorpusDocument)>,
-    edges: Group<'a, (u32, Edge)>,
+    nodes: Group<'a, Node>,
+    edges: Group<'a, Edge>,
     /// GraphML edges come after all nodes, so they wait in an unnamed file.
     waiting: BufWriter<std::fs::File>,
-    pages: &'a Pages,
-    next: u32,
+    pages: &'a PageNodes,
+    /// For each node of the whole graph its number in the files, if it is selected.
+    numbers: Vec<Option<u32>>,
 }
 
 const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -164,61 +104,111 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <key id="title" for="node" attr.name="title" attr.type="string"/>
 <key id="relevance" for="node" attr.name="relevance" attr.type="double"/>
 <key id="relevant" for="node" attr.name="relevant" attr.type="boolean"/>
+<key id="island" for="node" attr.name="island" attr.type="int"/>
+<key id="component" for="node" attr.name="component" attr.type="int"/>
+<key id="gate" for="node" attr.name="gate" attr.type="int"/>
+<key id="authority" for="node" attr.name="authority" attr.type="double"/>
+<key id="hub" for="node" attr.name="hub" attr.type="double"/>
+<key id="hits" for="node" attr.name="hits" attr.type="double"/>
 <key id="anchor" for="edge" attr.name="anchor" attr.type="string"/>
 <key id="region" for="edge" attr.name="region" attr.type="string"/>
 <key id="links" for="edge" attr.name="links" attr.type="int"/>
 <graph edgedefault="directed">
 "#;
 
-impl<'a> Graph<'a> {
+impl<'a> GraphFiles<'a> {
     fn begin(
         out: &'a mut (dyn Write + Send),
         nodes: &'a mut (dyn Write + Send),
         edges: &'a mut (dyn Write + Send),
         export: &Export,
-        pages: &'a Pages,
+        pages: &'a PageNodes,
     ) -> Result<Self, WriteError> {
         out.write_all(HEAD.as_bytes())?;
         let meta = export.store.meta();
         let table = |out: &'a mut (dyn Write + Send), columns| {
             ParquetTable::begin(Box::new(out), &message(columns).map_err(of_parquet)?, meta)
         };
+        let mut selected = 0..;
+        let number = |entry: &u32| if export.selection.chosen[*entry as usize] { selected.next() } else { None };
+        let numbers = pages.entries.iter().map(number).collect();
         Ok(Self {
             out,
             nodes: Group { table: table(nodes, NODES)?, columns: node_columns, pages, rows: Vec::new() },
             edges: Group { table: table(edges, EDGES)?, columns: edge_columns, pages, rows: Vec::new() },
             waiting: BufWriter::new(tempfile::tempfile()?),
             pages,
-            next: 0,
+            numbers,
         })
     }
 
-    fn add(&mut self, mut page: CorpusDocument, edges: Vec<Edge>) -> Result<(), WriteError> {
-        let number = self.next;
-        self.next += 1;
-        debug_assert_eq!(self.pages.url(number), page.url.as_str());
-        writeln!(
-            self.out,
-            r#"<node id="n{number}"><data key="url">{}</data><data key="host">{}</data><data key="title">{}</data><data key="relevance">{}</data><data key="relevant">{}</data></node>"#,
-            escaped(page.url.as_str()),
-            escaped(&page.host),
-            escaped(&page.title),
-            page.relevance.get(),
-            page.relevant
+    /// Writes the links between selected pages, and returns the figures of all pages.
+    fn edges(&mut self, export: &Export) -> Result<NodeFigures, WriteError> {
+        let pages = self.pages;
+        let mut all = Vec::new();
+        pages.each(
+            export.store,
+            export.catalogue,
+            &|| {},
+            |_| true,
+            |node, links| {
+                all.extend(links.iter().map(|link| (node, link.target)));
+                let Some(source) = self.numbers[node as usize] else { return Ok(()) };
+                for link in links {
+                    let Some(target) = self.numbers[link.target as usize] else { continue };
+                    self.edge(Edge { numbers: [source, target], nodes: [node, link.target], link })?;
+                }
+                Ok(())
+            },
         )?;
-        for edge in edges {
-            writeln!(
-                self.waiting,
-                r#"<edge source="n{number}" target="n{}"><data key="anchor">{}</data><data key="region">{}</data><data key="links">{}</data></edge>"#,
-                edge.target,
-                escaped(&edge.anchor),
-                region(edge.region),
-                edge.links
-            )?;
-            self.edges.add((number, edge))?;
+        Ok(NodeFigures::of(&pages.graph(export.catalogue, all)))
+    }
+
+    fn edge(&mut self, edge: Edge) -> Result<(), WriteError> {
+        writeln!(
+            self.waiting,
+            r#"<edge source="n{}" target="n{}"><data key="anchor">{}</data><data key="region">{}</data><data key="links">{}</data></edge>"#,
+            edge.numbers[0],
+            edge.numbers[1],
+            escaped(&edge.link.anchor),
+            region(edge.link.region),
+            edge.link.links
+        )?;
+        self.edges.add(edge)
+    }
+
+    fn node(&mut self, at: usize, page: CorpusDocument, figures: &NodeFigures) -> Result<(), WriteError> {
+        let number = self.numbers[at].expect("the page is selected");
+        let count = figures.authority.len() as f64;
+        let node = Node {
+            number,
+            island: figures.islands.of_page[at],
+            component: figures.islands.component[at],
+            gate: figures.gate[at],
+            authority: (figures.authority[at] * count) as f32,
+            hub: (figures.hits.hubs[at] * count) as f32,
+            hits: (figures.hits.authorities[at] * count) as f32,
+            page,
+        };
+        write!(
+            self.out,
+            r#"<node id="n{number}"><data key="url">{}</data><data key="host">{}</data><data key="title">{}</data><data key="relevance">{}</data><data key="relevant">{}</data>"#,
+            escaped(node.page.url.as_str()),
+            escaped(&node.page.host),
+            escaped(&node.page.title),
+            node.page.relevance.get(),
+            node.page.relevant
+        )?;
+        for (key, value) in [("island", node.island), ("component", node.component), ("gate", Some(node.gate))] {
+            if let Some(value) = value {
+                write!(self.out, r#"<data key="{key}">{value}</data>"#)?;
+            }
         }
-        page.links.clear();
-        self.nodes.add((number, page))
+        for (key, value) in [("authority", node.authority), ("hub", node.hub), ("hits", node.hits)] {
+            write!(self.out, r#"<data key="{key}">{value}</data>"#)?;
+        }
+        writeln!(self.out, "</node>")?;
+        self.nodes.add(node)
     }
 
     fn finish(self) -> Result<(), WriteError> {
@@ -232,13 +222,13 @@ impl<'a> Graph<'a> {
 }
 
 /// Converts rows to columns.
-type Columns<T> = fn(&[T], &Pages) -> Vec<Leaf>;
+type Columns<T> = fn(&[T], &PageNodes) -> Vec<Leaf>;
 
 /// A table being written, and the rows of its next row group.
 struct Group<'a, T> {
     table: ParquetTable<'a>,
     columns: Columns<T>,
-    pages: &'a Pages,
+    pages: &'a PageNodes,
     rows: Vec<T>,
 }
 
@@ -262,18 +252,25 @@ impl<T> Group<'_, T> {
 
 const NODES: &str = "REQUIRED INT64 node; REQUIRED BYTE_ARRAY id (STRING); REQUIRED BYTE_ARRAY url (STRING); \
      REQUIRED BYTE_ARRAY host (STRING); REQUIRED BYTE_ARRAY title (STRING); REQUIRED FLOAT relevance; \
-     REQUIRED BOOLEAN relevant;";
+     REQUIRED BOOLEAN relevant; OPTIONAL INT64 island; OPTIONAL INT64 component; REQUIRED INT64 gate; \
+     REQUIRED FLOAT authority; REQUIRED FLOAT hub; REQUIRED FLOAT hits;";
 
-fn node_columns(rows: &[(u32, CorpusDocument)], _: &Pages) -> Vec<Leaf> {
-    let pages = || rows.iter().map(|(_, page)| page);
+fn node_columns(rows: &[Node], _: &PageNodes) -> Vec<Leaf> {
+    let pages = || rows.iter().map(|node| &node.page);
     vec![
-        longs(rows.iter().map(|(number, _)| i64::from(*number))),
+        longs(rows.iter().map(|node| i64::from(node.number))),
         texts(pages().map(|page| &page.id)),
         texts(pages().map(|page| page.url.as_str())),
         texts(pages().map(|page| &page.host)),
         texts(pages().map(|page| &page.title)),
         floats(pages().map(|page| page.relevance.get())),
         flags(pages().map(|page| page.relevant)),
+        optional_longs(rows.iter().map(|node| node.island.map(i64::from))),
+        optional_longs(rows.iter().map(|node| node.component.map(i64::from))),
+        longs(rows.iter().map(|node| i64::from(node.gate))),
+        floats(rows.iter().map(|node| node.authority)),
+        floats(rows.iter().map(|node| node.hub)),
+        floats(rows.iter().map(|node| node.hits)),
     ]
 }
 
@@ -281,16 +278,16 @@ const EDGES: &str = "REQUIRED INT64 source; REQUIRED INT64 target; REQUIRED BYTE
      REQUIRED BYTE_ARRAY target_url (STRING); REQUIRED BYTE_ARRAY anchor (STRING); \
      REQUIRED BYTE_ARRAY region (STRING); REQUIRED INT64 links;";
 
-fn edge_columns(rows: &[(u32, Edge)], pages: &Pages) -> Vec<Leaf> {
-    let edges = || rows.iter().map(|(_, edge)| edge);
+fn edge_columns(rows: &[Edge], pages: &PageNodes) -> Vec<Leaf> {
+    let url = |node: u32| pages.url(node).map_or("", CrawlUrl::as_str);
     vec![
-        longs(rows.iter().map(|(source, _)| i64::from(*source))),
-        longs(edges().map(|edge| i64::from(edge.target))),
-        texts(rows.iter().map(|(source, _)| pages.url(*source))),
-        texts(edges().map(|edge| pages.url(edge.target))),
-        texts(edges().map(|edge| &edge.anchor)),
-        texts(edges().map(|edge| region(edge.region))),
-        longs(edges().map(|edge| edge.links)),
+        longs(rows.iter().map(|edge| i64::from(edge.numbers[0]))),
+        longs(rows.iter().map(|edge| i64::from(edge.numbers[1]))),
+        texts(rows.iter().map(|edge| url(edge.nodes[0]))),
+        texts(rows.iter().map(|edge| url(edge.nodes[1]))),
+        texts(rows.iter().map(|edge| &edge.link.anchor)),
+        texts(rows.iter().map(|edge| region(edge.link.region))),
+        longs(rows.iter().map(|edge| i64::from(edge.link.links))),
     ]
 }
 
@@ -327,7 +324,7 @@ mod tests {
             root.path(),
             &[
                 ("http://a.cn/", first),
-                ("http://a.cn/1", "<title>NBA</title><p>篮球 比赛 <a href=/><img></a></p>"),
+                ("http://a.cn/1", "<title>NBA</title><p>篮球 比赛 昨天 晚上 在 北京 举行 <a href=/><img></a></p>"),
                 ("http://b.cn/", "<p>足球 <a href=http://a.cn/off>off</a></p>"),
                 ("http://a.cn/off", "<p><a href=http://b.cn/>b</a> the weather is fine today, said the man"),
             ],
@@ -352,6 +349,12 @@ mod tests {
             xml.contains("<edge source=\"n0\" target=\"n2\">") && xml.contains("<edge source=\"n1\" target=\"n0\">")
         );
         assert!(!xml.contains('\u{1}'));
+        let node = xml.lines().find(|line| line.contains(r#"id="n1""#)).unwrap();
+        let figures = "<data key=\"island\">0</data><data key=\"component\">0</data><data key=\"gate\">0</data>";
+        assert!(
+            node.contains(figures) && node.contains("key=\"authority\"") && node.contains("key=\"hits\""),
+            "{node}"
+        );
         let rows = |name: &str| -> usize {
             let file = std::fs::File::open(root.path().join(name)).unwrap();
             SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows() as usize

@@ -6,6 +6,7 @@ pub mod engines;
 pub mod export_state;
 pub mod graph;
 pub mod jsonl;
+pub mod links;
 mod output;
 pub mod parquet;
 pub mod text;

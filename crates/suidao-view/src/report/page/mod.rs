@@ -8,6 +8,8 @@ use super::facts::{Bin, HarvestPoint, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
 use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
 
+pub const STYLE: &str = include_str!("page.css");
+
 /// Tunnel lengths with a bar of their own; longer ones share the last.
 const LENGTHS: usize = 20;
 
@@ -31,7 +33,7 @@ pub fn page(facts: &ReportFacts) -> String {
         ..Value::from(Serde(facts)),
     };
     let body = fill(include_str!("report.html"), context);
-    html::page(&title, "en", &[plot::STYLE, include_str!("page.css")], &body)
+    html::page(&title, "en", &[plot::STYLE, STYLE], &body)
 }
 
 /// Why the crawl stopped, as a sentence; an unknown name as it is.

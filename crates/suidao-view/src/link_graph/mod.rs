@@ -1,0 +1,14 @@
+//! What the link graph of a crawl tells: islands of relevant pages, the gates and tunnels that lead to them, the pages
+//! with the most authority, and how hosts are connected.
+//!
+//! [`gather()`] reads the graph and derives the facts; they print as text, and [`page()`] makes an HTML page of them.
+
+mod drawing;
+mod facts;
+mod gather;
+mod page;
+mod text;
+
+pub use facts::{Connection, GraphFacts, GraphHost, IslandFacts, LinkedPage, Path, TunnelShare};
+pub use gather::gather;
+pub use page::{STYLE, page, section};

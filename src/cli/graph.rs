@@ -1,0 +1,82 @@
+//! `suidao graph`: islands, gates, tunnels and authorities in the link graph of a crawl.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use suidao::corpus::Catalogue;
+use suidao::html::count;
+use suidao::link_graph::{GraphFacts, gather, page};
+use suidao::model::number;
+use suidao::store::directory::write_whole;
+use suidao::store::{CrawlDirectory, Store};
+
+use super::export::progress;
+use super::{Exit, Verbosity};
+
+/// Show the link graph of a crawl: islands of relevant pages, and the tunnels and gates that lead to them.
+#[derive(Args)]
+#[command(after_help = "Example: suidao graph ml -o ml-graph.html")]
+pub struct GraphArgs {
+    /// Crawl directory
+    pub directory: PathBuf,
+    /// Write an HTML page with paths and a drawing of the hosts
+    #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Write the gates of islands as a seeds file for another crawl: pages that every path to an island crosses
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub gates_as_seeds: Option<PathBuf>,
+}
+
+pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
+    let store = Store::open(&CrawlDirectory::new(&args.directory))?;
+    let catalogue = Catalogue::read(&store)?;
+    if catalogue.entries.is_empty() {
+        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
+    }
+    let bar = progress(catalogue.entries.len() as u64, verbosity);
+    let facts = gather(&store, &catalogue, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let facts = facts?;
+    if args.json {
+        outln!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&facts)?))?);
+    } else {
+        outln!("{facts}");
+    }
+    if let Some(path) = &args.output {
+        write_whole(path, |out| Ok(out.write_all(page(&facts).as_bytes())?))?;
+        note(verbosity, &format!("Wrote {}", path.display()));
+    }
+    if let Some(path) = &args.gates_as_seeds {
+        let (seeds, gates) = seeds(&facts);
+        write_whole(path, |out| Ok(out.write_all(seeds.as_bytes())?))?;
+        note(verbosity, &format!("Wrote {} ({})", path.display(), count(gates, "gate", "gates")));
+    }
+    Ok(Exit::Done)
+}
+
+/// A seeds file of the gates of each island, the one next to it first, and their number.
+fn seeds(facts: &GraphFacts) -> (String, usize) {
+    let mut seeds = format!("# Gates of the crawl for {}: pages that every path to an island crosses\n", facts.topic);
+    let mut written = Vec::new();
+    for island in &facts.largest {
+        let new: Vec<_> = island.gates.iter().rev().filter(|gate| !written.contains(&&gate.url)).collect();
+        if let Some(hosts) = (!new.is_empty()).then(|| island.largest_hosts.join(", ")) {
+            seeds += &format!("# island {}: {} relevant pages on {hosts}\n", island.number, island.relevant);
+        }
+        for gate in new {
+            seeds += &format!("{}\n", gate.url);
+            written.push(&gate.url);
+        }
+    }
+    (seeds, written.len())
+}
+
+fn note(verbosity: Verbosity, text: &str) {
+    if !verbosity.quiet {
+        errln!("{text}");
+    }
+}
