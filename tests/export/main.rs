@@ -5,6 +5,7 @@
 mod support;
 
 mod formats;
+mod graph;
 mod push;
 mod report;
 mod serve;
