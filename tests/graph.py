@@ -38,7 +38,7 @@ for node, authority in value("authority").items():
 # Islands: pages on topic joined by links that the pages of a host do not share.
 pages_of = collections.Counter(host.values())
 linking = collections.Counter((host[source], target) for source, target in graph.edges)
-shared = lambda source, target: linking[host[source], target] >= max(3, pages_of[host[source]] // 3 + 1)
+shared = lambda source, target: linking[host[source], target] >= max(5, pages_of[host[source]] // 2 + 1)
 joined = networkx.DiGraph()
 joined.add_nodes_from(node for node in nodes if island[node] is not None)
 joined.add_edges_from(

@@ -1,7 +1,7 @@
 //! Islands: pages on topic that are joined by links among them.
 //!
-//! Links that the pages of a host share (menus, blogrolls) join nothing: [`SHARED`] of its pages have them whatever their
-//! subject. The core of an island is its largest strongly connected component: pages that lead to one another.
+//! Links that the pages of a host share (menus, blogrolls) join nothing, because pages have them regardless of their subject:
+//! those of more than half of its pages. From a quarter to two thirds the islands of recorded webs are the same. The core of an island is its largest strongly connected component: pages that lead to one another.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,8 @@ use petgraph::visit::{GraphBase, IntoNeighbors, IntoNeighborsDirected, IntoNodeI
 
 use super::graph::{LinkGraph, PageTopic};
 
-/// A link is shared if more than one in so many pages of a host have it, and at least [`LEAST`].
-const SHARED: usize = 3;
-const LEAST: usize = 3;
+/// Least number of pages that share a link.
+const SHARED: usize = 5;
 
 /// An island.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +98,7 @@ fn shared_links(graph: &LinkGraph) -> HashSet<(u32, u32)> {
         hosts.extend(graph.sources(target).iter().map(|&source| graph.page(source).host));
         hosts.sort_unstable();
         for same in hosts.chunk_by(|one, two| one == two) {
-            if same.len() >= LEAST && same.len() * SHARED > pages[same[0] as usize] {
+            if same.len() >= SHARED && same.len() * 2 > pages[same[0] as usize] {
                 shared.insert((same[0], target));
             }
         }

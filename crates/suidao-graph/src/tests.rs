@@ -79,14 +79,15 @@ fn links_that_the_pages_of_a_host_share_join_no_islands() {
         a1+*: b1+ a2+
         a2+: b1+ a3+ c1+
         a3+: b1+ a4+
-        a4+: b1+
+        a4+: b1+ a5+
+        a5+: b1+
         b1+: b2+
         b2+:
         c1+:
     ");
     let islands = Islands::find(&graph);
     let found: Vec<String> = islands.islands.iter().map(|island| named(&island.pages, &names)).collect();
-    assert_eq!(found, ["a1+ a2+ a3+ a4+ c1+", "b1+ b2+"]);
+    assert_eq!(found, ["a1+ a2+ a3+ a4+ a5+ c1+", "b1+ b2+"]);
 }
 
 #[test]

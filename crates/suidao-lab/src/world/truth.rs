@@ -139,11 +139,12 @@ impl SyntheticWeb {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet, VecDeque};
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::super::words::topic_words;
     use super::*;
     use suidao_crawl::replay::Web;
+    use suidao_graph::{GraphPage, Islands, LinkGraph, PageTopic, shortest_path, tunnel_depths};
     use suidao_page::model::{FailureKind, Fetched};
 
     fn small() -> WebSpec {
@@ -229,59 +230,56 @@ mod tests {
         );
     }
 
+    /// The graph of all pages, by page number; `topic` is what the web was planted with.
+    fn graph(world: &SyntheticWeb) -> LinkGraph {
+        let seeds: Vec<u64> = world.seeds().iter().map(|url| world.page(url).unwrap()).collect();
+        let page = |(number, (url, relevant)): (u64, (CrawlUrl, bool))| GraphPage {
+            host: world.layout.find_host(url.host()).unwrap() as u32,
+            topic: if relevant { PageTopic::Relevant } else { PageTopic::OffTopic },
+            seed: seeds.contains(&number),
+        };
+        let links = (0..).zip(world.pages()).flat_map(|(from, (url, _))| {
+            successors(world, &url).into_iter().map(move |to| (from, to as u32)).collect::<Vec<_>>()
+        });
+        LinkGraph::new((0..).zip(world.pages()).map(page).collect(), links.collect())
+    }
+
     #[test]
     fn islands_are_reached_over_gaps_as_planted() {
         for seed in 1..=2 {
             let world = SyntheticWeb::new(WebSpec { seed, ..small() }).unwrap();
-            let links: Vec<Vec<u64>> = world.pages().map(|(url, _)| successors(&world, &url)).collect();
-            let island: Vec<Option<usize>> = world.pages().map(|(url, _)| world.island(&url)).collect();
-
-            let mut seen: BTreeSet<u64> = world.seeds().iter().map(|url| world.page(url).unwrap()).collect();
-            let mut queue: VecDeque<u64> = seen.iter().copied().collect();
-            while let Some(page) = queue.pop_front() {
-                queue.extend(links[page as usize].iter().filter(|&&to| seen.insert(to)));
-            }
-            let unreached =
-                (0..world.spec().pages).filter(|page| island[*page as usize].is_some() && !seen.contains(page));
-            assert_eq!(unreached.count(), 0, "every topic page is reached from the seeds");
-
-            // Breadth first from all pages of all islands, stopping at islands: off-topic pages to each island.
-            let mut found: BTreeMap<usize, u64> = BTreeMap::new();
-            for from in 0..world.islands() {
-                let mut distance: BTreeMap<u64, u64> = BTreeMap::new();
-                let start = (0..world.spec().pages).filter(|page| island[*page as usize] == Some(from));
-                let mut queue: VecDeque<u64> = start.collect();
-                distance.extend(queue.iter().map(|&page| (page, 0)));
-                while let Some(page) = queue.pop_front() {
-                    let here = distance[&page];
-                    for &to in &links[page as usize] {
-                        match island[to as usize] {
-                            Some(reached) if reached != from => {
-                                let best = found.entry(reached).or_insert(here);
-                                *best = (*best).min(here);
-                            }
-                            Some(_) => {}
-                            None if distance.contains_key(&to) => {}
-                            None => {
-                                distance.insert(to, here + 1);
-                                queue.push_back(to);
-                            }
-                        }
-                    }
-                }
-            }
-            // The shortest bridge to each; none to island 0 with the seeds.
-            let bridges = &world.layout.bridges;
-            let to = |island: usize| {
-                bridges.iter().filter(move |bridge| bridge.to == island as u64).map(|bridge| bridge.gap)
+            let graph = graph(&world);
+            let planted: Vec<Option<usize>> = world.pages().map(|(url, _)| world.island(&url)).collect();
+            let found = Islands::find(&graph);
+            let sizes = |island: &[Option<usize>]| {
+                let mut pages: BTreeMap<usize, usize> = BTreeMap::new();
+                island.iter().flatten().for_each(|island| *pages.entry(*island).or_default() += 1);
+                pages
             };
-            let gaps: Vec<u64> = (0..world.islands()).map(|island| to(island).min().unwrap_or(0)).collect();
-            assert_eq!(gaps[0], 0);
-            assert!(found.keys().copied().eq(1..world.islands()), "{found:?}");
-            for (reached, gap) in found {
-                assert_eq!(gap, gaps[reached], "island {reached} of seed {seed}");
+            assert_eq!(found.islands.len(), sizes(&planted).len(), "islands of seed {seed}");
+            for island in &found.islands {
+                let of: BTreeSet<_> = island.pages.iter().map(|&page| planted[page as usize]).collect();
+                assert_eq!((of.len(), island.pages.len()), (1, sizes(&planted)[&of.first().unwrap().unwrap()]));
             }
-            assert!(gaps[1..].iter().all(|gap| (1..=12).contains(gap)), "{gaps:?}");
+
+            let depths = tunnel_depths(&graph);
+            assert!((0..).zip(&planted).all(|(page, island): (usize, _)| island.is_none() || depths[page].is_some()));
+            // The shortest bridge to each island; none to island 0 with the seeds.
+            let bridges = &world.layout.bridges;
+            let gap = |island: usize| {
+                bridges.iter().filter(|bridge| bridge.to == island as u64).map(|bridge| bridge.gap).min()
+            };
+            assert_eq!(gap(0), None);
+            for island in 1..world.islands() {
+                let others: Vec<u32> = (0..)
+                    .zip(&planted)
+                    .filter(|(_, of)| of.is_some_and(|of| of != island))
+                    .map(|(page, _)| page)
+                    .collect();
+                let path = shortest_path(&graph, &others, |page| planted[page as usize] == Some(island)).unwrap();
+                assert_eq!(Some(path.len() as u64 - 2), gap(island), "island {island} of seed {seed}");
+                assert!((1..=12).contains(&gap(island).unwrap()));
+            }
         }
     }
 
