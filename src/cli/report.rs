@@ -10,9 +10,10 @@ use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, Store, own};
 
+use super::export::progress;
 use super::{Exit, Verbosity};
 
-/// Write an HTML report about a crawl: harvest, hosts, tunnels, dates, duplicates, failures and queue.
+/// Write an HTML report about a crawl: harvest, hosts, tunnels, link graph, dates, duplicates, failures and queue.
 #[derive(Args)]
 #[command(after_help = "Example: suidao report ml\n  suidao report ml -o ml.html")]
 pub struct ReportArgs {
@@ -34,7 +35,10 @@ pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
         bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
     }
     let summary = summary(&directory)?;
-    let facts = gather(&store, &catalogue, summary.as_ref())?;
+    let bar = progress(catalogue.entries.len() as u64, verbosity);
+    let facts = gather(&store, &catalogue, summary.as_ref(), &|| bar.inc(1));
+    bar.finish_and_clear();
+    let facts = facts?;
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(Exit::Done);

@@ -9,6 +9,8 @@ use suidao_page::visible::is_hidden;
 
 /// CSS variables for colours, light and dark.
 pub const COLOURS: &str = include_str!("colours.css");
+/// Figures, paths and lists of reports, in addition to the base.
+pub const REPORT: &str = include_str!("report.css");
 /// Type, tables, navigation, focus, the skip link, print.
 const BASE: &str = include_str!("base.css");
 

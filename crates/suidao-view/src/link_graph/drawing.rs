@@ -65,5 +65,6 @@ pub fn drawing(facts: &GraphFacts) -> Option<String> {
     }
     let (width, height) = (COLUMN * columns.len() as f64, TOP + ROW * rows as f64 + 8.0);
     let title = format!("Hosts and the links between them, {} bridges", thousands(facts.bridges));
-    Some(svg("hosts", width, height, &title, &inside))
+    // One unit is one pixel: a wide drawing scrolls, and a narrow one is not enlarged.
+    Some(svg("hosts", width, height, &title, &inside).replacen("<svg ", &format!("<svg style=\"width:{width}px\" "), 1))
 }

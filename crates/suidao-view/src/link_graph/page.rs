@@ -6,7 +6,7 @@ use minijinja::value::{Serde, Value};
 use super::drawing::drawing;
 use super::facts::GraphFacts;
 use crate::html::{self, fill, html};
-use crate::{plot, report};
+use crate::plot;
 
 /// The style of the section, in addition to those of plots and of a report.
 pub const STYLE: &str = include_str!("graph.css");
@@ -20,5 +20,5 @@ pub fn section(facts: &GraphFacts) -> String {
 pub fn page(facts: &GraphFacts) -> String {
     let title = format!("suidao: link graph of the crawl for {}", facts.topic);
     let context = context! { section => html(section(facts)), ..Value::from(Serde(facts)) };
-    html::page(&title, "en", &[plot::STYLE, report::STYLE, STYLE], &fill(include_str!("page.html"), context))
+    html::page(&title, "en", &[plot::STYLE, html::REPORT, STYLE], &fill(include_str!("page.html"), context))
 }

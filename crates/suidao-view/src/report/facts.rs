@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::link_graph::GraphFacts;
 use suidao_page::model::{CrawlUrl, Relevance};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -23,6 +24,7 @@ pub struct ReportFacts {
     /// URLs skipped by policy, the most frequent reason first.
     pub skipped: Vec<Reason>,
     pub queue: QueueFacts,
+    pub graph: GraphFacts,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -13,6 +13,7 @@ use super::facts::{
 use super::ledger::ReportAccumulator;
 use super::names::{PageNames, examples, reasons};
 use super::tunnels::{Traced, trace};
+use crate::link_graph;
 use suidao_page::model::UrlId;
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::Standing;
@@ -25,11 +26,13 @@ const MEMBERS: usize = 4;
 const POINTS: usize = 200;
 const LANGUAGES: usize = 12;
 
-/// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one.
+/// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one; `progress` is called for each page that
+/// is parsed for its links.
 pub fn gather(
     store: &Store,
     catalogue: &Catalogue,
     summary: Option<&serde_json::Value>,
+    progress: &(dyn Fn() + Sync),
 ) -> Result<ReportFacts, StoreError> {
     let mut ledger = ReportAccumulator::new(catalogue);
     for record in store.batches() {
@@ -86,6 +89,7 @@ pub fn gather(
         failed,
         skipped: refused,
         queue: queue(&ledger),
+        graph: link_graph::gather(store, catalogue, progress)?,
     })
 }
 

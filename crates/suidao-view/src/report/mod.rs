@@ -13,5 +13,5 @@ mod tunnels;
 
 pub use facts::ReportFacts;
 pub use gather::gather;
-pub use page::{STYLE, page};
+pub use page::page;
 pub use timetable::{BoardPlan, Timetable, TimetableOptions, clock, timetable};

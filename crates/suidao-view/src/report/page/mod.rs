@@ -6,9 +6,8 @@ use suidao_page::model::Stop;
 
 use super::facts::{Bin, HarvestPoint, ReportFacts};
 use crate::html::{self, fill, html, per_cent, thousands};
+use crate::link_graph;
 use crate::plot::{self, Along, Bar, CurveLine, Interval, LineStyle, curves, histogram};
-
-pub const STYLE: &str = include_str!("page.css");
 
 /// Tunnel lengths with a bar of their own; longer ones share the last.
 const LENGTHS: usize = 20;
@@ -24,6 +23,7 @@ pub fn page(facts: &ReportFacts) -> String {
         archived => html::bytes(facts.counts.archived),
         quarters => quarters(&facts.harvest.points),
         crossed => (0..).zip(&facts.tunnels.by_hops).map(|(hops, pages): (u64, &u64)| pages * hops).sum::<u64>(),
+        link_graph => html(link_graph::section(&facts.graph)),
         plots => context! {
             harvest => harvest(&facts.harvest.points).map(html),
             tunnels => html(tunnels(&facts.tunnels.by_hops)),
@@ -33,7 +33,7 @@ pub fn page(facts: &ReportFacts) -> String {
         ..Value::from(Serde(facts)),
     };
     let body = fill(include_str!("report.html"), context);
-    html::page(&title, "en", &[plot::STYLE, STYLE], &body)
+    html::page(&title, "en", &[plot::STYLE, html::REPORT, link_graph::STYLE], &body)
 }
 
 /// Why the crawl stopped, as a sentence; an unknown name as it is.
