@@ -36,14 +36,14 @@ const MARCH: i64 = 1_235_836_800;
 /// First days of the windows, counted from there, and their names.
 const WINDOWS: [(i64, &str); 3] = [(35, "5 to 15 April"), (70, "10 to 20 May"), (106, "15 to 25 June")];
 const CVS: [f64; 3] = [0.64, 0.85, 1.05];
-/// The one in the tables: the 42 % follow from it (ALGORITHMS 2.6).
+/// The one in the tables: the 42 % of A5 follow from it.
 const CV: f64 = 0.85;
 const BOARDS: usize = 60;
 const VISITS: std::ops::RangeInclusive<u32> = 4..=11;
 const HORIZONS: [Horizon; 2] = [Horizon::Periodic, Horizon::Day];
 const IMPORTANCES: [Importance; 2] = [Importance::Weight, Importance::Equal];
 
-/// Schedules in the tables: those of `Method::ALL` and one more.
+/// Schedules in the tables: those of `ScheduleMethod::ALL` and one more.
 const NAMES: [&str; 6] = ["ERA", "WRA", "LRA", "BRA", "sqrt", "ERA at 24k/(m+1)"];
 const ERA: usize = 0;
 const BRA: usize = 3;

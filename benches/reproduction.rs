@@ -7,7 +7,7 @@
 //! - A3 (Fig. 5): tunnels are 4 links long on average, at least 80 % of them at most 6.
 //!
 //! The paper's DTH is the variant `interleave`; other strategies are included for comparison. Pages are read as in a
-//! crawl; relevance and distance behind the last relevant page are the world's ground truth. Marks claims that do not
+//! crawl; relevance and distance from the last relevant page are the world's ground truth. Marks claims that do not
 //! hold.
 //!
 //! ```text

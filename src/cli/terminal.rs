@@ -1,8 +1,8 @@
 //! The only access to the terminal. Text of pages, servers, files and arguments is printed as text only: characters that
 //! control a terminal or deceive its reader become escapes ([`visible`]). These are JSON's, so `--json` keeps its values.
 //!
-//! Our own colours are not text: they are added here ([`MarkedText`]), and by clap, indicatif and tracing around escaped
-//! text. Clippy refuses other ways (clippy.toml, main.rs), and tests/safety/terminal.rs runs all verbs.
+//! Our own colours are not text: they are added here ([`MarkedText`]), and by clap, indicatif and tracing around
+//! escaped text. Clippy refuses other ways (clippy.toml); tests/safety/control_characters.rs runs all verbs.
 #![allow(clippy::disallowed_methods)] // only this file uses stdout and stderr
 
 use std::backtrace::{Backtrace, BacktraceStatus};

@@ -1,4 +1,4 @@
-//! Sources of URLs and which pages are kept, on small webs: sitemaps and feeds, refreshes, canonical addresses, robots
+//! Sources of URLs and which pages are kept, on small webs: sitemaps and feeds, refreshes, canonical URLs, robots
 //! directives, languages, and `skipped.csv`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -336,7 +336,7 @@ fn a_refresh_at_once_is_a_redirect_and_a_late_one_a_link() {
     assert!(!log.events().any(permanent), "no server said that it was for good");
 }
 
-/// Pages with canonical addresses, right and wrong in every way.
+/// Pages with canonical URLs, right and wrong in every way.
 fn copies() -> Pages {
     let mut web = Pages::default();
     let own = |url: &str| format!("<link rel=canonical href=\"{url}\">");

@@ -68,7 +68,7 @@ struct Figures {
     replies: Share,
     last: Share,
     sticky: Share,
-    /// Lists on which no post is found, threads on which no thread is.
+    /// Lists on which no post is found, and threads on which no listed thread is found.
     bare_lists: Share,
     bare_threads: Share,
 }

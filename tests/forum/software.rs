@@ -179,8 +179,8 @@ impl Forum {
     }
 }
 
-/// The software does as its truth says: boards and threads are those of the truth, pages lead to them, new threads are
-/// listed at once, and nothing is visible that only members may read.
+/// The software matches its ground truth: boards and threads are those listed there, pages lead to them, new threads
+/// are listed at once, and nothing is visible that only members may read.
 fn serves_what_it_says(forum: &Forum, new: &BTreeSet<u64>) {
     let known = forum.threads();
     assert!(known.len() > 120, "{}", known.len());

@@ -1,5 +1,5 @@
 //! Text and links of a page equal those in html5ever's tree without our bounds. The pages are written here, generated,
-//! mutated, taken from html5lib's tests, or recorded (`../shared/charset`, or the folder in `SUIDAO_PAGES`).
+//! mutated, taken from html5lib's tests, or recorded (the folder in `SUIDAO_PAGES`).
 
 use std::path::{Path, PathBuf};
 

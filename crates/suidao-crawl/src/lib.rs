@@ -1,4 +1,4 @@
-//! What next? The crawl as a synchronous state machine with two entry points, [`crawl::Crawl::next`] and
+//! What is fetched next? The crawl as a synchronous state machine with two entry points, [`crawl::Crawl::next`] and
 //! [`crawl::Crawl::settle`].
 //!
 //! Uses `suidao-page` and `suidao-forum`. It does no I/O, reads no clock and cannot fail. Its state is a fold of its

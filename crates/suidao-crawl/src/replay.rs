@@ -10,7 +10,7 @@ use suidao_page::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis,
 use suidao_page::read::ROBOT;
 use suidao_page::topic::Topic;
 
-/// Virtual latency of a request in milliseconds, as of an ordinary host.
+/// Virtual latency of a request in milliseconds, typical of a host.
 const REQUEST: u64 = 100;
 
 /// A web that answers from memory or disk.

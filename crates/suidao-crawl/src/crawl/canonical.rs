@@ -1,8 +1,8 @@
-//! Canonical URLs: which addresses pages claim, and which claims are settled.
+//! Canonical URLs: which URLs pages claim, and which claims are decided.
 //!
-//! The links of a page that names another address of its site wait for that address, which is fetched in the page's
-//! place. They are judged after all if the address cannot be fetched, must not be stored, names a third one, or has
-//! another text: many sites name their home page, or the first page of a list, on every page.
+//! The links of a page that claims another URL of its site wait for that URL, which is fetched in the page's place.
+//! They are judged after all if the URL cannot be fetched, must not be stored, claims a third one, or has another text:
+//! many sites name their home page, or the first page of a list, on every page.
 
 use rustc_hash::FxHashMap;
 
@@ -13,11 +13,11 @@ use suidao_page::text::simhash::distance;
 
 use super::tunnels::EndedTunnel;
 
-/// Maximum Hamming distance between the SimHashes of a page and of its canonical address.
+/// Maximum Hamming distance between the SimHashes of a page and of its canonical URL.
 const CLAIMED: u32 = 16;
 /// Texts with fewer characters must be equal.
 const SHORTEST: u32 = 120;
-/// Redirects followed from a claimed address.
+/// Redirects followed from a claimed URL.
 const REDIRECTS: usize = 5;
 
 /// Digest of a text, enough to compare it with another.
@@ -43,13 +43,13 @@ impl TextDigest {
     }
 }
 
-/// Canonical addresses that pages claim. A fold of the events. Memory: about 30 bytes per fetched page.
+/// Canonical URLs that pages claim. A fold of the events. Memory: about 30 bytes per fetched page.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Canonicals {
     texts: FxHashMap<UrlId, TextDigest>,
-    /// Pages treated as copies, with the canonical address of each.
+    /// Pages treated as copies, with the canonical URL of each.
     copies: FxHashMap<UrlId, UrlId>,
-    /// Addresses not fetched yet, with the pages that claim them.
+    /// Claimed URLs not fetched yet, with the pages that claim them.
     claims: FxHashMap<UrlId, Vec<UrlId>>,
     /// The claiming pages, with their links.
     claimants: FxHashMap<UrlId, (EndedTunnel, bool)>,
@@ -70,7 +70,7 @@ impl Canonicals {
         std::iter::successors(Some(id), next).take(REDIRECTS).last().unwrap_or(id)
     }
 
-    /// Whether a page claims this address and it is not fetched yet.
+    /// Whether a page claims this URL and it is not fetched yet.
     pub fn is_claimed(&self, id: UrlId) -> bool {
         self.claims.contains_key(&id)
     }
@@ -84,7 +84,7 @@ impl Canonicals {
         self.texts.get(&id).copied()
     }
 
-    /// The text of the first page that claims this address.
+    /// The text of the first page that claims this URL.
     pub fn claimed_text(&self, id: UrlId) -> Option<TextDigest> {
         self.claims.get(&id).and_then(|pages| self.text(*pages.first()?))
     }

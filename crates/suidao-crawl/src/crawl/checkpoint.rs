@@ -14,8 +14,8 @@ use super::urls::UrlRecord;
 use suidao_forum::forum::site::ForumSite;
 use suidao_page::model::{LinkState, SkipReason, UrlId};
 
-/// Tag of a piece: the machine itself, its hosts, traps with sources, addresses and goals, or what the strategy has
-/// learnt.
+/// Tag of a piece: the machine itself, its hosts, its rules (stop conditions, traps, sources, canonical URLs), or what
+/// the strategy has learnt.
 const OWN: u8 = b'm';
 const HOSTS: u8 = b'h';
 const RULES: u8 = b't';

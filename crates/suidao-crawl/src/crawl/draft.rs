@@ -1,4 +1,4 @@
-//! A decision in the making: the state as it is, the events decided so far, and the numbers of the URLs that they
+//! A decision in progress: the state as it is, the events decided so far, and the numbers of the URLs that they
 //! discover. Decisions read a draft and add events; nothing changes before [`State::apply`] gets them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The URL that a link to `url` stands for: without session parameters, under the scheme that its host answers.
+    /// The URL to use for a link to `url`: without session parameters, under the scheme that its host answers.
     pub fn address(&self, url: &CrawlUrl) -> CrawlUrl {
         let plain = self.state.without_session(url);
         self.preferred(plain.as_ref().unwrap_or(url))

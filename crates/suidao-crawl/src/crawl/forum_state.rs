@@ -18,7 +18,7 @@ pub enum ForumMode {
     /// A host is treated as a forum as soon as one of its pages lists threads.
     #[default]
     Recognise,
-    /// The seed is the entrance of a forum: only find out its structure.
+    /// The seed is the entry page of a forum: only find out its structure.
     Discover {
         /// Use the paper's strict test of a board.
         strict: bool,

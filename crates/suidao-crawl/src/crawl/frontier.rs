@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use suidao_page::draw::Draw;
 use suidao_page::model::{HostId, Priority, QueueEntry, QueueId, QueuePolicy, UrlId};
 
-/// The queue of pages that are due again, beside those of the strategy: the value of a visit and the score of a link have
-/// no common scale.
+/// The queue of pages that are due again, apart from those of the strategy: the value of a visit and the score of a
+/// link have no common scale.
 pub(super) const DUE: QueueId = QueueId(u8::MAX);
 
 /// Entries inspected per URL returned, since some are stale.

@@ -12,8 +12,8 @@ use super::counts::Progress;
 const LONGEST: u32 = 1_000_000;
 
 /// `[stop]` of the configuration, and `--stop-when`. The crawl stops at the first condition that is met; unset ones are
-/// ignored. All count the whole crawl, earlier runs included, except `minutes`, which count one run: nobody means the
-/// night between two runs.
+/// ignored. All count the whole crawl, earlier runs included, except `minutes`, which count one run, without the time
+/// between two runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopConditions {

@@ -29,7 +29,7 @@ pub(super) fn another_try(politeness: &Politeness) -> u64 {
 pub(super) struct Health {
     /// Consecutive failures that are the host's fault.
     failures: u32,
-    /// When the first and the last of them came back.
+    /// Times of the first and the last of them.
     first: Millis,
     last: Millis,
     /// Each of them suggests that the host does not exist.
@@ -52,7 +52,7 @@ impl Health {
         self.answered
     }
 
-    /// When the last failure came back.
+    /// Time of the last failure.
     pub fn last(&self) -> Millis {
         self.last
     }
@@ -81,7 +81,7 @@ impl Health {
         self.last = at;
         self.cause = Some(failure.kind.clone());
         self.failures = self.failures.saturating_add(1);
-        // A host that never answered may not exist: then nobody has too much to do.
+        // A host that never answered may not exist: then it is not overloaded.
         if failure.is_overload() && !self.is_unknown() {
             let most = millis(politeness.max_delay);
             let doubled = self.crawl_interval(politeness).saturating_mul(2).min(most);

@@ -1,5 +1,5 @@
-//! The machine's doors: [`Crawl::next`], [`Crawl::settle`], seeds and restarts. Each asks `decide` for events, applies
-//! them to the state, and returns them for the log; [`Crawl::restore`] applies the same events after a restart.
+//! Entry points of the machine: [`Crawl::next`], [`Crawl::settle`], seeds and restarts. Each asks `decide` for events,
+//! applies them to the state, and returns them for the log; [`Crawl::restore`] applies the same events after a restart.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -401,8 +401,7 @@ impl Crawl {
 
 /// Forums: exploration and visits of boards.
 impl Crawl {
-    /// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is
-    /// understood.
+    /// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is analysed.
     pub fn visit_boards(&mut self, now: Millis) -> Option<Batch> {
         self.record(now, forum::visit_boards)
     }

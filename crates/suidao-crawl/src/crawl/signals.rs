@@ -11,7 +11,7 @@ use suidao_page::model::{CrawlUrl, HostId, Millis, UrlId, Validators};
 /// Minimum days between requests of a source; longer for one that recently named no known page.
 const EVERY: f64 = 0.5;
 const USELESS: f64 = 14.0;
-/// Signals with more doubt are ignored: an unreliable source's remaining trust would add days to pages that hardly
+/// Signals with more doubt are ignored: the little trust left in a source would cause visits of pages that hardly
 /// change.
 const HEEDED: f64 = 0.7;
 

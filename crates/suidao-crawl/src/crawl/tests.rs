@@ -449,7 +449,7 @@ fn tangle() -> BTreeMap<String, FetchOutcome> {
     web(&(0..60).map(line).collect::<Vec<_>>().join("\n"))
 }
 
-/// The web, with a claim of another address on one of its pages.
+/// The web, with a claim of another URL on one of its pages.
 fn with_claim(text: &str, page: &str, claimed: &str) -> BTreeMap<String, FetchOutcome> {
     let mut web = web(text);
     let Some(FetchOutcome::Page { page, .. }) = web.get_mut(page) else { panic!("no page {page}") };
@@ -459,8 +459,7 @@ fn with_claim(text: &str, page: &str, claimed: &str) -> BTreeMap<String, FetchOu
 
 #[test]
 fn the_links_of_a_page_are_judged_if_its_canonical_address_proves_to_be_another_page_under_https() {
-    // The claimed address is queued before its host is known to answer under https, where it was fetched with another
-    // text.
+    // The claimed URL is queued before its host is known to answer under https, where it was fetched with another text.
     let web = with_claim(
         "http://s.cn/a 0.8 -> http://s.cn/c 0.5
         https://m.s.cn/b 0.8

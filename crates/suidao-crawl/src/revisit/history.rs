@@ -25,13 +25,13 @@ const LISTING: f64 = 0.2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked {
     pub first: Millis,
-    /// Last visit that found it.
+    /// When a visit last found it.
     pub last: Millis,
-    /// Last request, whatever its result.
+    /// When it was last requested, with any result.
     pub asked: Millis,
-    /// Last visit that found a change; none before.
+    /// When a visit last found a change; none before the first.
     pub changed: Option<Millis>,
-    /// Fetch of the stored body.
+    /// When the stored body was fetched.
     pub whole: Millis,
     /// Different texts seen, including the first.
     pub versions: u32,
@@ -51,7 +51,7 @@ pub struct Tracked {
     pub relevant: bool,
     /// Its main content is a list of records with links.
     pub listing: bool,
-    /// Missing since: 404, 410, or a temporary redirect.
+    /// Since when it is missing: 404, 410, or a temporary redirect.
     pub missing: Option<Millis>,
     /// It is gone, and no longer part of the crawl.
     pub retired: bool,

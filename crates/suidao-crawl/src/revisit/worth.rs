@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! freshness   d/dρ μ ρ/Δ (1 - e^(-Δ/ρ))   = μ/Δ (1 - e^(-Δt) (1 + Δt))       at most μ/Δ: a page changes too fast to be kept
-//! log         d/dρ μ ln(ρ / (ρ + Δ))      = μ Δt² / (1 + Δt)                   without bound: nobody starves (Kolobov et al. 2019)
+//! log         d/dρ μ ln(ρ / (ρ + Δ))      = μ Δt² / (1 + Δt)                   without bound: no page starves (Kolobov et al. 2019)
 //! delay       d/dρ -y / (2ρ)              = y t²/2                             y new links a day, known t/2 days late
 //! ```
 //! All three are importance times days per visit: a page known to be fresh for a day longer, a link known a day
@@ -83,7 +83,7 @@ impl VisitValue {
         bounded(self.rate, MOST)
     }
 
-    /// ln(1/doubt): the expected changes that the signals stand for.
+    /// ln(1/doubt): the expected changes that the signals imply.
     fn signalled(&self) -> f64 {
         if self.doubt < 1.0 { -self.doubt.max(0.0).ln() } else { 0.0 }
     }

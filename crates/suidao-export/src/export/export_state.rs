@@ -103,7 +103,7 @@ pub fn remember(
     write_own(&result, |out| Ok(serde_json::to_writer_pretty(out, finished)?))
 }
 
-/// What is new, changed or gone in `wanted` since an export with `former`.
+/// What is new, changed or gone in `wanted` since an export with the pages `previous`.
 pub fn changes(catalogue: &Catalogue, wanted: &Selection, previous: &[(UrlId, u64)]) -> ExportChanges {
     let mut selection = wanted.clone();
     let mut left: Vec<bool> = vec![true; previous.len()];

@@ -1,7 +1,7 @@
-//! Explores the structure of a forum from its entrance and a few samples.
+//! Explores the structure of a forum from its entry page and a few samples.
 //!
-//! Li, Cheng, Guo, Zhang 2007, 3.2: the links of the entrance are grouped into classes, without small ones; a class is
-//! that of the boards if its pages pass the test of [`super::board`]. The paper does not give the number of samples:
+//! Li, Cheng, Guo, Zhang 2007, 3.2: the links of the entry page are grouped into classes, without small ones; a class
+//! is that of the boards if its pages pass the test of [`super::board`]. The paper does not give the number of samples:
 //! here two or three per class, the likeliest class first, until one passes whose pages have records of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +92,7 @@ impl Explorer {
         if self.strict { BoardThresholds::STRICT } else { BoardThresholds::DOMINANT }
     }
 
-    /// Adds a fetched page; the first one is the entrance.
+    /// Adds a fetched page; the first one is the entry page.
     pub fn see(&mut self, page_view: &ForumPageView) {
         self.asked.insert(page_view.own.clone());
         self.seen.push(page_view.clone());
@@ -149,7 +149,7 @@ impl Explorer {
         }
     }
 
-    /// Classes of the links of the entrance, then of the pages linked from it, the likeliest first.
+    /// Classes of the links of the entry page, then of the pages linked from it, the likeliest first.
     fn candidates(&self) -> Vec<Candidate> {
         let mut all: Vec<Candidate> = Vec::new();
         for (depth, page_view) in self.seen.iter().enumerate() {
@@ -214,7 +214,7 @@ impl Explorer {
 
     /// Fetches a thread, then builds the map.
     fn finish(&self, boards: Option<Class>, look: bool) -> ExploreStep {
-        // The entrance shows last posts with links of another class: it counts only without other boards.
+        // The entry page shows last posts with links of another class: it counts only without other boards.
         let is_board = |page_view: &&ForumPageView| match &boards {
             Some(class) => self.shapes.shape(&page_view.own).class == *class,
             None => self.seen.first() == Some(page_view),
@@ -320,7 +320,7 @@ impl Explorer {
         for (page_view, _) in pages {
             let shaped = self.shapes.shape(&page_view.own);
             let key = classes.iter().find_map(|class| class.key(&shaped)).unwrap_or_else(|| page_view.own.to_string());
-            // An entrance that lists new threads is not a board if there are others.
+            // An entry page that lists new threads is not a board if there are others.
             let is_extra = !boards.is_empty() && classes.iter().all(|class| *class.class() != shaped.class);
             if !is_extra && keys.insert(key) {
                 boards.push(BoardEntry { url: page_view.own.to_string(), name: String::new(), skip: false });

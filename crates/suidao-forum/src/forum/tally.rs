@@ -17,7 +17,7 @@ pub struct ForumTally {
     pub continuations: u64,
     /// Posts with a time.
     pub dated_posts: u64,
-    /// The entrance, samples, categories.
+    /// The entry page, samples, categories.
     pub others: u64,
     /// Failed fetches without further retries.
     pub failed: u64,

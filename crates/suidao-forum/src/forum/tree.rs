@@ -1,8 +1,8 @@
 //! A page as a tree: elements and texts in document order, for the extraction of fields.
 //!
 //! The nodes are in one vector in page order, each with the end of its subtree, so a subtree is a range and every walk
-//! is linear. Depth, nodes and text are bounded; nesting follows the rules for text (`read/nesting.rs`), so the cost of
-//! any page is linear in its length.
+//! is linear. Depth, nodes and text are bounded; nesting follows the HTML standard, as for text (`read/tree.rs` in
+//! `suidao-page`), so the cost of any page is linear in its length.
 
 mod builder;
 #[cfg(test)]

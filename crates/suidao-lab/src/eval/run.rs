@@ -5,7 +5,7 @@ use suidao_page::model::{Batch, CrawlUrl, Event, PageProcessed, Stop, UrlId, Url
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunStep {
-    /// Ground truth.
+    /// Whether the page is relevant by ground truth.
     pub hit: bool,
     /// Length of its tunnel: off-topic pages (by ground truth) in a row before it on the path of its discovery.
     pub hops: u16,

@@ -146,7 +146,7 @@ pub struct PageProcessed {
     pub queued_as: QueueEntry,
     /// Page relevance, eq. (1).
     pub relevance: Relevance,
-    /// `relevance` is at or above the page threshold; also true of listings.
+    /// `relevance` is at or above the page threshold, for listings too.
     pub relevant: bool,
     pub title: String,
     /// Detected language.
@@ -260,11 +260,11 @@ pub enum Event {
         reason: SkipReason,
     },
     PageFetched(Box<PageProcessed>),
-    /// The links of a fetched page were scored again: it was reached on a path with more tunnel budget left, or it is
-    /// not a copy of its canonical URL.
+    /// The links of a fetched page were scored again: a path with more tunnel budget reached the page, or it proved not
+    /// to be a copy of its canonical URL.
     Rejudged {
         id: UrlId,
-        /// What it inherits from the new path.
+        /// What the page inherits from the new path.
         entry: QueueEntry,
         /// Its links to URLs not fetched yet.
         links: Vec<Link>,
@@ -384,7 +384,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether it reports a request without an answer, or with one that shows the host to be out of order.
+    /// Whether it reports a request that failed because of the host, which is down or overloaded.
     pub fn is_unanswered(&self) -> bool {
         match self {
             Self::Trap(step) => {
@@ -396,7 +396,7 @@ impl Event {
         }
     }
 
-    /// The result of a request.
+    /// Whether it is the result of a request.
     pub fn is_request(&self) -> bool {
         self.is_other_request()
             || matches!(
@@ -410,7 +410,7 @@ impl Event {
             )
     }
 
-    /// The result of a request for anything but a page or a sitemap: a robots.txt, or a page that cannot exist.
+    /// Whether it is the result of a request for a robots.txt, or for a page that cannot exist.
     pub fn is_other_request(&self) -> bool {
         match self {
             Self::Robots { .. } | Self::RobotsRedirected { .. } => true,
@@ -420,7 +420,7 @@ impl Event {
     }
 }
 
-/// The events of one processed fetch, at one time: the store's transaction.
+/// Events decided at one time, such as those of one processed fetch: one transaction of the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     pub at: Millis,

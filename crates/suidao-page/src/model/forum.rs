@@ -21,7 +21,7 @@ impl ApproxTime {
     }
 }
 
-/// What relative and local times are resolved with.
+/// What is needed to resolve relative and local times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeContext {
     /// When the page was fetched: the base of "3分钟前".
@@ -84,7 +84,7 @@ pub struct PostRecord {
 }
 
 impl PostRecord {
-    /// Updates the post from a later reading; keeps what that one does not show.
+    /// Updates the post from a later reading; keeps fields that the later one lacks.
     pub fn replace(&mut self, later: Self) {
         // "3分钟前" was more precise than "昨天" is now.
         let exact = |moment: &ApproxTime| moment.within;
@@ -248,7 +248,7 @@ pub struct ForumMap {
     /// Pagination of threads.
     #[serde(default)]
     pub thread_pages: Vec<PagingRule>,
-    /// Path prefixes followed by an arbitrary word (`{s}`), each with the words that are names nevertheless.
+    /// Prefixes of classes after which a word is a slug (`{s}`), each with the words that are literal there.
     #[serde(default)]
     pub slugs: std::collections::BTreeMap<String, std::collections::BTreeSet<String>>,
     #[serde(default)]

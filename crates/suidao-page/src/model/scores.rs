@@ -41,7 +41,7 @@ impl Priority {
         self.0.0
     }
 
-    /// Whether it is so much higher that a URL with the other one must be queued again.
+    /// Whether it is so much higher that a URL with the other priority must be queued again.
     pub fn is_clearly_above(self, other: Self) -> bool {
         self.get() - other.get() > 0.01
     }
@@ -63,7 +63,7 @@ pub enum TunnelBudget {
 
 impl TunnelBudget {
     /// The budget of a link of an off-topic page, for tunnels that cross `depth` pages; none at the end of a tunnel.
-    /// `is_free`: the link is promising, so it costs nothing; links are not tested at the start of a tunnel.
+    /// `is_free`: the link is promising, so it costs nothing; ignored at the start of a tunnel.
     pub fn count_down(self, depth: u8, is_free: bool) -> Option<Self> {
         match self {
             Self::Unbounded => Some(Self::Left(depth.saturating_sub(1))),

@@ -8,7 +8,7 @@ use super::{CrawlUrl, Failure, HostId, Sketch, UrlId};
 pub struct TrapSignals {
     /// The earlier page that this one duplicates or nearly duplicates.
     pub duplicate_of: Option<UrlId>,
-    /// A soft 404: its text reports a missing page, but its status is good.
+    /// A soft 404: its text reports a missing page, but its status is 2xx.
     pub soft_404: bool,
     /// No new content in the series of its URL.
     pub no_new_content: bool,

@@ -324,7 +324,7 @@ impl<'de> Deserialize<'de> for CrawlUrl {
 /// Campaign and session parameters, which do not change the page.
 fn is_noise(pair: &str) -> bool {
     static NAMES: SectionWords = SectionWords::of(include_str!("parameters.txt"), "noise");
-    // Names that may also stand for a section or story.
+    // Names that may also identify a section or story.
     const CODES: [&str; 3] = ["sid", "s", "session"];
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     let is_start = |start: &str| name.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start));

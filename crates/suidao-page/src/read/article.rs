@@ -119,7 +119,7 @@ impl Titles {
 }
 
 impl Titles {
-    /// Whether a line is a title with one more word, or a part of one.
+    /// Whether a line contains a title or is a part of one.
     fn holds(&self, line: &str) -> bool {
         let line = letters(line);
         self.0.iter().any(|title| title.len() >= 4 && (title.contains(&line) || line.contains(title.as_str())))

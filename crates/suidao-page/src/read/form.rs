@@ -75,7 +75,7 @@ struct Count {
     apart: bool,
 }
 
-/// Sets the form of every block. Requires their regions.
+/// Sets the layout of every block. Regions must be set before.
 pub(super) fn decide(markup: &mut ParsedHtml) {
     let (places, mut counts) = places(markup);
     let blocks = markup.document.blocks.iter_mut().zip(&markup.settings);

@@ -39,7 +39,7 @@ struct Shape {
     before: u32,
 }
 
-/// Whether a page is a listing. Requires a document without title; `open`: which blocks no name marks as boilerplate.
+/// Whether a page is a listing. Requires a document without title; `open`: blocks that no name marks as boilerplate.
 pub(super) fn is_listing(markup: &ParsedHtml, open: &[bool], url: &CrawlUrl) -> bool {
     let blocks = markup.document.blocks.iter().zip(open);
     let content: Vec<bool> = blocks.map(|(block, open)| *open && block.region == Region::Content).collect();

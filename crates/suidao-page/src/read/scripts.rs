@@ -58,7 +58,7 @@ impl Scripting {
         if chars >= ENOUGH || !(runs || self.acts) {
             return false;
         }
-        // An application's frame has neither text nor links, or asks to enable scripts.
+        // An application shell has neither text nor links, or asks to enable scripts.
         let bare = chars < LITTLE && links < SOME_LINKS;
         // Scripts of menus redirect too, but only on a click.
         let acts = self.acts && self.text < LITTLE;

@@ -23,7 +23,7 @@ pub(super) struct VocabularyWord {
     pub(super) term: u32,
 }
 
-/// A node of the tree of phrases: the words that continue from here.
+/// A node of the tree of phrases: the words that may follow.
 #[derive(Default)]
 struct Words {
     next: FxHashMap<String, usize>,

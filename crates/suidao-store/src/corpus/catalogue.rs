@@ -1,4 +1,4 @@
-//! What the log knows of each stored page, as far as selection needs it: one short entry per page, in order of fetching.
+//! What selection needs from the log about each stored page: one short entry per page, in order of fetching.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -19,7 +19,7 @@ pub struct CatalogueEntry {
     /// Index into [`Catalogue::hosts`].
     pub host: u32,
     pub title: u32,
-    /// Hash of its title, author, language and canonical address.
+    /// Hash of its title, author, language and canonical URL.
     pub metadata_hash: u32,
     /// Index into [`Catalogue::languages`].
     pub language: Option<u16>,
@@ -193,7 +193,7 @@ impl Catalogue {
             |entry: &CatalogueEntry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
         let mut positions: FxHashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(position, entry)| (fingerprint(entry), position)).collect();
-        // A redirected address stands for its target.
+        // A redirected URL counts as its target.
         for from in moved.keys() {
             let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
             let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);

@@ -39,7 +39,7 @@ pub struct CorpusDocument {
     pub fetched: String,
     /// The same in milliseconds since the Unix epoch.
     pub fetched_at: Millis,
-    /// The next four in milliseconds since the Unix epoch.
+    /// The next four fields, times in milliseconds since the Unix epoch.
     pub seen: SeenTimes,
     /// RFC 3339.
     pub first_seen: String,

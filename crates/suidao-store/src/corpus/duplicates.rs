@@ -1,5 +1,5 @@
 //! Groups of duplicates: equal main texts, nearly equal ones (SimHash within 3 of 64 bits; Manku, Jain, Das Sarma, WWW
-//! 2007), or a page that declares another as its canonical address.
+//! 2007), or a page that declares another as its canonical URL.
 //!
 //! A group is everything near its first page in order of fetching; pages that are only near other members do not count.
 
@@ -8,8 +8,8 @@ use super::visits::PageRole;
 use suidao_page::text::near_duplicates::{NEAR, NearDuplicateIndex};
 use suidao_page::text::simhash::distance;
 
-/// Maximum bits by which a page and its canonical address may differ. If they differ more, the declaration is wrong, as
-/// on sites that name their home page on every page.
+/// Maximum bits by which a page and its canonical URL may differ. If they differ more, the declaration is wrong, as on
+/// sites that name their home page on every page.
 const CLAIMED: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CanonicalClaim {

@@ -17,7 +17,7 @@ pub enum PageRole {
     Thread,
     /// A further page of the thread at this index of the catalogue.
     Further(u32),
-    /// Not a document: it declares the page at this index as its canonical address, and has the same text.
+    /// Not a document: it declares the page at this index as its canonical URL, and has the same text.
     Copy(u32),
     /// Not a document: a login page in place of a thread or a list.
     Login,

@@ -1,10 +1,11 @@
 //! The log of events: batches numbered from 0, each stored completely or not at all. The state of the crawl follows from
 //! it.
 //!
-//! A value is `version u8, crc32 of the rest u32 little endian, postcard of the [`Record`]`. The engine has checksums
-//! too; ours is cheap, and the engine is young. The engine takes damage in the middle of its file for the end and opens
+//! A value is `version u8, crc32 of the rest u32 little endian, postcard of the [`Record`]`. The engine (sled) has
+//! checksums too; ours is cheap, and sled is young. It takes damage in the middle of its file for the end and opens
 //! with what came before, or with nothing. So a separate file holds the number of batches ([`CommitMarker`]), and a log
-//! that has lost some is rejected. The marker is written after the batches and not synced, so it never promises too much.
+//! that has lost some is rejected. The marker is written after the batches and not synced, so it never promises too
+//! much.
 //!
 //! `meta.json` is outside the engine, so that a later version can change the engine and still recognise the format.
 

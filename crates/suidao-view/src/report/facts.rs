@@ -142,7 +142,7 @@ pub struct HostGroup {
 pub struct Tunnels {
     /// Relevant pages by off-topic pages in a row before them; `[0]`: found on a relevant page, or seeds.
     pub by_hops: Vec<u64>,
-    /// The longest, one for each mouth (the first off-topic page after the last relevant one).
+    /// The longest, one for each first off-topic page after the last relevant one.
     pub longest: Vec<TunnelFacts>,
     /// Hosts whose first relevant page was reached through off-topic pages that start on another host, or from an
     /// off-topic seed.

@@ -159,7 +159,7 @@ mod tests {
         ]);
         let traced = trace(&tree, 3);
         assert_eq!(traced.by_hops, [2, 2, 1]);
-        // One for each mouth: 5 has the mouth 1, like 3.
+        // One for each first off-topic page: 5 begins with 1, like 3.
         let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.paid, path.places.clone())).collect();
         assert_eq!(longest, [(2, 2, vec![0, 1, 2, 3]), (1, 1, vec![6, 7])]);
         assert_eq!(traced.hosts, [Opening { host: 1, relevant: 2, hops: 2, first: 3, from: Some(0) }]);

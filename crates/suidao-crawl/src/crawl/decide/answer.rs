@@ -19,8 +19,8 @@ use suidao_page::model::{
 /// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
 const ROBOTS_REDIRECTS: u8 = 5;
 
-/// What the answer says of its host: its address, if that is new, and its scheme. Returns whether the request must be
-/// repeated under http, because the host does not answer under https.
+/// Records the address and the scheme of the host that an answer shows, if they are new. Returns whether the request
+/// must be repeated under http, because the host does not answer under https.
 pub fn host_facts(draft: &mut Draft, ticket: &Ticket, outcome: &FetchOutcome, meta: ResponseMeta) -> bool {
     let host = ticket.host;
     let known = draft.state.hosts.get(host).address.map(|(address, _)| address);
@@ -91,7 +91,7 @@ fn unchanged(draft: &mut Draft, id: UrlId) {
 fn redirected(draft: &mut Draft, id: UrlId, to: &CrawlUrl, permanent: bool) {
     let state = draft.state;
     let own = state.urls.url(id);
-    // A server that answers a URL without a session by one with a session gets the latter.
+    // If a server redirects a URL without a session to the same with one, the latter is requested.
     let plain = state.without_session(to).filter(|plain| *plain != own);
     let to = draft.preferred(plain.as_ref().unwrap_or(to));
     if state.tracked(id).is_none() && draft.find(&to).is_some_and(|to| is_circle(state, id, to)) {

@@ -1,4 +1,4 @@
-//! When a page's claim of another address is believed, and when its links are judged after all.
+//! When a page's canonical URL is accepted, and when its links are judged after all.
 
 use suidao_page::model::{CrawlUrl, Link, LinkDecision, LinkState, Page, QueueEntry, UrlId, UrlOrigin};
 
@@ -6,8 +6,8 @@ use super::ahead;
 use crate::crawl::canonical::TextDigest;
 use crate::crawl::draft::Draft;
 
-/// The canonical address that a page claims, if accepted so far: same site, in scope, and with the same text or not
-/// fetched yet.
+/// The canonical URL that a page claims, if accepted so far: same site, in scope, and with the same text or not fetched
+/// yet.
 pub fn claimed_address(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) -> Option<UrlId> {
     let claimed = draft.preferred(page.canonical.as_ref()?);
     let own = TextDigest::of(&page.sketch)?;
@@ -21,7 +21,7 @@ pub fn claimed_address(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page
         return (!is_revisit).then(|| draft.id(&claimed, UrlOrigin::Canonical(id), ""));
     };
     let known = state.canonicals.led_to(known);
-    // If two pages name each other, the second one is canonical.
+    // If two pages claim each other, the second one is canonical.
     if known == id || state.canonicals.is_copy(known) {
         return None;
     }
@@ -37,7 +37,7 @@ pub fn claimed_address(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page
     (!differs && !is_revisit).then_some(known)
 }
 
-/// The link that queues the canonical address next.
+/// The link that queues the canonical URL next.
 pub fn lead_to(draft: &Draft, claimed: UrlId, page: &Page, entry: QueueEntry) -> Option<Link> {
     let waits = draft.link_state(claimed) != LinkState::Fetched;
     waits.then(|| Link::bare(claimed, page.relevance, LinkDecision::Follow(ahead(entry))))

@@ -109,7 +109,7 @@ fn wanted_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ForumPa
     result
 }
 
-/// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is understood.
+/// Starts the next visit of all boards if the previous one has ended, or the first one once the forum is analysed.
 pub fn visit_boards(draft: &mut Draft) {
     let state = draft.state;
     let forums = &state.forums;
@@ -118,7 +118,7 @@ pub fn visit_boards(draft: &mut Draft) {
         return;
     }
     let Some((site, _)) = forums.sites.values().next() else {
-        // The entrance could not be fetched last time, so retry it.
+        // The entry page could not be fetched last time, so retry it.
         let entrance = UrlId(0);
         if state.urls.len() > 0 && state.urls.get(entrance).state != LinkState::Fetched {
             let step = ForumStep { restarted: vec![entrance], due: vec![entrance], ..ForumStep::default() };
@@ -127,7 +127,7 @@ pub fn visit_boards(draft: &mut Draft) {
         return;
     };
     let known = site.boards();
-    // The entrance links to boards opened since.
+    // The entry page links to boards opened since.
     let start = CrawlUrl::parse(&site.map().start).ok();
     let listed: Vec<(CrawlUrl, String)> = (site.map().boards.iter())
         .filter(|board| !board.skip)
@@ -185,7 +185,7 @@ pub fn explore(draft: &mut Draft, proposed: ExploreStep) {
     draft.push(Event::Forum(Box::new(step)));
 }
 
-/// Queues all boards of a forum just understood. Pages already seen are not fetched again.
+/// Queues all boards of a forum just analysed. Pages already seen are not fetched again.
 fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
     let forums = &draft.state.forums;
     let Ok(mut site) = ForumSite::new(map.clone()) else { return };

@@ -1,4 +1,4 @@
-//! The one way of a link: session, scheme, nofollow, scope and traps, role in a forum, number, score.
+//! The checks of every link, in order: session, scheme, nofollow, scope and traps, role in a forum, number, score.
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 

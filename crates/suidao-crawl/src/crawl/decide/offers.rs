@@ -1,4 +1,4 @@
-//! Links from outside the crawl: what a person, a file or another crawl names. They take the way of every link.
+//! Links from outside the crawl, named by a person, a file or another crawl. They are checked like all others.
 
 use suidao_page::model::{
     CrawlUrl, Event, LinkScores, PathState, Priority, QueueEntry, QueueId, Region, Relevance, UrlId, UrlOrigin,

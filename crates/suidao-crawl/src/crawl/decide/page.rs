@@ -90,10 +90,10 @@ fn has_new_links(draft: &Draft, id: UrlId) -> bool {
     draft.events().iter().any(is_new)
 }
 
-/// What the rules and the strategy say of a page and its links.
+/// What the trap rules and the strategy decide about a page and its links.
 struct Judgement {
     links: JudgedLinks,
-    /// Its canonical address, if the page is a copy.
+    /// Its canonical URL, if the page is a copy.
     copy_of: Option<UrlId>,
     trap_signals: TrapSignals,
 }
@@ -109,7 +109,7 @@ fn judge_page(
     let is_checked = !linking.is_forum && state.tracked(id).is_none();
     let checked = is_checked.then(|| state.look_for_traps(id, url, page));
     let copy_of = canonical::claimed_address(draft, id, url, page);
-    // The links of a copy are left to its canonical address, which is fetched in its place.
+    // The links of a copy are not followed: its canonical URL is fetched in its place.
     let repeats = checked.as_ref().is_some_and(|checked| checked.repeats) && !state.canonicals.is_claimed(id);
     let left_out = copy_of.map(|_| SkipReason::Copy).or(repeats.then_some(SkipReason::NearDuplicate));
     let mut links = judge(draft, visit, targets, left_out);

@@ -115,7 +115,7 @@ fn groups_of_one_agent_are_one_group() {
         (text, "Nobody", &[("/foo", true), ("/other", true)]),
         (star, "suidao", &[("/a", false), ("/b", true), ("/c", false)]),
         (star, "x", &[("/a", true), ("/b", false), ("/c", true)]),
-        // Agents before the rules share them, whatever lines that are not rules stand between.
+        // Agents before the rules share them, even with lines between that are not rules.
         ("User-agent: a\nSitemap: http://h/s.xml\n\nUser-agent: b\nDisallow: /\n", "a", &[("/x", false)]),
         ("User-agent: a\nFoo: bar\n# c\n\n\nUser-agent: b\nDisallow: /\n", "a", &[("/x", false)]),
         (

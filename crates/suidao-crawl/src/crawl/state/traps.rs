@@ -1,4 +1,4 @@
-//! Trap rules: what they say of a URL and of a page, and the fold of what fetched pages teach.
+//! Trap rules: their results for a URL and for a page, and the fold of what fetched pages show.
 
 use suidao_page::model::{
     CrawlUrl, HostId, LinkState, Outlink, Page, PageProcessed, Region, Sketch, SkipReason, TrapSignals, TrapStep, UrlId,
@@ -122,9 +122,9 @@ impl State {
         let title = title(&page.title);
         let leader = self.traps.near_duplicates.find(page.sketch, title).filter(|leader| leader.page != id.0);
         let depth = self.urls.get(id).entry().path.depth;
-        // Lists may look alike and still lead on: the series rule ends them. The same text under another title may lead
-        // elsewhere, since a tag page may show a whole post. A home page links to the whole host; whether that is a
-        // mirror shows on its pages.
+        // Lists may look alike and still lead to new pages: the series rule ends them. The same text under another
+        // title may lead elsewhere, since a tag page may show a whole post. A home page links to the whole host;
+        // whether that is a mirror shows on its pages.
         let is_home = url.path() == "/" && url.query().is_none();
         let is_meaningful = page.sketch.chars >= MEANINGFUL && !page.listing && depth > 0 && !is_home;
         let repeats = traps.near_duplicates && is_meaningful && leader.is_some_and(|leader| leader.title == title);

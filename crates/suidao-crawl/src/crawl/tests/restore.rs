@@ -84,7 +84,7 @@ fn difference(live: &State, restored: &State) -> Vec<&'static str> {
     pairs.filter(|(own, other)| own != other).map(|((name, _), _)| name).collect()
 }
 
-/// A web with redirects between schemes and hosts, canonical addresses, copies, failures and dead hosts.
+/// A web with redirects between schemes and hosts, canonical URLs, copies, failures and dead hosts.
 fn troubled(seed: usize) -> BTreeMap<String, FetchOutcome> {
     let name = |n: usize| {
         let scheme = if n % 3 == 1 { "https" } else { "http" };

@@ -133,7 +133,7 @@ impl Learner {
                 for source in links.iter().filter(|link| sources.contains(&link.to)) {
                     self.get_mut(source.to).source = true;
                 }
-                // A link of a sitemap counts as one of a listing: more is expected if similar URLs paid more.
+                // A link of a sitemap counts as one of a listing: more is expected if similar URLs had more value.
                 self.follow(*id, links, true);
             }
             Event::Rejudged { id, links, .. } => {
@@ -271,7 +271,7 @@ impl Learner {
         self.hosts[host].pages += u32::from(settled.changes.is_none());
         self.hosts[host].is_known = true;
         let listing = kind.is_listing() || settled.listing;
-        // The value of a copy goes to its canonical address.
+        // The value of a copy goes to its canonical URL.
         let counts = settled.changes.is_none() && settled.copy_of.is_none();
         let worth = if counts { self.worth_of(settled) } else { 0.0 };
         // Seeds are chosen by the user, and revisits are already known, so neither tests an expectation. A revisit only

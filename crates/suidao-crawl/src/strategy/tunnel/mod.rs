@@ -10,7 +10,7 @@
 //! document  = s(v) · max over blocks b of ratio(b), shrunk towards ratio(template) · ratio(position in the tag tree)^½
 //! listing   = .65 · value of its links, shrunk towards documents under its URL, shrunk towards the promise of its anchors
 //! bridge    = .5 · share of the pages of recommended sites that opened a host; of any template likewise
-//! worth     = one of these + κ / √(pages of the host + 1);  κ of discovered hosts falls if few of them paid
+//! worth     = one of these + κ / √(pages of the host + 1);  κ of discovered hosts falls if few had value
 //! ```
 //! Tag and category pages look relevant but are not documents, and one host can starve the others: so listings earn by
 //! their targets, and every host gets a bonus for its first pages. k is recorded as in `dth`, but drops nothing.

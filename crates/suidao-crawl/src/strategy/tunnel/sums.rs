@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use suidao_page::model::UrlId;
 
-/// Latest members of a set that are scored again when one of them pays.
+/// Latest members of a set that are scored again when one of them proves valuable.
 const MEMBERS: usize = 100;
 /// Prior number of documents, as valuable as expected, of a template, a block or a position in the tag tree.
 const PRIOR: f32 = 1.0;

@@ -32,7 +32,7 @@ impl<'a> BoardFollower<'a> {
         reader
     }
 
-    /// Threads with unknown posts written after `former`; misses of earlier cycles were counted then.
+    /// Threads with unknown posts written after `previous`; misses of earlier cycles were counted then.
     pub fn changed(&self, previous: i64, now: i64) -> Vec<usize> {
         let new = |&thread: &usize| {
             (self.posts(thread)..self.board.posts(thread, now)).any(|post| self.board.at(thread, post) > previous)
