@@ -12,7 +12,6 @@ use suidao::corpus::{CorpusDocument, DocumentFields, Selection, UrlNames};
 use suidao::export::engines::push::{Push, PushError, PushTarget};
 use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
 use suidao::export::{Export, Output};
-use suidao::html::count;
 use suidao::store::directory::{WriteError, write_own, write_whole};
 use suidao::store::own;
 
@@ -122,13 +121,11 @@ pub fn write(
             })?;
         }
     }
-    let destination = super::export::destination(output);
     let gone = match retired.len() {
         0 => String::new(),
         gone => format!(", with {gone} deletions"),
     };
-    let pages = count(done.pages as usize, "page", "pages");
-    Ok(ExportResult { summary: format!("Wrote {pages} to {destination}{gone}"), rejected: Vec::new() })
+    Ok(ExportResult { summary: super::export::wrote(done.pages, &rows) + &gone, rejected: Vec::new() })
 }
 
 /// Additional files: ending of the name, and content.

@@ -183,8 +183,12 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     if !verbosity.quiet {
         errln!("{summary}");
-        for (reason, pages) in &wanted.selection.left_out {
-            errln!("{} excluded: {reason}", thousands(*pages));
+        let mut excluded: Vec<_> = wanted.selection.left_out.iter().collect();
+        excluded.sort_by_key(|(_, pages)| std::cmp::Reverse(**pages));
+        let excluded = excluded.iter().map(|(reason, pages)| format!("{} {reason}", thousands(**pages)));
+        let excluded = excluded.collect::<Vec<_>>().join(", ");
+        if !excluded.is_empty() {
+            errln!("excluded: {excluded}");
         }
     }
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
@@ -227,8 +231,17 @@ fn file(
         // The other formats are for servers.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(DocumentFields::without_links))?,
     };
-    let pages = count(done.pages as usize, "page", "pages");
-    Ok(ExportResult { summary: format!("Wrote {pages} to {}", destination(&output.path)), rejected: Vec::new() })
+    Ok(ExportResult { summary: wrote(done.pages, output), rejected: Vec::new() })
+}
+
+/// How many pages were written, and where.
+pub fn wrote(pages: u64, output: &Output) -> String {
+    let (pages, name) = (count(pages as usize, "page", "pages"), destination(&output.path));
+    if output.shard_size.is_none() {
+        return format!("Wrote {pages} to {name}");
+    }
+    let files = std::fs::read_dir(&output.path).map_or(0, Iterator::count);
+    format!("Wrote {pages} to {}/ ({})", name.trim_end_matches('/'), count(files, "file", "files"))
 }
 
 struct Destination {
@@ -288,10 +301,12 @@ fn wanted(
     Ok(ExportSelection { all, selection, retired })
 }
 
-/// Parses a size above zero.
+/// Smallest shard. A smaller one would be about one page.
+const SMALLEST_SHARD: u64 = 64 << 10;
+
 fn size(text: &str) -> Result<u64, String> {
-    bytes(text)
-        .and_then(|bytes| if bytes > 0 { Ok(bytes) } else { Err("expected a size such as 500MB or 1GiB".to_owned()) })
+    let size = bytes(text)?;
+    (size >= SMALLEST_SHARD).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
 }
 
 /// A progress bar for so many pages; hidden if nobody sees it.

@@ -92,7 +92,7 @@ impl Rotating {
             fs::create_dir_all(parent).map_err(StoreError::io(parent, "make the directory"))?;
         }
         let file = append(path, source)?;
-        let about = file.metadata().map_err(StoreError::io(path, "look at it"))?;
+        let about = file.metadata().map_err(StoreError::io(path, "inspect it"))?;
         let (is_plain, size) = (about.is_file(), about.len());
         Ok(Self { path: path.to_owned(), source, is_plain, file: Some(file), size, most, files })
     }

@@ -186,17 +186,20 @@ fn survive_file_limits() {
     drop(runtime.and_then(|runtime| runtime.block_on(async { tokio::signal::unix::signal(kind) })));
 }
 
-/// The error and its causes in one line, without causes that it already contains.
+/// The error and its causes in one line, without causes that it already contains. Advice, which follows a semicolon, comes
+/// after the causes.
 fn sentence(error: &anyhow::Error) -> String {
-    let mut text = String::new();
+    let (mut text, mut advice) = (String::new(), String::new());
     for cause in error.chain() {
         let cause = cause.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        if !text.contains(&cause) {
+        if !format!("{text}{advice}").contains(&cause) {
+            let end = cause.find("; ").unwrap_or(cause.len());
             text += if text.is_empty() { "" } else { ": " };
-            text += &cause;
+            text += &cause[..end];
+            advice.insert_str(0, &cause[end..]);
         }
     }
-    text
+    text + &advice
 }
 
 /// Whether the disk or machine failed, not the user's input: the same command may resume later.

@@ -126,7 +126,7 @@ impl Operation {
             && let Err(error) = journal::open(&path, journal::LogSource::Kept, &self.config.log)
         {
             // A crawl matters more than its log.
-            errln!("suidao: the crawl continues without a log file; choose another with --log FILE: {error}");
+            errln!("suidao: the crawl continues without a log file: {error}; choose another with --log FILE");
         }
     }
 }

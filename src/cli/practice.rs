@@ -1,6 +1,7 @@
 //! `suidao practice`: serves a generated web on loopback with everything that a first crawl needs, so that the tutorial
 //! works without a network; or a generated forum, or a web that changes.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -26,8 +27,8 @@ use super::{Exit, Verbosity};
                   suidao practice news --changing --day 60"
 )]
 pub struct PracticeArgs {
-    /// Directory for sample pages, background pages, seeds, queries and relevant URLs; created if missing, files
-    /// with these names are replaced
+    /// Directory for sample pages, background pages, seeds, queries and relevant URLs: a new one, or one of an earlier
+    /// practice
     pub directory: PathBuf,
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 8080)]
@@ -78,8 +79,21 @@ const DAY: i64 = 86_400;
 /// A server, and a future that resolves when it should end.
 type Serving = (WebServer, Pin<Box<dyn Future<Output = ()>>>);
 
+/// Everything that a practice writes.
+const WRITTEN: [&str; 8] =
+    ["samples", "background", "seeds.txt", "queries.txt", "truth.txt", "threads.txt", "boards.txt", "listings.txt"];
+
 /// Runs until Ctrl-C.
 pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
+    let names = fs::read_dir(&args.directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let is_ours = |name: &OsStr| {
+        // A killed practice may leave an unfinished file.
+        WRITTEN.iter().any(|written| name == *written) || name.to_string_lossy().starts_with(".suidao-")
+    };
+    if let Some(other) = names.into_iter().find(|name| !is_ours(name)) {
+        let (shown, other) = (args.directory.display(), other.display());
+        bail!("{shown} contains other files, such as {other}; choose a new directory");
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;
     let (server, end) = {
@@ -207,7 +221,7 @@ fn changing(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
     Ok((server, end))
 }
 
-/// Writes everything that a first crawl needs into the directory; other files there stay.
+/// Writes everything that a first crawl needs into the directory.
 fn write(directory: &Path, world: &SyntheticWeb) -> Result<()> {
     write_pages(directory, world)?;
     text(&directory.join("seeds.txt"), &lines(world.seeds()))?;

@@ -10,12 +10,12 @@ use std::fmt::{self, Arguments};
 use std::io::{self, IsTerminal, Write};
 
 use suidao::visible;
-use tracing::Subscriber;
 use tracing::field::Field;
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::field::MakeExt;
-use tracing_subscriber::fmt::FormatFields;
-use tracing_subscriber::fmt::format::{Writer, debug_fn};
+use tracing_subscriber::fmt::format::{Format, Writer, debug_fn};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// Prints a line to standard output. If its reader is gone the verb ends with that error, which the user does not see
@@ -43,12 +43,25 @@ pub fn exact(words: Arguments) -> io::Result<()> {
     io::stdout().write_all(visible::text(&format!("{words}\n")).as_bytes())
 }
 
-/// Implements [`errln!`].
+/// Implements [`errln!`]. The number of a system error is left out, because its text is there.
 pub fn print_error(words: Arguments) {
-    let words = format!("{words}\n");
+    let words = format!("{}\n", without_numbers(&words.to_string()));
     let text = visible::text(&words);
     let read = if has_a_screen() { visible::urls(&text) } else { (&*text).into() };
     drop(io::stderr().write_all(read.as_bytes()));
+}
+
+/// The text without ` (os error 2)`.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => plain += rest,
+            _ => plain.extend([" (os error ", part]),
+        }
+    }
+    plain
 }
 
 /// Prints a question without a line end.
@@ -123,12 +136,26 @@ impl fmt::Write for MarkedText {
     }
 }
 
+/// Warnings look like those of the verbs; other traces have a time and a level.
+struct TraceFormat(Format);
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>, F: for<'a> FormatFields<'a> + 'static> FormatEvent<S, F> for TraceFormat {
+    fn format_event(&self, context: &FmtContext<'_, S, F>, mut out: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        if *event.metadata().level() != Level::WARN {
+            return self.0.format_event(context, out, event);
+        }
+        out.write_str("warning: ")?;
+        context.format_fields(out.by_ref(), event)?;
+        writeln!(out)
+    }
+}
+
 /// The layer that writes traces to standard error.
 pub fn traces<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
     tracing_subscriber::fmt::layer()
+        .event_format(TraceFormat(Format::default().with_target(false)))
         .fmt_fields(fields())
         .with_writer(io::stderr)
-        .with_target(false)
         .with_ansi(io::stderr().is_terminal())
 }
 

@@ -56,7 +56,7 @@ enum Action {
 
 #[derive(Args)]
 struct BuildArgs {
-    /// Lexicon to write; an existing file is replaced
+    /// Lexicon to write
     #[arg(short, long, value_name = "LEXICON", help_heading = "Output")]
     output: PathBuf,
     /// Name of the topic
@@ -136,6 +136,9 @@ pub fn run(args: &TopicArgs, verbosity: Verbosity) -> Result<Exit> {
 
 fn build(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     ensure!(!args.name.trim().is_empty(), "--name is empty; name the topic, for example --name 体育");
+    if args.output.is_file() {
+        bail!("{} already exists and may contain corrections; delete it or choose another -o", args.output.display());
+    }
     let background = match &args.background {
         Some(dir) => Background::from_samples(samples_from_pages(dir)?),
         None => Background::built_in(),

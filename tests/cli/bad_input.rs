@@ -30,6 +30,7 @@ fn refused(stage: &Stage, command: Command, code: i32, expected: &[&str]) {
     assert_eq!(ended.err.lines().count(), 1, "{shown}: one line, not\n{}", ended.err);
     let sentence = ended.err.trim_end();
     assert!(sentence.starts_with("suidao: "), "{shown}: {sentence}");
+    assert!(!sentence.contains("os error"), "{shown}: {sentence}");
     for part in expected {
         assert!(sentence.contains(part), "{shown}: {part:?} is not in {sentence:?}");
     }
@@ -59,11 +60,15 @@ fn seeds() {
     let stage = stage();
     let lexicon = stage.lexicon.to_str().unwrap().to_owned();
     let missing = stage.path("none.txt").to_str().unwrap().to_owned();
-    refused(&stage, crawl_with(&stage, &lexicon, &missing, &[]), 2, &["none.txt", "one URL per line"]);
+    refused(&stage, crawl_with(&stage, &lexicon, &missing, &[]), 2, &["none.txt: No such file or directory; give a"]);
     for (name, content, expected) in [
         ("empty.txt", "", "write one per line"),
         ("comments.txt", "# nothing\n\n  \n", "write one per line"),
-        ("word.txt", "http://a.test/\n\nnot-a-url\n", "line 3: not-a-url"),
+        (
+            "word.txt",
+            "http://a.test/\n\nnot-a-url\n",
+            "line 3: not-a-url is not a URL to crawl: no http:// or https://; write",
+        ),
         ("scheme.txt", "# x\nftp://a.test/\n", "line 2: ftp://a.test/"),
     ] {
         let seeds = file(&stage, name, content);
@@ -250,7 +255,12 @@ fn why_and_export() {
     let done = stage.path("done");
     refused(&stage, why(&done, "nonsense"), 2, &["nonsense", "write it as http://host/path"]);
     refused(&stage, why(&done, "http://nowhere.test/"), 2, &["http://nowhere.test/", "no fetched page links"]);
-    refused(&stage, export(&done, &stage.path("none/x.jsonl")), 2, &["none/x.jsonl", "check the path"]);
+    refused(
+        &stage,
+        export(&done, &stage.path("none/x.jsonl")),
+        2,
+        &["cannot write", "x.jsonl: the directory", "none does not exist; check the path"],
+    );
     refused(&stage, export(&done, &stage.path("done")), 2, &["done"]);
     refused(&stage, export(&done, &stage.lexicon.join("x.jsonl")), 2, &["lexicon.toml/x.jsonl"]);
 }

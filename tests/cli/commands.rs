@@ -107,6 +107,8 @@ fn why_explains_every_outcome() {
     assert!(detailed.contains(", k ") && detailed.contains("queue "), "{detailed}");
     assert_eq!(json["outcome"]["page"]["relevant"], true);
     assert!(!json["outcome"]["page"]["terms"].as_array().unwrap().is_empty());
+    let (printed, _) = why("dth", &Some(stage.world.seeds()[0].clone()));
+    assert!(printed.contains("queued as a seed (priority "), "{printed}");
     assert!(why("dth", &dth.off_topic).0.contains(": off topic"));
     assert!(why("dth", &dth.redirected).0.contains("redirected "));
     assert!(why("dth", &dth.failed).0.contains("the server answered with status 404"));
@@ -114,7 +116,7 @@ fn why_explains_every_outcome() {
     assert!(printed.contains("skipped ") && printed.contains("disallowed by robots.txt"), "{printed}");
     assert_eq!(json["outcome"]["reason"], "robots");
     assert!(why("dth", &dth.skipped).0.contains("out of scope"));
-    assert!(why("dth", &dth.queued).0.contains("queued: "));
+    assert!(why("dth", &dth.queued).0.contains("queued with priority "));
     assert!(why("hard", &hard.dropped).0.contains("not queued: found only on off-topic pages"));
     let mut unknown = suidao();
     unknown.arg("why").arg(stage.path("dth")).arg("http://www.nowhere.test/");
@@ -403,6 +405,18 @@ fn a_practice_can_be_ended_from_its_first_file_on() {
         running.signal("INT");
         running.end().expect(0);
     }
+}
+
+#[test]
+fn a_practice_does_not_write_among_other_files() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("seeds.txt"), "http://a.test/\n").unwrap();
+    std::fs::write(dir.path().join("notes.txt"), "mine").unwrap();
+    let mut command = suidao();
+    command.arg("practice").arg(dir.path()).args(["--port", "0"]);
+    let error = run(command).expect(2).err;
+    assert!(error.contains("contains other files, such as notes.txt; choose a new directory"), "{error}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("seeds.txt")).unwrap(), "http://a.test/\n");
 }
 
 /// Whether `practice` has written its last file.

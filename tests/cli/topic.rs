@@ -107,6 +107,9 @@ fn from_keywords_alone() {
     let words = lexicon(&stage, "words.toml");
     assert_eq!(words.terms.len(), 3);
     assert_eq!(words.terms[0].0, "篮球", "twice the weight: {:?}", words.terms);
+    // It may have been edited since.
+    let error = run(build(&stage, "words.toml", &["--keywords", text(&stage.path("words.txt"))])).expect(2).err;
+    assert!(error.contains("words.toml already exists and may contain corrections; delete it"), "{error}");
 }
 
 #[test]

@@ -49,9 +49,9 @@ fn other_software_reads_what_was_written() {
     for (format, name, more) in [
         ("jsonl", "pages.jsonl", vec!["--fields", &all]),
         ("parquet", "pages.parquet", vec![]),
-        ("parquet", "shards", vec!["--shard-size", "20kB"]),
+        ("parquet", "shards", vec!["--shard-size", "64KiB"]),
         ("warc", "pages.warc.gz", vec![]),
-        ("warc", "archive", vec!["--shard-size", "50kB"]),
+        ("warc", "archive", vec!["--shard-size", "64KiB"]),
         ("graph", "links.graphml", vec![]),
         ("es-bulk", "pages.bulk.ndjson", vec![]),
         ("meilisearch", "meilisearch.ndjson", vec![]),
@@ -124,7 +124,12 @@ fn shards_are_a_directory_that_was_not_there() {
     let out = stage.path("out");
     let whole = out.join("pages.jsonl");
     run(export(&stage, "jsonl", &whole, &[])).expect(0);
-    run(export(&stage, "jsonl", &out.join("shards.jsonl"), &["--shard-size", "100KiB"])).expect(0);
+    let mut shards = suidao();
+    shards.arg("export").arg(stage.path("crawl")).args(["--listings", "--shard-size", "100KiB", "-o"]);
+    shards.arg(out.join("shards.jsonl"));
+    let done = run(shards).expect(0).err;
+    let files = std::fs::read_dir(out.join("shards.jsonl")).unwrap().count();
+    assert!(done.contains(&format!("shards.jsonl/ ({files} files)\n")), "{done}");
     let shards: Vec<Vec<u8>> =
         visible(&out.join("shards.jsonl")).into_values().filter(|file| !file.is_empty()).collect();
     assert!(shards.len() > 1 && shards.iter().all(|shard| shard.len() <= 100 << 10));
@@ -138,6 +143,8 @@ fn shards_are_a_directory_that_was_not_there() {
     run(export(&stage, "graph", &out.join("g.graphml"), &["--shard-size", "1MB"])).expect(2);
     let output = run(export(&stage, "jsonl", &out.join("x"), &["--shard-size", "many"])).expect(2).err;
     assert!(output.contains("500MB"), "{output}");
+    let output = run(export(&stage, "jsonl", &out.join("x"), &["--shard-size", "12"])).expect(2).err;
+    assert!(output.contains("too small"), "{output}");
     assert!(visible(&out) == before);
     // A page without text has no line; the card counts them.
     run(export(&stage, "text", &out.join("t.txt"), &[])).expect(0);
@@ -155,9 +162,9 @@ fn a_killed_export_leaves_nothing_half_written() {
     let mut random = Draw::new(seed, 0, 0);
     for (format, name, more) in [
         ("jsonl", "pages.jsonl.zst", vec![]),
-        ("jsonl", "shards", vec!["--shard-size", "30kB"]),
+        ("jsonl", "shards", vec!["--shard-size", "64KiB"]),
         ("parquet", "pages.parquet", vec![]),
-        ("parquet", "shards.parquet", vec!["--shard-size", "30kB"]),
+        ("parquet", "shards.parquet", vec!["--shard-size", "64KiB"]),
         ("warc", "pages.warc.gz", vec![]),
         ("text", "pages.txt.gz", vec![]),
         ("graph", "pages.graphml", vec![]),

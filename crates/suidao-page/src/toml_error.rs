@@ -12,7 +12,8 @@ const RENAMED: [(&str, &str); 3] =
 
 pub fn message(error: &toml::de::Error) -> String {
     let message = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    let message = message.replace("expected f64", "expected a number");
+    // A key that only suidao writes.
+    let message = message.replace(", `unsaved_settings`", "").replace("expected f64", "expected a number");
     let whole = ["u64", "u32", "u16", "u8", "usize"].map(|kind| format!("expected {kind}"));
     let message = whole.iter().fold(message, |message, kind| message.replace(kind, "expected a whole number"));
     let renamed = RENAMED.iter().find(|(old, _)| message.starts_with(&format!("unknown field `{old}`")));

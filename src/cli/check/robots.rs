@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use suidao::crawl::{Robot, product};
+use suidao::model::syntax_problem;
 use suidao::visible;
 use url::Url;
 
@@ -35,8 +36,8 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
     let robot = Robot::new(agent, &text);
     let mut shown = String::new();
     for url in &args.urls {
-        let parsed =
-            Url::parse(url.trim()).with_context(|| format!("{url} is not a URL; write it as http://host/path"))?;
+        let parsed = Url::parse(url.trim())
+            .map_err(|error| anyhow!("{url} is not a URL: {}; write it as http://host/path", syntax_problem(error)))?;
         if !parsed.has_host() {
             bail!("{url} has no host; write it as http://host/path");
         }

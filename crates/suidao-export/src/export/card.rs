@@ -109,7 +109,7 @@ impl<'a> Card<'a> {
         }
         writeln!(out, "\nExcluded pages of the crawl:\n")?;
         for (reason, pages) in &self.export.selection.left_out {
-            writeln!(out, "- {pages} excluded: {reason}")?;
+            writeln!(out, "- {pages} {reason}")?;
         }
         if self.export.selection.left_out.is_empty() {
             writeln!(out, "- none")?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 use serde::{Deserialize, Serialize};
+use suidao_page::model::syntax_problem;
 use thiserror::Error;
 
 use super::credentials::Credential;
@@ -185,7 +186,7 @@ fn header(key: &'static str, value: &str) -> Result<HeaderValue, SettingsError> 
 
 fn proxy(text: &str) -> Result<Url, SettingsError> {
     let problem = |problem: String| SettingsError::Proxy { problem };
-    let url = Url::parse(text.trim()).map_err(|error| problem(format!("is not a URL ({error})")))?;
+    let url = Url::parse(text.trim()).map_err(|error| problem(format!("is not a URL ({})", syntax_problem(error))))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(problem(format!("has the scheme {}, not http or https", url.scheme())));
     }

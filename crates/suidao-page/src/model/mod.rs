@@ -30,4 +30,4 @@ pub use scores::{
 pub use skip_reason::SkipReason;
 pub use time::{Day, Millis, Timestamp, span};
 pub use trap::{MissingPageAnswer, TrapSignals, TrapStep};
-pub use url::{CrawlUrl, HostId, UrlError, UrlId};
+pub use url::{CrawlUrl, HostId, UrlError, UrlId, syntax_problem};

@@ -18,7 +18,7 @@ pub struct HostId(pub u32);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UrlError {
     /// Not a URL.
-    #[error("not a URL ({0})")]
+    #[error("{}", syntax_problem(*.0))]
     Syntax(#[from] url::ParseError),
     /// `mailto:`, `javascript:`, `ftp:` and the like.
     #[error("scheme {0}: is not http or https")]
@@ -28,6 +28,14 @@ pub enum UrlError {
     /// Longer than [`CrawlUrl::LONGEST`].
     #[error("it is longer than {} bytes", CrawlUrl::LONGEST)]
     TooLong,
+}
+
+/// Why a text is not a URL.
+pub fn syntax_problem(error: url::ParseError) -> String {
+    match error {
+        url::ParseError::RelativeUrlWithoutBase => "no http:// or https://".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// An http or https URL in normal form, made by [`CrawlUrl::parse`] or [`CrawlUrl::join`].

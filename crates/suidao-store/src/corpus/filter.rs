@@ -48,7 +48,7 @@ pub struct Selection {
     /// For each entry of the catalogue.
     pub chosen: Vec<bool>,
     pub pages: u64,
-    /// Pages left out, by the first condition that they did not meet.
+    /// Pages left out, by the first condition that they did not meet, as a phrase after their number.
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
@@ -64,7 +64,7 @@ impl Filter {
             let host = entry.host as usize;
             let host_fails = !self.hosts.is_empty() && !wanted.get(host).copied().unwrap_or(false)
                 || unwanted.get(host).copied().unwrap_or(false);
-            let fails = if host_fails { Some("host") } else { self.fails(catalogue, entry) };
+            let fails = if host_fails { Some("on other hosts") } else { self.fails(catalogue, entry) };
             selection.chosen.push(fails.is_none());
             if let Some(reason) = fails {
                 *selection.left_out.entry(reason).or_insert(0) += 1;
@@ -81,38 +81,38 @@ impl Filter {
         let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
         let no_document = match entry.part {
             PageRole::Page | PageRole::Thread => None,
-            PageRole::Further(_) => Some("further page of a thread, merged into the document of the thread"),
-            PageRole::Login => Some("login required"),
+            PageRole::Further(_) => Some("further pages of threads, merged into their documents"),
+            PageRole::Login => Some("requiring a login"),
             PageRole::Retired => Some("deleted or moved"),
-            PageRole::Copy(_) => Some("copy of its canonical URL"),
-            PageRole::Unread => Some("no longer recognised as a forum page"),
+            PageRole::Copy(_) => Some("copies of their canonical URLs"),
+            PageRole::Unread => Some("no longer recognised as forum pages"),
         };
         if no_document.is_some() {
             no_document
         } else if entry.foreign {
-            Some("language not in keep.languages")
+            Some("in a language not in keep.languages")
         } else if !entry.archived {
             Some("not in the archive")
         } else if self.relevant && !entry.on_topic || self.min_relevance.is_some_and(|least| entry.relevance < least) {
-            Some("relevance")
+            Some("below the threshold")
         } else if !self.languages.is_empty()
             && !catalogue.language(entry).is_some_and(|language| self.languages.iter().any(|one| one == language))
         {
-            Some("language")
+            Some("in other languages")
         } else if self.published_from.is_some_and(|from| !published(&|day| day >= from))
             || self.published_until.is_some_and(|until| !published(&|day| day <= until))
         {
-            Some("publication date")
+            Some("outside the publication dates")
         } else if self.fetched_from.is_some_and(|from| Day::at(entry.at) < from) {
-            Some("fetch date")
+            Some("fetched before the given day")
         } else if entry.sketch.chars < self.min_chars {
-            Some("length")
+            Some(if self.min_chars > 1 { "shorter than --min-chars" } else { "without text" })
         } else if self.documents && entry.listing {
-            Some("listing")
+            Some("listing pages")
         } else if self.documents && !entry.is_document() {
-            Some("no main text")
+            Some("without main text")
         } else if self.no_noindex && entry.noindex {
-            Some("noindex")
+            Some("marked noindex")
         } else {
             None
         }
@@ -144,7 +144,7 @@ impl Selection {
             }
         }
         if left_out > 0 {
-            self.left_out.insert("duplicate", left_out);
+            self.left_out.insert("duplicates", left_out);
         }
     }
 }

@@ -254,6 +254,10 @@ impl UrlHistory {
         links
     }
 
+    fn is_seed(&self) -> bool {
+        self.links.iter().any(|linked| linked.page.is_none() && !linked.is_added)
+    }
+
     fn name(&self, id: UrlId) -> String {
         self.names.get(&id).map_or_else(|| format!("URL number {}", id.0), ToString::to_string)
     }
@@ -273,7 +277,7 @@ impl UrlHistory {
         }
         let entries = self.links.iter().filter_map(|linked| followed(&linked.link));
         match (entries.max_by_key(|entry| (std::cmp::Reverse(entry.queue), entry.priority)), self.links.last()) {
-            (Some(entry), _) => format!("queued: {}", describe_entry(entry, detailed)),
+            (Some(entry), _) => describe_entry(entry, self.is_seed(), detailed),
             (None, Some(Linked { link: Link { decision: LinkDecision::Drop(reason), .. }, .. })) => {
                 format!("not queued: {}", reason.why())
             }
@@ -305,7 +309,7 @@ impl UrlHistory {
             (Some(claimed), None) => add(format!("canonical URL {claimed}: ignored as implausible")),
             _ => {}
         }
-        add(format!("queued with {}", describe_entry(page.queued_as, detailed)));
+        add(describe_entry(page.queued_as, self.is_seed(), detailed));
         lines.join("\n  ")
     }
 }
@@ -346,7 +350,7 @@ impl fmt::Display for UrlHistory {
         for Linked { page: on, link, is_added } in links.iter().take(MOST_LINKS) {
             let [anchor, context, url] = [link.scores.anchor, link.scores.context, link.scores.url];
             let verdict = match link.decision {
-                LinkDecision::Follow(entry) => describe_entry(entry, detailed),
+                LinkDecision::Follow(entry) => describe_entry(entry, false, detailed),
                 LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
             };
             writeln!(

@@ -39,7 +39,7 @@ pub use writer::{Notice, Work, Writer, WriterStopped};
 /// An error of a crawl directory. Every message names the file or directory and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("{}: cannot {doing}: {source}; {}", path.display(), advice(source))]
+    #[error("{}: {source}; {}", attempt(path, doing), advice(source))]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
     #[error("{}: another suidao command is using this directory; wait for it, stop it, or use another directory", .0.display())]
     InUse(PathBuf),
@@ -99,6 +99,12 @@ fn is_misdirected(error: &io::Error) -> bool {
             | ErrorKind::DirectoryNotEmpty
             | ErrorKind::InvalidFilename
     )
+}
+
+/// What failed: `cannot read FILE`, or `FILE: cannot read a page`.
+fn attempt(path: &Path, doing: &str) -> String {
+    let path = path.display();
+    doing.strip_suffix(" it").map_or_else(|| format!("{path}: cannot {doing}"), |verb| format!("cannot {verb} {path}"))
 }
 
 /// What a person can do about a system error.

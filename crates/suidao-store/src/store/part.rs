@@ -69,7 +69,7 @@ fn make<T>(
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     for _ in 0..TRIES {
-        let part = make(&builder, parent)?;
+        let part = make(&builder, parent).map_err(|error| explain(parent, &error))?;
         match lock(&part) {
             // It was not removed before it was locked.
             Ok(stored) if place(&part).exists() => return Ok((part, stored)),
@@ -79,6 +79,15 @@ fn make<T>(
         }
     }
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing there"))
+}
+
+/// The error of creating a part, without its random name.
+fn explain(parent: &Path, error: &io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::NotFound {
+        return io::Error::new(error.kind(), format!("the directory {} does not exist", parent.display()));
+    }
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text))
 }
 
 /// Removes abandoned parts of this target. Failures do no harm.

@@ -205,15 +205,9 @@ impl Push {
                         self.target.shown()
                     )));
                 }
-                Ok((status @ (408 | 429 | 500 | 502 | 503 | 504), asked, _)) => {
-                    (asked, format!("it answered {status}"))
-                }
+                Ok((status @ (408 | 429 | 500 | 502 | 503 | 504), asked, _)) => (asked, format!("status {status}")),
                 Ok((status, _, text)) => return Ok((status, text.to_vec())),
-                Err(error) => {
-                    let error = error.without_url();
-                    let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-                    (None, format!("{error}{}", cause.unwrap_or_default()))
-                }
+                Err(error) => (None, root_cause(&error.without_url())),
             };
             self.pause(asked.map(Duration::from_secs), &why)?;
         }
@@ -238,13 +232,21 @@ impl Push {
             )));
         }
         if self.waited.is_zero() {
-            tracing::warn!("waiting up to {} s for {}: {why}", self.patience.as_secs(), self.target.shown());
+            let (shown, seconds) = (self.target.shown(), self.patience.as_secs());
+            tracing::warn!("{shown} accepts no rows now ({why}); retrying for up to {seconds} s");
         }
         let pause = asked.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);
         std::thread::sleep(pause);
         self.waited += pause;
         Ok(())
     }
+}
+
+/// The last cause of an error, such as `connection refused`.
+fn root_cause(error: &reqwest::Error) -> String {
+    let first: &dyn std::error::Error = error;
+    let last = std::iter::successors(Some(first), |error| error.source()).last().unwrap_or(first);
+    last.downcast_ref::<std::io::Error>().map_or_else(|| last.to_string(), |error| error.kind().to_string())
 }
 
 #[derive(Debug, PartialEq)]

@@ -9,11 +9,15 @@ pub(super) fn describe_k(entry: QueueEntry) -> String {
     }
 }
 
-pub(super) fn describe_entry(entry: QueueEntry, detailed: bool) -> String {
+/// How a URL was queued: as a seed or by a link.
+pub(super) fn describe_entry(entry: QueueEntry, is_seed: bool, detailed: bool) -> String {
     let queue = if detailed { format!("queue {}, {}, ", entry.queue.0, describe_k(entry)) } else { String::new() };
+    if is_seed {
+        return format!("queued as a seed ({queue}priority {:.3})", entry.priority.get());
+    }
     let pages = if entry.path.hops == 1 { "page" } else { "pages" };
     format!(
-        "priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
+        "queued with priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
         entry.priority.get(),
         entry.path.hops,
         entry.path.depth,

@@ -91,6 +91,17 @@ fn what_pages_say_of_themselves_stays_text() {
 }
 
 #[test]
+fn a_crawl_without_a_lexicon_has_no_sections_about_relevance() {
+    let mut facts = facts();
+    facts.crawl.settings.push(("crawl.page_threshold".into(), "0.0".into()));
+    let html = Html::parse_document(&page(&facts));
+    for section in ["harvest", "tunnels", "terms"] {
+        assert!(all(&html, &format!("#{section}, a[href='#{section}']")).is_empty(), "{section}");
+    }
+    assert_eq!((all(&html, "#hosts").len(), all(&html, "nav li").len()), (1, 8));
+}
+
+#[test]
 fn equal_facts_give_equal_bytes() {
     assert!(page(&facts()) == page(&facts()));
 }
