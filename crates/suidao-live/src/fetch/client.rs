@@ -331,6 +331,11 @@ fn builder(checked: &CheckedSettings, headers: &HeaderMap, lookup: &Lookup) -> R
         .read_timeout(checked.read_timeout)
         .timeout(checked.timeout)
         .tcp_nodelay(true)
+        // The archive has the bytes as they were sent, and limits count them, even if another crate enables decoding.
+        .no_gzip()
+        .no_brotli()
+        .no_deflate()
+        .no_zstd()
         .pool_idle_timeout(descriptors::idle(descriptors::raise()))
         .pool_max_idle_per_host(IDLE_PER_HOST)
         // Browsers accept these too.
