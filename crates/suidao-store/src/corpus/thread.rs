@@ -178,6 +178,23 @@ mod tests {
         (catalogue, documents)
     }
 
+    #[test]
+    fn the_author_of_a_thread_is_that_of_its_first_post() {
+        let root = tempfile::tempdir().unwrap();
+        let kind = Some(PageKind::Thread { thread: UrlId(0), page: 1 });
+        // As in phpBB.
+        let html = "<title>足球</title><div id=p1 class=post><dl class=postprofile><dt>\
+                    <a href='./memberlist.php?mode=viewprofile&u=2' class=username>老王</a></dt></dl><div class=postbody>\
+                    <p class=author><a href=#p1><span>帖子</span></a><span>由 <strong>\
+                    <a href='./memberlist.php?mode=viewprofile&u=2' class=username>老王</a></strong> &raquo; </span>\
+                    周三 11月 11, 2023 7:56 pm</p><div class=content>昨天的足球比赛真好看，两队踢了加时。</div></div></div>";
+        let store = visited(root.path(), &[FixtureVisit { url: "http://a.cn/t", html, kind }]);
+        let (_, made) = documents(&store);
+        let document = &made[0].0;
+        assert_eq!(document.posts.len(), 1, "{document:?}");
+        assert_eq!(document.author.as_deref(), Some("老王"));
+    }
+
     /// A thread whose second page is visited three times, the last time behind a login; a board visited twice, and a page
     /// outside the forum.
     #[test]
@@ -221,6 +238,7 @@ mod tests {
         assert_eq!(of, [("/", true, 1), ("/t", false, 3), ("/faq", false, 1)]);
         let document = &made[1].0;
         assert_eq!(document.title, "足球");
+        assert_eq!((document.author.as_deref(), document.posts[0].author.as_deref()), (Some("小红"), Some("小红")));
         assert_eq!(document.text, stated.join("\n\n"));
         assert_eq!(document.chars as usize, stated.concat().chars().count());
         assert_eq!(document.fetched, "2023-11-14T22:13:25Z", "when the last page was");
