@@ -99,13 +99,13 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let article =
             "<title>足球 NBA</title><p>足球 篮球 比赛 昨天 在 北京 举行 观众 很多</p><p>发布于 2021-03-05</p>";
-        let kept = format!("{article}<meta name=robots content=noindex><p>他说</p>");
+        let noindex = format!("{article}<meta name=robots content=noindex><p>他说</p>");
         let store = crawl(
             root.path(),
             &[
                 ("http://a.cn/0", article),
                 ("http://a.cn/1", article),
-                ("http://b.cn/2", &kept),
+                ("http://b.cn/2", &noindex),
                 ("http://c.cn/", "<title>x</title>"),
             ],
         );

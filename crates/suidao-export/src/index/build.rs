@@ -103,8 +103,8 @@ fn write(
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let render = |chosen: &suidao_store::corpus::SelectedDocument| {
         let document = chosen.document(Parts { text: true, ..Parts::default() })?;
-        let kept = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
-        Ok(made(&fields, &document, chosen.number, kept, chosen.entry.at))
+        let representative = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
+        Ok(made(&fields, &document, chosen.number, representative, chosen.entry.at))
     };
     let streamed = stream(store, catalogue, selection, render, |document| {
         writer.add_document(document).map_err(into_write)?;
@@ -148,7 +148,7 @@ fn into_write(error: TantivyError) -> WriteError {
     }
 }
 
-fn made(fields: &Fields, document: &CorpusDocument, number: usize, kept: u32, at: Millis) -> TantivyDocument {
+fn made(fields: &Fields, document: &CorpusDocument, number: usize, representative: u32, at: Millis) -> TantivyDocument {
     let mut made = TantivyDocument::new();
     made.add_u64(fields.page, number as u64);
     made.add_text(fields.id, &document.id);
@@ -174,7 +174,7 @@ fn made(fields: &Fields, document: &CorpusDocument, number: usize, kept: u32, at
     if let Some(original) = &document.duplicate_of {
         made.add_text(fields.duplicate_of, original.as_str());
     }
-    made.add_u64(fields.representative, u64::from(kept));
+    made.add_u64(fields.representative, u64::from(representative));
     made.add_u64(fields.depth, u64::from(document.depth));
     made.add_u64(fields.hops, u64::from(document.hops));
     if let Some(k) = document.k {

@@ -12,7 +12,7 @@ pub struct Parts {
     pub text: bool,
     /// Links; of a thread, those of all its pages.
     pub links: bool,
-    /// Posts of a thread, and the number of characters of each text.
+    /// Posts of a thread, its author, and the number of characters of each text.
     pub posts: bool,
 }
 

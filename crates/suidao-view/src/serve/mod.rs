@@ -4,8 +4,8 @@
 //! run no script and send no referrer. Requests are limited in length, pages and hits.
 
 mod ask;
+mod cached;
 mod home;
-mod kept;
 mod look;
 mod results;
 
@@ -68,7 +68,7 @@ impl SearchSite {
             // A query typed as part of the address works too.
             "/" => results::page(self, &asked),
             "/search" => results::page(self, &asked),
-            "/page" => kept::page(self, &asked),
+            "/page" => cached::page(self, &asked),
             "/api/search" => self.json(&asked),
             _ => Ok(self.missing(&asked)),
         };
