@@ -114,7 +114,8 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         let output = Output::file(root.join(format!("{strategy}.jsonl.gz")));
         let catalogue = Catalogue::read(&store)?;
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         jsonl::write(&export, &output, &DocumentFields::without_links())?;
         let (relevant, islands) = truth(&world, &store)?;
         rows.push(Row { name: strategy, strategy: name, report, relevant, islands });

@@ -51,6 +51,13 @@ impl PageTree {
         Self { html, base: base.unwrap_or_else(|| url.clone()) }
     }
 
+    /// The texts of the elements that a selector matches, white space folded.
+    pub fn texts(&self, selector: &CheckedSelector) -> Vec<String> {
+        let folded =
+            |element: ElementRef| element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ");
+        self.select(selector).map(folded).collect()
+    }
+
     /// The elements that a selector matches, in page order.
     pub fn select<'a>(&'a self, selector: &'a CheckedSelector) -> impl Iterator<Item = ElementRef<'a>> {
         self.html.select(&selector.0)

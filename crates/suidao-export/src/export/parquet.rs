@@ -49,7 +49,7 @@ pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Resul
             Ok(())
         };
         let streamed = export.each(
-            |chosen| Ok(chosen.document(fields.parts())?),
+            |chosen| Ok(export.document(chosen, fields.parts())?),
             |row| {
                 size += columns::size(&row);
                 rows.push(row);
@@ -153,7 +153,8 @@ mod tests {
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("pages.parquet");
         assert_eq!(write(&export, &Output::file(&path), &DocumentFields::all()).unwrap().pages, 2);
         let (rows, pairs) = read(&path);

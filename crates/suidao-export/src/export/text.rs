@@ -25,7 +25,7 @@ pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Stream
         let mut card = Card::new(export, filter);
         let streamed = export.each(
             |chosen| {
-                let document = chosen.document(Parts { text: true, ..Parts::default() })?;
+                let document = export.document(chosen, Parts { text: true, ..Parts::default() })?;
                 let mut line = clean(&[document.title.as_str(), "\n", &document.text].concat());
                 line.push('\n');
                 Ok((chosen.number, line))
@@ -112,7 +112,8 @@ mod tests {
         let catalogue = Catalogue::read(&store).unwrap();
         let filter = Filter { duplicates: DuplicatePolicy::Best, min_chars: 1, ..Filter::default() };
         let selection = filter.select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("sport.txt.gz");
         assert_eq!(write(&export, &Output::file(&path), &filter).unwrap().pages, 2);
         let mut text = String::new();

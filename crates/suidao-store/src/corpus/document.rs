@@ -82,6 +82,8 @@ pub struct CorpusDocument {
     pub links: Vec<OutLink>,
     /// Posts from all pages of a thread; empty if not requested, or if it is not a thread.
     pub posts: Vec<ForumPost>,
+    /// Values found by extraction rules, by field; empty without rules.
+    pub extracted: serde_json::Map<String, serde_json::Value>,
     /// Location of its response record; of a thread, that of its first page.
     pub warc: WarcLocation,
 }

@@ -148,12 +148,18 @@ impl SelectedDocument<'_> {
             noindex: self.entry.noindex,
             links,
             posts: posts.into_iter().filter(|_| parts.posts).collect(),
+            extracted: serde_json::Map::new(),
             warc: WarcLocation {
                 file: own.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 offset: own.location.offset,
                 length: own.location.length,
             },
         })
+    }
+
+    /// The HTML of the page; `None` if it is not HTML.
+    pub fn html(&self) -> Result<Option<String>, StoreError> {
+        Ok(read::html(&self.answers[self.own].fetched()?))
     }
 
     fn posts(&self) -> Result<Vec<ForumPost>, StoreError> {
