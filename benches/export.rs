@@ -105,7 +105,7 @@ fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Select
         "warc" => drop(warc::write(&export, &to("x.warc.gz")).expect("warc")),
         "text" => drop(text::write(&export, &to("x.txt"), &Filter::default()).expect("text")),
         "graph" => drop(graph::write(&export, &out.join("x.graphml")).expect("graph")),
-        "index" => drop(index::build(store, catalogue, selection, &out.join("index"), &|| {}).expect("index")),
+        "index" => drop(index::build(store, catalogue, selection, &out.join("index"), None, &|| {}).expect("index")),
         "es-bulk" => {
             let fields = searched();
             let row = |document: &suidao::corpus::CorpusDocument| es_bulk::put("x", document, &fields);

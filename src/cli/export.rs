@@ -247,7 +247,9 @@ fn file(
             bail!("a graph is three files; give -o FILE.graphml and leave out --shard-size")
         }
         Format::Graph => graph::write(export, &output.path)?,
-        Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.progress)?,
+        Format::Index => {
+            build(export.store, export.catalogue, export.selection, &output.path, export.extractor, export.progress)?
+        }
         // The other formats are for servers.
         _ => jsonl::write(export, output, &chosen(export, fields, DocumentFields::without_links))?,
     };

@@ -19,6 +19,7 @@ const MANY: usize = 1_000;
 /// The rules of a `fields.toml`, and how often they found something.
 #[derive(Debug)]
 pub struct Extractor {
+    rules: String,
     fields: Vec<FieldRule>,
     pages: Vec<PageRule>,
     scripts: CheckedSelector,
@@ -54,7 +55,12 @@ impl Extractor {
         let (fields, pages) = parse(rules)?;
         let known = |text| CheckedSelector::parse(text).expect("the selector is part of the program");
         let scripts = known("script[type=\"application/ld+json\" i]");
-        Ok(Self { fields, pages, scripts, body: known("body"), hits: Mutex::default() })
+        Ok(Self { rules: rules.to_owned(), fields, pages, scripts, body: known("body"), hits: Mutex::default() })
+    }
+
+    /// The rules as they were written.
+    pub fn rules(&self) -> &str {
+        &self.rules
     }
 
     /// Names of the fields, in the order of their first rules.

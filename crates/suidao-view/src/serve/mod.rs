@@ -180,7 +180,7 @@ mod tests {
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let chosen = Filter::default().select(&catalogue);
-        suidao_export::index::build(&store, &catalogue, &chosen, &root.join("index"), &|| {}).unwrap();
+        suidao_export::index::build(&store, &catalogue, &chosen, &root.join("index"), None, &|| {}).unwrap();
         SearchSite::new(Index::open(&root.join("index")).unwrap(), "it's <here>")
     }
 
