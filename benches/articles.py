@@ -22,8 +22,8 @@ args = parser.parse_args()
 rows = []
 for how in (["--suidao", args.suidao], ["--trafilatura"]):
     command = [sys.executable, os.path.join(args.shared, "score.py"), args.folder, *how]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rows.append([re.findall(r"\.\d+|1\.000", line.split(":", 1)[1]) for line in said.splitlines()])
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows.append([re.findall(r"\.\d+|1\.000", line.split(":", 1)[1]) for line in output.splitlines()])
 ours, theirs = rows
 print("| | suidao | trafilatura, htmldate |\n|---|--:|--:|")
 for at, name in ((0, "whole text"), (1, "phrases")):

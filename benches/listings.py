@@ -34,8 +34,8 @@ def read(page):
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"{page}: {run.stderr.strip()}")
-    said = json.loads(run.stdout)
-    return "listing" if said["listing"] else "document" if said["chars"] >= 10 else "empty"
+    reply = json.loads(run.stdout)
+    return "listing" if reply["listing"] else "document" if reply["chars"] >= 10 else "empty"
 
 
 with ThreadPoolExecutor(2) as pool:
@@ -44,10 +44,10 @@ print("| pages | n | listings | precision | recall | articles kept as documents 
 for name in ("tune", "held", "all"):
     of = collections.Counter((row[1], kind) for row, kind in zip(rows, told) if name in (row[0], "all"))
     is_class = {kind: sum(n for (is_kind, _), n in of.items() if is_kind == kind) for kind in ("listing", "article", "empty")}
-    right, said = of["listing", "listing"], sum(n for (_, kind), n in of.items() if kind == "listing")
+    right, reported = of["listing", "listing"], sum(n for (_, kind), n in of.items() if kind == "listing")
     kept, left = of["article", "document"], is_class["empty"] - of["empty", "document"]
     print(
-        f"| {name} | {sum(is_class.values())} | {is_class['listing']} | {right / said:.3f} | {right / is_class['listing']:.3f} "
+        f"| {name} | {sum(is_class.values())} | {is_class['listing']} | {right / reported:.3f} | {right / is_class['listing']:.3f} "
         f"| {kept} of {is_class['article']} | {left} of {is_class['empty']} |"
     )
 if args.misses:

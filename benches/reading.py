@@ -75,8 +75,8 @@ def without_title(text, title):
     # Marks of list items are no text of the page.
     text = re.sub(r"(?m)^\s*(- |\d+\. )", "", text)
     first, _, rest = text.strip().partition("\n")
-    said = "".join(tokens(first))
-    return rest if said and said in title else text
+    first_line = "".join(tokens(first))
+    return rest if first_line and first_line in title else text
 
 
 def measure(text, gold):

@@ -160,9 +160,9 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         summary += &engines::write_retired(args, &export, &wanted)?;
     }
-    let beside: Vec<_> = outfiles::beside(args).into_iter().filter(|path| path.is_file()).collect();
-    if args.format != Format::Index && !beside.is_empty() {
-        let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
+    let companions: Vec<_> = outfiles::companions(args).into_iter().filter(|path| path.is_file()).collect();
+    if args.format != Format::Index && !companions.is_empty() {
+        let names: Vec<String> = companions.iter().map(|path| path.display().to_string()).collect();
         summary += &format!("\nAlso wrote {}", names.join(", "));
     }
     if !matches!(args.since, Some(SinceFlag::Day(_))) {

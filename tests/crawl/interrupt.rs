@@ -19,7 +19,7 @@ fn an_interrupted_crawl_is_whole_and_goes_on() {
     for (signal, requests) in [("INT", 60), ("TERM", 120)] {
         let mut running = Running::start(stage.crawl("crawl", &limit));
         let before = stage.server.requests();
-        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.output("err"));
         running.signal(signal);
         let ended = running.end().expect(130);
         assert!(ended.err.contains("Interrupted"), "{}", ended.err);
@@ -45,10 +45,10 @@ fn a_second_interrupt_ends_at_once_and_loses_only_what_was_in_flight() {
     let mut stage = Stage::new(finite(), options);
     let limit = ["--max-pages", "40", "--set", "crawl.in_flight=8", "--set", "politeness.robots=false"];
     let mut running = Running::start(stage.crawl("crawl", &limit));
-    assert!(running.until(|| stage.server.requests() >= 2), "{}", running.said("err"));
+    assert!(running.until(|| stage.server.requests() >= 2), "{}", running.output("err"));
     running.signal("INT");
-    while !running.said("err").contains("stopping") {
-        assert!(!running.has_ended(), "{}", running.said("err"));
+    while !running.output("err").contains("stopping") {
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(1));
     }
     running.signal("INT");
@@ -70,12 +70,12 @@ fn a_proxy_that_goes_away_costs_no_page() {
         let mut command = stage.crawl("crawl", &all);
         command.args(["--set", "crawl.outage_patience=1"]);
         let mut running = Running::start(command);
-        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.output("err"));
         stage.serve_anew();
         let ended = running.end().expect(1);
         assert!(ended.err.contains("the proxy no longer responds; waiting for it"), "{}", ended.err);
-        let said = ended.err.lines().filter(|line| !line.contains(" WARN ")).count();
-        assert_eq!(said, 1 + usize::from(requests == 200), "{}", ended.err);
+        let lines = ended.err.lines().filter(|line| !line.starts_with("warning: ")).count();
+        assert_eq!(lines, 1 + usize::from(requests == 200), "{}", ended.err);
         assert!(ended.err.contains("suidao: the proxy (fetch.proxy, --proxy) no longer responds"), "{}", ended.err);
     }
     run(stage.crawl("crawl", &all)).expect(0);

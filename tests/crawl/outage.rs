@@ -160,11 +160,11 @@ fn a_network_that_goes_away_costs_no_page() {
     let out = dir.path().join("crawl");
     let mut running = Running::start(net.crawl(dir.path(), HOSTS, &[]));
     for enough in [40, 120] {
-        assert!(running.until(|| net.requests.load(Ordering::SeqCst) > enough), "{}", running.said("err"));
+        assert!(running.until(|| net.requests.load(Ordering::SeqCst) > enough), "{}", running.output("err"));
         net.go_away();
-        let before = running.said("err").matches("waiting for it").count();
-        while running.said("err").matches("waiting for it").count() == before {
-            assert!(!running.has_ended(), "{}", running.said("err"));
+        let before = running.output("err").matches("waiting for it").count();
+        while running.output("err").matches("waiting for it").count() == before {
+            assert!(!running.has_ended(), "{}", running.output("err"));
             std::thread::sleep(Duration::from_millis(20));
         }
         // Several checks fail.
@@ -191,8 +191,8 @@ fn a_crawl_gone_on_with_while_the_network_is_away_waits_and_one_interrupted_stop
     run(net.crawl(dir.path(), HOSTS, &["--max-pages", "40"])).expect(0);
     net.go_away();
     let mut running = Running::start(net.crawl(dir.path(), HOSTS, &[]));
-    while !running.said("err").contains("waiting for it") {
-        assert!(!running.has_ended(), "{}", running.said("err"));
+    while !running.output("err").contains("waiting for it") {
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(20));
     }
     running.signal("INT");
@@ -210,7 +210,7 @@ fn one_host_that_goes_away_is_not_waited_for_for_ever() {
     let dir = tempfile::tempdir().unwrap();
     let patience = ["--set", "crawl.outage_patience=2"];
     let mut running = Running::start(net.crawl(dir.path(), 1, &patience));
-    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 20), "{}", running.said("err"));
+    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 20), "{}", running.output("err"));
     net.go_away();
     let ended = running.end();
     assert!(ended.err.contains("the crawl continues without"), "{}", ended.err);
@@ -261,10 +261,10 @@ fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
     std::fs::write(dir.path().join("seeds.txt"), "http://a.test/0\nhttp://b.test/0\n").unwrap();
     command.env_remove("NO_PROXY");
     let mut running = Running::start(command);
-    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 30), "{}", running.said("err"));
+    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 30), "{}", running.output("err"));
     net.go_away();
-    while !running.said("err").contains("the proxy no longer responds; waiting for it") {
-        assert!(!running.has_ended(), "{}", running.said("err"));
+    while !running.output("err").contains("the proxy no longer responds; waiting for it") {
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(1500));
@@ -315,7 +315,7 @@ fn a_process_that_is_stopped_and_goes_on_gives_no_page_up() {
     let mut running = Running::start(stage.crawl("stopped", &all));
     let mut stops = 0;
     for requests in [100, 300] {
-        assert!(running.until(|| stage.server.log().len() > before + requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.log().len() > before + requests), "{}", running.output("err"));
         running.signal("STOP");
         // Longer than every time limit, and than a turn of the loop may take.
         std::thread::sleep(Duration::from_secs(8));

@@ -183,7 +183,7 @@ fn a_killed_crawl_is_sound_and_a_running_one_is_left_alone() {
     for requests in [40, 90, 60] {
         let before = stage.server.requests();
         let mut running = Running::start(stage.crawl("killed", &ALL));
-        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.output("err"));
         let output = check(&dir, &["--repair"]).expect(2);
         assert!(output.err.contains("another suidao command is using this directory"), "{}", output.err);
         running.kill();

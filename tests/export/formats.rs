@@ -347,7 +347,7 @@ fn what_is_there_is_replaced_by_force_alone() {
         run(command)
     };
     // A name without an ending gets the format's; the message names the additional files.
-    for (format, ending, beside) in [
+    for (format, ending, companions) in [
         ("jsonl", "jsonl", &[][..]),
         ("parquet", "parquet", &[]),
         ("warc", "warc.gz", &[]),
@@ -358,7 +358,7 @@ fn what_is_there_is_replaced_by_force_alone() {
         let output = export(format, "all", &[]).expect(0);
         let named = |ending: &str| out.join(format!("all.{ending}")).display().to_string();
         assert!(output.err.contains(&format!(" pages to {}", named(ending))), "{}", output.err);
-        for ending in beside {
+        for ending in companions {
             assert!(Path::new(&named(ending)).is_file() && output.err.contains(&named(ending)), "{}", output.err);
         }
         let output = export(format, "all", &[]).expect(2);

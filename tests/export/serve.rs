@@ -23,11 +23,11 @@ impl Served {
         let mut command = suidao();
         command.arg("serve").arg(stage.path("crawl")).args(["--listen", "0", "--name", "Corpus.example.cn"]);
         let mut running = Running::start(command);
-        while !running.said("out").ends_with("/\n") {
-            assert!(!running.has_ended(), "{}", running.said("err"));
+        while !running.output("out").ends_with("/\n") {
+            assert!(!running.has_ended(), "{}", running.output("err"));
             std::thread::sleep(std::time::Duration::from_millis(2));
         }
-        let address = running.said("out").trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let address = running.output("out").trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
         Self { stage, running, address }
     }
 

@@ -151,7 +151,7 @@ fn list(
         .iter()
         .filter_map(|link| match forum.kind_of(&link.url) {
             ServedForumPage::Thread { thread, page: 1 }
-                if threads[thread].board == board && !shows.beside.contains(&thread) =>
+                if threads[thread].board == board && !shows.on_all_boards.contains(&thread) =>
             {
                 Some(thread)
             }
@@ -194,7 +194,7 @@ struct Shows {
     last: bool,
     last_of_sticky: bool,
     /// Threads linked next to the lists of all boards.
-    beside: BTreeSet<usize>,
+    on_all_boards: BTreeSet<usize>,
 }
 
 impl Shows {
@@ -208,8 +208,9 @@ impl Shows {
                 }
             }
         }
-        let beside = boards.into_iter().filter(|(_, boards)| boards.len() > 1).map(|(thread, _)| thread).collect();
-        Self { last: skin != Skin::Bbs, last_of_sticky: !matches!(skin, Skin::Bbs | Skin::Tieba), beside }
+        let on_all_boards =
+            boards.into_iter().filter(|(_, boards)| boards.len() > 1).map(|(thread, _)| thread).collect();
+        Self { last: skin != Skin::Bbs, last_of_sticky: !matches!(skin, Skin::Bbs | Skin::Tieba), on_all_boards }
     }
 }
 

@@ -37,7 +37,7 @@ class Machina:
     context = nullcontext
 
     def open(self, database: Path):
-        # Django says zh_Hans where machina says zh_CN.
+        # Django calls zh_Hans what machina calls zh_CN.
         words = database.parent / "locale"
         if not words.exists():
             words.mkdir()
@@ -92,12 +92,12 @@ class Machina:
                 for thread in content.threads)
             order, posts = content.posts_in_time(), []
             for _, i, j in order:
-                said = content.threads[i].posts[j]
-                posts.append(Post(topic=topics[i], poster=users[said.author], content=said.text,
+                drawn = content.threads[i].posts[j]
+                posts.append(Post(topic=topics[i], poster=users[drawn.author], content=drawn.text,
                                   subject=("Re: " if j else "") + content.threads[i].title))
                 pre_save.send(sender=Post, instance=posts[-1])  # renders its text
             Post.objects.bulk_create(posts)
-            # Creation stamps a row with the present, whatever it says: the times come afterwards.
+            # Creation sets the present time; the drawn times are set afterwards.
             for post, (at, i, j) in zip(posts, order):
                 post.created = post.updated = at.replace(tzinfo=timezone.utc)
                 topics[i].last_post, topics[i].last_post_on, topics[i].posts_count = post, post.created, j + 1

@@ -1,8 +1,8 @@
 """How a test forum is filled, served and described, whatever its software: the command line, the server on loopback,
-the log of its requests and the truth beside it.
+the log of its requests and the truth.
 
     python SOFTWARE.py --data DIR [--port N]             fill DIR where it is empty, serve it until killed
-    python SOFTWARE.py --data DIR --add N [--replies M]  N new threads and M replies, said now; the server may run
+    python SOFTWARE.py --data DIR --add N [--replies M]  N new threads and M replies, dated now; the server may run
 
 A server prints one line, `ready http://127.0.0.1:PORT/ …`, when it answers, and ends by itself after `--lifetime`.
 """
@@ -114,8 +114,8 @@ def serve(application, software: Software, given: argparse.Namespace) -> None:
     alarm.daemon = True
     alarm.start()
     home = f"http://127.0.0.1:{server.server_port}/"
-    said = write_truth(software, given.data, home)
-    print(f"ready {home} {said}", flush=True)
+    number = write_truth(software, given.data, home)
+    print(f"ready {home} {number}", flush=True)
     server.serve_forever()
 
 

@@ -459,12 +459,12 @@ fn clean_page(what: &str, text: &str) {
 
 /// What follows `before` in the output of a process, once it is there.
 fn awaited(running: &mut Running, stream: &str, before: &str, after: &str) -> String {
-    let found = |said: &str| Some(said.split_once(before)?.1.split_once(after)?.0.to_owned());
+    let found = |text: &str| Some(text.split_once(before)?.1.split_once(after)?.0.to_owned());
     loop {
-        if let Some(found) = found(&running.said(stream)) {
+        if let Some(found) = found(&running.output(stream)) {
             return found;
         }
-        assert!(!running.has_ended(), "{}\n{}", running.said("out"), running.said("err"));
+        assert!(!running.has_ended(), "{}\n{}", running.output("out"), running.output("err"));
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -486,7 +486,7 @@ fn status(stage: &mut Stage, out: &str) {
         if page.matches("hostilemark").count() > 10 {
             break page;
         }
-        assert!(!running.has_ended(), "{}", running.said("err"));
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(100));
     };
     clean_page("the status page", &page);

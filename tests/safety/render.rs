@@ -595,7 +595,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     let busy = ["--render", "always", "--set", "render.timeout=600"];
     let mut running = Running::start(crawl("out", &busy));
     let profiles = own.join("out/state/browser");
-    assert!(running.until(|| processes(&profiles).len() >= 3), "{}", running.said("err"));
+    assert!(running.until(|| processes(&profiles).len() >= 3), "{}", running.output("err"));
     running.kill();
     assert!(until(|| processes(&profiles).is_empty()), "{:?}", processes(&profiles));
     // Resuming deletes what it left, and ends.
@@ -617,7 +617,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
         pages.collect::<Vec<_>>()
     };
     let mut running = Running::start(crawl("stopped", &slow));
-    assert!(running.until(|| processes(&own.join("stopped/state/browser")).len() >= 4), "{}", running.said("err"));
+    assert!(running.until(|| processes(&own.join("stopped/state/browser")).len() >= 4), "{}", running.output("err"));
     running.signal("INT");
     assert_eq!(running.end().code(), 130);
     let before = shown("stopped");

@@ -41,7 +41,7 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> R
         _ => Path::new("."),
     };
     fs::create_dir_all(parent).with_context(|| format!("cannot create {}; choose another -o", parent.display()))?;
-    let part = PartDirectory::beside(path).with_context(|| format!("cannot write into {}", parent.display()))?;
+    let part = PartDirectory::next_to(path).with_context(|| format!("cannot write into {}", parent.display()))?;
     let file = |name: &str| part.path().join(name);
     type Rows = fn(&Comparison, &mut dyn Write) -> Result<(), ::csv::Error>;
     let rows: [(&str, Rows); 3] = [
@@ -57,7 +57,7 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> R
     check(path)?;
     let replace = || -> std::io::Result<()> {
         // The previous one is kept until the new one has its name.
-        let aside = if path.exists() { Some(PartDirectory::beside(path)?) } else { None };
+        let aside = if path.exists() { Some(PartDirectory::next_to(path)?) } else { None };
         let previous = aside.as_ref().map(|aside| aside.path().join("former"));
         previous.iter().try_for_each(|previous| fs::rename(path, previous))?;
         part.rename(path).inspect_err(|_| {

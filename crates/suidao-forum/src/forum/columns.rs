@@ -228,10 +228,10 @@ impl LineCounts {
         // Per position: its labels, how often it occurs, how often not alone in its line.
         let mut positions: Vec<(u64, (FieldLabel, usize, usize))> = Vec::new();
         for number in fields.iter().flat_map(|own| &own.numbers) {
-            if let Some((text, count, beside)) = entry(&mut positions, number.place) {
+            if let Some((text, count, in_text)) = entry(&mut positions, number.place) {
                 *text = text.and(number.shown);
                 *count += 1;
-                *beside += usize::from(!number.alone);
+                *in_text += usize::from(!number.alone);
             }
         }
         let called = |what: FieldLabel, not: FieldLabel| {
@@ -247,9 +247,9 @@ impl LineCounts {
             with_first = replies.is_some() && counts().all(|count| count > 0);
         }
         let speaking = fields.iter().filter(|own| !own.numbers.is_empty()).count();
-        let silent = positions.iter().filter(|(place, (text, count, beside))| {
+        let silent = positions.iter().filter(|(place, (text, count, in_text))| {
             let other = text.has(FieldLabel::LAST) || text.has(FieldLabel::OTHER) || text.has(FieldLabel::MEMBER);
-            *beside == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
+            *in_text == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
         });
         let mut silent = silent.map(|(place, ..)| *place);
         let more = |views: Option<u64>, replies: Option<u64>| {

@@ -137,13 +137,13 @@ pub(super) fn posts(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<
     let Some(mut found) = cuts.next() else { return Vec::new() };
     if are_lines(tree, survey, &found) {
         // A list next to a short post.
-        let beside: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+        let list_text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
         let post = cuts.find(|other| {
             let complete = |roots: &Vec<NodeId>| {
                 has(roots, |root| survey.has_time(tree, root)) && has(roots, |root| survey.has_person(tree, root))
             };
             other.iter().all(|roots| complete(roots) && found.iter().all(|line| apart(tree, line, roots)))
-                && other.iter().map(|roots| survey.plain(tree, roots)).sum::<u32>() >= beside
+                && other.iter().map(|roots| survey.plain(tree, roots)).sum::<u32>() >= list_text
                 && !are_lines(tree, survey, other)
         });
         let Some(post) = post else { return Vec::new() };

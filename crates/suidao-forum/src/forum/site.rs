@@ -216,12 +216,12 @@ impl ForumSite {
         // A record without fields, among records with fields, is a link in a sidebar.
         let is_bare = |record: &&ThreadRecord| record.listed() == Listed { sticky: record.sticky, ..Listed::default() };
         let bare = page_view.records.iter().filter(is_bare).count();
-        let (full, beside): (Vec<_>, Vec<_>) =
+        let (full, sidebar): (Vec<_>, Vec<_>) =
             page_view.records.iter().partition(|record| bare * 2 > page_view.records.len() || !is_bare(record));
         for record in full {
             take(&record.url, &record.title, Some(record.listed()));
         }
-        for record in beside {
+        for record in sidebar {
             take(&record.url, &record.title, None);
         }
         for link in page_view.links.iter().filter(|link| columns(&link.text) >= TITLE) {

@@ -74,7 +74,7 @@ impl FetchTask {
                 Ok(rendered @ Some(_)) => {
                     let answer = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
                     let second = read(done.ticket, begun, answer.ok_or_else(broken), &readers, &topic, &robot).await;
-                    let poorer = says_less(&second.outcome, &done.outcome);
+                    let poorer = has_less_text(&second.outcome, &done.outcome);
                     done = if poorer { FetchResult { ticket: second.ticket, ..done } } else { second };
                 }
                 Ok(None) => {}
@@ -133,7 +133,7 @@ async fn read(
 }
 
 /// Whether the rendered page has much less text than the answer: its scripts failed and removed it.
-fn says_less(shown: &FetchOutcome, sent: &FetchOutcome) -> bool {
+fn has_less_text(shown: &FetchOutcome, sent: &FetchOutcome) -> bool {
     match (shown, sent) {
         (FetchOutcome::Page { page: shown, .. }, FetchOutcome::Page { page: sent, .. }) => {
             shown.sketch.chars < sent.sketch.chars / 2

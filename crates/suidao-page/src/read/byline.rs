@@ -50,11 +50,11 @@ pub(super) struct Bylines {
 impl Bylines {
     /// Reads a `meta` element with content.
     pub(super) fn meta(&mut self, tag: &Tag, content: &str) {
-        let says = tag.attrs.iter().any(|attribute| {
+        let is_author = tag.attrs.iter().any(|attribute| {
             matches!(&*attribute.name.local, "name" | "property" | "itemprop")
                 && AUTHOR.iter().any(|name| attribute.value.trim().eq_ignore_ascii_case(name))
         });
-        if says {
+        if is_author {
             self.declare(Declared::Meta, content);
         }
     }

@@ -304,8 +304,8 @@ fn blog_post_with_sidebar() {
     assert_eq!(feeds, ["http://a.cn/feed/", "http://feeds.cn/a?b=1&c=2"]);
     let own = |url: &str, text: &str| (url.to_owned(), text.to_owned());
     assert_eq!(anchors(&parsed, Region::Content), [own("http://gym.cn/?a=1", "体育馆"), own("/photo", "比赛 照片")]);
-    let beside: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(url, _)| url).collect();
-    assert_eq!(beside, ["/", "/", "/archives/", "/about/", "/2020/a/", "/2020/b/", "/2020/c/", "/2020/d/"]);
+    let boilerplate: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(url, _)| url).collect();
+    assert_eq!(boilerplate, ["/", "/", "/archives/", "/about/", "/2020/a/", "/2020/b/", "/2020/c/", "/2020/d/"]);
     let refused: Vec<_> = parsed.document.links.iter().filter(|l| l.nofollow).map(|l| l.url.path()).collect();
     assert_eq!(refused, ["/2020/d/"]);
     assert!(!parsed.document.text.contains("不应该出现") && !parsed.text.contains("隐藏"));
@@ -336,8 +336,8 @@ fn forum_list_keeps_its_threads() {
         assert!(content.iter().any(|anchor| anchor == title), "{content:?}");
         assert!(parsed.text.contains(title));
     }
-    let beside: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(_, text)| text).collect();
-    assert!(beside.contains(&"论坛首页".to_owned()) && beside.contains(&"联系我们".to_owned()));
+    let boilerplate: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(_, text)| text).collect();
+    assert!(boilerplate.contains(&"论坛首页".to_owned()) && boilerplate.contains(&"联系我们".to_owned()));
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), Sto
         return Ok((checked, None));
     }
     let log = dir.log();
-    let part = PartDirectory::beside(&log).map_err(StoreError::io(&log, "write it"))?;
+    let part = PartDirectory::next_to(&log).map_err(StoreError::io(&log, "write it"))?;
     if let Some(store) = &store {
         store.copy_to(part.path(), checked.batches)?;
     }

@@ -187,7 +187,7 @@ impl State {
             let repeats = page.trap_signals.duplicate_of.is_some_and(|twin| self.urls.get(twin).host() == host);
             if (repeats || page.trap_signals.soft_404) && sketch.chars > 0 {
                 let suspicion = suspicions.entry(host).or_default();
-                suspicion.says_so |= page.trap_signals.soft_404;
+                suspicion.is_announced |= page.trap_signals.soft_404;
                 if !suspicion.asked && suspicion.pages.len() < SUSPECTS {
                     suspicion.pages.push((id, sketch, title));
                 }

@@ -50,13 +50,13 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
     let marked = |kinds: &[DateKind]| pick(&dates, kinds);
     // A date far before the headline may be today's.
     let named = choose(&dates, &[DateKind::Time, DateKind::Shown]);
-    let beside = named.filter(|(_, position)| *position != Place::Before).map(|(mark, _)| mark.written);
+    let near_headline = named.filter(|(_, position)| *position != Place::Before).map(|(mark, _)| mark.written);
     let apart = named.map(|(mark, _)| mark.written);
     let (meta, json_ld) = (dates.meta, one(&dates.json_ld));
     let declared = match (meta, json_ld) {
         // Majority of three.
         (Some(one), Some(other)) if one.day != other.day => {
-            let seen = [labelled(&dates), beside, shown.labelled, shown.near];
+            let seen = [labelled(&dates), near_headline, shown.labelled, shown.near];
             let seen = seen.into_iter().flatten().next();
             if seen.is_some_and(|seen| other.may_be(seen.day) && !one.may_be(seen.day)) { json_ld } else { meta }
         }
@@ -71,7 +71,7 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
         json_ld,
         marked(&[DateKind::Published]),
         labelled(&dates),
-        beside,
+        near_headline,
         shown.labelled,
         shown.near,
         apart,
