@@ -166,7 +166,7 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
         println!("{line}");
         let _ = std::io::stdout().flush();
     };
-    let tell = |news: News| match news {
+    let listener = |news: News| match news {
         News::Ready { progress, .. } => {
             result = progress.pages / every;
             say(format!("ready {}", progress.pages));
@@ -185,7 +185,7 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
             }
         }
     };
-    let report = live::run(&job, tell, std::future::pending()).expect("the crawl runs");
+    let report = live::run(&job, listener, std::future::pending()).expect("the crawl runs");
     say(format!("ended {} at most {} MB", report.progress.pages, process::most_resident() >> 20));
 }
 

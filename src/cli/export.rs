@@ -145,8 +145,8 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     let bar = progress(wanted.selection.pages, verbosity);
-    let tell = || bar.inc(1);
-    let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, progress: &tell };
+    let advance = || bar.inc(1);
+    let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, progress: &advance };
     let done = match (&to.engine, &args.output) {
         (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields.as_ref()),
         (None, Some(output)) => {

@@ -361,7 +361,7 @@ fn browse(watched: &Watched) {
 }
 
 #[test]
-fn a_port_in_use_or_a_log_that_cannot_be_is_reported_before_anything_is_fetched() {
+fn a_port_in_use_or_an_unwritable_log_is_reported_before_any_request() {
     let stage = stage();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

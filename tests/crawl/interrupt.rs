@@ -11,7 +11,7 @@ fn summary(stage: &Stage, out: &str) -> serde_json::Value {
 }
 
 #[test]
-fn an_interrupted_crawl_is_whole_and_goes_on() {
+fn an_interrupted_crawl_is_complete_and_resumes() {
     let options = ServerOptions { delay: Duration::from_millis(10), ..ServerOptions::default() };
     let stage = Stage::new(finite(), options);
     let out = stage.path("crawl");
@@ -40,7 +40,7 @@ fn an_interrupted_crawl_is_whole_and_goes_on() {
 }
 
 #[test]
-fn a_second_interrupt_ends_at_once_and_loses_only_what_was_in_flight() {
+fn a_second_interrupt_ends_at_once_and_loses_only_requests_in_flight() {
     let options = ServerOptions { delay: Duration::from_millis(1500), ..ServerOptions::default() };
     let mut stage = Stage::new(finite(), options);
     let limit = ["--max-pages", "40", "--set", "crawl.in_flight=8", "--set", "politeness.robots=false"];
@@ -60,7 +60,7 @@ fn a_second_interrupt_ends_at_once_and_loses_only_what_was_in_flight() {
 }
 
 #[test]
-fn a_proxy_that_goes_away_costs_no_page() {
+fn a_lost_proxy_loses_no_page() {
     let options = ServerOptions { delay: Duration::from_millis(10), ..ServerOptions::default() };
     let mut stage = Stage::new(finite(), options);
     let all = ["--strategy", "breadth-first", "--set", "limits.hops=10000", "--set", "crawl.in_flight=8"];

@@ -88,17 +88,17 @@ fn two_hosts() -> String {
 const SEEDS: &str = "http://busy.test/\nhttp://busy.test/0\nhttp://other.test/\n";
 
 #[test]
-fn retry_after_of_a_robots_txt_is_waited_for() {
+fn retry_after_of_robots_txt_is_respected() {
     is_waited_for_even_by_a_crawl_that_was_killed("busy.test/robots.txt", false);
 }
 
 #[test]
-fn retry_after_of_a_page_is_waited_for() {
+fn retry_after_of_a_page_is_respected() {
     is_waited_for_even_by_a_crawl_that_was_killed("busy.test/1", false);
 }
 
 #[test]
-fn a_date_to_retry_after_is_waited_for() {
+fn retry_after_with_a_date_is_respected() {
     is_waited_for_even_by_a_crawl_that_was_killed("busy.test/1", true);
 }
 
@@ -135,7 +135,7 @@ fn is_waited_for_even_by_a_crawl_that_was_killed(part: &'static str, date: bool)
 }
 
 #[test]
-fn a_host_that_is_down_is_asked_less_and_less_and_loses_nothing_though_the_crawl_is_killed() {
+fn a_host_that_is_down_is_requested_ever_less_and_loses_no_page_even_if_the_crawl_is_killed() {
     let (moody, server) = Moody::start(&two_hosts(), |url, moody| {
         let down = url.host() == "busy.test" && url.path() != "/robots.txt" && !moody.well.load(Ordering::Relaxed);
         down.then(|| reply(url, 503, &[]))
@@ -167,7 +167,7 @@ fn a_host_that_is_down_is_asked_less_and_less_and_loses_nothing_though_the_crawl
 }
 
 #[test]
-fn hosts_of_this_machine_are_asked_side_by_side_and_their_addresses_are_on_record() {
+fn loopback_hosts_are_requested_in_parallel_and_their_addresses_are_logged() {
     let web = |port: u16| format!("http://127.0.0.1:{port}/ on\n");
     let port = unused_port();
     let options = suidao::world::ServerOptions { port, ..Default::default() };

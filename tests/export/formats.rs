@@ -119,7 +119,7 @@ fn edges_are_those_of_the_log(stage: &Stage, graph: &Path) {
 }
 
 #[test]
-fn shards_are_a_directory_that_was_not_there() {
+fn shards_are_written_to_a_new_directory() {
     let stage = crawled();
     let out = stage.path("out");
     let whole = out.join("pages.jsonl");
@@ -204,7 +204,7 @@ fn a_killed_export_leaves_nothing_half_written() {
 
 /// Segment names are random, so an index is not compared byte for byte: it opens or does not exist.
 #[test]
-fn a_killed_index_is_no_index() {
+fn a_killed_export_leaves_no_index() {
     let stage = crawled();
     let path = stage.path("out").join("index");
     let begun = std::time::Instant::now();
@@ -224,7 +224,7 @@ fn a_killed_index_is_no_index() {
 }
 
 #[test]
-fn flags_that_a_format_has_no_use_for_are_reported_and_nothing_is_written() {
+fn flags_that_a_format_does_not_use_are_rejected() {
     let stage = crawled();
     let out = stage.path("out");
     let before = visible(&out);
@@ -338,7 +338,7 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
 }
 
 #[test]
-fn what_is_there_is_replaced_by_force_alone() {
+fn existing_files_are_replaced_only_with_force() {
     let stage = crawled();
     let out = stage.path("out");
     let export = |format: &str, name: &str, more: &[&str]| {

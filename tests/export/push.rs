@@ -163,7 +163,7 @@ fn everything_arrives_once_however_the_server_behaves() {
 }
 
 #[test]
-fn a_push_that_was_broken_off_is_made_again() {
+fn an_interrupted_push_can_be_repeated() {
     let stage = crawled();
     let ids = ids(&stage);
     let (server, address, _runtime) = start(Server { limit: usize::MAX, away_from: 8, ..Server::default() });
@@ -190,7 +190,7 @@ fn a_push_that_was_broken_off_is_made_again() {
 }
 
 #[test]
-fn what_cannot_be_pushed_to_is_reported() {
+fn an_unusable_server_is_reported() {
     let stage = crawled();
     for (address, code, expected) in [
         ("http://127.0.0.1:9/corpus", 1, "no progress"),

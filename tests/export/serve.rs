@@ -225,7 +225,7 @@ fn searching_makes_the_index_and_keeps_it_up_to_date() {
 }
 
 #[test]
-fn what_a_killed_search_had_begun_is_removed_by_the_next() {
+fn the_next_search_removes_the_files_of_a_killed_one() {
     let stage = Stage::new(finite(), ServerOptions::default());
     run(stage.crawl("crawl", &[])).expect(0);
     let search = || {

@@ -287,7 +287,7 @@ fn verbs(of: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn no_verb_passes_on_what_steers_a_terminal() {
+fn no_verb_prints_terminal_controls() {
     let mut stage = Stage::new();
     let fetching = stage.fetching();
     let out = format!("out-{EVIL}");
@@ -557,7 +557,7 @@ fn visible_path(path: &Path) -> String {
 }
 
 #[test]
-fn no_error_passes_on_what_steers_a_terminal() {
+fn no_error_prints_terminal_controls() {
     let mut stage = Stage::new();
     let missing = format!("missing-{EVIL}");
     let crawl = |lexicon: &str, seeds: &str, more: &[&str]| -> Vec<String> {

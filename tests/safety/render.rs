@@ -113,7 +113,7 @@ const WRITE: &str = "document.getElementById('app').innerHTML = '<h1>标题</h1>
     '这段正文由页面中的脚本写入，静态抓取看不到。'.repeat(8) + '</p><a href=/next.html>下一篇</a>';";
 
 #[test]
-fn what_scripts_make_is_read() {
+fn content_made_by_scripts_is_read() {
     if tools::browser().is_none() {
         return;
     }
@@ -296,7 +296,7 @@ fn a_hostile_page_reaches_nothing() {
 }
 
 #[test]
-fn pages_without_an_end_come_to_one() {
+fn endless_pages_are_cut_off() {
     if tools::browser().is_none() {
         return;
     }
@@ -637,7 +637,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
 }
 
 #[test]
-fn a_renderer_that_cannot_be_had_says_why() {
+fn an_unusable_renderer_reports_the_cause() {
     let fetcher = Fetcher::new(&FetchSettings::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_kept_taken_back_and_read_again() {
+    fn answers_are_saved_undone_and_read_again() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("labels.tsv");
         let (mut file, labels) = LabelFile::open(&path).unwrap();

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_believed_of_many_short_texts_and_beside_a_text() {
+    fn names_are_believed_of_many_short_texts_and_next_to_a_text() {
         let article = format!("<p>{SENTENCE}").repeat(5);
         let comments = format!("<div><b>Ann</b><p>{COOKIES}</div>").repeat(4);
         let other = format!("<p>{COOKIES}").repeat(4);

@@ -274,7 +274,7 @@ fn when_and_by_whom_a_text_was_written_stands_above_it() {
 }
 
 #[test]
-fn what_stands_beside_the_list_that_holds_the_text_goes_on_with_it() {
+fn text_next_to_the_list_that_contains_the_article_belongs_to_it() {
     let items = format!("<li><p>{LONG}</p></li>").repeat(9);
     let last = format!("最后再说一句：{LONG}");
     let read =
@@ -355,14 +355,14 @@ fn page_of_links_has_content() {
 }
 
 #[test]
-fn an_article_beside_a_long_list_is_distinguished_from_it() {
+fn an_article_next_to_a_long_list_is_distinguished_from_it() {
     let items: String = (0..80).map(|n| format!("<li><a href=/p/{n}>第{n}篇文章有一个很长的标题</a></li>")).collect();
     let parsed = html(&format!("<div><div><p>{LONG}</p><p>短的一段。</p></div><ul>{items}</ul></div>"));
     assert_eq!(parsed.text, format!("{LONG}\n短的一段。"));
 }
 
 #[test]
-fn long_text_is_kept_wherever_it_stands() {
+fn long_text_is_kept_wherever_it_is() {
     for around in ["<aside>", "<div class=sidebar>", "<footer>", "<div class='comment-list'>", "<td class=menu>"] {
         let parsed =
             html(&format!("<article><p>{LONG}</p></article>{around}<p>{0}{0}{0}</p>", LONG.replace("昨天", "前天")));

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn without_background_pages_the_threshold_says_what_it_does_not_know() {
+    fn without_background_pages_the_threshold_states_what_is_unknown() {
         let lexicon = learn(&sports(), &Background::built_in(), &options()).unwrap().lexicon;
         assert!(lexicon.page.precision.is_some() && lexicon.page.chosen.contains("expect less"));
         assert!(lexicon.page.recall.unwrap() > 0.5 && lexicon.page.chosen.contains("--background"));
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn key_words_weigh_by_rarity_and_by_what_their_giver_says() {
+    fn key_words_weigh_by_rarity_and_by_the_given_weight() {
         let keyword = |word: &str, weight| (word.to_owned(), weight);
         let given = [keyword("足球", None), keyword("学习", None), keyword("世界杯", Some(3.0)), keyword("！", None)];
         let lexicon = learn_from_keywords(&given, &Background::built_in(), &options()).unwrap();

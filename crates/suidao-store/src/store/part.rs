@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_writes_any_more_is_taken_away() {
+    fn abandoned_parts_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let names = || {
             let entries = fs::read_dir(root.path()).unwrap();

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_the_first_damage_is_cut_and_kept_aside() {
+    fn bytes_after_the_first_damage_are_cut_off_and_saved() {
         let whole = tempfile::tempdir().unwrap();
         let dir = crawl(whole.path(), 40);
         let at: Vec<_> = Store::open(&dir).unwrap().batches().map(|record| record.unwrap().archive.unwrap()).collect();

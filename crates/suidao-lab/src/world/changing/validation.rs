@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_judged_as_rfc_9110_says() {
+    fn conditions_are_judged_as_in_rfc_9110() {
         let marks = Marks { etag: Some("\"a\"".to_owned()), modified: Some(784_111_777) };
         let unmodified = |fields: &[(String, String)]| not_modified(&marks, ValidatorPolicy::Strong, fields);
         assert!(!unmodified(&[]));

@@ -81,7 +81,7 @@ fn the_page_is_well_formed_and_whole_in_itself() {
 }
 
 #[test]
-fn what_pages_say_of_themselves_stays_text() {
+fn text_of_pages_stays_text() {
     let text = page(&facts());
     let title = text.lines().find(|line| line.contains("kept")).unwrap();
     assert!(title.contains("足球 &amp;") && !text.contains("<b>联赛"), "titles are escaped: {title}");

@@ -22,11 +22,11 @@ impl Training {
         let mut training = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
         let seed = training.id("http://seed.cn/", "");
         let verdict = LinkDecision::Follow(training.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
-        training.tell(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
+        training.observe(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
         training
     }
 
-    fn tell(&mut self, event: Event) -> Vec<UrlId> {
+    fn observe(&mut self, event: Event) -> Vec<UrlId> {
         let mut risen = Vec::new();
         self.strategy.observe(&event, &mut risen);
         self.log.push(event);
@@ -40,7 +40,7 @@ impl Training {
         let id = UrlId(self.urls.len() as u32);
         self.urls.push(url.to_owned());
         let (url, anchor) = (CrawlUrl::parse(url).unwrap(), anchor.to_owned());
-        self.tell(Event::Discovered(Discovered { id, url, origin: UrlOrigin::Seed, anchor }));
+        self.observe(Event::Discovered(Discovered { id, url, origin: UrlOrigin::Seed, anchor }));
         id
     }
 
@@ -90,7 +90,7 @@ impl Training {
             ..Page::default()
         };
         let settled = PageProcessed { links, ..PageProcessed::of(id, 200, entry, relevant, page) };
-        let risen = self.tell(Event::PageFetched(Box::new(settled)));
+        let risen = self.observe(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
     }
 
