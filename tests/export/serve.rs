@@ -86,6 +86,9 @@ fn the_site_answers_as_the_command_does() {
     for (host, status) in [("evil.example.com", 421), ("localhost", 200), ("corpus.example.cn:80", 200)] {
         assert_eq!(served.ask_as(host, "GET", "/", "en").status, status, "{host}");
     }
+    // The parts of a score are explained.
+    let html = served.get("/search?q=%E8%B6%B3%E7%90%83");
+    assert!(text(&html, ".hits details").contains("BM25") && !all(&html, ".hits details ul li").is_empty());
     let queries = ["", "足球", "\"足球\" -篮球", "host:test", "zzzz"];
     for query in queries {
         let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
