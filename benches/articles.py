@@ -30,4 +30,4 @@ for at, name in ((0, "whole text"), (1, "phrases")):
     cells = [f"{got[at][2]} ({got[at][0]} / {got[at][1]})" for got in (ours, theirs)]
     print(f"| {name}: F1 (precision / recall) | " + " | ".join(cells) + " |")
 cells = [" / ".join(got[2]) for got in (ours, theirs)]
-print("| dates: right of all / of those told | " + " | ".join(cells) + " |")
+print("| dates: right of all / of those found | " + " | ".join(cells) + " |")

@@ -63,7 +63,7 @@ fn main() {
     let begun = Instant::now();
     let webs: Vec<SimulatedPages> =
         (1..=seeds).into_par_iter().map(|seed| SimulatedPages::generate(seed, count, DAYS as u32)).collect();
-    println!("{seeds} seeds, {count} pages, {DAYS} days; told are days {} to {DAYS}.\n", LEARNING + 1);
+    println!("{seeds} seeds, {count} pages, {DAYS} days; measured are days {} to {DAYS}.\n", LEARNING + 1);
     for round in ROUNDS {
         let budget = f64::from(count) / f64::from(round);
         let rows = run(&webs, &POLICIES, budget);

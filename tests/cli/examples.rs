@@ -1,4 +1,4 @@
-//! The programs in examples/ run and print what their heads say.
+//! The programs in examples/ run and print what their heads describe.
 
 use std::path::Path;
 use std::process::Command;

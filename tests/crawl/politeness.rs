@@ -84,7 +84,7 @@ fn two_hosts() -> String {
     format!("{}{}", links("busy", 4), links("other", 40))
 }
 
-/// Two of the busy host: with one page nobody could tell whether the page or the host fails.
+/// Two of the busy host: with one page it would be unknown whether the page or the host fails.
 const SEEDS: &str = "http://busy.test/\nhttp://busy.test/0\nhttp://other.test/\n";
 
 #[test]

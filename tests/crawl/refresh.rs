@@ -218,7 +218,7 @@ fn a_killed_round_resumes_and_requests_nothing_twice() {
         drop(crawl);
         let mut crawl = run.machine(Some(budget));
         let again = crawl.begin_refresh(run.millis());
-        assert!(again.is_none(), "it goes on: {again:?}");
+        assert!(again.is_none(), "it continues: {again:?}");
         assert_eq!(run.go(&mut crawl, usize::MAX, f64::INFINITY), Some(Stop::BudgetSpent));
         let rounds = run.rounds();
         assert_eq!((rounds.len(), rounds[0].requests, rounds[0].finished), (1, 40, true));
@@ -316,7 +316,7 @@ fn an_endless_refresh_waits_when_no_request_is_allowed() {
     let begun = (run.web.asked_in_all().requests, run.now);
     let mut crawl = run.machine(Some(Budget::PerDay(96)));
     run.log.extend(crawl.begin_refresh(run.millis()));
-    assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 1.5), None, "it goes on");
+    assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 1.5), None, "it continues");
     let early = run.web.asked_in_all().requests - begun.0;
     assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 3.5), None);
     let asked = run.web.asked_in_all().requests - begun.0;

@@ -333,7 +333,7 @@ fn an_immediate_meta_refresh_is_a_redirect_and_a_delayed_one_a_link() {
     assert_eq!(log.skipped().get("http://a.test/chain6"), Some(&SkipReason::Redirects));
     assert_eq!(log.skipped().get("http://denied.test/"), Some(&SkipReason::Host));
     let permanent = |event: &Event| matches!(event, Event::Redirected { permanent: true, .. });
-    assert!(!log.events().any(permanent), "no server said that it was for good");
+    assert!(!log.events().any(permanent), "no server answered with a permanent redirect");
 }
 
 /// Pages with canonical addresses, right and wrong in every way.
@@ -531,7 +531,7 @@ fn exports_contain_the_accepted_pages_and_a_restart_changes_nothing() {
     ] {
         assert!(!exported.contains(url), "{url}: {exported:?}");
     }
-    assert!(exported.contains("a.test/secret?v=1"), "its address asks not to be kept, and it does not: {exported:?}");
+    assert!(exported.contains("a.test/secret?v=1"), "its canonical URL is noindex, and it is not: {exported:?}");
     let mut command = suidao();
     command.arg("export").arg(&dir).arg("-o").arg(path("more.jsonl")).arg("--with-noindex");
     run(command).expect(0);

@@ -102,7 +102,7 @@ fn edges_are_those_of_the_log(stage: &Stage, graph: &Path) {
     let edge = |line: &str| (part(line, "source=\"", "\""), part(line, "target=\"", "\""));
     let edges: Vec<(String, String)> = text.lines().filter(|line| line.starts_with("<edge")).map(edge).collect();
     let known: BTreeSet<&(String, String)> = edges.iter().collect();
-    assert_eq!(known.len(), edges.len(), "an edge stands once");
+    assert_eq!(known.len(), edges.len(), "each edge occurs once");
     let mut wanted = 0;
     for (from, mut to) in links {
         while let Some(next) = redirects.get(&to) {
@@ -270,7 +270,7 @@ fn has_all_posts(forum: &Forum, thread: usize, now: i64, document: &serde_json::
     let bare = |text: &str| text.split_whitespace().collect::<String>();
     for (number, (post, (posting, stated))) in (1..).zip(posts.iter().zip(&truth)) {
         assert_eq!(post["floor"], number, "{url}");
-        assert!(bare(post["text"].as_str().unwrap()).contains(&bare(stated)), "{url}: {post}, said {stated}");
+        assert!(bare(post["text"].as_str().unwrap()).contains(&bare(stated)), "{url}: {post}, not {stated}");
         let posted: jiff::Timestamp = post["posted"].as_str().unwrap().parse().unwrap();
         let off = posting.at - posted.as_second();
         assert!((0..86_400).contains(&off), "{url}: {post} is {off} seconds off");

@@ -99,7 +99,7 @@ fn bulk(server: &mut Server, body: &[u8]) -> Response {
             server.documents.insert(id.clone(), document);
             201
         };
-        items.push(json!({ "index": { "_id": id, "status": status, "error": { "reason": "as told" } } }));
+        items.push(json!({ "index": { "_id": id, "status": status, "error": { "reason": "as configured" } } }));
     }
     json!({ "errors": true, "items": items }).to_string().into_response()
 }
@@ -159,7 +159,7 @@ fn everything_arrives_once_however_the_server_behaves() {
         .filter(|path| path.to_string_lossy().ends_with(".rejected.jsonl"))
         .map(|path| std::fs::read_to_string(path).unwrap())
         .collect();
-    assert!(rejected.concat().contains(&refused) && rejected.concat().contains("as told"), "{rejected:?}");
+    assert!(rejected.concat().contains(&refused) && rejected.concat().contains("as configured"), "{rejected:?}");
 }
 
 #[test]

@@ -179,7 +179,7 @@ impl Forum {
     }
 }
 
-/// The software does as its truth says: boards and threads are those of the truth, pages lead to them, new threads are
+/// The software serves its truth: boards and threads are those of the truth, pages lead to them, new threads are
 /// listed at once, and nothing is visible that only members may read.
 fn serves_its_truth(forum: &Forum, new: &BTreeSet<u64>) {
     let known = forum.threads();

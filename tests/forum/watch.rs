@@ -73,7 +73,7 @@ impl Watched {
                     self.batches.push(batch);
                 }
                 Next::Record(batch) => self.batches.push(batch),
-                Next::Wait(at) => self.now = at.expect("a watch always knows when it goes on").max(self.now.after(1)),
+                Next::Wait(at) => self.now = at.expect("a watch always knows when it continues").max(self.now.after(1)),
                 Next::Done(stop) => panic!("a watch does not end: {stop:?}"),
             }
         }

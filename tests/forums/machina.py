@@ -80,7 +80,7 @@ class Machina:
             for board in content.boards:
                 if board.category not in categories:
                     categories[board.category] = Forum.objects.create(name=board.category, type=Forum.FORUM_CAT).pk
-                parent = Forum.objects.get(pk=categories[board.category])  # read anew: a child changed its place
+                parent = Forum.objects.get(pk=categories[board.category])  # read again: a child changed its place
                 forums.append(Forum.objects.create(name=board.name, description=board.description, parent=parent,
                                                    type=Forum.FORUM_POST))
             self._grant({forum.pk for forum, board in zip(forums, content.boards) if board.members_only})

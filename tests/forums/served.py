@@ -81,7 +81,7 @@ def write_truth(software: Software, data: Path, home: str) -> str:
 
 
 def add(software: Software, truth: dict, threads: int, replies: int) -> None:
-    """New threads and replies to those that were there, drawn anew at every call."""
+    """New threads and replies to those that were there, drawn again at every call."""
     before = truth["threads"]
     activity = Activity(len(before) + sum(thread["posts"] for thread in before), datetime.utcnow())
     content = activity.content

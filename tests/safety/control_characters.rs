@@ -54,7 +54,7 @@ fn clean(what: &str, text: &str) {
     if let Some((at, letter)) = text.char_indices().find(|(_, letter)| is_forbidden(*letter)) {
         let from = text[..at].char_indices().rev().nth(200).map_or(0, |(from, _)| from);
         let to = text[at..].char_indices().nth(60).map_or(text.len(), |(to, _)| at + to);
-        panic!("{what} says {letter:?}: {:?}", &text[from..to]);
+        panic!("{what} contains {letter:?}: {:?}", &text[from..to]);
     }
 }
 

@@ -198,11 +198,11 @@ fn a_hostile_page_reaches_nothing() {
     let stun = datagrams.local_addr().unwrap();
     let tries = format!(
         "const at = '{at}', port = '{port}';
-         const say = text => document.getElementById('app').append(text + '。');
+         const add = text => document.getElementById('app').append(text + '。');
          for (const url of ['http://' + at + '/f', 'http://localhost:' + port + '/l', 'http://[::1]:' + port + '/6',
                  'http://2130706433:' + port + '/n', 'http://[::ffff:127.0.0.1]:' + port + '/m',
                  'file:///etc/passwd', 'ftp://' + at + '/', 'chrome://version/', 'http://name.invalid/'])
-             fetch(url, {{mode: 'no-cors'}}).then(() => say('had ' + url), () => say('refused'));
+             fetch(url, {{mode: 'no-cors'}}).then(() => add('had ' + url), () => add('refused'));
          for (const name of ['img', 'script', 'iframe', 'video', 'embed', 'object']) {{
              const e = document.createElement(name); e.src = e.data = 'http://' + at + '/' + name; document.body.append(e);
              const f = document.createElement(name); f.src = f.data = 'file:///etc/passwd'; document.body.append(f); }}
@@ -219,9 +219,9 @@ fn a_hostile_page_reaches_nothing() {
          const frame = document.createElement('iframe'); document.body.append(frame);
          try {{ new frame.contentWindow.WebSocket('ws://' + at + '/framesocket'); frame.contentWindow.fetch('http://' + at + '/frame') }} catch (e) {{}}
          const form = document.createElement('form'); form.method = 'POST'; form.action = 'http://' + at + '/form'; document.body.append(form); form.submit();
-         fetch('/post', {{method: 'POST', body: 'x'}}).catch(() => say('no post'));
-         fetch('/private/x.json').then(r => say('had the forbidden'), () => say('no forbidden'));
-         fetch('/to-private').then(() => say('redirected'), () => say('no redirect'));
+         fetch('/post', {{method: 'POST', body: 'x'}}).catch(() => add('no post'));
+         fetch('/private/x.json').then(r => add('had the forbidden'), () => add('no forbidden'));
+         fetch('/to-private').then(() => add('redirected'), () => add('no redirect'));
          document.cookie = 'a=b'; fetch('/cookie').catch(() => 0);
          const spec = document.createElement('script'); spec.type = 'speculationrules';
          spec.textContent = JSON.stringify({{prefetch: [{{source: 'list', urls: ['http://' + at + '/speculated', '/speculated']}}], prerender: [{{source: 'list', urls: ['/speculated2']}}]}});

@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The URL that a link to `url` stands for: without session parameters, under the scheme that its host answers.
+    /// The URL that a link to `url` means: without session parameters, under the scheme that its host answers.
     pub fn address(&self, url: &CrawlUrl) -> CrawlUrl {
         let plain = self.state.without_session(url);
         self.preferred(plain.as_ref().unwrap_or(url))

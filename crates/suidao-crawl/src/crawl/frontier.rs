@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use suidao_page::draw::Draw;
 use suidao_page::model::{HostId, Priority, QueueEntry, QueueId, QueuePolicy, UrlId};
 
-/// The queue of pages that are due again, beside those of the strategy: the value of a visit and the score of a link have
+/// The queue of pages that are due again, in addition to those of the strategy: the value of a visit and the score of a link have
 /// no common scale.
 pub(super) const DUE: QueueId = QueueId(u8::MAX);
 

@@ -2,7 +2,7 @@
 //! `ml.edges.parquet`.
 //!
 //! Links come from parsing the pages again: the log has no anchors, and regions only of links that changed something. A
-//! link to a URL that redirects to a page, or to its other scheme, is a link to the page. An edge stands for all links
+//! link to a URL that redirects to a page, or to its other scheme, is a link to the page. An edge represents all links
 //! from a page to another; links to the page itself are dropped.
 //!
 //! Memory: a number and the fingerprint of a URL for each page and redirect, and

@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(test(&body, &BoardThresholds::STRICT), None);
         assert!(test(&body, &BoardThresholds::DOMINANT).is_some());
         let body = list(12, THREAD) + &sidebar;
-        assert_eq!(test(&body, &BoardThresholds::DOMINANT), None, "nothing stands out");
+        assert_eq!(test(&body, &BoardThresholds::DOMINANT), None, "nothing dominates");
     }
 
     #[test]

@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(
             xxhash_rust::xxh3::xxh3_64(&bytes),
             2_486_233_334_011_253_836,
-            "say in CHANGELOG that generated webs have changed"
+            "state in CHANGELOG that generated webs have changed"
         );
     }
 

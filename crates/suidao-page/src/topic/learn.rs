@@ -247,11 +247,11 @@ fn weigh(
     }
     // A host of n pages counts as √n, between one vote per host and one per page.
     let host_weight = |page: &Ranked| 1.0 / per_host[page.host.as_str()].sqrt();
-    let voices: f64 = pages.iter().map(|page| host_weight(page)).sum();
+    let total: f64 = pages.iter().map(|page| host_weight(page)).sum();
     let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
     let mut sums: Vec<(&str, Sum<'_>)> = Vec::new();
     for page in pages {
-        let host_weight = host_weight(page) / voices;
+        let host_weight = host_weight(page) / total;
         for (word, rank) in &page.ranks {
             let number = *numbers.entry(word).or_insert_with(|| {
                 sums.push((word, Sum::default()));

@@ -295,7 +295,7 @@ mod tests {
         assert!((score(TermFrequency::Root) - root).abs() < 1e-6);
         assert_eq!(page("电影的音乐"), 0.0);
         assert_eq!(page(""), 0.0);
-        assert_eq!(page("大学"), 0.0, "near terms say nothing of the page");
+        assert_eq!(page("大学"), 0.0, "near terms do not count for the page");
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
         assert!(page("world cup") > 0.0 && page("World-Cup!") > 0.0);
         assert_eq!(page("cup world"), 0.0);
         assert!(page("人工智能競賽") > 0.0);
-        assert_eq!(page("人工智能，竞赛"), 0.0, "a comma stands between");
+        assert_eq!(page("人工智能，竞赛"), 0.0, "a comma is between them");
     }
 
     #[test]

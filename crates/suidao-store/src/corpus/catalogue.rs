@@ -193,7 +193,7 @@ impl Catalogue {
             |entry: &CatalogueEntry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
         let mut positions: FxHashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(position, entry)| (fingerprint(entry), position)).collect();
-        // A redirected address stands for its target.
+        // A redirected address is replaced by its target.
         for from in moved.keys() {
             let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
             let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);

@@ -19,7 +19,7 @@ use suidao_page::model::{
 /// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
 const ROBOTS_REDIRECTS: u8 = 5;
 
-/// What the answer says of its host: its address, if that is new, and its scheme. Returns whether the request must be
+/// Records what the answer shows about its host: its address, if that is new, and its scheme. Returns whether the request must be
 /// repeated under http, because the host does not answer under https.
 pub fn host_facts(draft: &mut Draft, ticket: &Ticket, outcome: &FetchOutcome, meta: ResponseMeta) -> bool {
     let host = ticket.host;

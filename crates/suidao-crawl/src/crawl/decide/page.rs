@@ -90,7 +90,7 @@ fn has_new_links(draft: &Draft, id: UrlId) -> bool {
     draft.events().iter().any(is_new)
 }
 
-/// What the rules and the strategy say of a page and its links.
+/// What the rules and the strategy decide about a page and its links.
 struct Judgement {
     links: JudgedLinks,
     /// Its canonical address, if the page is a copy.

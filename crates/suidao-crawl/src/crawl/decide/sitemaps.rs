@@ -1,4 +1,4 @@
-//! Sitemaps and feeds: which hosts are asked, which URLs are taken, which known pages are said to have changed.
+//! Sitemaps and feeds: which hosts are asked, which URLs are queued, which known pages they report as changed.
 //!
 //! A sitemap names all pages of a site, most of them off-topic. So only hosts with relevant pages are asked, URLs are
 //! judged like links of an off-topic page, and URLs without topic terms are taken only if most of the host's pages are

@@ -1,4 +1,4 @@
-//! Answers and failures of hosts in the fold: how long a host rests, what its robots.txt says, which requests count.
+//! Answers and failures of hosts in the fold: how long a host rests, its robots.txt, which requests count.
 
 use suidao_page::model::{
     CrawlUrl, Event, Failure, FailureKind, HostId, LinkState, Millis, RobotsRules, TrapStep, UrlId,

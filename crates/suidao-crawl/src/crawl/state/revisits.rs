@@ -56,7 +56,7 @@ impl State {
         }
     }
 
-    /// Records the result of a request for a page, and what it says of the sitemap that announced a change.
+    /// Records the result of a request for a page, and whether it confirms the sitemap that announced a change.
     fn observe_visit(&mut self, id: UrlId, event: &Event, at: Millis) {
         self.count_spent(Some(id), event);
         let Some(refreshing) = &mut self.refreshing else { return };

@@ -1,4 +1,4 @@
-//! Trap rules: what they say of a URL and of a page, and the fold of what fetched pages teach.
+//! Trap rules: their decisions on a URL and on a page, and the fold of the evidence in fetched pages.
 
 use suidao_page::model::{
     CrawlUrl, HostId, LinkState, Outlink, Page, PageProcessed, Region, Sketch, SkipReason, TrapSignals, TrapStep, UrlId,

@@ -262,8 +262,8 @@ impl<'a> TreeSink for Sink<'a> {
     }
 }
 
-/// Links the neighbours under `parent`: `after` follows `previous`, and `before` precedes `next`. `parent` stands for
-/// no neighbour.
+/// Links the neighbours under `parent`: `after` follows `previous`, and `before` precedes `next`. `parent` in place of
+/// a neighbour means none.
 fn join(nodes: &mut [TreeNode], parent: u32, (previous, after): (u32, u32), (before, next): (u32, u32)) {
     match previous {
         NONE => nodes[parent as usize].first = after,
