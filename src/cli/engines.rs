@@ -221,7 +221,10 @@ fn push(
     let mut push = Push::open(target.clone(), args.push_rows as usize, Duration::from_secs(args.push_wait))?;
     let made = push.prepare(&es_bulk::template(index))?;
     if made && matches!(args.since, Some(SinceFlag::Last)) {
-        bail!("{}: the index does not exist, so it contains no earlier export; leave out --since last", target.shown());
+        bail!(
+            "{}: the index does not exist, so it contains no earlier export; leave out --since last",
+            target.address()
+        );
     }
     let mut failed = None;
     let streamed = export.each(
@@ -241,7 +244,7 @@ fn push(
     }
     let rejected = push.finish()?;
     let taken = pages.saturating_sub(rejected.len() as u64);
-    let mut summary = format!("Sent {taken} pages to {}", target.shown());
+    let mut summary = format!("Sent {taken} pages to {}", target.address());
     if !wanted.retired.is_empty() {
         summary += &format!(", deleted {}", wanted.retired.len());
     }

@@ -168,7 +168,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     if !matches!(args.since, Some(SinceFlag::Day(_))) {
         let finished = Finished {
             format: args.format.name(),
-            output: to.shown,
+            output: to.display_name,
             at: date(now()),
             batches: catalogue.batches,
             pages: wanted.all.pages,
@@ -250,14 +250,14 @@ struct Destination {
     /// The name under which the export is recorded.
     name: String,
     /// The name for messages.
-    shown: String,
+    display_name: String,
 }
 
 impl Destination {
     fn of(args: &ExportArgs) -> Result<Self> {
         let engine = Engine::of(args)?;
-        let shown = match (&engine, &args.output) {
-            (Some(Engine::EsBulk { push: Some(target), .. }), _) => target.shown(),
+        let display_name = match (&engine, &args.output) {
+            (Some(Engine::EsBulk { push: Some(target), .. }), _) => target.address(),
             (_, Some(output)) => destination(output),
             (_, None) => bail!("--output is missing; give the file to write"),
         };
@@ -265,7 +265,7 @@ impl Destination {
             Some(Engine::EsBulk { push: Some(target), .. }) => target.name(),
             _ => args.format.name(),
         };
-        Ok(Self { engine, name, shown })
+        Ok(Self { engine, name, display_name })
     }
 }
 

@@ -115,7 +115,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &Fo
         "skipped": report.progress.refused,
         "queued": report.progress.queued,
         "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
-        "config": job.config.shown(),
+        "config": job.config.without_secrets(),
     });
     let summary = keep_summary(&job.directory, summary)?;
     if args.json {

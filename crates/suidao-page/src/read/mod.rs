@@ -110,7 +110,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
 
 /// [`parse`] with the directives for a robot of this name.
 pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
-    let fetched = &*fetched.shown();
+    let fetched = &*fetched.as_rendered();
     let mut parsed = Parsed {
         document: ParsedDocument::default(),
         title: String::new(),

@@ -86,7 +86,7 @@ fn same_words(one: &PostRecord, other: &PostRecord) -> bool {
     one.text == other.text && one.author == other.author && agree(one, other)
 }
 
-pub(super) fn shown(post: PostRecord) -> ForumPost {
+pub(super) fn forum_post(post: PostRecord) -> ForumPost {
     let posted = post.posted.and_then(|moment| Timestamp::from_second(moment.at).ok());
     ForumPost {
         author: post.author,

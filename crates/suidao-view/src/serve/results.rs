@@ -41,7 +41,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
         chosen,
         free => asked.is_narrowed().then(|| link(&free)),
         answer => Value::from(Serde(&answer)),
-        hits => answer.hits.iter().map(|hit| shown(asked, hit)).collect::<Vec<_>>(),
+        hits => answer.hits.iter().map(|hit| hit_in_words(asked, hit)).collect::<Vec<_>>(),
         all => asked.all,
         repeats => link(&|asked| asked.all = !asked.all),
         page => asked.page,
@@ -60,7 +60,7 @@ fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
     }
 }
 
-fn shown(asked: &SearchParams, hit: &Hit) -> Value {
+fn hit_in_words(asked: &SearchParams, hit: &Hit) -> Value {
     let (language, page) = (asked.lang, &hit.page);
     let page_link = SearchParams::nothing(language).with_language_of(asked).with(|asked| asked.id = page.id.clone());
     let share_in_words = |share: &FacetCount| {

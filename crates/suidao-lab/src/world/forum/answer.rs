@@ -137,7 +137,7 @@ impl PageView {
     }
 
     /// The page shown for number `page` of `pages`; `None` if the forum answers that it is missing.
-    fn shown(&self, page: u32, pages: u32) -> Option<u32> {
+    fn page_number(&self, page: u32, pages: u32) -> Option<u32> {
         match self.forum.style().beyond {
             PastLastPage::Missing if page > pages => None,
             PastLastPage::Clamp => Some(page.clamp(1, pages)),
@@ -154,7 +154,7 @@ impl PageView {
         let sticky = rows.iter().take_while(|row| row.sticky).count();
         let per = self.forum.spec.threads_per_page as usize;
         let pages = (rows.len() - sticky).div_ceil(per).max(1) as u32;
-        let number = self.shown(page, pages)?;
+        let number = self.page_number(page, pages)?;
         let start = (number as usize - 1).saturating_mul(per).saturating_add(sticky).min(rows.len());
         rows.truncate(start.saturating_add(per));
         rows.drain(if number == 1 { sticky } else { 0 }..start);
@@ -169,7 +169,7 @@ impl PageView {
         if self.is_walled(thread) {
             return Some(self.wall());
         }
-        let number = self.shown(page, row.pages)?;
+        let number = self.page_number(page, row.pages)?;
         Some(self.skinned("thread", context! { number, row => Value::from(Serde(row)) }))
     }
 

@@ -58,7 +58,7 @@ impl Line {
     }
 }
 
-pub(super) fn shown(document: &ParsedDocument, title: &str) -> DatedLines {
+pub(super) fn dated_lines(document: &ParsedDocument, title: &str) -> DatedLines {
     let headline = headline(document, title);
     let lines = lines(document, usize::from(!title.is_empty()));
     let of = |sense: DateSense| lines.iter().filter(move |line| line.sense == Some(sense));
