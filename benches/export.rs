@@ -92,7 +92,7 @@ fn main() {
 }
 
 fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Selection, out: &Path) {
-    let export = Export { store, catalogue, selection, progress: &|| {} };
+    let export = Export { store, catalogue, selection, progress: &|| {}, extractor: None };
     let to = |name: &str| Output::file(out.join(name));
     match format {
         "jsonl" => drop(jsonl::write(&export, &to("x.jsonl"), &DocumentFields::without_links()).expect("jsonl")),
@@ -105,12 +105,12 @@ fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Select
         "warc" => drop(warc::write(&export, &to("x.warc.gz")).expect("warc")),
         "text" => drop(text::write(&export, &to("x.txt"), &Filter::default()).expect("text")),
         "graph" => drop(graph::write(&export, &out.join("x.graphml")).expect("graph")),
-        "index" => drop(index::build(store, catalogue, selection, &out.join("index"), &|| {}).expect("index")),
+        "index" => drop(index::build(store, catalogue, selection, &out.join("index"), None, &|| {}).expect("index")),
         "es-bulk" => {
             let fields = searched();
             let row = |document: &suidao::corpus::CorpusDocument| es_bulk::put("x", document, &fields);
             let done = to("x.bulk.ndjson").rows("bulk.ndjson", |rows| {
-                export.each(|chosen| Ok(row(&chosen.document(fields.parts())?)?), |row| Ok(rows.add(&row)?))
+                export.each(|chosen| Ok(row(&export.document(chosen, fields.parts())?)?), |row| Ok(rows.add(&row)?))
             });
             done.expect("es-bulk");
         }
@@ -177,7 +177,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
 }
 
 fn unpacked(store: &Store, catalogue: &Catalogue, selection: &Selection) -> u64 {
-    let export = Export { store, catalogue, selection, progress: &|| {} };
+    let export = Export { store, catalogue, selection, progress: &|| {}, extractor: None };
     let mut bytes = 0;
     export
         .each(

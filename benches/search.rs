@@ -45,7 +45,7 @@ fn main() {
     let path = scratch.path().join("index");
     cut("预热", |_| ());
     let begun = Instant::now();
-    build(&store, &catalogue, &all, &path, &|| {}).expect("the index is made");
+    build(&store, &catalogue, &all, &path, None, &|| {}).expect("the index is made");
     let seconds = begun.elapsed().as_secs_f64();
     let index = Index::open(&path).expect("an index");
     let whole = index.search(&Request { limit: usize::MAX, ..Request::default() }).expect("an answer");

@@ -12,6 +12,7 @@ use url::Url;
 
 use crate::config::Config;
 use crate::crawl::Robot;
+use crate::extract::Extractor;
 use crate::fetch::retry_after;
 use crate::model::{CrawlUrl, Fetched, Millis};
 use crate::read::{charset, coding, hints};
@@ -53,6 +54,9 @@ fn damaged(text: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
         bytes
     })
 }
+
+const FIELDS: &str = "[[fields]]\nname = \"a\"\nselect = \"div.a > b, td:nth-child(2n+1) + td\"\ntake = \"attr:href\"\ntype = \"url\"\nmany = true\n\
+    [[fields]]\nname = \"b\"\njsonld = \"a.b\"\nmicrodata = \"x\"\ntype = \"number\"\n[[pages]]\nhosts = [\"a.cn\"]\ncontent = \"div\"\ndrop = [\"b\"]\n";
 
 const URLS: &[&str] = &[
     "http://",
@@ -386,6 +390,16 @@ proptest! {
     fn records_of_the_log(bytes: Vec<u8>, long in prop::collection::vec(any::<u8>(), 0..2000)) {
         for bytes in [bytes, long] {
             drop(postcard::from_bytes::<Record>(&bytes));
+        }
+    }
+
+    #[test]
+    fn extraction_rules(rules in damaged(FIELDS.as_bytes()), page in pieces(&["<div class=a>", "<b>1,299", "</div>", "<table><td>", "<script type=application/ld+json>", "{\"a\": [1]}", "</script>", "<base href=", "<a href=x>"])) {
+        for rules in [String::from_utf8_lossy(&rules).as_ref(), FIELDS] {
+            if let Ok(extractor) = Extractor::parse(rules) {
+                let url = CrawlUrl::parse("http://a.cn/").expect("the URL is valid");
+                extractor.extract(&page, &url);
+            }
         }
     }
 

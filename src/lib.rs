@@ -4,6 +4,7 @@
 
 pub use suidao_crawl::{crawl, replay, revisit, strategy, trap};
 pub use suidao_export::{export, index, label};
+pub use suidao_extract as extract;
 pub use suidao_forum::forum;
 pub use suidao_graph as graph;
 pub use suidao_lab::{eval, experiments, recorded, world};

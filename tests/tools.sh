@@ -7,7 +7,7 @@ tools=target/tools
 
 python3 -m venv $tools/python
 $tools/python/bin/pip install --quiet --disable-pip-version-check \
-    warcio pyarrow pandas duckdb polars networkx scipy surt jsonschema elasticsearch prometheus_client
+    warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client
 
 tests/forums/install.sh $tools/forums
 

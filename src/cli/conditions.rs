@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use suidao::config::Config;
-use suidao::config::kept::Use;
+use suidao::config::stored::Use;
 use suidao::fetch::render::RenderMode;
 
 use super::Verbosity;
@@ -41,14 +41,14 @@ impl ConditionsArgs {
     }
 
     /// As [`Self::load`]; without a file the one of the crawl directory is used. `fetches`: requests will be sent.
-    pub fn load_over(&self, kept: &Path, fetches: bool) -> Result<Config> {
-        if self.config.is_some() || !kept.exists() {
+    pub fn load_over(&self, stored: &Path, fetches: bool) -> Result<Config> {
+        if self.config.is_some() || !stored.exists() {
             return self.load();
         }
         let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
         let given: Vec<&str> = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
         let purpose = if fetches { Use::Fetching(&given) } else { Use::Reading };
-        self.over(Config::load_stored(kept, &self.sets, purpose)?)
+        self.over(Config::load_stored(stored, &self.sets, purpose)?)
     }
 
     fn over(&self, mut config: Config) -> Result<Config> {

@@ -67,10 +67,10 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
             errln!("{text}");
         }
     };
-    let kept = args.output.clone();
+    let output = args.output.clone();
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
-    let root = kept.clone().unwrap_or_else(|| scratch.path().to_owned());
+    let root = output.clone().unwrap_or_else(|| scratch.path().to_owned());
 
     let world = Arc::new(
         SyntheticWeb::new(WebSpec { seed: args.seed, ..WebSpec::demo() }).context("cannot generate the demo web")?,
@@ -114,7 +114,8 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         let output = Output::file(root.join(format!("{strategy}.jsonl.gz")));
         let catalogue = Catalogue::read(&store)?;
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         jsonl::write(&export, &output, &DocumentFields::without_links())?;
         let (relevant, islands) = truth(&world, &store)?;
         rows.push(Row { name: strategy, strategy: name, report, relevant, islands });
@@ -123,8 +124,8 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     if !verbosity.quiet {
         outln!("\n{}\n\n{NEXT}", meaning(&rows, &world));
     }
-    if let Some(kept) = kept {
-        outln!("\nCrawls and exports (*.jsonl.gz): {}", kept.join("").display());
+    if let Some(output) = output {
+        outln!("\nCrawls and exports (*.jsonl.gz): {}", output.join("").display());
     }
     Ok(Exit::Done)
 }

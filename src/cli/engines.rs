@@ -15,7 +15,7 @@ use suidao::export::{Export, Output};
 use suidao::store::directory::{WriteError, write_own, write_whole};
 use suidao::store::own;
 
-use super::export::{ExportArgs, ExportSelection, Format, SinceFlag};
+use super::export::{ExportArgs, ExportSelection, Format, SinceFlag, chosen};
 
 pub enum Engine {
     EsBulk {
@@ -89,10 +89,10 @@ pub fn write(
     engine: &Engine,
     export: &Export,
     wanted: &ExportSelection,
-    fields: Option<&DocumentFields>,
+    fields: Option<DocumentFields>,
 ) -> Result<ExportResult> {
     // A server identifies a page by its id, and Quickwit its age by the time of fetching.
-    let fields = fields.map_or_else(searched, |fields| fields.with(&["id", "fetched"]));
+    let fields = chosen(export, fields, searched).with(&["id", "fetched"]);
     if let Engine::EsBulk { push: Some(target), .. } = engine {
         return push(args, target, export, wanted, &fields);
     }
@@ -109,7 +109,8 @@ pub fn write(
     let extension = if matches!(engine, Engine::EsBulk { .. }) { "bulk.ndjson" } else { "ndjson" };
     let rows = Output { path: output.to_owned(), shard_size: args.shard_size };
     let done = rows.rows(extension, |out| {
-        let done = export.each(|chosen| Ok(row(&chosen.document(fields.parts())?)?), |row| Ok(out.add(&row)?))?;
+        let done =
+            export.each(|chosen| Ok(row(&export.document(chosen, fields.parts())?)?), |row| Ok(out.add(&row)?))?;
         retired.iter().try_for_each(|(_, row)| out.add(row))?;
         Ok(done)
     })?;
@@ -226,7 +227,7 @@ fn push(
     let mut failed = None;
     let streamed = export.each(
         |chosen| {
-            let document = chosen.document(fields.parts())?;
+            let document = export.document(chosen, fields.parts())?;
             let row = es_bulk::put(index, &document, fields)?;
             Ok((document.id, row))
         },

@@ -112,7 +112,7 @@ struct Crawl {
 
 impl Crawl {
     fn read(directory: &Path, queries: &[String], truth: Option<&LabelledUrls>, verbosity: Verbosity) -> Result<Self> {
-        let index = current(directory, verbosity)?;
+        let index = current(directory, None, verbosity)?;
         let store = Store::open(&CrawlDirectory::new(directory))?;
         let catalogue = Catalogue::read(&store)?;
         let names = UrlNames::read(&store, &catalogue)?;

@@ -17,6 +17,7 @@ use suidao::model::Day;
 use suidao::store::{CrawlDirectory, Store, date};
 
 use super::engines::{self, Engine, ExportResult};
+use super::extraction;
 use super::filter::FilterArgs;
 use super::{Exit, Verbosity, outfiles};
 
@@ -42,6 +43,9 @@ pub struct ExportArgs {
     /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, the searched ones for servers]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
     pub fields: Vec<String>,
+    /// Rules that extract fields such as prices: the values are written under `extracted`
+    #[arg(long, value_name = "FIELDS.toml", help_heading = "Output")]
+    pub extract: Option<PathBuf>,
     /// Only pages new, changed or gone since the last export in this format or to this address (`last`), or fetched since a day
     #[arg(long, value_name = "last|YYYY-MM-DD", help_heading = "Output")]
     pub since: Option<SinceFlag>,
@@ -134,6 +138,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         names => Some(DocumentFields::named(names.iter().map(|name| name.trim()))?),
     };
     refuse_what_does_not_go_together(args)?;
+    let extractor = args.extract.as_deref().map(extraction::read).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);
     let args = &ExportArgs { output: outfiles::named(args), ..args.clone() };
     let to = Destination::of(args)?;
@@ -146,9 +151,15 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     let bar = progress(wanted.selection.pages, verbosity);
     let tell = || bar.inc(1);
-    let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, progress: &tell };
+    let export = Export {
+        store: &store,
+        catalogue: &catalogue,
+        selection: &wanted.selection,
+        progress: &tell,
+        extractor: extractor.as_ref(),
+    };
     let done = match (&to.engine, &args.output) {
-        (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields.as_ref()),
+        (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields),
         (None, Some(output)) => {
             let output = Output { path: output.clone(), shard_size: args.shard_size };
             file(args, &export, &output, fields, &filter)
@@ -191,6 +202,9 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
             errln!("excluded: {excluded}");
         }
     }
+    if let Some(extractor) = extractor.as_ref().filter(|_| !verbosity.quiet) {
+        extraction::print_hit_rates(extractor);
+    }
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
 }
 
@@ -201,6 +215,12 @@ fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
         bail!(
             "--fields works with jsonl, parquet and search servers only; leave it out for warc, text, graph and index"
         );
+    }
+    if args.extract.is_none() && args.fields.iter().any(|name| name.trim() == "extracted") {
+        bail!("the field extracted needs rules; add --extract FIELDS.toml");
+    }
+    if args.extract.is_some() && matches!(args.format, Format::Warc | Format::Graph) {
+        bail!("--extract works with formats that have fields or text; leave it out for warc and graph");
     }
     if args.format == Format::Index && args.since.is_some() {
         bail!("an index is always rebuilt completely; leave out --since");
@@ -220,16 +240,18 @@ fn file(
     filter: &Filter,
 ) -> Result<ExportResult> {
     let done = match args.format {
-        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(DocumentFields::all))?,
+        Format::Parquet => parquet::write(export, output, &chosen(export, fields, DocumentFields::all))?,
         Format::Warc => warc::write(export, output)?,
         Format::Text => text::write(export, output, filter)?,
         Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {
             bail!("a graph is three files; give -o FILE.graphml and leave out --shard-size")
         }
         Format::Graph => graph::write(export, &output.path)?,
-        Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.progress)?,
+        Format::Index => {
+            build(export.store, export.catalogue, export.selection, &output.path, export.extractor, export.progress)?
+        }
         // The other formats are for servers.
-        _ => jsonl::write(export, output, &fields.unwrap_or_else(DocumentFields::without_links))?,
+        _ => jsonl::write(export, output, &chosen(export, fields, DocumentFields::without_links))?,
     };
     Ok(ExportResult { summary: wrote(done.pages, output), rejected: Vec::new() })
 }
@@ -242,6 +264,12 @@ pub fn wrote(pages: u64, output: &Output) -> String {
     }
     let files = std::fs::read_dir(&output.path).map_or(0, Iterator::count);
     format!("Wrote {pages} to {}/ ({})", name.trim_end_matches('/'), count(files, "file", "files"))
+}
+
+/// The fields named, or the default ones; with rules, what they extract too.
+pub fn chosen(export: &Export, named: Option<DocumentFields>, default: fn() -> DocumentFields) -> DocumentFields {
+    let fields = named.unwrap_or_else(default);
+    if export.extractor.is_some() { fields.with(&["extracted"]) } else { fields }
 }
 
 struct Destination {

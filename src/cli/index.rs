@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use suidao::corpus::{Catalogue, Filter};
 use suidao::export::export_state;
+use suidao::extract::Extractor;
 use suidao::html::count;
 use suidao::index::{Index, IndexError, build};
 use suidao::store::{CrawlDirectory, Store, StoreError, own};
 
-use super::Verbosity;
 use super::export::progress;
+use super::{Verbosity, extraction};
 
 pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")
@@ -18,7 +19,10 @@ pub fn index_directory(directory: &Path) -> PathBuf {
 
 /// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While a crawl runs there, the
 /// existing one is used.
-pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
+///
+/// `rules` are extraction rules to index with; without them those of the existing index are used again.
+pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> Result<Index> {
+    let rules = rules.map(extraction::read).transpose()?;
     let mut path = index_directory(directory);
     own::check_below(&path, |_| true)?;
     let mut there = Index::open(&path);
@@ -47,8 +51,10 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
         (path, temporary) = elsewhere(&store, directory)?;
         there = Index::open(&path);
     }
+    let before = there.as_ref().ok().and_then(|index| index.origin().rules.clone());
+    let same = rules.as_ref().is_none_or(|rules| before.as_deref() == Some(rules.rules()));
     let state = match there {
-        Ok(index) if index.origin().is_of(&store) => return Ok(index),
+        Ok(index) if same && index.origin().is_of(&store) => return Ok(index),
         Ok(_) => "Updating the index",
         Err(IndexError::Missing(_)) => "Building the index",
         Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "Rebuilding the unreadable index",
@@ -65,9 +71,13 @@ pub fn current(directory: &Path, verbosity: Verbosity) -> Result<Index> {
         errln!("{state} ({}){place}", count(selection.pages as usize, "page", "pages"));
     }
     let bar = progress(selection.pages, verbosity);
-    let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));
+    let rules = rules.or_else(|| before.and_then(|before| Extractor::parse(&before).ok()));
+    let made = build(&store, &catalogue, &selection, &path, rules.as_ref(), &|| bar.inc(1));
     bar.finish_and_clear();
     made?;
+    if let Some(rules) = rules.filter(|_| !verbosity.quiet) {
+        extraction::print_hit_rates(&rules);
+    }
     let index = Index::open(&path)?;
     Ok(match temporary {
         Some(temporary) => index.keeping(temporary),

@@ -87,7 +87,7 @@ pub fn topic(path: &Path) -> Result<Topic> {
 }
 
 /// Reads the lexicon stored in a crawl directory.
-pub fn kept_topic(path: &Path) -> Result<Topic> {
+pub fn stored_topic(path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = own::read_text(path, own::LARGE)?;
     let lexicon = Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}; give another with -m"))?;

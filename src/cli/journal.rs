@@ -26,7 +26,7 @@ pub enum LogSource {
     /// The user, so it may be a link or a pipe.
     Named,
     /// The crawl directory, which others may have made: only a plain file in a directory is used.
-    Kept,
+    CrawlDirectory,
 }
 
 /// Starts logging, and appends to an existing file. Only the first call counts. Fails if the file cannot be opened or is
@@ -86,7 +86,7 @@ struct Rotating {
 impl Rotating {
     fn open(path: &Path, source: LogSource, most: u64, files: u32) -> Result<Self, StoreError> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            if source == LogSource::Kept {
+            if source == LogSource::CrawlDirectory {
                 own::check_directory(parent)?;
             }
             fs::create_dir_all(parent).map_err(StoreError::io(parent, "make the directory"))?;
@@ -138,7 +138,7 @@ fn append(path: &Path, source: LogSource) -> Result<File, StoreError> {
     let options = options.create(true).append(true);
     match source {
         LogSource::Named => options.open(path).map_err(StoreError::io(path, "open it")),
-        LogSource::Kept => own::open(path, options),
+        LogSource::CrawlDirectory => own::open(path, options),
     }
 }
 
@@ -211,17 +211,17 @@ mod tests {
         fs::write(&mine, "mine").unwrap();
         let path = dir.path().join("log").join("crawl.log");
         fs::create_dir(path.parent().unwrap()).unwrap();
-        let mut log = Rotating::open(&path, LogSource::Kept, 40, 2).unwrap();
+        let mut log = Rotating::open(&path, LogSource::CrawlDirectory, 40, 2).unwrap();
         log.line(b"first line of twenty.\n");
         // During rotation: whatever blocks the name is neither emptied nor written to.
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&mine, &path).unwrap();
         fs::create_dir_all(dir.path().join("log/crawl.log.1/full")).unwrap();
         (0..9).for_each(|_| log.line(b"another line of twenty\n"));
-        assert!(Rotating::open(&path, LogSource::Kept, 40, 2).is_err());
+        assert!(Rotating::open(&path, LogSource::CrawlDirectory, 40, 2).is_err());
         fs::remove_dir_all(dir.path().join("log")).unwrap();
         std::os::unix::fs::symlink(outside.path(), dir.path().join("log")).unwrap();
-        assert!(Rotating::open(&path, LogSource::Kept, 40, 2).is_err());
+        assert!(Rotating::open(&path, LogSource::CrawlDirectory, 40, 2).is_err());
         assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     }

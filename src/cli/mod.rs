@@ -14,6 +14,7 @@ mod dry_run;
 mod engines;
 mod evaluate;
 mod export;
+mod extraction;
 mod filter;
 mod forum;
 mod graph;

@@ -123,7 +123,7 @@ impl OperatingArgs {
 impl Operation {
     fn report(&mut self, news: &News) {
         if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
-            && let Err(error) = journal::open(&path, journal::LogSource::Kept, &self.config.log)
+            && let Err(error) = journal::open(&path, journal::LogSource::CrawlDirectory, &self.config.log)
         {
             // A crawl matters more than its log.
             errln!("suidao: the crawl continues without a log file: {error}; choose another with --log FILE");

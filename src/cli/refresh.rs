@@ -119,10 +119,10 @@ impl RefreshArgs {
     }
 
     fn topic(&self, directory: &CrawlDirectory, config: &Config) -> Result<Topic> {
-        let kept = directory.topic_toml();
+        let stored = directory.topic_toml();
         let topic = match &self.lexicon {
             Some(path) => inputs::topic(path)?,
-            None if kept.exists() => inputs::kept_topic(&kept)?,
+            None if stored.exists() => inputs::stored_topic(&stored)?,
             None => bail!("{}: contains no copy of its lexicon; give the lexicon with -m", self.directory.display()),
         };
         // A plan parses no page.

@@ -18,7 +18,8 @@ use super::{Exit, Verbosity};
 /// Search the pages of a crawl.
 #[derive(Args)]
 #[command(after_help = "All words must occur; if no page has them all, pages with some of them are listed.\n\
-    \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:zh  date:2021..2022  relevant:yes\n\n\
+    \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:zh  date:2021..2022  relevant:yes\n\
+    Extracted fields: price:<100  price:10..20  brand:x\n\n\
     Example: suidao search ml 机器学习\n  suidao search ml '\"gradient descent\" -python date:2020..' --json")]
 pub struct SearchArgs {
     /// Crawl directory; its index is created or updated first
@@ -26,6 +27,9 @@ pub struct SearchArgs {
     /// Query [default: all pages, most relevant first]. Quote it for the shell, or put -- before it if a word begins with -
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
+    /// Rules that extract fields such as prices, for conditions such as price:<100; the index keeps them
+    #[arg(long, value_name = "FIELDS.toml", help_heading = "Input")]
+    pub extract: Option<PathBuf>,
     /// Maximum number of hits
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     pub limit: usize,
@@ -51,7 +55,7 @@ pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut filter = args.filter.filter_with(DuplicatePolicy::Best)?;
     // Listings are found too, after the documents.
     filter.documents &= filter.relevant;
-    let index = current(&args.directory, verbosity)?;
+    let index = current(&args.directory, args.extract.as_deref(), verbosity)?;
     let (query, explain) = (args.query.join(" "), args.explain);
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };
     let begun = clock();
@@ -102,6 +106,10 @@ fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Durat
         facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", not relevant" }));
         facts.extend((hit.duplicates > 0).then(|| count(hit.duplicates as usize, "duplicate", "duplicates")));
         facts.extend(page.duplicate_of.iter().map(|url| format!("duplicate of {url}")));
+        facts.extend(page.extracted.iter().map(|(name, value)| match value.as_str() {
+            Some(text) => format!("{name} {text}"),
+            None => format!("{name} {value}"),
+        }));
         writeln!(out, "    {}", facts.join(" · "))?;
         if !hit.snippet.text.is_empty() {
             out.push("    ");

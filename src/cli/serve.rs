@@ -35,7 +35,7 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
 
 /// Runs until Ctrl-C.
 pub fn run(args: &ServeArgs, verbosity: Verbosity) -> Result<Exit> {
-    let index = current(&args.directory, verbosity)?;
+    let index = current(&args.directory, None, verbosity)?;
     let site = SearchSite::new(index, &args.directory.display().to_string());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

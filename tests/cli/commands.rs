@@ -192,10 +192,10 @@ fn events_are_lines_of_json() {
     let lines: Vec<Value> = ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let (last, printed) = lines.split_last().unwrap();
     assert_eq!(last["summary"]["pages"], 60);
-    let kept: Vec<Value> =
+    let stored: Vec<Value> =
         events(&stage.path("crawl")).iter().map(|event| serde_json::from_str(event).unwrap()).collect();
     let printed: Vec<Value> = printed.iter().map(|line| line["event"].clone()).collect();
-    assert_eq!(printed, kept, "the events printed are those stored");
+    assert_eq!(printed, stored, "the events printed are those stored");
 }
 
 #[test]

@@ -145,8 +145,8 @@ fn links_between_docs_lead_somewhere() {
 /// The anchor of a heading on the web: lower case, spaces as hyphens, without punctuation.
 fn anchor(line: &str) -> Option<String> {
     let heading = line.strip_prefix('#')?.trim_start_matches('#').strip_prefix(' ')?;
-    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-    Some(kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect())
+    let letters = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    Some(letters.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect())
 }
 
 #[test]

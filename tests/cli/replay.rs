@@ -130,9 +130,9 @@ fn a_folder_replayed_is_the_folder_crawled() {
         let printed = fs::read_to_string(dir.path().join(&out).join("events.jsonl")).unwrap();
         let printed: Vec<String> =
             printed.lines().map(|line| line.split_once("\"event\":").unwrap().1.to_owned()).collect();
-        let kept: Vec<String> =
+        let stored: Vec<String> =
             crate::support::events(&dir.path().join(&live)).iter().map(|event| format!("{event}}}")).collect();
-        assert_eq!(printed, kept, "{strategy}");
+        assert_eq!(printed, stored, "{strategy}");
         assert!(crawled(&dir.path().join(&live)).len() >= 7, "{strategy}");
     }
     let counted = result(replay(dir.path(), "hosts", &[&INPUTS[..], &["--json", "--truth", "truth.txt"]].concat()));

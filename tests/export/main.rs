@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod extract;
 mod formats;
 mod graph;
 mod push;

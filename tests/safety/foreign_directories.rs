@@ -150,30 +150,30 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-const KEPT: &str = "out/state/config.toml";
+const STORED_CONFIG: &str = "out/state/config.toml";
 
 #[test]
 fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
     let room = Room::new();
-    let kept = fs::read_to_string(room.path(KEPT)).unwrap();
+    let stored = fs::read_to_string(room.path(STORED_CONFIG)).unwrap();
     let one: toml::Table = "origin = 'http://a.test'\nheaders_env = { X-Found = 'STRANGERS_SECRET' }".parse().unwrap();
     room.doctor("fetch.credentials", vec![toml::Value::Table(one)]);
     let before = room.web.heads().len();
     let own = ["--proxy", &room.web.url()];
     for more in [&[][..], &["--set", "fetch.credentials=[]"]] {
         let output = run(room.refresh(&[&own[..], more].concat())).expect(2).err;
-        assert!(output.contains(KEPT) && output.contains("fetch.credentials"), "{output}");
+        assert!(output.contains(STORED_CONFIG) && output.contains("fetch.credentials"), "{output}");
     }
     assert_eq!(room.web.heads().len(), before);
     // The user's own configuration is accepted.
-    run(room.refresh(&[&own[..], &["-c", KEPT]].concat())).expect(0);
+    run(room.refresh(&[&own[..], &["-c", STORED_CONFIG]].concat())).expect(0);
     assert!(room.web.heads().concat().contains("hush"));
     // It is not stored either, after the user has set it.
     let own_word = "fetch.credentials=[{ origin = 'http://a.test', headers_env = { X-Found = 'STRANGERS_SECRET' } }]";
-    fs::write(room.path(KEPT), kept).unwrap();
+    fs::write(room.path(STORED_CONFIG), stored).unwrap();
     run(room.refresh(&[&own[..], &["--set", own_word]].concat())).expect(0);
     run(room.crawl(&[&own[..], &["--set", own_word]].concat())).expect(0);
-    assert!(!fs::read_to_string(room.path(KEPT)).unwrap().contains("STRANGERS_SECRET"));
+    assert!(!fs::read_to_string(room.path(STORED_CONFIG)).unwrap().contains("STRANGERS_SECRET"));
     let before = room.web.heads().len();
     let output = run(room.refresh(&own)).expect(2).err;
     assert!(output.contains("started with fetch.credentials"), "{output}");
@@ -183,11 +183,11 @@ fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
 #[test]
 fn no_proxy_and_no_address_is_taken_from_a_directory() {
     let (room, proxy) = (Room::private(), Web::serve());
-    let kept = fs::read_to_string(room.path(KEPT)).unwrap();
+    let stored = fs::read_to_string(room.path(STORED_CONFIG)).unwrap();
     let quiet = |more: &[&str], word: &str| {
         let before = room.web.heads().len();
         let output = run(room.refresh(more)).expect(2).err;
-        assert!(output.contains(word) && output.contains(KEPT), "{output}");
+        assert!(output.contains(word) && output.contains(STORED_CONFIG), "{output}");
         assert_eq!((room.web.heads().len(), proxy.heads().len()), (before, 0), "{output}");
     };
     // As in the crawl: otherwise all its pages would be skipped.
@@ -201,14 +201,14 @@ fn no_proxy_and_no_address_is_taken_from_a_directory() {
     ] {
         room.doctor(key, value);
         quiet(&["--allow-private"], key);
-        fs::write(room.path(KEPT), &kept).unwrap();
+        fs::write(room.path(STORED_CONFIG), &stored).unwrap();
     }
 }
 
 #[test]
 fn no_file_no_listener_and_no_program_is_taken_from_a_directory() {
     let room = Room::new();
-    let kept = fs::read_to_string(room.path(KEPT)).unwrap();
+    let stored = fs::read_to_string(room.path(STORED_CONFIG)).unwrap();
     let (touched, program) = (room.path("touched"), room.path("browser.sh"));
     fs::write(&program, format!("#!/bin/sh\ntouch {}\n", touched.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -222,13 +222,13 @@ fn no_file_no_listener_and_no_program_is_taken_from_a_directory() {
     ] {
         room.doctor(key, value);
         let err = run(room.refresh(&own)).expect(2).err;
-        assert!(err.contains(KEPT) && err.contains(&format!("{stated} is not accepted")), "{key}: {err}");
+        assert!(err.contains(STORED_CONFIG) && err.contains(&format!("{stated} is not accepted")), "{key}: {err}");
         if key == "log.file" {
             room.is_untouched();
-            run(room.refresh(&[&own[..], &["-c", KEPT]].concat())).expect(0);
+            run(room.refresh(&[&own[..], &["-c", STORED_CONFIG]].concat())).expect(0);
             assert!(fs::read_to_string(room.path("outside/mine")).unwrap().len() > 10, "the user's own word counts");
         }
-        fs::write(room.path(KEPT), &kept).unwrap();
+        fs::write(room.path(STORED_CONFIG), &stored).unwrap();
     }
     assert!(!touched.exists());
 }
@@ -293,7 +293,7 @@ fn a_forum_is_watched_without_what_a_directory_says() {
         "[log]\nfile = '{}'\n[[fetch.credentials]]\norigin = '{url}'\nheaders_env = {{ X-Found = 'STRANGERS_SECRET' }}\n",
         room.path("outside/mine").display()
     );
-    fs::write(room.path(KEPT), config).unwrap();
+    fs::write(room.path(STORED_CONFIG), config).unwrap();
     room.link("log/crawl.log", "outside/mine");
     let output = run(forum("watch"));
     assert!(output.err.contains("symbolic link"), "{}", output.err);

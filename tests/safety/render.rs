@@ -533,14 +533,14 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     assert!(home["text"].as_str().unwrap().contains("足球比赛的消息"), "{home}");
     // The archive has the original answer, followed by the rendered page.
     let warc = dir.path().join("auto/pages/suidao-00000.warc.gz");
-    let kept: Vec<Fetched> = Responses::open(&warc, 1 << 20).unwrap().map(Result::unwrap).collect();
-    let home = kept.iter().find(|page| page.url.as_str() == "http://a.test/").unwrap();
+    let responses: Vec<Fetched> = Responses::open(&warc, 1 << 20).unwrap().map(Result::unwrap).collect();
+    let home = responses.iter().find(|page| page.url.as_str() == "http://a.test/").unwrap();
     assert!(home.body == web.get(&home.url).unwrap().body && home.rendered.is_some());
-    assert_eq!(kept.iter().filter(|page| page.rendered.is_some()).count(), 1);
+    assert_eq!(responses.iter().filter(|page| page.rendered.is_some()).count(), 1);
     warcio_check(&[warc]);
     // A replay of the archive gives the events of the crawl.
-    struct Kept(BTreeMap<CrawlUrl, Fetched>);
-    impl Web for Kept {
+    struct RecordedWeb(BTreeMap<CrawlUrl, Fetched>);
+    impl Web for RecordedWeb {
         fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
             let missing = Fetched {
                 url: url.clone(),
@@ -554,7 +554,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
             Ok(self.0.get(url).cloned().unwrap_or(missing))
         }
     }
-    let again = Kept(kept.into_iter().map(|page| (page.url.clone(), page)).collect());
+    let again = RecordedWeb(responses.into_iter().map(|page| (page.url.clone(), page)).collect());
     let config = config(&server.proxy(), &["render.mode=auto"]);
     let conditions = live::conditions(&config, &topic);
     let strategy = config.strategy.build(conditions.page_threshold);

@@ -1,7 +1,7 @@
 //! The configuration: one TOML file; `--set key=value` overrides single keys. This file alone turns the typed text
 //! ([`toml::Table`]) into a [`Config`]. Unknown keys are errors.
 
-pub mod kept;
+pub mod stored;
 
 use std::net::{AddrParseError, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub enum ConfigError {
     Assignment(String),
     /// The configuration of a crawl directory is not a plain file.
     #[error(transparent)]
-    Kept(#[from] suidao_store::store::StoreError),
+    Store(#[from] suidao_store::store::StoreError),
     /// A key that a crawl directory may not set, because it reaches outside the directory.
     #[error(
         "{path}: {key} is not accepted from a crawl directory, because others may have created it; delete it there, and set it with a flag, --set or your own configuration (-c)"
@@ -299,7 +299,7 @@ impl Config {
             .map_err(|error| ConfigError::Shape { from: "given".into(), reason: error.to_string() })?;
         for (key, least, most) in RANGES {
             let number = |value: &toml::Value| value.as_float().or_else(|| Some(value.as_integer()? as f64));
-            let number = kept::get(&table, key).and_then(number);
+            let number = stored::get(&table, key).and_then(number);
             if number.is_some_and(|number| !(least..=most).contains(&number)) {
                 let range =
                     if most.is_finite() { format!("from {least} to {most}") } else { format!("of at least {least}") };
@@ -463,7 +463,7 @@ mod tests {
         every.check().unwrap();
         let table = toml::Table::try_from(&every).unwrap();
         for (key, least, _) in RANGES {
-            assert!(kept::get(&table, key).is_some(), "{key}");
+            assert!(stored::get(&table, key).is_some(), "{key}");
             let below = load("", &[&format!("{key}={}", least - 1.0)]).unwrap_err();
             assert!(below.contains(key), "{below}");
         }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
+use suidao::extract::{CheckedSelector, PageTree};
 use suidao::html::count;
 use suidao::live::{self, Job, News};
 use suidao::model::{
@@ -27,7 +28,7 @@ use suidao::visible;
 use super::{parse, read};
 use crate::cli::conditions::ConditionsArgs;
 use crate::cli::crawl::interrupted;
-use crate::cli::{Exit, Verbosity, inputs};
+use crate::cli::{Exit, Verbosity, extraction, inputs};
 
 /// Most links shown to people; JSON has all.
 const LINKS: usize = 40;
@@ -48,6 +49,12 @@ pub struct PageArgs {
     /// Lexicon to score by
     #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
+    /// Show the elements that a CSS selector matches, one line of text each
+    #[arg(long, value_name = "CSS", conflicts_with = "extract", help_heading = "Input")]
+    select: Option<String>,
+    /// Show what extraction rules find, as JSON
+    #[arg(long, value_name = "FIELDS.toml", help_heading = "Input")]
+    extract: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -57,6 +64,8 @@ pub struct PageArgs {
 
 pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
+    let selector = args.select.as_deref().map(CheckedSelector::parse).transpose()?;
+    let extractor = args.extract.as_deref().map(extraction::read).transpose()?;
     let remote = CrawlUrl::parse(&args.page).ok().filter(|_| !Path::new(&args.page).exists());
     let config = args.conditions.load()?;
     let fetched = match remote {
@@ -81,11 +90,36 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
             page
         }
     };
+    if let Some(selector) = selector {
+        return selected(&fetched, &selector, args.json);
+    }
+    if let Some(extractor) = extractor {
+        let extracted = extractor.extract(&read::html(&fetched).unwrap_or_default(), &fetched.url);
+        outln!("{}", serde_json::to_string_pretty(&json!({ "extracted": extracted.values, "text": extracted.text }))?);
+        return Ok(Exit::Done);
+    }
     let seen = PageSummary::of(&fetched, live::agent(&config), topic.as_ref());
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&number::rounded(seen.as_json()))?);
     } else {
         seen.print()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints what a selector matches; ends with 1 if that is nothing.
+fn selected(fetched: &Fetched, selector: &CheckedSelector, json: bool) -> Result<Exit> {
+    let texts = PageTree::new(&read::html(fetched).unwrap_or_default(), &fetched.url).texts(selector);
+    if json {
+        outln!("{}", serde_json::to_string_pretty(&texts)?);
+    } else {
+        for text in &texts {
+            outln!("{text}");
+        }
+    }
+    if texts.is_empty() {
+        errln!("no element matches");
+        return Ok(Exit::Short);
     }
     Ok(Exit::Done)
 }

@@ -268,10 +268,10 @@ mod tests {
             harvest: Some(harvest),
         };
         assert_eq!(goals, all);
-        let kept = StopConditions { pages: None, ..all };
+        let stored = StopConditions { pages: None, ..all };
         assert_eq!(
             toml::from_str::<StopConditions>(&toml::to_string(&goals).unwrap()).unwrap(),
-            kept,
+            stored,
             "written and read back"
         );
         assert_eq!(toml::from_str::<StopConditions>("bytes = '1.5 MiB'").unwrap().bytes, Some(1_572_864));

@@ -642,12 +642,12 @@ proptest::proptest! {
             result.restore(&live.settle(ticket, outcome, ResponseMeta::default(), at));
             settled += 1;
         }
-        let mut kept = new();
+        let mut restored = new();
         for piece in live.pieces().unwrap() {
-            proptest::prop_assert!(kept.take_piece(&piece));
+            proptest::prop_assert!(restored.take_piece(&piece));
         }
-        proptest::prop_assert!(kept.set_up());
-        proptest::prop_assert_eq!(kept.progress(), result.progress());
+        proptest::prop_assert!(restored.set_up());
+        proptest::prop_assert_eq!(restored.progress(), result.progress());
         // One piece missing or doubled: it is detected, or has no visible effect.
         let pieces: Vec<Vec<u8>> = live.pieces().unwrap().collect();
         for (odd, times) in (0..pieces.len()).flat_map(|odd| [(odd, 0), (odd, 2)]) {
@@ -660,9 +660,9 @@ proptest::proptest! {
             }
         }
         let rest = |crawl: Crawl| drive(crawl, Batch { at, latency: None, events: Vec::new() }, &web, 1);
-        let (kept, result) = (rest(kept), rest(result));
-        proptest::prop_assert_eq!(kept.fetched, result.fetched);
-        proptest::prop_assert_eq!(kept.batches, result.batches);
+        let (restored, result) = (rest(restored), rest(result));
+        proptest::prop_assert_eq!(restored.fetched, result.fetched);
+        proptest::prop_assert_eq!(restored.batches, result.batches);
     }
 
     #[test]

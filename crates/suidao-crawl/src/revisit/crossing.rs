@@ -8,7 +8,7 @@ pub(super) fn crossing(mut from: f64, mut to: f64, rising: impl Fn(f64) -> f64) 
         return (from, from);
     }
     let mut width = f64::INFINITY;
-    let mut kept = 0;
+    let mut last_side = 0;
     for turn in 0..150 {
         if above <= 0.0 || to - from <= 1e-14 * to.abs().max(from.abs()) {
             break;
@@ -24,12 +24,12 @@ pub(super) fn crossing(mut from: f64, mut to: f64, rising: impl Fn(f64) -> f64) 
         let at = rising(middle);
         if at < 0.0 {
             (from, below) = (middle, at);
-            above /= if kept == 1 && !slow { 2.0 } else { 1.0 };
-            kept = 1;
+            above /= if last_side == 1 && !slow { 2.0 } else { 1.0 };
+            last_side = 1;
         } else {
             (to, above) = (middle, at);
-            below /= if kept == -1 && !slow { 2.0 } else { 1.0 };
-            kept = -1;
+            below /= if last_side == -1 && !slow { 2.0 } else { 1.0 };
+            last_side = -1;
         }
     }
     if above == 0.0 { (to, to) } else { (from, to) }

@@ -62,8 +62,8 @@ impl VisitValue {
     /// ```
     pub fn value(&self, days: f64) -> f64 {
         let days = bounded(days, LONGEST);
-        let kept = if self.spared { self.fresh(days).max(self.sparing(days)) } else { self.fresh(days) };
-        kept + bounded(self.yields, MOST) * days * days / 2.0
+        let known = if self.spared { self.fresh(days).max(self.sparing(days)) } else { self.fresh(days) };
+        known + bounded(self.yields, MOST) * days * days / 2.0
     }
 
     /// μ/Δ (1 - e^(-Δt) (1 + Δt)), with the time that signals add.

@@ -29,9 +29,9 @@ pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<Craw
     if !query.split('&').any(|pair| named(&pair)) {
         return None;
     }
-    let kept: Vec<&str> = query.split('&').filter(|pair| !named(pair)).collect();
+    let rest: Vec<&str> = query.split('&').filter(|pair| !named(pair)).collect();
     let base = &url.as_str()[..url.as_str().len() - query.len() - 1];
-    let text = if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) };
+    let text = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
     CrawlUrl::parse(&text).ok()
 }
 

@@ -77,6 +77,10 @@ pub fn column(name: &str, rows: &[CorpusDocument]) -> Result<Vec<Leaf>, ParquetE
         "noindex" => flags(documents().map(|page| page.noindex)),
         "links" => return Ok(links(rows)),
         "posts" => return Ok(posts(rows)),
+        "extracted" => {
+            let json = |page: &CorpusDocument| serde_json::to_string(&page.extracted).unwrap_or_default();
+            texts(documents().map(json))
+        }
         "warc" => {
             let positions = || documents().map(|page| &page.warc);
             return Ok(vec![
@@ -225,7 +229,7 @@ mod tests {
 
     #[test]
     fn every_field_has_columns_under_its_name() {
-        let schema = schema(&DocumentFields::all()).unwrap();
+        let schema = schema(&DocumentFields::all().with(&["extracted"])).unwrap();
         let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
         assert_eq!(names, DocumentFields::ALL);
         let leaves: usize = DocumentFields::ALL.iter().map(|name| column(name, &[]).unwrap().len()).sum();

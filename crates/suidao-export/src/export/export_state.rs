@@ -140,7 +140,7 @@ fn mark(entry: &CatalogueEntry) -> u64 {
     text.extend(entry.metadata_hash.to_le_bytes());
     text.extend(entry.relevance.get().to_le_bytes());
     text.extend(entry.published.map_or(i32::MIN, |day| day.0).to_le_bytes());
-    text.extend(entry.duplicate_of.map_or(u32::MAX, |kept| kept).to_le_bytes());
+    text.extend(entry.duplicate_of.unwrap_or(u32::MAX).to_le_bytes());
     text.extend([entry.on_topic, entry.listing, entry.noindex].map(u8::from));
     text.extend(entry.further.to_le_bytes());
     xxh3_64(&text)

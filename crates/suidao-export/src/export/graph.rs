@@ -334,7 +334,8 @@ mod tests {
         let mut selection = filter.select(&catalogue);
         // The last page is not selected.
         selection.chosen[3] = false;
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("g.graphml");
         assert_eq!(write(&export, &path).unwrap().pages, 3);
         let xml = std::fs::read_to_string(&path).unwrap();

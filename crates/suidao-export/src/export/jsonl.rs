@@ -8,7 +8,7 @@ pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Resul
     output.rows("jsonl", |rows| {
         export.each(
             |chosen| {
-                let mut line = serde_json::to_vec(&JsonDocument(&chosen.document(fields.parts())?, fields))?;
+                let mut line = serde_json::to_vec(&JsonDocument(&export.document(chosen, fields.parts())?, fields))?;
                 line.push(b'\n');
                 Ok(line)
             },
@@ -41,7 +41,13 @@ mod tests {
         let progress = || {
             result.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         };
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &progress };
+        let export = Export {
+            store: &store,
+            catalogue: &catalogue,
+            selection: &selection,
+            progress: &progress,
+            extractor: None,
+        };
         let out = tempfile::tempdir().unwrap();
         let to = |name: &str| {
             let path = out.path().join(name);
@@ -70,7 +76,7 @@ mod tests {
         });
         assert_eq!(last, &expected);
         let names: Vec<&String> = last.as_object().unwrap().keys().collect();
-        assert_eq!(names.len(), DocumentFields::ALL.len() - 1);
+        assert_eq!(names.len(), DocumentFields::without_links().names().count());
         let few = DocumentFields::named(["text", "url"]).unwrap();
         write(&export, &Output::file(out.path().join("few")), &few).unwrap();
         let few = std::fs::read_to_string(out.path().join("few")).unwrap();
@@ -92,7 +98,8 @@ mod tests {
         std::fs::write(&archive, bytes).unwrap();
         let catalogue = Catalogue::read(&store).unwrap();
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let out = root.path().join("out.jsonl");
         let message = write(&export, &Output::file(&out), &DocumentFields::all()).unwrap_err().to_string();
         assert!(message.contains("suidao-00000.warc.gz"), "{message}");

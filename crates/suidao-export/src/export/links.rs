@@ -130,7 +130,7 @@ impl PageNodes {
         for (node, position) in (0..).zip(&self.entries) {
             selection.chosen[*position as usize] = wanted(node);
         }
-        let export = Export { store, catalogue, selection: &selection, progress };
+        let export = Export { store, catalogue, selection: &selection, progress, extractor: None };
         export.each(
             |chosen| {
                 let page = chosen.document(Parts { links: true, ..Parts::default() })?;

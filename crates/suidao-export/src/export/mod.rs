@@ -14,18 +14,25 @@ pub mod warc;
 
 pub use output::{Output, RowWriter};
 
-use suidao_store::corpus::{Catalogue, SelectedDocument, Selection, Streamed, stream};
-use suidao_store::store::Store;
+use suidao_extract::Extractor;
+use suidao_store::corpus::{Catalogue, CorpusDocument, PageRole, Parts, SelectedDocument, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
+use suidao_store::store::{Store, StoreError};
 
 pub struct Export<'a> {
     pub store: &'a Store,
     pub catalogue: &'a Catalogue,
     pub selection: &'a Selection,
     pub progress: &'a (dyn Fn() + Sync),
+    pub extractor: Option<&'a Extractor>,
 }
 
 impl Export<'_> {
+    /// The document of a selected page, with what the rules extract.
+    pub fn document(&self, chosen: &SelectedDocument, parts: Parts) -> Result<CorpusDocument, StoreError> {
+        document(self.extractor, chosen, parts)
+    }
+
     /// Maps each selected page on all cores, and passes the results on in order of fetching.
     pub fn each<T: Send>(
         &self,
@@ -38,4 +45,26 @@ impl Export<'_> {
             Ok(())
         })
     }
+}
+
+/// The document of a selected page, with the values and the corrected text that rules extract.
+pub fn document(
+    extractor: Option<&Extractor>,
+    chosen: &SelectedDocument,
+    parts: Parts,
+) -> Result<CorpusDocument, StoreError> {
+    let mut document = chosen.document(parts)?;
+    if let Some(extractor) = extractor.filter(|extractor| extractor.applies(document.url.host()))
+        && let Some(html) = chosen.html()?
+    {
+        let extracted = extractor.extract(&html, &document.url);
+        document.extracted = extracted.values;
+        // The text of a thread is that of its posts.
+        if let Some(text) = extracted.text.filter(|_| chosen.entry.part == PageRole::Page) {
+            let chars = text.chars().filter(|letter| !letter.is_whitespace()).count();
+            document.chars = u32::try_from(chars).unwrap_or(u32::MAX);
+            document.text = if parts.text { text } else { String::new() };
+        }
+    }
+    Ok(document)
 }

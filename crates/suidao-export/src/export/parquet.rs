@@ -49,7 +49,7 @@ pub fn write(export: &Export, output: &Output, fields: &DocumentFields) -> Resul
             Ok(())
         };
         let streamed = export.each(
-            |chosen| Ok(chosen.document(fields.parts())?),
+            |chosen| Ok(export.document(chosen, fields.parts())?),
             |row| {
                 size += columns::size(&row);
                 rows.push(row);
@@ -153,13 +153,14 @@ mod tests {
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let selection = Filter::default().select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("pages.parquet");
         assert_eq!(write(&export, &Output::file(&path), &DocumentFields::all()).unwrap().pages, 2);
         let (rows, pairs) = read(&path);
         assert!(pairs.contains(&("suidao.topic".to_owned(), Some("体育".to_owned()))));
         assert!(pairs.contains(&("suidao.lexicon".to_owned(), Some("sha1:LEXICON".to_owned()))));
-        assert_eq!((rows.len(), rows[0].as_object().unwrap().len()), (2, DocumentFields::ALL.len()));
+        assert_eq!((rows.len(), rows[0].as_object().unwrap().len()), (2, DocumentFields::all().names().count()));
         assert_eq!((&rows[1]["title"], &rows[0]["status"]), (&json!("比赛"), &json!(200)));
         assert_eq!((&rows[0]["published"], &rows[1]["published"]), (&json!(null), &json!("2021-03-05")));
         assert_eq!(rows[1]["fetched"], "2023-11-14 22:13:21.000 +00:00");

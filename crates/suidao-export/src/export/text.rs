@@ -25,7 +25,7 @@ pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Stream
         let mut card = Card::new(export, filter);
         let streamed = export.each(
             |chosen| {
-                let document = chosen.document(Parts { text: true, ..Parts::default() })?;
+                let document = export.document(chosen, Parts { text: true, ..Parts::default() })?;
                 let mut line = clean(&[document.title.as_str(), "\n", &document.text].concat());
                 line.push('\n');
                 Ok((chosen.number, line))
@@ -99,20 +99,21 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let article =
             "<title>足球 NBA</title><p>足球 篮球 比赛 昨天 在 北京 举行 观众 很多</p><p>发布于 2021-03-05</p>";
-        let kept = format!("{article}<meta name=robots content=noindex><p>他说</p>");
+        let noindex = format!("{article}<meta name=robots content=noindex><p>他说</p>");
         let store = crawl(
             root.path(),
             &[
                 ("http://a.cn/0", article),
                 ("http://a.cn/1", article),
-                ("http://b.cn/2", &kept),
+                ("http://b.cn/2", &noindex),
                 ("http://c.cn/", "<title>x</title>"),
             ],
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let filter = Filter { duplicates: DuplicatePolicy::Best, min_chars: 1, ..Filter::default() };
         let selection = filter.select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("sport.txt.gz");
         assert_eq!(write(&export, &Output::file(&path), &filter).unwrap().pages, 2);
         let mut text = String::new();

@@ -91,7 +91,8 @@ mod tests {
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let selection = Filter { relevant: true, ..Filter::default() }.select(&catalogue);
-        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {} };
+        let export =
+            Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("few.warc.gz");
         assert_eq!(write(&export, &Output::file(&path)).unwrap().pages, 2);
         assert_eq!(urls(&path), ["http://www.b.cn/", "http://a.cn/1?z=1&a=2"]);

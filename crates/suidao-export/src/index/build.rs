@@ -13,13 +13,15 @@ use tantivy::{DateTime, IndexWriter, TantivyError};
 use super::IndexError;
 use super::schema::{Fields, midnight, schema, sites};
 use super::tokenizer::{TOKENIZER, analyzer};
+use crate::export::document;
+use suidao_extract::Extractor;
 use suidao_page::model::Millis;
 use suidao_store::corpus::{Catalogue, CorpusDocument, Parts, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{PartDirectory, Store};
 
 /// Format of the index. Increase it when a field or the tokenizer changes.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
 
 /// Memory of each thread for a segment before it is written, in bytes.
 const MEMORY: usize = 64 << 20;
@@ -41,6 +43,8 @@ pub struct IndexSource {
     pub pages: u64,
     /// It has all archived pages.
     pub whole: bool,
+    /// The rules by which values were extracted, as written by the user.
+    pub rules: Option<String>,
 }
 
 impl IndexSource {
@@ -60,6 +64,7 @@ pub fn build(
     catalogue: &Catalogue,
     selection: &Selection,
     path: &Path,
+    extractor: Option<&Extractor>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
     // Only an index is replaced: the state of a crawl has a meta.json too.
@@ -71,7 +76,8 @@ pub fn build(
     let beside = PartDirectory::beside(path).map_err(fail())?;
     let staging = beside.path().join("index");
     fs::create_dir(&staging).map_err(fail())?;
-    let streamed = write(store, catalogue, selection, &staging, progress).map_err(|error| error.of(&staging, path))?;
+    let streamed =
+        write(store, catalogue, selection, &staging, extractor, progress).map_err(|error| error.of(&staging, path))?;
     // Readers of the previous one keep its files until they close them.
     let previous = beside.path().join("former");
     if path.exists() {
@@ -91,6 +97,7 @@ fn write(
     catalogue: &Catalogue,
     selection: &Selection,
     staging: &Path,
+    extractor: Option<&Extractor>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
     let engine = IndexError::engine(staging);
@@ -102,9 +109,9 @@ fn write(
     // All segments are merged at the end. A merge in the background would remove some meanwhile.
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let render = |chosen: &suidao_store::corpus::SelectedDocument| {
-        let document = chosen.document(Parts { text: true, ..Parts::default() })?;
-        let kept = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
-        Ok(made(&fields, &document, chosen.number, kept, chosen.entry.at))
+        let document = document(extractor, chosen, Parts { text: true, ..Parts::default() })?;
+        let representative = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
+        Ok(made(&fields, &document, chosen.number, representative, chosen.entry.at))
     };
     let streamed = stream(store, catalogue, selection, render, |document| {
         writer.add_document(document).map_err(into_write)?;
@@ -123,6 +130,7 @@ fn write(
         fetched: catalogue.entries.len() as u64,
         pages: streamed.pages,
         whole: catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64 == streamed.pages,
+        rules: extractor.map(|extractor| extractor.rules().to_owned()),
     };
     let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(staging)(error.into()))?;
     let mut commit = writer.prepare_commit().map_err(&engine)?;
@@ -148,7 +156,7 @@ fn into_write(error: TantivyError) -> WriteError {
     }
 }
 
-fn made(fields: &Fields, document: &CorpusDocument, number: usize, kept: u32, at: Millis) -> TantivyDocument {
+fn made(fields: &Fields, document: &CorpusDocument, number: usize, representative: u32, at: Millis) -> TantivyDocument {
     let mut made = TantivyDocument::new();
     made.add_u64(fields.page, number as u64);
     made.add_text(fields.id, &document.id);
@@ -174,7 +182,7 @@ fn made(fields: &Fields, document: &CorpusDocument, number: usize, kept: u32, at
     if let Some(original) = &document.duplicate_of {
         made.add_text(fields.duplicate_of, original.as_str());
     }
-    made.add_u64(fields.representative, u64::from(kept));
+    made.add_u64(fields.representative, u64::from(representative));
     made.add_u64(fields.depth, u64::from(document.depth));
     made.add_u64(fields.hops, u64::from(document.hops));
     if let Some(k) = document.k {
@@ -182,6 +190,10 @@ fn made(fields: &Fields, document: &CorpusDocument, number: usize, kept: u32, at
     }
     if let Some(found_on) = &document.found_on {
         made.add_text(fields.found_on, found_on.as_str());
+    }
+    if !document.extracted.is_empty() {
+        let values = document.extracted.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+        made.add_object(fields.extracted, values.collect());
     }
     made.add_text(fields.anchor, &document.anchor);
     for found in &document.terms {

@@ -196,6 +196,7 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
         Clause::Host(host) => silent(term(fields.site, host)),
         Clause::Language(code) => silent(term(fields.language, code)),
         Clause::Published(from, until) => published(fields, *from, *until),
+        Clause::Value(condition) => condition.query(fields.extracted),
         Clause::Relevant(relevant) => flag(fields.relevant, *relevant),
     }
 }

@@ -4,6 +4,7 @@
 mod build;
 mod clauses;
 mod collect;
+mod extracted;
 mod query;
 mod read_only;
 mod schema;
@@ -14,6 +15,7 @@ pub mod tokenizer;
 use std::path::{Path, PathBuf};
 
 pub use build::{IndexSource, build};
+pub use extracted::ValueCondition;
 pub use query::{Clause, Query, QueryItem, TextField};
 pub use search::{ExplainedStep, FacetCount, Facets, Hit, Index, Matched, Request, SearchAnswer, Stored};
 pub use snippet::Marked;

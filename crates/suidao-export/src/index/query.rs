@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::extracted::ValueCondition;
 use suidao_page::model::Day;
 use suidao_page::read::{language_code, language_tag};
 use suidao_page::text::fold;
@@ -34,6 +35,8 @@ pub enum Clause {
     Published(Option<Day>, Option<Day>),
     /// At or above the page threshold, or below it.
     Relevant(bool),
+    /// On the values of an extracted field.
+    Value(ValueCondition),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -57,17 +60,18 @@ impl std::fmt::Display for TextField {
 }
 
 impl Query {
-    pub fn parse(typed: &str) -> Self {
+    /// `fields`: names of extracted fields, which may have conditions.
+    pub fn parse(typed: &str, fields: &[String]) -> Self {
         let typed: String = typed.chars().take(LONGEST).collect();
         let mut query = Self::default();
         let mut or = false;
-        for token in tokens(&typed) {
+        for token in tokens(&typed, fields) {
             if matches!(token.text.as_str(), "OR" | "|" | "｜") && !token.quoted && token.field.is_none() && !token.not
             {
                 or = !query.items.is_empty();
                 continue;
             }
-            let Some(clause) = token.clause() else { continue };
+            let Some(clause) = token.clause(fields) else { continue };
             let full = query.items.len() >= MOST;
             match query.items.last_mut().filter(|last| or && !token.not && !last.not) {
                 Some(last) => last.any.push(clause),
@@ -99,7 +103,7 @@ fn closing(open: char) -> Option<char> {
     })
 }
 
-fn tokens(typed: &str) -> Vec<Token> {
+fn tokens(typed: &str, fields: &[String]) -> Vec<Token> {
     let mut found = Vec::new();
     let mut rest = typed.chars().peekable();
     loop {
@@ -126,7 +130,7 @@ fn tokens(typed: &str) -> Vec<Token> {
             }
             rest.next();
             let colon = matches!(next, ':' | '：') && token.field.is_none();
-            if colon && KEYS.contains(&fold(&raw).as_str()) {
+            if colon && (KEYS.contains(&fold(&raw).as_str()) || extracted(fields, &raw).is_some()) {
                 token.field = Some(fold(&std::mem::take(&mut raw)));
             } else {
                 raw.push(next);
@@ -150,7 +154,7 @@ const KEYS: [&str; 20] = [
 
 impl Token {
     /// The clause; `None` without a word in it.
-    fn clause(&self) -> Option<Clause> {
+    fn clause(&self, fields: &[String]) -> Option<Clause> {
         let value = fold(self.text.trim());
         if value.is_empty() {
             return None;
@@ -173,7 +177,8 @@ impl Token {
                 "no" | "false" | "0" | "否" => Some(Clause::Relevant(false)),
                 _ => None,
             },
-            _ => None,
+            Some(name) => extracted(fields, name).map(|field| Clause::Value(ValueCondition::parse(field, &self.text))),
+            None => None,
         };
         let words = || match &self.field {
             Some(field) => Clause::Words(TextField::All, format!("{field} {}", self.text)),
@@ -181,6 +186,11 @@ impl Token {
         };
         Some(meant.unwrap_or_else(words))
     }
+}
+
+/// The extracted field of this name, in any case.
+fn extracted<'a>(fields: &'a [String], name: &str) -> Option<&'a String> {
+    fields.iter().find(|field| fold(field) == fold(name))
 }
 
 /// The language tag for common names of a language; an unknown name unchanged.
@@ -225,7 +235,7 @@ mod tests {
     use super::*;
 
     fn one(typed: &str) -> Clause {
-        let query = Query::parse(typed);
+        let query = Query::parse(typed, &[]);
         let [QueryItem { not: false, any }] = &query.items[..] else { panic!("{typed}: {query:?}") };
         let [clause] = &any[..] else { panic!("{typed}: {query:?}") };
         clause.clone()
@@ -255,7 +265,7 @@ mod tests {
 
     #[test]
     fn words_phrases_and_what_is_not_wanted() {
-        let query = Query::parse("-python “gradient descent” 决策树 OR 随机森林 -\"a b\"");
+        let query = Query::parse("-python “gradient descent” 决策树 OR 随机森林 -\"a b\"", &[]);
         let all: Vec<(bool, usize)> = query.items.iter().map(|item| (item.not, item.any.len())).collect();
         assert_eq!(all, [(true, 1), (false, 1), (false, 2), (true, 1)]);
         assert_eq!(query.items[1].any[0], Clause::Phrase(TextField::All, "gradient descent".into()));
@@ -271,15 +281,15 @@ mod tests {
         assert_eq!(one("OR x"), words("x"));
         assert_eq!(one("title: x"), words("x"));
         for nothing in ["", "   ", "-", "\"\"", "OR", "title:", " \u{3000} "] {
-            assert!(Query::parse(nothing).items.is_empty(), "{nothing:?}");
+            assert!(Query::parse(nothing, &[]).items.is_empty(), "{nothing:?}");
         }
-        assert_eq!(Query::parse(&"x ".repeat(1000)).items.len(), MOST);
+        assert_eq!(Query::parse(&"x ".repeat(1000), &[]).items.len(), MOST);
     }
 
     proptest::proptest! {
         #[test]
         fn nothing_typed_breaks_it(typed in "[ -~“”「」：－机器学习\"|:-]{0,40}") {
-            let _ = Query::parse(&typed);
+            let _ = Query::parse(&typed, &[]);
         }
     }
 }

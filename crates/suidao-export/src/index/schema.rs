@@ -61,6 +61,8 @@ fields! {
     terms: add_text_field(STRING | STORED);
     /// How often each occurs.
     counts: add_u64_field(STORED);
+    /// Values that rules extract, by field.
+    extracted: add_json_field(super::extracted::options());
 }
 
 fn number() -> NumericOptions {

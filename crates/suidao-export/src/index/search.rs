@@ -14,11 +14,13 @@ use super::IndexError;
 use super::build::{FORMAT, IndexSource};
 use super::clauses::{Compiled, compile, in_fields};
 use super::collect::{CollectedRow, RowCollector};
+use super::extracted;
 use super::query::{Query, TextField};
 use super::read_only::ReadOnly;
 use super::schema::{Fields, day, schema};
 use super::snippet::{Marked, QueryWords};
 use super::tokenizer::{TOKENIZER, analyzer};
+use suidao_extract::Extractor;
 use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};
 use suidao_store::corpus::{DuplicatePolicy, Filter, document};
 use suidao_store::store::date;
@@ -33,6 +35,8 @@ pub struct Index {
     fields: Fields,
     searcher: Searcher,
     origin: IndexSource,
+    /// Names of extracted fields.
+    extracted: Vec<String>,
     /// A temporary directory of the index, deleted with the value.
     _temporary: Option<tempfile::TempDir>,
 }
@@ -114,6 +118,9 @@ pub struct Stored {
     pub found_on: Option<String>,
     /// Text of that link.
     pub anchor: String,
+    /// Values that rules extracted, by field.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub extracted: serde_json::Map<String, serde_json::Value>,
     #[serde(skip)]
     pub text: String,
 }
@@ -130,6 +137,9 @@ pub struct Facets {
     /// At or above the page threshold.
     pub relevant: u64,
     pub off_topic: u64,
+    /// Texts of each extracted field, the most frequent first.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub extracted: BTreeMap<String, Vec<(String, u64)>>,
 }
 
 /// A matching page, for evaluation.
@@ -178,7 +188,9 @@ impl Index {
         }
         index.tokenizers().register(TOKENIZER, analyzer());
         let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;
-        Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin, _temporary: None })
+        let rules = origin.rules.as_deref().and_then(|rules| Extractor::parse(rules).ok());
+        let extracted = rules.map_or_else(Vec::new, |rules| rules.fields().into_iter().map(str::to_owned).collect());
+        Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin, extracted, _temporary: None })
     }
 
     /// Adds the temporary directory of the index, to be deleted with it.
@@ -261,7 +273,7 @@ impl Index {
             let term = Term::from_field_text(self.fields.terms, word);
             self.searcher.doc_freq(&term).is_ok_and(|pages| pages > 0)
         };
-        compile(&self.fields, &is_term, &Query::parse(query), filter)
+        compile(&self.fields, &is_term, &Query::parse(query, &self.extracted), filter)
     }
 
     fn answer(&self, request: &Request) -> tantivy::Result<SearchAnswer> {
@@ -353,6 +365,7 @@ impl Index {
         facets.years = years.into_iter().rev().collect();
         let hosts = self.counts("host", rows, |row| row.host)?;
         facets.hosts = hosts.into_iter().filter_map(|(host, pages)| Some((host?, pages))).collect();
+        facets.extracted = extracted::counts(&self.searcher, &self.extracted, rows)?;
         facets.languages = self.counts("language", rows, |row| row.language)?;
         Ok(facets)
     }
@@ -443,6 +456,7 @@ impl Index {
             k: number(fields.k),
             found_on: text(fields.found_on),
             anchor: text(fields.anchor).unwrap_or_default(),
+            extracted: extracted::stored(&document, fields.extracted),
             text: text(fields.body).unwrap_or_default(),
         })
     }

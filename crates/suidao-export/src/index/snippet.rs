@@ -272,8 +272,8 @@ fn cut_out(text: &str, window: &Range<usize>, marks: Vec<Range<usize>>) -> Marke
     if let Some(from) = open {
         shown.marks.push(from..shown.text.len());
     }
-    let kept = shown.text.trim_end().len();
-    shown.text.truncate(kept.max(shown.marks.last().map_or(0, |mark| mark.end)));
+    let trimmed = shown.text.trim_end().len();
+    shown.text.truncate(trimmed.max(shown.marks.last().map_or(0, |mark| mark.end)));
     if window.end < text.len() && !border(text, window.end) {
         shown.text.push('…');
     }

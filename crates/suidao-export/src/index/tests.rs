@@ -10,7 +10,7 @@ use suidao_store::store::Store;
 
 fn made(store: &Store, path: &Path) -> Index {
     let catalogue = Catalogue::read(store).unwrap();
-    build(store, &catalogue, &Filter::default().select(&catalogue), path, &|| {}).unwrap();
+    build(store, &catalogue, &Filter::default().select(&catalogue), path, None, &|| {}).unwrap();
     Index::open(path).unwrap()
 }
 
@@ -146,7 +146,7 @@ fn an_index_takes_the_place_of_a_former_one_and_of_nothing_else() {
     std::fs::write(other.join("mine.txt"), "x").unwrap();
     let catalogue = Catalogue::read(&store).unwrap();
     let chosen = Filter::default().select(&catalogue);
-    assert!(matches!(build(&store, &catalogue, &chosen, &other, &|| {}), Err(IndexError::InTheWay(_))));
+    assert!(matches!(build(&store, &catalogue, &chosen, &other, None, &|| {}), Err(IndexError::InTheWay(_))));
     assert!(other.join("mine.txt").exists());
     assert!(matches!(Index::open(&other), Err(IndexError::Missing(_))));
     std::fs::write(path.join("meta.json"), "{").unwrap();
@@ -185,4 +185,58 @@ fn an_index_that_was_tampered_with_is_an_error_and_no_panic() {
     }
     assert!(refused > 0 && answered > 0, "{refused} refused, {answered} answered");
     assert_eq!(ask(&Index::open(&path).unwrap(), "学习").hits.len(), 5, "as it was");
+}
+
+#[test]
+fn extracted_values_are_found_by_value_range_and_word_and_counted() {
+    let root = tempfile::tempdir().unwrap();
+    let page = |price: &str, brand: &str, day: &str| {
+        format!("<title>足球</title><p>足球 比赛 <b>{price}</b> <i>{brand}</i> <u>{day}</u></p>")
+    };
+    let pages =
+        [page("￥99.5", "隧道 体育", "2021-03-05"), page("1,200 元", "Go", "2022-01-01"), page("议价", "Go", "")];
+    let urls = ["http://a.cn/1", "http://a.cn/2", "http://b.cn/3"];
+    let pages: Vec<(&str, &str)> = urls.iter().copied().zip(pages.iter().map(String::as_str)).collect();
+    let store = crawl(root.path(), &pages);
+    let catalogue = Catalogue::read(&store).unwrap();
+    let rules = "[[fields]]\nname = 'price'\nselect = 'b'\ntype = 'number'\n[[fields]]\nname = 'Brand'\nselect = 'i'\n\
+                 [[fields]]\nname = 'day'\nselect = 'u'\ntype = 'date'";
+    let extractor = suidao_extract::Extractor::parse(rules).unwrap();
+    let path = root.path().join("index");
+    let chosen = Filter::default().select(&catalogue);
+    build(&store, &catalogue, &chosen, &path, Some(&extractor), &|| {}).unwrap();
+    let index = Index::open(&path).unwrap();
+    assert_eq!(index.origin().rules.as_deref(), Some(rules));
+    let found = |query: &str| -> Vec<String> {
+        let request = Request { query: query.to_owned(), limit: 10, ..Request::default() };
+        let mut urls: Vec<String> = index.search(&request).unwrap().hits.into_iter().map(|hit| hit.page.url).collect();
+        urls.sort();
+        urls
+    };
+    for (query, pages) in [
+        ("price:<100", &urls[..1]),
+        ("price:<=99.5", &urls[..1]),
+        ("price:>99.5", &urls[1..2]),
+        ("price:99.5..1200", &urls[..2]),
+        ("price:1200", &urls[1..2]),
+        ("price:>=2000", &[]),
+        ("brand:go", &urls[1..]),
+        ("brand:体育", &urls[..1]),
+        ("brand:\"隧道 体育\"", &urls[..1]),
+        ("day:2021-01-01..2021-12-31", &urls[..1]),
+        ("brand:go -price:>0", &urls[2..]),
+        ("足球 price:>0", &urls[..2]),
+    ] {
+        assert_eq!(found(query), pages, "{query}");
+    }
+    let all = index.search(&Request { limit: 10, ..Request::default() }).unwrap();
+    assert_eq!(all.facets.extracted["Brand"], [("Go".to_owned(), 2), ("隧道 体育".to_owned(), 1)]);
+    let first = all.hits.iter().find(|hit| hit.page.url == urls[0]).unwrap();
+    assert_eq!(first.page.extracted["price"], 99.5);
+    let rates: Vec<(String, u64)> = extractor.hit_rates().into_iter().map(|rate| (rate.host, rate.hits)).collect();
+    assert_eq!(
+        rates.iter().filter(|(host, _)| host == "b.cn").map(|(_, hits)| hits).sum::<u64>(),
+        1,
+        "the brand alone"
+    );
 }

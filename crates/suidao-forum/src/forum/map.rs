@@ -106,9 +106,8 @@ impl IdPattern {
         if shaped.class != self.class {
             return None;
         }
-        let kept = |at: &usize| self.has(*at);
         let values: Vec<&str> =
-            shaped.values().enumerate().filter(|(at, _)| kept(at)).map(|(_, value)| value).collect();
+            shaped.values().enumerate().filter(|(at, _)| self.has(*at)).map(|(_, value)| value).collect();
         Some(format!("{} {}", self.class, values.join(" ")))
     }
 }

@@ -43,18 +43,18 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeCo
     let parents: FxHashSet<NodeId> =
         lines.iter().filter(|line| line.main).map(|line| tree.parent(line.roots[0])).collect();
     let kind = mode(lines.iter().filter(|line| line.main).map(|line| tree.name(line.roots[0])));
-    let mut kept = Vec::with_capacity(found.len());
+    let mut records = Vec::with_capacity(found.len());
     for (line, record) in lines.iter().zip(found) {
         let says = record.replies.is_some() || record.last_reply.is_some();
         if line.main || parents.contains(&tree.parent(line.roots[0])) || says && kind == Some(tree.name(line.roots[0]))
         {
-            kept.push(record);
+            records.push(record);
         }
     }
-    if of_thread(tree, &lines, &kept, clock) {
+    if of_thread(tree, &lines, &records, clock) {
         return Vec::new();
     }
-    complete_threads(kept, items(tree, clock), tree.base(), is_thread)
+    complete_threads(records, items(tree, clock), tree.base(), is_thread)
 }
 
 /// Whether the page is a thread's and links other threads next to or inside its posts. Links next to posts have no

@@ -212,9 +212,9 @@ impl UrlClassifier {
 pub fn without(url: &CrawlUrl, names: &BTreeSet<String>) -> CrawlUrl {
     let Some(query) = url.query().filter(|_| !names.is_empty()) else { return url.clone() };
     let keeps = |pair: &&str| !names.contains(pair.split('=').next().unwrap_or_default());
-    let kept: Vec<&str> = query.split('&').filter(keeps).collect();
+    let rest: Vec<&str> = query.split('&').filter(keeps).collect();
     let bare = &url.as_str()[..url.as_str().len() - query.len() - 1];
-    let text = if kept.is_empty() { bare.to_owned() } else { format!("{bare}?{}", kept.join("&")) };
+    let text = if rest.is_empty() { bare.to_owned() } else { format!("{bare}?{}", rest.join("&")) };
     CrawlUrl::parse(&text).unwrap_or_else(|_| url.clone())
 }
 

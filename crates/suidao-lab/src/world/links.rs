@@ -106,9 +106,9 @@ impl Layout {
     }
 
     /// The host's usual block for such links, or `else_slot`.
-    fn regular(&self, kept: TemplateBlock, else_slot: TemplateBlock, draw: &mut Draw) -> TemplateBlock {
+    fn regular(&self, usual: TemplateBlock, else_slot: TemplateBlock, draw: &mut Draw) -> TemplateBlock {
         let regularity = self.spec.template_regularity;
-        if regularity > 0.0 && draw.chance(regularity) { kept } else { else_slot }
+        if regularity > 0.0 && draw.chance(regularity) { usual } else { else_slot }
     }
 
     /// All links of a page, in order of appearance within each block.

@@ -467,15 +467,15 @@ mod tests {
             let found = ["127.0.0.1:0", "8.8.8.8:0", "[::1]:0", "169.254.169.254:0", "[2400:3200::1]:0"];
             Box::pin(async move { Ok(found.map(|address| address.parse().unwrap()).into()) })
         });
-        let kept = async |allowed| {
+        let resolved = async |allowed| {
             let guard = Guard { lookup: Arc::clone(&lookup), allowed };
-            let kept = guard.resolve("a.cn".parse().unwrap()).await.unwrap();
-            kept.map(|address| address.ip().to_string()).collect::<Vec<_>>()
+            let resolved = guard.resolve("a.cn".parse().unwrap()).await.unwrap();
+            resolved.map(|address| address.ip().to_string()).collect::<Vec<_>>()
         };
-        assert_eq!(kept(Some(Allowed::default())).await, ["8.8.8.8", "2400:3200::1"]);
+        assert_eq!(resolved(Some(Allowed::default())).await, ["8.8.8.8", "2400:3200::1"]);
         let private = Allowed { private: true, ..Allowed::default() };
-        assert_eq!(kept(Some(private)).await, ["127.0.0.1", "8.8.8.8", "::1", "2400:3200::1"]);
-        assert_eq!(kept(None).await.len(), 5);
+        assert_eq!(resolved(Some(private)).await, ["127.0.0.1", "8.8.8.8", "::1", "2400:3200::1"]);
+        assert_eq!(resolved(None).await.len(), 5);
     }
 
     proptest::proptest! {

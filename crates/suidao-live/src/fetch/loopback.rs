@@ -318,10 +318,11 @@ async fn redirects_and_errors_are_handed_back() {
         let page = CrawlUrl::parse("http://a.cn/x").unwrap();
         assert_eq!(page.join(fetched.header("location").unwrap()).unwrap().as_str(), joined);
     }
-    for (status, length, kept) in [(304, 0, 0), (404, 30, 30), (429, 0, 0), (500, 65_536, 65_536), (503, 65_537, 0)] {
+    for (status, length, received) in [(304, 0, 0), (404, 30, 30), (429, 0, 0), (500, 65_536, 65_536), (503, 65_537, 0)]
+    {
         let bytes = answer(&format!("{status} X"), "Retry-After: 7\r\n", &vec![b'x'; length]);
         let fetched = get(&local(), Act::Close(bytes)).await.unwrap();
-        assert_eq!((fetched.status, fetched.body.len()), (status, kept));
+        assert_eq!((fetched.status, fetched.body.len()), (status, received));
         assert_eq!(fetched.header("retry-after"), Some("7"));
     }
 }

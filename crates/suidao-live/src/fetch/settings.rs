@@ -260,8 +260,8 @@ mod tests {
             assert!(!shown.contains("hush") && shown.contains("***") && shown.contains("a.cn"), "{shown}");
         }
         // The hidden parts must be given again.
-        let kept: FetchSettings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
-        assert!(kept.check().unwrap_err().to_string().contains("-c"));
+        let stored: FetchSettings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
+        assert!(stored.check().unwrap_err().to_string().contains("-c"));
         let twice = "[[credentials]]\norigin = 'a.cn'\nbearer = 'x'\n".repeat(2);
         let twice: FetchSettings = toml::from_str(&twice).unwrap();
         assert!(twice.check().unwrap_err().to_string().contains("twice"));

@@ -279,7 +279,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             Event::Unchanged { since, .. } => Some(*since),
             _ => None,
         });
-        let kept = fetched.map(|fetched| match of {
+        let entry = fetched.map(|fetched| match of {
             // A revisit record is about the bytes sent, and equal bodies may have been compressed differently. Equal
             // rendered pages may have been sent differently.
             Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
@@ -287,7 +287,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             _ => WarcEntry::Whole(fetched),
         });
-        self.keep(batch, kept);
+        self.keep(batch, entry);
     }
 
     pub(super) fn requeue(&mut self, done: FetchResult) {

@@ -70,10 +70,10 @@ impl Fetched {
         if self.rendered.is_some() {
             return None;
         }
-        let kept = |name| self.header(name).map(str::trim).filter(|value| can_be_sent(value)).map(str::to_owned);
+        let validator = |name| self.header(name).map(str::trim).filter(|value| can_be_sent(value)).map(str::to_owned);
         // As a condition, a bare asterisk would match any version.
-        let etag = kept("etag").filter(|etag| etag != "*");
-        let validators = Validators { etag, modified: kept("last-modified") };
+        let etag = validator("etag").filter(|etag| etag != "*");
+        let validators = Validators { etag, modified: validator("last-modified") };
         (!validators.is_empty()).then(|| Box::new(validators))
     }
 }

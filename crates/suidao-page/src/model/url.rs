@@ -153,12 +153,12 @@ impl CrawlUrl {
             }
         }
         if let Some(query) = url.query() {
-            let kept: Vec<String> = query.split('&').filter(|pair| !is_noise(pair)).map(normal_escapes).collect();
-            let kept = kept.join("&");
-            if kept.is_empty() {
+            let rest: Vec<String> = query.split('&').filter(|pair| !is_noise(pair)).map(normal_escapes).collect();
+            let rest = rest.join("&");
+            if rest.is_empty() {
                 url.set_query(None);
-            } else if Some(kept.as_str()) != url.query() {
-                url.set_query(Some(&kept));
+            } else if Some(rest.as_str()) != url.query() {
+                url.set_query(Some(&rest));
             }
         }
         let path = url[..url::Position::BeforePath].len();
@@ -485,8 +485,8 @@ mod tests {
         assert_eq!(longest.join("?a"), Err(UrlError::TooLong));
         assert_eq!(longest.join("/a").unwrap().as_str(), "http://a.cn/a");
         // URLs stored by an earlier version are still read.
-        let kept: CrawlUrl = serde_json::from_str(&format!("\"http://a.cn/{far}\"")).unwrap();
-        assert_eq!(kept.path().len(), far.len() + 1);
+        let stored: CrawlUrl = serde_json::from_str(&format!("\"http://a.cn/{far}\"")).unwrap();
+        assert_eq!(stored.path().len(), far.len() + 1);
     }
 
     #[test]

@@ -94,8 +94,8 @@ pub(super) fn narrow(markup: &mut ParsedHtml) {
         beside && amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain
     };
     for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
-        let kept = within[setting.element as usize] || is_rest(at, setting) || lead.contains(&at);
-        if !kept && block.region == Region::Content {
+        let is_content = within[setting.element as usize] || is_rest(at, setting) || lead.contains(&at);
+        if !is_content && block.region == Region::Content {
             block.region = Region::Boilerplate;
         }
     }

@@ -39,6 +39,7 @@ use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
 pub use charset::CharsetFrom;
+pub use date::first_date;
 pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
 pub use hints::{hints, score_hints};
 pub use language::{UnknownLanguage, language_code, language_tag};
@@ -199,6 +200,13 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         parsed.defects.push(Defect::NoContent);
     }
     parsed
+}
+
+/// The text of an HTML answer, or of the page that a browser made of it; `None` if it is not HTML.
+pub fn html(fetched: &Fetched) -> Option<String> {
+    let fetched = &*fetched.shown();
+    let is_html = media::kind(fetched) == Some(media::MediaKind::Html);
+    is_html.then(|| charset::decode(&fetched.body, fetched.header("content-type")).text.into_owned())
 }
 
 /// The values of a repeatable header field.

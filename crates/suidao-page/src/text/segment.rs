@@ -20,7 +20,7 @@ const LONGEST_WORD: usize = 24;
 const CONTEXTUAL: &str = "兒覆夥藉瞭麽幺於乾著苧闔鍾讎畫";
 
 /// Simplified characters of common words (呵护, 捍卫, 大阪, 呱呱, 磐石) that fast2s takes for Traditional.
-const KEPT: &str = "呵捍阪呱磐";
+const UNCONVERTED: &str = "呵捍阪呱磐";
 
 /// Folded form of every character of the basic plane; 0 for [`CONTEXTUAL`] characters. fast2s needs one to three hash
 /// look-ups per character, so the table stores its results.
@@ -29,8 +29,8 @@ static FOLDED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     for contextual in CONTEXTUAL.chars() {
         table[contextual as usize] = 0;
     }
-    for kept in KEPT.chars() {
-        table[kept as usize] = u16::try_from(u32::from(kept)).unwrap_or_default();
+    for unconverted in UNCONVERTED.chars() {
+        table[unconverted as usize] = u16::try_from(u32::from(unconverted)).unwrap_or_default();
     }
     table
 });
@@ -274,14 +274,14 @@ mod tests {
         fn cutting_keeps_order_and_loses_no_letter(text in "[ -~足球機器學習乾畫の，。　０-９]{0,60}") {
             let folded = fold(&text);
             proptest::prop_assert_eq!(folded.chars().count(), text.chars().count());
-            let (mut end, mut kept) = (0, String::new());
+            let (mut end, mut pieces) = (0, String::new());
             cut(&folded, |range| {
                 assert!(range.start >= end && range.end > range.start);
                 end = range.end;
-                kept.extend(folded[range].chars().filter(|character| character.is_alphanumeric()));
+                pieces.extend(folded[range].chars().filter(|character| character.is_alphanumeric()));
             });
             let letters: String = folded.chars().filter(|character| character.is_alphanumeric()).collect();
-            proptest::prop_assert_eq!(kept, letters);
+            proptest::prop_assert_eq!(pieces, letters);
         }
     }
 }

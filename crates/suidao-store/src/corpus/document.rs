@@ -12,7 +12,7 @@ pub struct Parts {
     pub text: bool,
     /// Links; of a thread, those of all its pages.
     pub links: bool,
-    /// Posts of a thread, and the number of characters of each text.
+    /// Posts of a thread, its author, and the number of characters of each text.
     pub posts: bool,
 }
 
@@ -82,6 +82,8 @@ pub struct CorpusDocument {
     pub links: Vec<OutLink>,
     /// Posts from all pages of a thread; empty if not requested, or if it is not a thread.
     pub posts: Vec<ForumPost>,
+    /// Values found by extraction rules, by field; empty without rules.
+    pub extracted: serde_json::Map<String, serde_json::Value>,
     /// Location of its response record; of a thread, that of its first page.
     pub warc: WarcLocation,
 }

@@ -68,20 +68,22 @@ pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<Canonical
     };
     let mut best: Vec<u32> = roots.clone();
     for (position, &root) in (0..).zip(&roots) {
-        let kept = &mut best[root as usize];
+        let representative = &mut best[root as usize];
         // Of equals the first is best, even if it is not the root.
-        if worth(position) > worth(*kept) || worth(position) == worth(*kept) && position < *kept {
-            *kept = position;
+        if worth(position) > worth(*representative)
+            || worth(position) == worth(*representative) && position < *representative
+        {
+            *representative = position;
         }
     }
     for (position, &root) in (0..).zip(&roots) {
-        let kept = best[root as usize];
-        entries[position as usize].duplicate_of = (kept != position).then_some(kept);
+        let representative = best[root as usize];
+        entries[position as usize].duplicate_of = (representative != position).then_some(representative);
     }
     for position in copies {
         let entry = &mut entries[position as usize];
-        if let (Some(kept), PageRole::Page) = (entry.duplicate_of, entry.part) {
-            entry.part = PageRole::Copy(kept);
+        if let (Some(representative), PageRole::Page) = (entry.duplicate_of, entry.part) {
+            entry.part = PageRole::Copy(representative);
         }
     }
 }
@@ -181,9 +183,9 @@ mod tests {
                 .collect();
             let count = entries.len();
             let claims: Vec<_> = claims.into_iter().filter(|&(from, to)| from < count && (to as usize) < count).collect();
-            let kept = marked(entries, &claims);
-            for duplicate_of in kept.iter().flatten() {
-                prop_assert_eq!(kept[*duplicate_of as usize], None);
+            let representative = marked(entries, &claims);
+            for duplicate_of in representative.iter().flatten() {
+                prop_assert_eq!(representative[*duplicate_of as usize], None);
             }
         }
     }

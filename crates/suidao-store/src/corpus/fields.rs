@@ -68,17 +68,19 @@ fields!(
     noindex,
     links,
     posts,
+    extracted,
     warc,
 );
 
 impl DocumentFields {
+    /// All but `extracted`, which needs rules.
     pub fn all() -> Self {
-        Self(Self::ALL.to_vec())
+        Self(Self::ALL.iter().copied().filter(|name| *name != "extracted").collect())
     }
 
-    /// All but the links, which are as long as the text and rarely needed.
+    /// The same without the links, which are as long as the text and rarely needed.
     pub fn without_links() -> Self {
-        Self(Self::ALL.iter().copied().filter(|name| *name != "links").collect())
+        Self(Self::all().0.into_iter().filter(|name| *name != "links").collect())
     }
 
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownField> {
@@ -104,7 +106,7 @@ impl DocumentFields {
 
     /// The costly parts of a document that these fields need.
     pub fn parts(&self) -> Parts {
-        let posts = self.holds("posts") || self.holds("chars");
+        let posts = ["posts", "chars", "author"].iter().any(|field| self.holds(field));
         Parts { text: self.holds("text"), links: self.holds("links"), posts }
     }
 }

@@ -125,19 +125,20 @@ impl Selection {
         let mut stand_ins: BTreeMap<u32, u32> = BTreeMap::new();
         let entries = &catalogue.entries;
         for (position, entry) in (0..).zip(entries) {
-            let Some(kept) = entry.duplicate_of else { continue };
-            if !self.chosen[position as usize] || self.chosen[kept as usize] {
+            let Some(representative) = entry.duplicate_of else { continue };
+            if !self.chosen[position as usize] || self.chosen[representative as usize] {
                 continue;
             }
             let worth = |at: u32| (entries[at as usize].relevance, entries[at as usize].sketch.chars);
-            let stand_in = stand_ins.entry(kept).or_insert(position);
+            let stand_in = stand_ins.entry(representative).or_insert(position);
             if worth(position) > worth(*stand_in) {
                 *stand_in = position;
             }
         }
         let mut left_out = 0;
         for (position, entry) in (0..).zip(entries) {
-            let stays = entry.duplicate_of.is_none_or(|kept| stand_ins.get(&kept) == Some(&position));
+            let stays =
+                entry.duplicate_of.is_none_or(|representative| stand_ins.get(&representative) == Some(&position));
             if self.chosen[position as usize] && !stays {
                 self.chosen[position as usize] = false;
                 left_out += 1;

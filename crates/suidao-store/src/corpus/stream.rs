@@ -98,6 +98,11 @@ impl SelectedDocument<'_> {
             }
         }
         let is_thread = stated.is_some();
+        let author = match posts.first() {
+            // What a page names an author may be the line of a post, or the author of another post.
+            Some(first) => first.author.clone(),
+            None => self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author)),
+        };
         let mut text = stated.or(parsed.map(|parsed| parsed.text)).unwrap_or_default();
         let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
         let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
@@ -113,7 +118,7 @@ impl SelectedDocument<'_> {
             chars: counted.map_or(self.page.sketch.chars, |chars| u32::try_from(chars).unwrap_or(u32::MAX)),
             text,
             language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
-            author: self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author)),
+            author,
             published: self.entry.published,
             fetched: date(self.entry.at),
             fetched_at: self.entry.at,
@@ -143,12 +148,18 @@ impl SelectedDocument<'_> {
             noindex: self.entry.noindex,
             links,
             posts: posts.into_iter().filter(|_| parts.posts).collect(),
+            extracted: serde_json::Map::new(),
             warc: WarcLocation {
                 file: own.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 offset: own.location.offset,
                 length: own.location.length,
             },
         })
+    }
+
+    /// The HTML of the page; `None` if it is not HTML.
+    pub fn html(&self) -> Result<Option<String>, StoreError> {
+        Ok(read::html(&self.answers[self.own].fetched()?))
     }
 
     fn posts(&self) -> Result<Vec<ForumPost>, StoreError> {

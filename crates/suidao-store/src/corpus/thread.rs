@@ -13,7 +13,7 @@ pub(super) struct ThreadPage {
     pub posts: Vec<PostRecord>,
 }
 
-struct Kept {
+struct PlacedPost {
     post: PostRecord,
     at: (u16, usize),
 }
@@ -22,32 +22,32 @@ struct Kept {
 /// the same number and nothing contradicts it; else if author, time and text are equal. The latest version counts.
 pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     pages.sort_by_key(|page| page.visit);
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut placed: Vec<PlacedPost> = Vec::new();
     let mut by_anchor: FxHashMap<String, usize> = FxHashMap::default();
     let mut by_floor: FxHashMap<u32, usize> = FxHashMap::default();
     let mut by_text: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for ThreadPage { page, posts, .. } in pages {
         // Equal posts on one page are separate posts.
-        let before = kept.len();
+        let before = placed.len();
         let mut matched = vec![false; before];
         for (number, post) in posts.into_iter().enumerate() {
             let free = |at: &usize| *at < before && !matched[*at];
             let known = post.anchor.as_ref().and_then(|anchor| by_anchor.get(anchor)).copied();
             let by_number = || {
                 let at = *by_floor.get(&post.floor?)?;
-                let other = &kept[at].post;
+                let other = &placed[at].post;
                 let are_distinct = post.anchor.is_some() && other.anchor.is_some() || !agree(&post, other);
                 (free(&at) && (!are_distinct || same_words(&post, other))).then_some(at)
             };
             let by_words = || {
                 let all = by_text.get(&post.text)?;
-                all.iter().copied().find(|at| free(at) && same_words(&post, &kept[*at].post))
+                all.iter().copied().find(|at| free(at) && same_words(&post, &placed[*at].post))
             };
             let known = known.or_else(by_number).or_else(by_words);
-            let at = known.unwrap_or(kept.len());
+            let at = known.unwrap_or(placed.len());
             by_anchor.extend(post.anchor.clone().map(|anchor| (anchor, at)));
             by_floor.extend(post.floor.map(|floor| (floor, at)));
-            match kept.get_mut(at) {
+            match placed.get_mut(at) {
                 Some(known) => {
                     if let Some(matched) = matched.get_mut(at) {
                         *matched = true;
@@ -60,18 +60,18 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
                 }
                 None => {
                     by_text.entry(post.text.clone()).or_default().push(at);
-                    kept.push(Kept { post, at: (page, number) });
+                    placed.push(PlacedPost { post, at: (page, number) });
                 }
             }
         }
     }
     // Some forums repeat the first post on every page, so numbers are more reliable than positions.
-    if kept.iter().all(|kept| kept.post.floor.is_some()) {
-        kept.sort_by_key(|kept| (kept.post.floor, kept.at));
+    if placed.iter().all(|placed| placed.post.floor.is_some()) {
+        placed.sort_by_key(|placed| (placed.post.floor, placed.at));
     } else {
-        kept.sort_by_key(|kept| kept.at);
+        placed.sort_by_key(|placed| placed.at);
     }
-    kept.into_iter().map(|kept| kept.post).collect()
+    placed.into_iter().map(|placed| placed.post).collect()
 }
 
 /// Whether authors and times, if both posts have them, can be the same.
@@ -178,6 +178,23 @@ mod tests {
         (catalogue, documents)
     }
 
+    #[test]
+    fn the_author_of_a_thread_is_that_of_its_first_post() {
+        let root = tempfile::tempdir().unwrap();
+        let kind = Some(PageKind::Thread { thread: UrlId(0), page: 1 });
+        // As in phpBB.
+        let html = "<title>足球</title><div id=p1 class=post><dl class=postprofile><dt>\
+                    <a href='./memberlist.php?mode=viewprofile&u=2' class=username>老王</a></dt></dl><div class=postbody>\
+                    <p class=author><a href=#p1><span>帖子</span></a><span>由 <strong>\
+                    <a href='./memberlist.php?mode=viewprofile&u=2' class=username>老王</a></strong> &raquo; </span>\
+                    周三 11月 11, 2023 7:56 pm</p><div class=content>昨天的足球比赛真好看，两队踢了加时。</div></div></div>";
+        let store = visited(root.path(), &[FixtureVisit { url: "http://a.cn/t", html, kind }]);
+        let (_, made) = documents(&store);
+        let document = &made[0].0;
+        assert_eq!(document.posts.len(), 1, "{document:?}");
+        assert_eq!(document.author.as_deref(), Some("老王"));
+    }
+
     /// A thread whose second page is visited three times, the last time behind a login; a board visited twice, and a page
     /// outside the forum.
     #[test]
@@ -221,6 +238,7 @@ mod tests {
         assert_eq!(of, [("/", true, 1), ("/t", false, 3), ("/faq", false, 1)]);
         let document = &made[1].0;
         assert_eq!(document.title, "足球");
+        assert_eq!((document.author.as_deref(), document.posts[0].author.as_deref()), (Some("小红"), Some("小红")));
         assert_eq!(document.text, stated.join("\n\n"));
         assert_eq!(document.chars as usize, stated.concat().chars().count());
         assert_eq!(document.fetched, "2023-11-14T22:13:25Z", "when the last page was");

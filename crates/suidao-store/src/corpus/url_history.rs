@@ -14,7 +14,7 @@ use suidao_page::model::{
     UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
-use words::{describe_entry, describe_k, verdict};
+use words::{describe_entry, describe_k, how_queued, verdict};
 
 /// Most links listed; their total number is given too.
 const MOST_LINKS: usize = 10;
@@ -277,7 +277,7 @@ impl UrlHistory {
         }
         let entries = self.links.iter().filter_map(|linked| followed(&linked.link));
         match (entries.max_by_key(|entry| (std::cmp::Reverse(entry.queue), entry.priority)), self.links.last()) {
-            (Some(entry), _) => describe_entry(entry, self.is_seed(), detailed),
+            (Some(entry), _) => how_queued(entry, self.is_seed(), detailed),
             (None, Some(Linked { link: Link { decision: LinkDecision::Drop(reason), .. }, .. })) => {
                 format!("not queued: {}", reason.why())
             }
@@ -309,7 +309,7 @@ impl UrlHistory {
             (Some(claimed), None) => add(format!("canonical URL {claimed}: ignored as implausible")),
             _ => {}
         }
-        add(describe_entry(page.queued_as, self.is_seed(), detailed));
+        add(how_queued(page.queued_as, self.is_seed(), detailed));
         lines.join("\n  ")
     }
 }
@@ -350,7 +350,7 @@ impl fmt::Display for UrlHistory {
         for Linked { page: on, link, is_added } in links.iter().take(MOST_LINKS) {
             let [anchor, context, url] = [link.scores.anchor, link.scores.context, link.scores.url];
             let verdict = match link.decision {
-                LinkDecision::Follow(entry) => describe_entry(entry, false, detailed),
+                LinkDecision::Follow(entry) => describe_entry(entry, detailed),
                 LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
             };
             writeln!(

@@ -76,7 +76,7 @@ impl WarcArchive {
         let pages = dir.pages();
         let keep = last.map(|location| location.file);
         let mut files = warc_files(&pages)?;
-        let kept = files.iter().position(|(number, _)| Some(*number) == keep).map(|at| files.swap_remove(at).1);
+        let last_file = files.iter().position(|(number, _)| Some(*number) == keep).map(|at| files.swap_remove(at).1);
         // The highest first, so that what is left is always a prefix.
         files.sort();
         for (_, path) in files.iter().rev().filter(|(number, _)| keep.is_none_or(|keep| *number > keep)) {
@@ -90,7 +90,7 @@ impl WarcArchive {
         let mut archive = Self { pages, directory, settings, request_headers, number: 0, open: None };
         if let Some(last) = last {
             archive.number = last.file;
-            let path = kept.ok_or_else(|| missing(&archive.pages, last))?;
+            let path = last_file.ok_or_else(|| missing(&archive.pages, last))?;
             archive.go_on(path, last)?;
         }
         archive.sync_names()?;
@@ -129,7 +129,7 @@ impl WarcArchive {
     }
 
     /// Adds a request and its answer. They are on disk after the next [`WarcArchive::sync`].
-    pub fn add(&mut self, kept: &WarcEntry, at: Millis) -> Result<Location, StoreError> {
+    pub fn add(&mut self, entry: &WarcEntry, at: Millis) -> Result<Location, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
             self.close()?;
         }
@@ -138,9 +138,9 @@ impl WarcArchive {
             None => self.begin(at)?,
         };
         // With time and position, a page fetched twice gets two ids.
-        let name = format!("{} {} {} {}", kept.url(), at.0, self.number, open.length);
+        let name = format!("{} {} {} {}", entry.url(), at.0, self.number, open.length);
         let start = open.pending.len();
-        let written = kept.write(at, &name, &self.request_headers, open.pending);
+        let written = entry.write(at, &name, &self.request_headers, open.pending);
         let (pending, middle) = written.map_err(StoreError::io(&open.path, "compress a page"))?;
         open.pending = pending;
         let offset = open.length + (middle - start) as u64;
@@ -482,7 +482,7 @@ mod tests {
         let mut archive = open(root.path(), None, 20_000).unwrap();
         add(&mut archive, 0..10);
         for n in 0..10 {
-            archive.add(&kept(n, 2000), Millis(1_600_000_000_000)).unwrap();
+            archive.add(&warc_entry(n, 2000), Millis(1_600_000_000_000)).unwrap();
         }
         let mut packed = fetched(10, 3000);
         packed.headers.push(("content-encoding".into(), "gzip".into()));

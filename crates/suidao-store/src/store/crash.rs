@@ -28,7 +28,7 @@ fn child() {
     });
     let writer = writer.unwrap();
     for n in first..pages {
-        if writer.submit(Work { batch: batch(n, 3), answer: Some(kept(n, 5000)) }).is_err() {
+        if writer.submit(Work { batch: batch(n, 3), answer: Some(warc_entry(n, 5000)) }).is_err() {
             break;
         }
     }
@@ -60,7 +60,7 @@ fn check(root: &Path, acknowledged: u64) -> u64 {
         let record = record.unwrap();
         let n = u32::try_from(n).unwrap();
         assert_eq!(record.batch, batch(n, 3));
-        let revisit = kept(n, 5000).is_revisit();
+        let revisit = warc_entry(n, 5000).is_revisit();
         assert_eq!((record.archive.is_some(), record.revisit), (true, revisit));
         if let Some(location) = record.answer() {
             assert_eq!(reader.read_at(location).unwrap(), fetched(n, 5000));

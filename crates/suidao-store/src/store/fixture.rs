@@ -32,7 +32,7 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
 }
 
 /// As [`fetched`], but of every four answers one is a 304, and one repeats the same bytes.
-pub(super) fn kept(n: u32, size: usize) -> WarcEntry {
+pub(super) fn warc_entry(n: u32, size: usize) -> WarcEntry {
     let fetched = fetched(n, size);
     let (asked, of) = (Validators { etag: Some("\"1\"".to_owned()), modified: None }, Millis(u64::from(n)));
     match n % 4 {

@@ -462,10 +462,10 @@ fn check_mark(dir: &CrawlDirectory, mark: &CommitMarker, next: u64) -> Result<Op
         None if next > 0 || dir.pages().is_dir() && !warc_files(&dir.pages())?.is_empty() => {
             Err(StoreError::damaged(&mark.path, "it does not state the number of saved batches"))
         }
-        Some(kept) if kept > next => {
-            Err(StoreError::damaged(&dir.log(), format!("the log contains {next} batches, but {kept} were saved")))
+        Some(saved) if saved > next => {
+            Err(StoreError::damaged(&dir.log(), format!("the log contains {next} batches, but {saved} were saved")))
         }
-        kept => Ok(kept),
+        saved => Ok(saved),
     }
 }
 

@@ -70,7 +70,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), Sto
 fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, Option<Store>), StoreError> {
     let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
     files.sort();
-    let kept = mark(dir)?;
+    let saved = mark(dir)?;
     let mut checked = CrawlCheck { files: files.len(), ..CrawlCheck::default() };
     let store = match attempt(|| Store::of_copy(dir, meta, copy))? {
         Ok(store) => store,
@@ -95,15 +95,15 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, 
         (walk.checked, walk.waiting)
     };
     if checked.damage.is_none() {
-        checked.damage = match (waiting, kept) {
+        checked.damage = match (waiting, saved) {
             (Some((_, at)), _) => Some(format!(
                 "{}: the record at byte {} of file {} is missing",
                 dir.pages().display(),
                 at.offset,
                 at.file
             )),
-            (None, Some(kept)) if kept > checked.batches => {
-                Some(format!("{}: contains {} batches, but {kept} were saved", dir.log().display(), checked.batches))
+            (None, Some(saved)) if saved > checked.batches => {
+                Some(format!("{}: contains {} batches, but {saved} were saved", dir.log().display(), checked.batches))
             }
             (None, None) if checked.batches > 0 || checked.files > 0 => {
                 Some(format!("{}: does not state the number of saved batches", dir.acknowledged().display()))
@@ -287,10 +287,10 @@ mod tests {
 
     #[test]
     fn a_log_that_has_lost_batches_is_cut_with_its_archive() {
-        for (kept, word) in [(41, "but 41 were saved"), (0, "does not state")] {
+        for (saved, word) in [(41, "but 41 were saved"), (0, "does not state")] {
             let root = tempfile::tempdir().unwrap();
             let dir = crawl(root.path(), 5);
-            let text = if kept > 0 { format!("{kept:020}\n") } else { String::new() };
+            let text = if saved > 0 { format!("{saved:020}\n") } else { String::new() };
             fs::write(dir.acknowledged(), text).unwrap();
             assert!(Store::open(&dir).is_err());
             assert!(check(&dir).unwrap().damage.unwrap().contains(word));

@@ -133,7 +133,7 @@ pub struct DuplicateFacts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HostGroup {
     pub pages: u64,
-    pub kept: NamedPage,
+    pub representative: NamedPage,
     pub others: Vec<NamedPage>,
 }
 

@@ -142,7 +142,7 @@ impl SearchParams {
     }
 
     /// Keeps the language of another search if a link chose it.
-    pub(super) fn kept(self, other: &Self) -> Self {
+    pub(super) fn with_language_of(self, other: &Self) -> Self {
         Self { lang: other.lang, chosen: other.chosen, ..self }
     }
 

@@ -75,12 +75,12 @@ pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, templa
         "/search"
     };
     let (origin, other) = (site.index.origin(), asked.lang.other());
-    let kept: Vec<_> = asked.pairs().into_iter().filter(|(name, _)| !matches!(*name, "q" | "p" | "id")).collect();
+    let filters: Vec<_> = asked.pairs().into_iter().filter(|(name, _)| !matches!(*name, "q" | "p" | "id")).collect();
     let head = context! {
-        home => SearchParams::nothing(asked.lang).kept(asked).link("/"),
+        home => SearchParams::nothing(asked.lang).with_language_of(asked).link("/"),
         topic => &origin.topic,
         q => &asked.q,
-        kept,
+        filters,
         translated => asked.in_language(other).link(path),
         other => other.html(),
         main => html(main),

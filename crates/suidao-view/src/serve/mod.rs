@@ -4,8 +4,8 @@
 //! run no script and send no referrer. Requests are limited in length, pages and hits.
 
 mod ask;
+mod cached;
 mod home;
-mod kept;
 mod look;
 mod results;
 
@@ -68,7 +68,7 @@ impl SearchSite {
             // A query typed as part of the address works too.
             "/" => results::page(self, &asked),
             "/search" => results::page(self, &asked),
-            "/page" => kept::page(self, &asked),
+            "/page" => cached::page(self, &asked),
             "/api/search" => self.json(&asked),
             _ => Ok(self.missing(&asked)),
         };
@@ -180,7 +180,7 @@ mod tests {
         );
         let catalogue = Catalogue::read(&store).unwrap();
         let chosen = Filter::default().select(&catalogue);
-        suidao_export::index::build(&store, &catalogue, &chosen, &root.join("index"), &|| {}).unwrap();
+        suidao_export::index::build(&store, &catalogue, &chosen, &root.join("index"), None, &|| {}).unwrap();
         SearchSite::new(Index::open(&root.join("index")).unwrap(), "it's <here>")
     }
 

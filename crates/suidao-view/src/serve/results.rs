@@ -62,7 +62,7 @@ fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
 
 fn shown(asked: &SearchParams, hit: &Hit) -> Value {
     let (language, page) = (asked.lang, &hit.page);
-    let kept = SearchParams::nothing(language).kept(asked).with(|asked| asked.id = page.id.clone());
+    let page_link = SearchParams::nothing(language).with_language_of(asked).with(|asked| asked.id = page.id.clone());
     let text = |share: &FacetCount| {
         let field = match share.field {
             TextField::Title => language.pick("title", "标题"),
@@ -76,7 +76,7 @@ fn shown(asked: &SearchParams, hit: &Hit) -> Value {
         shown => if page.title.is_empty() { Value::from(&page.url) } else { look::marked(&hit.title()) },
         lang => look::lang(page),
         piece => look::marked(&hit.snippet),
-        link => kept.link("/page"),
+        link => page_link.link("/page"),
         bm25 => hit.why.iter().map(|share| share.bm25).sum::<f32>().max(f32::MIN_POSITIVE),
         text => hit.why.iter().map(text).collect::<Vec<_>>(),
         trail => look::link_path(language, page),

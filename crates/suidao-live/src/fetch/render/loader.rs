@@ -19,7 +19,7 @@ use suidao_page::model::{CrawlUrl, Fetched, Millis};
 const AT_A_TIME: usize = 2;
 
 /// Bytes of cached scripts.
-const KEPT: usize = 64 << 20;
+const CACHE_BYTES: usize = 64 << 20;
 
 /// How long a script is cached: a visit of a site, not longer than a new version needs.
 const SCRIPT_AGE: Duration = Duration::from_secs(3600);
@@ -166,7 +166,7 @@ impl Loader {
     }
 
     fn cache(&self, url: &CrawlUrl, script: &Fetched) {
-        if script.body.len() > KEPT / 8 {
+        if script.body.len() > CACHE_BYTES / 8 {
             return;
         }
         let mut state = self.state();
@@ -177,7 +177,7 @@ impl Loader {
             None => state.order.push_back(url.clone()),
         }
         state.bytes += script.body.len();
-        while state.bytes > KEPT
+        while state.bytes > CACHE_BYTES
             && let Some(oldest) = state.order.pop_front()
         {
             if let Some((_, gone)) = state.scripts.remove(&oldest) {

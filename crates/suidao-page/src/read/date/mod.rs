@@ -37,6 +37,11 @@ pub(super) struct Published {
     pub(super) at: Option<Timestamp>,
 }
 
+/// The first date in a text, in any of the forms that pages use.
+pub fn first_date(text: &str) -> Option<Day> {
+    written::first(text, true).map(|date| date.day)
+}
+
 pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str, url: &CrawlUrl) -> Option<Published> {
     if address::is_archive(url) {
         return None;

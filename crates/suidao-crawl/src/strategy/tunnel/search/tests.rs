@@ -234,7 +234,7 @@ fn k_is_on_record_and_drops_nothing() {
     ] {
         let visit = crate::strategy::interface::tests::visit(0.1, k, &links);
         let verdicts = training.strategy.judge(&visit);
-        let kept = crate::strategy::interface::tests::entries(&verdicts);
-        assert_eq!(kept.iter().map(|entry| entry.unwrap().2).collect::<Vec<_>>(), expected);
+        let followed = crate::strategy::interface::tests::entries(&verdicts);
+        assert_eq!(followed.iter().map(|entry| entry.unwrap().2).collect::<Vec<_>>(), expected);
     }
 }

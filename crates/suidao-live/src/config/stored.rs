@@ -119,19 +119,19 @@ mod tests {
 
     #[test]
     fn what_reaches_out_is_not_kept_and_has_to_be_given_again() {
-        let kept = toml::to_string(&whole().stored()).unwrap();
+        let stored = toml::to_string(&whole().stored()).unwrap();
         for word in ["hush", "p.cn", "10.0.0.1", "6379", "passwd", "evil", "0.0.0.0", "/tmp/x", "allow_private"] {
-            assert!(!kept.replace("fetch.allow_private", "").contains(word), "{word}: {kept}");
+            assert!(!stored.replace("fetch.allow_private", "").contains(word), "{word}: {stored}");
         }
-        let message = load(&kept, &[], Use::Fetching(&["fetch.proxy"])).unwrap_err();
+        let message = load(&stored, &[], Use::Fetching(&["fetch.proxy"])).unwrap_err();
         assert!(
             NOT_STORED[1..REQUIRED].iter().all(|key| message.contains(key)) && !message.contains("fetch.proxy"),
             "{message}"
         );
-        let read = load(&kept, &[], Use::Reading).unwrap();
+        let read = load(&stored, &[], Use::Reading).unwrap();
         assert_eq!((read.crawl.in_flight, read.politeness.delay, read.fetch.proxy), (3, 7.0, None));
-        assert!(load(&kept, &["strategy.name=tunnel"], Use::Fetching(&NOT_STORED[..REQUIRED - 1])).is_ok());
-        let given = load(&kept, &["fetch.allow_private=true"], Use::Fetching(&NOT_STORED)).unwrap();
+        assert!(load(&stored, &["strategy.name=tunnel"], Use::Fetching(&NOT_STORED[..REQUIRED - 1])).is_ok());
+        let given = load(&stored, &["fetch.allow_private=true"], Use::Fetching(&NOT_STORED)).unwrap();
         assert!(given.fetch.allow_private && given.render.browser.is_none());
         let usual = toml::to_string(&Config::default().stored()).unwrap();
         assert_eq!(load(&usual, &[], Use::Fetching(&[])).unwrap(), Config::default());

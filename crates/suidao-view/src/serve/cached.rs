@@ -12,7 +12,7 @@ const MOST: usize = 100_000;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
     let Some(page) = site.index.page(&asked.id)? else {
-        return Ok(site.missing(&SearchParams::nothing(asked.lang).kept(asked)));
+        return Ok(site.missing(&SearchParams::nothing(asked.lang).with_language_of(asked)));
     };
     let title = look::title(&page);
     let step = |step: &ExplainedStep| {
@@ -35,7 +35,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
         is_cut => end < page.text.len(),
     };
     let headed = format!("{title} · {}", site.index.origin().topic);
-    Ok(HttpReply::html(200, look::frame(site, asked, &headed, include_str!("kept.html"), context)))
+    Ok(HttpReply::html(200, look::frame(site, asked, &headed, include_str!("cached.html"), context)))
 }
 
 fn shell(word: &str) -> String {

@@ -123,7 +123,7 @@ mod tests {
         let identical = fetched(1, 3000);
         let digest = warc::digest(&[&identical.body]);
         for (n, profile) in [(1, "identical-payload-digest"), (2, "server-not-modified")] {
-            let (out, middle) = kept(n, 3000).write(Millis(2000), "name", &[], b"before".to_vec()).unwrap();
+            let (out, middle) = warc_entry(n, 3000).write(Millis(2000), "name", &[], b"before".to_vec()).unwrap();
             assert!(out.starts_with(b"before") && out.len() < 1500, "{}", out.len());
             let mut input = BufReader::new(GzDecoder::new(&out[middle..]));
             let head = warc::RecordHeader::read(&mut input).unwrap().unwrap();
@@ -152,7 +152,7 @@ mod tests {
             assert_eq!(request.contains("if-none-match: \"1\"\r\n"), n == 2, "{request}");
         }
         // A 304 has a length only if the server sent one.
-        let WarcEntry::Revisit { fetched, of } = kept(2, 10) else { panic!() };
+        let WarcEntry::Revisit { fetched, of } = warc_entry(2, 10) else { panic!() };
         let bare = WarcEntry::Revisit { fetched: Fetched { headers: Vec::new(), ..fetched }, of };
         let (out, _) = bare.write(Millis(0), "name", &[], Vec::new()).unwrap();
         let mut text = String::new();
@@ -211,10 +211,11 @@ mod tests {
     fn readers_of_answers_pass_over_revisits() {
         let root = tempfile::tempdir().unwrap();
         let (store, mut archive) = resume(root.path(), 1 << 30).unwrap();
-        let at: Vec<Location> = (0..12).map(|n| archive.add(&kept(n, 2000), Millis(u64::from(n))).unwrap()).collect();
+        let at: Vec<Location> =
+            (0..12).map(|n| archive.add(&warc_entry(n, 2000), Millis(u64::from(n))).unwrap()).collect();
         archive.close().unwrap();
         let path = store.directory().pages().join("suidao-00000.warc.gz");
-        let whole: Vec<_> = (0..12).filter(|&n| !kept(n, 10).is_revisit()).map(|n| fetched(n, 2000)).collect();
+        let whole: Vec<_> = (0..12).filter(|&n| !warc_entry(n, 10).is_revisit()).map(|n| fetched(n, 2000)).collect();
         let read: Vec<_> = Responses::open(&path, 1 << 20).unwrap().map(Result::unwrap).collect();
         assert_eq!(read, whole);
         let mut seen = Vec::new();
@@ -228,7 +229,7 @@ mod tests {
             let read = reader.read_at(location);
             let (record, path) = reader.record(location).unwrap();
             let asked = request(&path, from, location, &record);
-            if kept(n, 10).is_revisit() {
+            if warc_entry(n, 10).is_revisit() {
                 let messages = [read.unwrap_err().to_string(), asked.unwrap_err().to_string()];
                 assert!(messages.iter().all(|message| message.contains("not the record of a page")), "{messages:?}");
             } else {

@@ -1,0 +1,48 @@
+//! Values declared as JSON-LD: objects of schema.org in scripts.
+
+use serde_json::Value;
+
+use crate::selector::CheckedSelector;
+use crate::tree::PageTree;
+
+/// Longest script read, in bytes, and most values of a path.
+const SCRIPT: usize = 1 << 20;
+const VALUES: usize = 1_000;
+
+/// The objects of a page's JSON-LD scripts.
+pub fn objects(tree: &PageTree, scripts: &CheckedSelector) -> Vec<Value> {
+    let text = |element: scraper::ElementRef| element.text().collect::<String>();
+    let parsed = tree.select(scripts).map(text).filter(|text| text.len() <= SCRIPT);
+    parsed.filter_map(|text| serde_json::from_str(text.trim()).ok()).collect()
+}
+
+/// The texts at the end of a path of keys, in document order. Lists count as each of their elements, `@graph` as its
+/// objects, and an object at the end as its name or value.
+pub fn at_path(objects: &[Value], path: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    objects.iter().for_each(|object| follow(object, path, &mut found));
+    found
+}
+
+fn follow(value: &Value, path: &[String], found: &mut Vec<String>) {
+    if found.len() >= VALUES {
+        return;
+    }
+    match (value, path) {
+        (Value::Array(list), _) => list.iter().for_each(|value| follow(value, path, found)),
+        (Value::Object(object), [key, rest @ ..]) => match (object.get(key), object.get("@graph")) {
+            (Some(value), _) => follow(value, rest, found),
+            (None, Some(graph)) => follow(graph, path, found),
+            (None, None) => {}
+        },
+        (Value::Object(object), []) => {
+            if let Some(value) = object.get("@value").or_else(|| object.get("name")) {
+                follow(value, &[], found);
+            }
+        }
+        (Value::String(text), []) if !text.trim().is_empty() => found.push(text.trim().to_owned()),
+        (Value::Number(number), []) => found.push(number.to_string()),
+        (Value::Bool(value), []) => found.push(value.to_string()),
+        _ => {}
+    }
+}
