@@ -7,9 +7,10 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, StopConditions};
-use suidao::eval::{KnownTruth, Oracle, Plan, Recorder, RunMeta, StrategyRun, TaskFacts, TaskPlan};
+use suidao::eval::{KnownTruth, Oracle, Plan, Recorder, RunMeta, StrategyRun, TaskFacts, TaskPlan, WebGraph};
 use suidao::live::conditions;
 use suidao::model::{CrawlUrl, PageProcessed};
 use suidao::recorded::{GroundTruth, Memo, OpenedWeb, RelevanceJudge, WebName};
@@ -42,6 +43,10 @@ struct Ready {
     /// Parses each page once for all of them.
     memo: Memo,
     targets: u32,
+    /// The best order, if it is compared.
+    oracle: Option<Oracle>,
+    /// Islands of a recorded web, which are known if the oracle has read it: their number, and those of pages.
+    islands: Option<(u32, FxHashMap<u64, u32>)>,
 }
 
 /// A task with one random seed.
@@ -92,7 +97,10 @@ impl<'a> TrialRunner<'a> {
         let of_case = |case: &Case| {
             let ready = case.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
             let ready = ready.map_or_else(|| open(case.plan, self.base, case.world_seed), Ok);
-            let ready = ready.with_context(|| format!("task {}", case.plan.name))?;
+            let mut ready = ready.with_context(|| format!("task {}", case.plan.name))?;
+            if strategies.iter().any(|(_, contestant)| matches!(contestant, Contestant::Oracle)) {
+                case.read_web(config, &mut ready);
+            }
             let run = |strategy: &(String, Contestant)| case.run(config, strategy, &ready, pages, &result);
             let runs: Vec<StrategyRun> = strategies.par_iter().map(run).collect();
             Ok((runs, case.facts(config, &ready)))
@@ -132,7 +140,7 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
         trial.topic = inputs::with_layers(trial.topic, &layers)?;
     }
     let targets = trial.judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
-    Ok(Ready { trial, memo: Memo::default(), targets })
+    Ok(Ready { trial, memo: Memo::default(), targets, oracle: None, islands: None })
 }
 
 /// Progress over all runs.
@@ -158,6 +166,23 @@ impl Case<'_> {
         self.world_seed.unwrap_or(config.crawl.seed)
     }
 
+    /// Reads all pages that the oracle may fetch, and derives its order and the islands of a recorded web.
+    fn read_web(&self, config: &Config, ready: &mut Ready) {
+        let world = ready.trial.web.world.as_deref();
+        let mut config = config.clone();
+        config.crawl.seed = self.seed(&config);
+        let mut judge = RelevanceJudge::new(ready.trial.judge.clone());
+        let relevant = |url: &CrawlUrl, page: &PageProcessed| judge.is_relevant(url, page);
+        let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
+        let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
+        let conditions = conditions(&config, &ready.trial.topic);
+        let graph = WebGraph::read(conditions, reach, &ready.trial.seeds, &source, relevant);
+        let islands = world.is_none().then(|| graph.islands());
+        drop(source);
+        ready.oracle = Some(Oracle::of(&graph));
+        ready.islands = islands;
+    }
+
     fn run(
         &self,
         config: &Config,
@@ -174,19 +199,15 @@ impl Case<'_> {
         let mut recorder = Recorder::new(|url, page| {
             let hit = judge.is_relevant(url, page)?;
             result.page(hit);
-            let island = world.filter(|_| hit).and_then(|world| world.island(url));
-            Some(KnownTruth { hit, island: island.and_then(|island| u32::try_from(island).ok()) })
+            let planted = world.and_then(|world| world.island(url)).and_then(|island| u32::try_from(island).ok());
+            let found = || ready.islands.as_ref().and_then(|(_, of_page)| of_page.get(&url.fingerprint()).copied());
+            Some(KnownTruth { hit, island: planted.or_else(found).filter(|_| hit) })
         });
         let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
         let conditions = conditions(&config, &ready.trial.topic);
         let strategy: Box<dyn Strategy> = match contestant {
             Contestant::Strategy(settings) => settings.build(conditions.page_threshold),
-            Contestant::Oracle => {
-                let mut judge = RelevanceJudge::new(ready.trial.judge.clone());
-                let relevant = |url: &CrawlUrl, page: &PageProcessed| judge.is_relevant(url, page);
-                let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
-                Box::new(Oracle::ask(conditions.clone(), reach, &ready.trial.seeds, &source, relevant))
-            }
+            Contestant::Oracle => Box::new(ready.oracle.clone().expect("the web was read for it")),
         };
         let mut crawl = Crawl::new(conditions, strategy);
         let stop = replay_while(&mut crawl, &ready.trial.seeds, &source, config.crawl.in_flight, |batch| {
@@ -199,7 +220,10 @@ impl Case<'_> {
             seed: self.seed(&config),
             strategy: label.clone(),
             targets: ready.targets,
-            islands: world.and_then(|world| u32::try_from(world.islands()).ok()),
+            islands: match world {
+                Some(world) => u32::try_from(world.islands()).ok(),
+                None => ready.islands.as_ref().map(|(islands, _)| *islands),
+            },
         };
         recorder.finish(of, stop, pages)
     }

@@ -8,7 +8,11 @@ use suidao_crawl::crawl::{Crawl, CrawlLimits, CrawlSettings, FetchKind, FetchOut
 use suidao_crawl::replay::{ReplaySource, replay};
 use suidao_crawl::strategy::BreadthFirst;
 use suidao_crawl::trap::Traps;
+use suidao_graph::{GraphPage, Islands, LinkGraph, PageTopic};
 use suidao_page::model::{CrawlUrl, Event, PageProcessed, UrlId};
+
+/// Most redirects in a row.
+const REDIRECTS: usize = 20;
 
 /// Nodes are URLs, numbered in order of discovery, breadth first.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +31,8 @@ pub(super) struct GraphNode {
     pub(super) kind: NodeKind,
     pub(super) counts: bool,
     pub(super) relevant: bool,
+    /// A listing on topic.
+    listing: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +114,7 @@ impl WebGraph {
                     kind: NodeKind::Page,
                     counts: known.is_some(),
                     relevant: known == Some(true),
+                    listing: page.listing && page.relevant,
                 };
             }
             _ => {}
@@ -140,6 +147,43 @@ impl WebGraph {
                 self.links.extend(to);
             }
         }
+    }
+
+    /// The topic islands of a recorded web ([`suidao_graph::Islands`]): their number, and that of each page by the
+    /// fingerprint of its URL.
+    pub fn islands(&self) -> (u32, FxHashMap<u64, u32>) {
+        let mut hosts: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut pages = Vec::with_capacity(self.nodes.len());
+        for (url, node) in self.urls.iter().zip(&self.nodes) {
+            let next = hosts.len() as u32;
+            let host = *hosts.entry(url.authority()).or_insert(next);
+            let topic = match (node.relevant, node.listing) {
+                (true, _) => PageTopic::Relevant,
+                (false, true) => PageTopic::Listing,
+                (false, false) => PageTopic::OffTopic,
+            };
+            pages.push(GraphPage { host, topic, seed: false });
+        }
+        let is_page = |&id: &u32| self.nodes[id as usize].kind == NodeKind::Page;
+        let links = (0..)
+            .zip(&self.nodes)
+            .filter(|(id, _)| is_page(id))
+            .flat_map(|(id, _)| self.links(id).iter().filter_map(move |&to| Some((id, self.resolved(to)?))));
+        let found = Islands::find(&LinkGraph::new(pages, links.collect()));
+        let of_url = |(url, island): (&CrawlUrl, &Option<u32>)| Some((url.fingerprint(), (*island)?));
+        (found.islands.len() as u32, self.urls.iter().zip(&found.of_page).filter_map(of_url).collect())
+    }
+
+    /// The page that a URL leads to over redirects.
+    fn resolved(&self, mut id: u32) -> Option<u32> {
+        for _ in 0..REDIRECTS {
+            match self.nodes[id as usize].kind {
+                NodeKind::Page => return Some(id),
+                NodeKind::Redirect => id = *self.links(id).first()?,
+                NodeKind::Dead => return None,
+            }
+        }
+        None
     }
 
     pub fn url(&self, node: u32) -> &CrawlUrl {
@@ -254,5 +298,18 @@ pub(super) mod tests {
         let message: Vec<String> =
             layers.iter().map(|&(id, layer)| format!("{}{layer:?}", &graph.url(id).path()[1..])).collect();
         assert_eq!(message, ["sNone", "aSome(2)", "farNone", "bSome(1)", "RSome(0)", "xNone"]);
+    }
+
+    #[test]
+    fn islands_of_a_recorded_web_are_relevant_pages_joined_by_links_and_redirects() {
+        let web = &["s R1 a", "R1 r", "r>R2", "R2", "a R3", "R3 R4", "R4"];
+        let relevant = |url: &CrawlUrl, _: &PageProcessed| Some(url.path().starts_with("/R"));
+        let graph = WebGraph::read(conditions(), 1000, &[url("s")], &Small(web), relevant);
+        let (islands, of_page) = graph.islands();
+        let of = |name: &str| of_page.get(&url(name).fingerprint()).copied();
+        assert_eq!(
+            (islands, of("R1"), of("R2"), of("R3"), of("R4"), of("a")),
+            (2, Some(0), Some(0), Some(1), Some(1), None)
+        );
     }
 }

@@ -10,12 +10,8 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::graph::{NodeKind, WebGraph};
-use suidao_crawl::crawl::CrawlSettings;
-use suidao_crawl::replay::ReplaySource;
 use suidao_crawl::strategy::{PageVisit, Strategy};
-use suidao_page::model::{
-    CrawlUrl, LinkDecision, PageProcessed, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget,
-};
+use suidao_page::model::{CrawlUrl, LinkDecision, PathState, Priority, QueueEntry, QueueId, SkipReason, TunnelBudget};
 
 /// An optimal crawl of the web it was built from, for the same seeds and conditions.
 #[derive(Clone, Debug)]
@@ -25,16 +21,9 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Reads the web ([`WebGraph::read`]) and computes the order. Pages that do not count cost nothing on a path.
-    pub fn ask(
-        conditions: CrawlSettings,
-        reach: u64,
-        seeds: &[CrawlUrl],
-        source: &dyn ReplaySource,
-        relevant: impl FnMut(&CrawlUrl, &PageProcessed) -> Option<bool>,
-    ) -> Self {
-        let graph = WebGraph::read(conditions, reach, seeds, source, relevant);
-        let order: Vec<CrawlUrl> = walk(&graph).into_iter().map(|id| graph.url(id).clone()).collect();
+    /// Computes the order of a web's pages. Pages that do not count cost nothing on a path.
+    pub fn of(graph: &WebGraph) -> Self {
+        let order: Vec<CrawlUrl> = walk(graph).into_iter().map(|id| graph.url(id).clone()).collect();
         let ranks = (0..).zip(&order).map(|(rank, url)| (url.fingerprint(), rank)).collect();
         Self { order, ranks }
     }
@@ -145,14 +134,14 @@ mod tests {
     use super::*;
     use suidao_crawl::crawl::Crawl;
     use suidao_crawl::replay::replay;
-    use suidao_page::model::Event;
+    use suidao_page::model::{Event, PageProcessed};
 
     /// Names that begin with R are relevant; those with X do not count.
     fn ask(web: &'static [&'static str], seeds: &[&str]) -> (Oracle, Vec<CrawlUrl>) {
         let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| url(seed)).collect();
         let relevant =
             |url: &CrawlUrl, _: &PageProcessed| (!url.path().starts_with("/X")).then(|| url.path().starts_with("/R"));
-        (Oracle::ask(conditions(), 1000, &seeds, &Small(web), relevant), seeds)
+        (Oracle::of(&WebGraph::read(conditions(), 1000, &seeds, &Small(web), relevant)), seeds)
     }
 
     fn names(order: &[CrawlUrl]) -> String {
