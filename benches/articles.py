@@ -22,12 +22,12 @@ args = parser.parse_args()
 rows = []
 for how in (["--suidao", args.suidao], ["--trafilatura"]):
     command = [sys.executable, os.path.join(args.shared, "score.py"), args.folder, *how]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rows.append([re.findall(r"\.\d+|1\.000", line.split(":", 1)[1]) for line in said.splitlines()])
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows.append([re.findall(r"\.\d+|1\.000", line.split(":", 1)[1]) for line in output.splitlines()])
 ours, theirs = rows
 print("| | suidao | trafilatura, htmldate |\n|---|--:|--:|")
 for at, name in ((0, "whole text"), (1, "phrases")):
     cells = [f"{got[at][2]} ({got[at][0]} / {got[at][1]})" for got in (ours, theirs)]
     print(f"| {name}: F1 (precision / recall) | " + " | ".join(cells) + " |")
 cells = [" / ".join(got[2]) for got in (ours, theirs)]
-print("| dates: right of all / of those told | " + " | ".join(cells) + " |")
+print("| dates: right of all / of those found | " + " | ".join(cells) + " |")

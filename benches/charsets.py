@@ -3,9 +3,9 @@
 
     benches/charsets.py SHARED/charset [--suidao PATH]
 
-pages.tsv of that folder says what each page is in. Two of its answers are mistaken: gbk-damaged/1.html and 2.html are
+pages.tsv of that folder has the encoding of each page. Two of its answers are mistaken: gbk-damaged/1.html and 2.html are
 German in UTF-8 with a few Latin-1 bytes. GB2312, GBK and GB18030 count as one, and so do Big5's variants. `declared` is
-what the page says of itself. Needs chardet, charset-normalizer, faust-cchardet, trafilatura.
+what the page declares. Needs chardet, charset-normalizer, faust-cchardet, trafilatura.
 """
 
 import argparse
@@ -48,14 +48,14 @@ def main():
         return page["charset"], page["charset_from"]
 
     names = ["suidao", "declared", "trafilatura", "charset-normalizer", "cchardet", "chardet"]
-    right, total, told = {name: {} for name in names}, {}, {}
+    right, total, decided = {name: {} for name in names}, {}, {}
     for line in open(os.path.join(args.folder, "pages.tsv"), encoding="utf-8").read().splitlines()[1:]:
         fields = line.split("\t")
         path, group = os.path.join(args.folder, fields[0]), fields[0].split("/")[0]
         truth = "utf-8" if group == "gbk-damaged" else family(fields[3])
         body = open(path, "rb").read()
         charset, how = ours(path)
-        told[how] = told.get(how, 0) + 1
+        decided[how] = decided.get(how, 0) + 1
         found = {
             "suidao": charset,
             "declared": fields[1],
@@ -71,7 +71,7 @@ def main():
     print("| pages | n | " + " | ".join(names) + " |\n|---|--:|" + "--:|" * len(names))
     for group in sorted(total, key=lambda group: (group == "all", group)):
         print(f"| {group} | {total[group]} | " + " | ".join(str(right[name][group]) for name in names) + " |")
-    print("\ntold by: " + ", ".join(f"{how} {count}" for how, count in sorted(told.items())))
+    print("\ntold by: " + ", ".join(f"{how} {count}" for how, count in sorted(decided.items())))
 
 
 if __name__ == "__main__":

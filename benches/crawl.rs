@@ -62,7 +62,7 @@ fn main() {
             let mut child = child.expect("this program can be started again");
             let mut proxy = String::new();
             let output = child.stdout.take().expect("piped");
-            BufReader::new(output).read_line(&mut proxy).expect("the server tells its address");
+            BufReader::new(output).read_line(&mut proxy).expect("the server prints its address");
             server = Some(child);
             let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
             let seeds = SyntheticWeb::new(spec()).expect("a web").seeds();

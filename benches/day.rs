@@ -79,7 +79,7 @@ fn day() {
     let scratch = tempfile::tempdir().expect("a temporary directory");
     let directory = env::var("SUIDAO_DIR").unwrap_or_else(|_| scratch.path().join("crawl").display().to_string());
     let mut server = Part::start(&["serve"]);
-    let proxy = server.line().expect("the server tells its address");
+    let proxy = server.line().expect("the server prints its address");
     let arguments = ["crawl", &directory, &proxy, &pages.to_string()];
     println!("pages, seconds, pages/s since the last line, relevant, known, hosts, memory MB, archive MB, log MB");
     let mut part = Part::start(&arguments);
@@ -162,31 +162,31 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
     );
     let every = (number("SUIDAO_PAGES", 1_000_000) / LINES).max(1);
     let (mut result, mut answered) = (0, false);
-    let say = |line: String| {
+    let print = |line: String| {
         println!("{line}");
         let _ = std::io::stdout().flush();
     };
-    let tell = |news: News| match news {
+    let listener = |news: News| match news {
         News::Ready { progress, .. } => {
             result = progress.pages / every;
-            say(format!("ready {}", progress.pages));
+            print(format!("ready {}", progress.pages));
         }
         News::Seeded { .. } | News::Waiting(..) => {}
         News::Batch(_, progress) => {
             if !answered && progress.pages > 0 {
                 answered = true;
-                say("first".to_owned());
+                print("first".to_owned());
             }
             if progress.pages / every > result {
                 result = progress.pages / every;
                 let memory = process::resident() >> 20;
                 let (relevant, known, hosts) = (progress.relevant, progress.known, progress.hosts_visited);
-                say(format!("at {} {relevant} {known} {hosts} {memory}", progress.pages));
+                print(format!("at {} {relevant} {known} {hosts} {memory}", progress.pages));
             }
         }
     };
-    let report = live::run(&job, tell, std::future::pending()).expect("the crawl runs");
-    say(format!("ended {} at most {} MB", report.progress.pages, process::most_resident() >> 20));
+    let report = live::run(&job, listener, std::future::pending()).expect("the crawl runs");
+    print(format!("ended {} at most {} MB", report.progress.pages, process::most_resident() >> 20));
 }
 
 /// Serves the generated web until the standard input ends, which happens when the parent process exits.

@@ -56,7 +56,7 @@ fn main() {
     let selection = Filter::default().select(&catalogue);
     let best = Filter { duplicates: DuplicatePolicy::Best, ..Filter::default() }.select(&catalogue);
     println!(
-        "catalogue of {} pages in {:.1} s, {:.0} MB in use; {} say what another says",
+        "catalogue of {} pages in {:.1} s, {:.0} MB in use; {} duplicates",
         selection.pages,
         begun.elapsed().as_secs_f64(),
         process::resident() as f64 / 1e6,
@@ -150,7 +150,7 @@ fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
             .collect();
         for (work, length) in works.into_iter().flatten() {
             bytes += length;
-            writer.submit(work).expect("the writer goes on");
+            writer.submit(work).expect("the writer continues");
         }
     }
     drop(writer.finish().expect("all is written"));

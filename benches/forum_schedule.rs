@@ -113,7 +113,7 @@ fn incremental(forums: u64, plots: Option<&Path>) {
     println!("## A4: what changed and was found\n");
     println!("| finder | lists show | recall | its least day | precision | its least day | requests a new post |");
     println!("|---|---|---|---|---|---|---|");
-    let tell = |name: &str, shown: &str, runs: &[Vec<CrawlDay>]| {
+    let print_row = |name: &str, shown: &str, runs: &[Vec<CrawlDay>]| {
         let sum = CrawlDay::sum(&runs.iter().map(|days| CrawlDay::sum(days)).collect::<Vec<_>>());
         let least = |of: fn(&CrawlDay) -> f64| runs.iter().flatten().map(of).fold(1.0, f64::min);
         println!(
@@ -128,13 +128,13 @@ fn incremental(forums: u64, plots: Option<&Path>) {
     let mut bic = Vec::new();
     for (shown, skin) in &skins {
         let runs = run(skin, ChangeDetector::Bic);
-        tell("BIC", shown, &runs);
+        print_row("BIC", shown, &runs);
         if bic.is_empty() {
             bic = runs;
         }
     }
     let eic = run(&BoardSkin::default(), ChangeDetector::Eic);
-    tell("EIC", skins[0].0, &eic);
+    print_row("EIC", skins[0].0, &eic);
     println!();
     if let Some(dir) = plots {
         for (file, title, of) in [

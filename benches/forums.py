@@ -11,7 +11,7 @@ Each forum is served on loopback, `suidao forum discover` and `suidao forum craw
 --strategy breadth-first` five links deep with as many pages as both took. Nobody's own account is believed: every
 request goes through a proxy in this program, which notes what was asked for and answers for no other host.
 
-A page is one of these; robots.txt and answers that lead elsewhere (3xx) are counted apart.
+A page is one of these; robots.txt and answers that lead elsewhere (3xx) are counted separately.
   home     the start page, first time
   index    a page of a board that shows a thread which no index page before it has shown, or its first page
   first    the first page of a thread, first time
@@ -52,7 +52,7 @@ SECONDS = 900
 NO_MATTER = {'sid', 's', 'phpsessid', 'jsessionid', 'extra'}
 HREF = re.compile(r'''<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))''', re.IGNORECASE)
 
-# The addresses of index pages and threads, first page and others: {id} (a number) or {name} tells one from another,
+# The addresses of index pages and threads, first page and others: {id} (a number) or {name} distinguishes them,
 # {page} or {offset} one page from the next, {x} is anything. What has another address is wasted.
 SOFTWARE = {
     'flaskbb': (['/forum/{id}-{x}', '/forum/{id}-{x}?page={page}', '/forum/{id}?page={page}'],
@@ -125,32 +125,32 @@ class Addresses:
         return None
 
 
-class Witness:
+class Recorder:
     """A proxy that notes every request of one host and refuses all others."""
 
     def __init__(self, host, upstream):
         self.host, self.upstream, self.seen, lock = host, upstream, [], threading.Lock()
-        witness = self
+        recorder = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
 
             def do_GET(self):
                 parts = urlsplit(self.path)
-                if parts.netloc.lower() != witness.host:
+                if parts.netloc.lower() != recorder.host:
                     return self._give(502, [], b'')
                 target = self.path[self.path.index('/', len('http://')):]
-                connection = HTTPConnection(*witness.upstream, timeout=60)
+                connection = HTTPConnection(*recorder.upstream, timeout=60)
                 try:
                     headers = {key: value for key, value in self.headers.items()
                                if key.lower() not in ('host', 'connection', 'proxy-connection', 'accept-encoding')}
-                    connection.request('GET', target, headers=headers | {'Host': witness.host, 'Connection': 'close'})
+                    connection.request('GET', target, headers=headers | {'Host': recorder.host, 'Connection': 'close'})
                     answer = connection.getresponse()
                     body = answer.read()
                 finally:
                     connection.close()
                 with lock:
-                    witness.seen.append((self.path, answer.status, body))
+                    recorder.seen.append((self.path, answer.status, body))
                 kept = [(key, value) for key, value in answer.getheaders()
                         if key.lower() not in ('connection', 'content-length', 'transfer-encoding', 'keep-alive')]
                 return self._give(answer.status, kept, body)
@@ -182,20 +182,20 @@ class Witness:
 
 
 class Tally:
-    """Requests of one or more runs, told apart. See the head of this file."""
+    """Requests of one or more runs, classified. See the head of this file."""
 
     KINDS = ('home', 'index', 'first', 'further', 'wasted')
 
     def __init__(self, forum):
         self.forum, self.count = forum, dict.fromkeys(self.KINDS, 0)
-        self.apart, self.pages, self.threads, self.listed, self.rest = 0, set(), set(), set(), {}
+        self.other, self.pages, self.threads, self.listed, self.rest = 0, set(), set(), set(), {}
         self.known = {}  # thread: numbers of further pages that links lead to
 
     def add(self, requests):
         for url, status, body in requests:
             kind = self._kind(url, status, body)
             if urlsplit(url).path == '/robots.txt' or 300 <= status < 400:
-                self.apart += 1
+                self.other += 1
             else:
                 self.count[kind] += 1
             if kind == 'wasted':
@@ -271,7 +271,7 @@ class Forum:
         self.readable = {of for kind, of, _ in filter(None, found) if kind == 'thread'}
         if len(self.readable) != len(readable_urls):
             raise SystemExit(f'{name}: {len(readable_urls)} threads have {len(self.readable)} ids by the patterns given')
-        self.witness = Witness(self.host, upstream)
+        self.recorder = Recorder(self.host, upstream)
 
 
 # Servers of the forum at hand, ended with it.
@@ -343,12 +343,12 @@ def dump(a, log):
 
 def settings(forum):
     pairs = {'politeness.delay': 0, 'politeness.backoff': 0, 'politeness.robots_retry': 0,
-             'fetch.proxy': forum.witness.proxy, 'fetch.allow_private': 'true', 'fetch.contact': 'bench@example.org',
+             'fetch.proxy': forum.recorder.proxy, 'fetch.allow_private': 'true', 'fetch.contact': 'bench@example.org',
              'scope.allow_hosts': json.dumps([forum.host.partition(':')[0]])}
     return [word for key, value in pairs.items() for word in ('--set', f'{key}={value}')]
 
 
-def told(command, log):
+def run_logged(command, log):
     command = [str(word) for word in command]
     print('$', ' '.join(command), file=log, flush=True)
     begun = time.monotonic()
@@ -359,33 +359,33 @@ def told(command, log):
 
 def forum_crawl(a, forum, folder, log):
     ours, found = Tally(forum), folder / 'forum.toml'
-    codes = [told([a.suidao, 'forum', 'discover', forum.start, '-o', found, *settings(forum)], log)]
-    requests = forum.witness.take()
+    codes = [run_logged([a.suidao, 'forum', 'discover', forum.start, '-o', found, *settings(forum)], log)]
+    requests = forum.recorder.take()
     ours.add(requests)
     if codes[0] == 0:
         command = [a.suidao, 'forum', 'crawl', found, '-o', folder / 'crawl', '--max-pages', a.pages, *settings(forum)]
-        codes.append(told(command, log))
-        ours.add(forum.witness.take())
+        codes.append(run_logged(command, log))
+        ours.add(forum.recorder.take())
     return ours, len(requests), codes
 
 
 def breadth_first(a, forum, folder, pages, log):
     (folder / 'words.txt').write_text('足球\n篮球\n比赛\n')
     (folder / 'seeds.txt').write_text(forum.start + '\n')
-    told([a.suidao, 'topic', 'build', '-o', folder / 'lexicon.toml', '--name', 'any', '--keywords', folder / 'words.txt'],
+    run_logged([a.suidao, 'topic', 'build', '-o', folder / 'lexicon.toml', '--name', 'any', '--keywords', folder / 'words.txt'],
          log)
-    told([a.suidao, 'crawl', '-m', folder / 'lexicon.toml', '-s', folder / 'seeds.txt', '-o', folder / 'breadth-first',
+    run_logged([a.suidao, 'crawl', '-m', folder / 'lexicon.toml', '-s', folder / 'seeds.txt', '-o', folder / 'breadth-first',
           '--strategy', 'breadth-first', '--set', 'limits.depth=5', '--set', 'crawl.forums=false',
           '--max-pages', pages, *settings(forum)], log)
     tally = Tally(forum)
-    tally.add(forum.witness.take())
+    tally.add(forum.recorder.take())
     return tally
 
 
 def line(name, tally, readable, discover=''):
     counts = ' | '.join(str(tally.count[kind]) for kind in Tally.KINDS)
     shares = ' | '.join(f'{share:.3f}' for share in tally.precision())
-    return (f'| {name} | {readable} | {len(tally.threads)} | {tally.coverage():.3f} | {tally.depth():.3f} | {tally.all} | {tally.apart} '
+    return (f'| {name} | {readable} | {len(tally.threads)} | {tally.coverage():.3f} | {tally.depth():.3f} | {tally.all} | {tally.other} '
             f'| {discover} | {counts} | {shares} |')
 
 
@@ -412,7 +412,7 @@ def measure(a, name, start):
                 write_rest(folder / 'wasted-breadth-first.txt', theirs)
         finally:
             if forum:
-                forum.witness.close()
+                forum.recorder.close()
             while SERVERS:
                 end(SERVERS.pop())
 
@@ -446,7 +446,7 @@ def main():
     if a.dump and not a.dump_thread:
         parser.error('--dump needs --dump-thread')
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers are ended
-    print('| forum | threads readable | obtained | coverage | depth | pages | apart | to discover | ' + ' | '.join(Tally.KINDS)
+    print('| forum | threads readable | obtained | coverage | depth | pages | redirects and robots.txt | to discover | ' + ' | '.join(Tally.KINDS)
           + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 15 + '|', flush=True)
     for name, known in names:
         serve = skin if known is SKINS else software

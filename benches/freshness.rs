@@ -45,7 +45,7 @@ impl Row {
         self.outcomes.iter().map(|outcome| outcome.window(from, to)).collect()
     }
 
-    fn told(&self) -> Vec<MeasuredDays> {
+    fn measured(&self) -> Vec<MeasuredDays> {
         self.windows(LEARNING, DAYS)
     }
 }
@@ -63,7 +63,7 @@ fn main() {
     let begun = Instant::now();
     let webs: Vec<SimulatedPages> =
         (1..=seeds).into_par_iter().map(|seed| SimulatedPages::generate(seed, count, DAYS as u32)).collect();
-    println!("{seeds} seeds, {count} pages, {DAYS} days; told are days {} to {DAYS}.\n", LEARNING + 1);
+    println!("{seeds} seeds, {count} pages, {DAYS} days; measured are days {} to {DAYS}.\n", LEARNING + 1);
     for round in ROUNDS {
         let budget = f64::from(count) / f64::from(round);
         let rows = run(&webs, &POLICIES, budget);
@@ -122,13 +122,13 @@ fn table(rows: &[Row]) {
          requests a day | gap: median | 99 % | longest | starved |"
     );
     println!("|---|{}", "---|".repeat(12));
-    let azar = rows.iter().find(|row| row.name == AZAR).map(Row::told);
+    let azar = rows.iter().find(|row| row.name == AZAR).map(Row::measured);
     for row in rows {
-        let told = row.told();
-        let of = |of: fn(&MeasuredDays) -> f64| median(told.iter().map(of));
+        let measured = row.measured();
+        let of = |of: fn(&MeasuredDays) -> f64| median(measured.iter().map(of));
         let gap = |of: fn(&FreshnessOutcome) -> f64| median(row.outcomes.iter().map(of));
         let against = azar.as_ref().map(|azar| {
-            median(told.iter().zip(azar).map(|(row, azar)| row.weighted_freshness / azar.weighted_freshness))
+            median(measured.iter().zip(azar).map(|(row, azar)| row.weighted_freshness / azar.weighted_freshness))
         });
         println!(
             "| {} | {:.2}% | {} | {:.2}% | {:.2} | {:.1}% | {:.1}% | {:.2} | {:.0} | {:.1} | {:.1} | {:.1} | {:.2}% |",

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Listings told from documents, against pages judged by hand: precision and recall.
+"""Listings distinguished from documents, against pages judged by hand: precision and recall.
 
     benches/listings.py DATA [--suidao PATH] [--misses]
 
 DATA holds the recorded webs: DATA/web/hosts/HOST/... and DATA/web2/hosts/HOST/... (../shared/web, ../shared/web2). listings.tsv has
-three pages of each of their 107 hosts, those with the smallest SHA-1 of `listings HOST/PATH`, and says of each what it is: a listing (a
+three pages of each of their 107 hosts, those with the smallest SHA-1 of `listings HOST/PATH`, and the class of each: a listing (a
 way to documents), an article (a document) or empty (neither). Left out: four stubs that only redirect, a template of a home page, a
 list of products. The hosts are halved by the SHA-1 of their names; rules were made for the half `tune`."""
 
@@ -34,23 +34,23 @@ def read(page):
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"{page}: {run.stderr.strip()}")
-    said = json.loads(run.stdout)
-    return "listing" if said["listing"] else "document" if said["chars"] >= 10 else "empty"
+    reply = json.loads(run.stdout)
+    return "listing" if reply["listing"] else "document" if reply["chars"] >= 10 else "empty"
 
 
 with ThreadPoolExecutor(2) as pool:
-    told = list(pool.map(read, [row[2] for row in rows]))
+    answers = list(pool.map(read, [row[2] for row in rows]))
 print("| pages | n | listings | precision | recall | articles kept as documents | empty pages left out |\n|---|--:|--:|--:|--:|--:|--:|")
 for name in ("tune", "held", "all"):
-    of = collections.Counter((row[1], kind) for row, kind in zip(rows, told) if name in (row[0], "all"))
+    of = collections.Counter((row[1], kind) for row, kind in zip(rows, answers) if name in (row[0], "all"))
     is_class = {kind: sum(n for (is_kind, _), n in of.items() if is_kind == kind) for kind in ("listing", "article", "empty")}
-    right, said = of["listing", "listing"], sum(n for (_, kind), n in of.items() if kind == "listing")
+    right, reported = of["listing", "listing"], sum(n for (_, kind), n in of.items() if kind == "listing")
     kept, left = of["article", "document"], is_class["empty"] - of["empty", "document"]
     print(
-        f"| {name} | {sum(is_class.values())} | {is_class['listing']} | {right / said:.3f} | {right / is_class['listing']:.3f} "
+        f"| {name} | {sum(is_class.values())} | {is_class['listing']} | {right / reported:.3f} | {right / is_class['listing']:.3f} "
         f"| {kept} of {is_class['article']} | {left} of {is_class['empty']} |"
     )
 if args.misses:
-    for (half, kind, page, reason), took in zip(rows, told):
+    for (half, kind, page, reason), took in zip(rows, answers):
         if took != kind.replace("article", "document"):
             print(f"{half}: {page}: {kind} ({reason}), taken for {took}")

@@ -4,10 +4,10 @@
     benches/reading.py DATA [--suidao PATH] [--pages benches/reading.tsv] [--losses N] [--json FILE]
 
 DATA holds the recorded webs: DATA/web/hosts/HOST/... and DATA/web2/hosts/HOST/... (../shared/web, ../shared/web2).
-The pages stand in reading.tsv with the CSS selectors of what a reader would keep of each (`keep`) and of what stands
-within it and is not meant (`drop`); both were written after looking at the page, by nobody's extractor. So the gold is
+The pages are in reading.tsv with the CSS selectors of what a reader would keep of each (`keep`) and of what inside it
+is not meant (`drop`); both were written after looking at the page, by nobody's extractor. So the gold is
 computed when this runs and no page is kept here. A token is an ideograph, a kana or a run of letters and digits; the
-measures are those of the bags of tokens, the mean over the pages. A first line that only says the title is left out on all
+measures are those of the bags of tokens, the mean over the pages. A first line that only repeats the title is left out on all
 sides. Needs lxml, cssselect; compares with what is installed of trafilatura, readability-lxml, resiliparse, gne.
 """
 
@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 import lxml.html
 from lxml.cssselect import CSSSelector
 
-# Never part of what a page says: scripts, numbers of code lines, signs beside headings, buttons.
+# Never content: scripts, numbers of code lines, signs next to headings, buttons.
 NEVER = (
     "script,style,noscript,template,svg,button,textarea:not(#md_v),iframe,td.gutter,.gutter pre,.lineno,.lnt,.ln,"
     ".line-numbers-rows,.headerlink,.header-anchor,a.anchor,.highlight-tools,.copy-btn,.code-lang,.MathJax_Preview"
@@ -75,8 +75,8 @@ def without_title(text, title):
     # Marks of list items are no text of the page.
     text = re.sub(r"(?m)^\s*(- |\d+\. )", "", text)
     first, _, rest = text.strip().partition("\n")
-    said = "".join(tokens(first))
-    return rest if said and said in title else text
+    first_line = "".join(tokens(first))
+    return rest if first_line and first_line in title else text
 
 
 def measure(text, gold):

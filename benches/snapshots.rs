@@ -48,7 +48,7 @@ fn kinds() -> [(&'static str, SimulatedListing); 8] {
         ("printed series, stays 4 days", printed.clone()),
         ("printed series, 2 days", SimulatedListing { life: 2.0, ..printed.clone() }),
         ("printed series, 12 days", SimulatedListing { life: 12.0, ..printed.clone() }),
-        ("printed series, items come back", SimulatedListing { returning: 0.4, ..printed }),
+        ("printed series, items reappear", SimulatedListing { returning: 0.4, ..printed }),
         ("weekends, months of 28 days", SimulatedListing { days: 28, ..of(Arrivals::Weekly) }),
         ("weekends, months of 30 days", of(Arrivals::Weekly)),
         ("bursty", of(Arrivals::Bursty)),

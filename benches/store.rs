@@ -114,7 +114,7 @@ fn write(pages: u32, in_flight: u64) -> f64 {
     let mut durable = 0;
     for (number, work) in works.into_iter().enumerate() {
         while number as u64 >= durable + in_flight {
-            match noticed.recv().expect("the writer tells") {
+            match noticed.recv().expect("the writer reports") {
                 Notice::Durable(number) => durable = number,
                 Notice::Failed => panic!("the writer failed"),
             }

@@ -185,12 +185,12 @@ def judged(suidao, scratch, web, topic, lexicon, pages):
     weights = [len(pool) / max(1, len(some)) for pool, some in zip(pools, drawn)]
     folder = Path(tempfile.mkdtemp(dir=scratch))
     web.lay_out(drawn[0] + drawn[1], folder)
-    told = subprocess.run([suidao, 'topic', 'test', '-m', lexicon, '--pages', folder], check=True, capture_output=True,
-                          text=True).stdout
+    output = subprocess.run([suidao, 'topic', 'test', '-m', lexicon, '--pages', folder], check=True, capture_output=True,
+                            text=True).stdout
     shutil.rmtree(folder)
     on_topic = {web.names[page] for page in drawn[0]}
     scored = []
-    for line in told.splitlines()[1:]:
+    for line in output.splitlines()[1:]:
         score, verdict, name = line.split('\t')[:3]
         scored.append((float(score), name in on_topic, verdict == 'on'))
     scored.sort(key=lambda row: (-row[0], row[1]))          # among equals the irrelevant first: no flattery

@@ -3,7 +3,7 @@
     python3 roundtrip.py CHECK EXPORTS CRAWL SCHEMA
 
 EXPORTS holds one crawl in all formats (see tests/export/formats.rs), CRAWL is the crawl directory. Prints what agreed; exits 77
-with a line that says so where a package is missing, and with a traceback where something does not agree.
+with a line that names a missing package, and with a traceback where something does not agree.
 """
 
 import datetime
@@ -27,7 +27,7 @@ with open(path("pages.jsonl"), encoding="utf-8") as lines:
 
 
 def single(number):
-    """The 32 bit number that JSON tells in decimals."""
+    """The 32 bit number that JSON has in decimals."""
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
@@ -126,8 +126,8 @@ def warcio():
     files = [path("pages.warc.gz"), *sorted(glob.glob(path("archive/*.warc.gz")))]
     assert len(files) > 2
     for file in files:
-        told = subprocess.run([sys.executable, "-m", "warcio.cli", "check", "-v", file], capture_output=True, text=True)
-        assert told.returncode == 0 and "digest pass" in told.stdout and "fail" not in told.stdout, told
+        checked = subprocess.run([sys.executable, "-m", "warcio.cli", "check", "-v", file], capture_output=True, text=True)
+        assert checked.returncode == 0 and "digest pass" in checked.stdout and "fail" not in checked.stdout, checked
     for files in [files[:1], files[1:]]:
         kinds, responses = [], []
         for file in files:

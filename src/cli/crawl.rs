@@ -195,7 +195,7 @@ fn summary(job: &Job, report: &CrawlReport) -> Value {
         "hosts_relevant": progress.hosts_relevant,
         "memory": report.memory,
         "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed },
-        "config": job.config.shown(),
+        "config": job.config.without_secrets(),
     })
 }
 

@@ -62,7 +62,7 @@ struct Row {
 }
 
 pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
-    let say = |text: &str| {
+    let print = |text: &str| {
         if !verbosity.quiet {
             errln!("{text}");
         }
@@ -75,7 +75,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     let world = Arc::new(
         SyntheticWeb::new(WebSpec { seed: args.seed, ..WebSpec::demo() }).context("cannot generate the demo web")?,
     );
-    say(&format!(
+    print(&format!(
         "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), on {} blogs.",
         world.spec().hosts,
         thousands(world.spec().pages),
@@ -87,7 +87,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = Arc::new(Topic::new(recorded::learn(&world)?));
     let lexicon = topic.lexicon();
     let terms: Vec<&str> = lexicon.terms.iter().take(10).map(|(term, _)| term.as_str()).collect();
-    say(&format!("Lexicon built from sample pages: {} ...", terms.join(" ")));
+    print(&format!("Lexicon built from sample pages: {} ...", terms.join(" ")));
 
     let mut rows = Vec::new();
     for strategy in STRATEGIES {
@@ -100,7 +100,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         config.fetch.proxy = Some(server.proxy());
         config.fetch.contact = Some("suidao demo on loopback".to_owned());
         let name = config.strategy.label();
-        say(&format!("Crawling with {name} ..."));
+        print(&format!("Crawling with {name} ..."));
         let directory = CrawlDirectory::new(root.join(strategy.to_string()));
         let job = Job::new(Arc::clone(&topic), world.seeds(), config, directory);
         let mut screen = Screen::new(verbosity, false, job.config.goals());

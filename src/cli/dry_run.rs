@@ -83,7 +83,7 @@ pub fn show(
             number::plain(json!({ "summary": {
             "topic": topic.lexicon().name, "strategy": config.strategy.label(), "resumes": resumed,
             "pages": progress.pages, "queued": progress.queued, "known": progress.known, "stop": stop,
-            "config": config.shown(),
+            "config": config.without_secrets(),
         } }))
         );
         return Ok(Exit::Done);
@@ -122,7 +122,7 @@ pub fn show(
         None => {}
     }
     outln!("#\n# Nothing was fetched or written. Effective configuration:\n");
-    outln!("{}", toml::to_string(&config.shown()).context("cannot print the configuration")?.trim_end());
+    outln!("{}", toml::to_string(&config.without_secrets()).context("cannot print the configuration")?.trim_end());
     Ok(Exit::Done)
 }
 

@@ -115,7 +115,7 @@ pub fn write(
         Ok(done)
     })?;
     for (suffix, settings) in settings(engine) {
-        if let Some(path) = beside(output, suffix) {
+        if let Some(path) = companion(output, suffix) {
             write_whole(&path, |out| {
                 serde_json::to_writer_pretty(&mut *out, &settings)?;
                 Ok(out.write_all(b"\n")?)
@@ -142,18 +142,18 @@ fn settings(engine: &Engine) -> Vec<(&'static str, Value)> {
 }
 
 /// Files next to the rows of a format, including the list of removed pages if there may be one.
-pub fn beside_rows(format: Format, output: &Path) -> Vec<PathBuf> {
+pub fn companions_of_rows(format: Format, output: &Path) -> Vec<PathBuf> {
     let suffixes: &[&str] = match format {
         Format::EsBulk => &["template.json", "template.smartcn.json"],
         Format::Meilisearch => &["settings.json", "retired.jsonl"],
         Format::Quickwit => &["index.json", "retired.jsonl"],
         _ => &["retired.jsonl"],
     };
-    suffixes.iter().filter_map(|suffix| beside(output, suffix)).collect()
+    suffixes.iter().filter_map(|suffix| companion(output, suffix)).collect()
 }
 
 /// A file named like the output, with another ending; `None` for standard output.
-fn beside(output: &Path, suffix: &str) -> Option<PathBuf> {
+fn companion(output: &Path, suffix: &str) -> Option<PathBuf> {
     if output == Path::new("-") {
         return None;
     }
@@ -191,7 +191,7 @@ fn retired(export: &Export, wanted: &ExportSelection) -> Result<Vec<(String, Str
 /// Writes the ids of the removed pages to a separate file, if the format cannot express deletions; returns a message.
 pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &ExportSelection) -> Result<String> {
     let gone = retired(export, wanted)?;
-    let path = args.output.as_deref().and_then(|output| beside(output, "retired.jsonl"));
+    let path = args.output.as_deref().and_then(|output| companion(output, "retired.jsonl"));
     if gone.is_empty() {
         // The list of an earlier export would be misleading.
         if let Some(path) = path.filter(|path| path.is_file()) {
@@ -222,7 +222,10 @@ fn push(
     let mut push = Push::open(target.clone(), args.push_rows as usize, Duration::from_secs(args.push_wait))?;
     let made = push.prepare(&es_bulk::template(index))?;
     if made && matches!(args.since, Some(SinceFlag::Last)) {
-        bail!("{}: the index does not exist, so it contains no earlier export; leave out --since last", target.shown());
+        bail!(
+            "{}: the index does not exist, so it contains no earlier export; leave out --since last",
+            target.address()
+        );
     }
     let mut failed = None;
     let streamed = export.each(
@@ -242,7 +245,7 @@ fn push(
     }
     let rejected = push.finish()?;
     let taken = pages.saturating_sub(rejected.len() as u64);
-    let mut summary = format!("Sent {taken} pages to {}", target.shown());
+    let mut summary = format!("Sent {taken} pages to {}", target.address());
     if !wanted.retired.is_empty() {
         summary += &format!(", deleted {}", wanted.retired.len());
     }

@@ -150,12 +150,12 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     let bar = progress(wanted.selection.pages, verbosity);
-    let tell = || bar.inc(1);
+    let advance = || bar.inc(1);
     let export = Export {
         store: &store,
         catalogue: &catalogue,
         selection: &wanted.selection,
-        progress: &tell,
+        progress: &advance,
         extractor: extractor.as_ref(),
     };
     let done = match (&to.engine, &args.output) {
@@ -171,15 +171,15 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         summary += &engines::write_retired(args, &export, &wanted)?;
     }
-    let beside: Vec<_> = outfiles::beside(args).into_iter().filter(|path| path.is_file()).collect();
-    if args.format != Format::Index && !beside.is_empty() {
-        let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
+    let companions: Vec<_> = outfiles::companions(args).into_iter().filter(|path| path.is_file()).collect();
+    if args.format != Format::Index && !companions.is_empty() {
+        let names: Vec<String> = companions.iter().map(|path| path.display().to_string()).collect();
         summary += &format!("\nAlso wrote {}", names.join(", "));
     }
     if !matches!(args.since, Some(SinceFlag::Day(_))) {
         let finished = Finished {
             format: args.format.name(),
-            output: to.shown,
+            output: to.display_name,
             at: date(now()),
             batches: catalogue.batches,
             pages: wanted.all.pages,
@@ -278,14 +278,14 @@ struct Destination {
     /// The name under which the export is recorded.
     name: String,
     /// The name for messages.
-    shown: String,
+    display_name: String,
 }
 
 impl Destination {
     fn of(args: &ExportArgs) -> Result<Self> {
         let engine = Engine::of(args)?;
-        let shown = match (&engine, &args.output) {
-            (Some(Engine::EsBulk { push: Some(target), .. }), _) => target.shown(),
+        let display_name = match (&engine, &args.output) {
+            (Some(Engine::EsBulk { push: Some(target), .. }), _) => target.address(),
             (_, Some(output)) => destination(output),
             (_, None) => bail!("--output is missing; give the file to write"),
         };
@@ -293,7 +293,7 @@ impl Destination {
             Some(Engine::EsBulk { push: Some(target), .. }) => target.name(),
             _ => args.format.name(),
         };
-        Ok(Self { engine, name, shown })
+        Ok(Self { engine, name, display_name })
     }
 }
 

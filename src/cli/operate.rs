@@ -83,14 +83,14 @@ impl OperatingArgs {
     }
 
     /// Runs a job until it ends or the user stops it.
-    pub fn run(&self, job: &Job, verbosity: Verbosity, mut tell: impl FnMut(&News)) -> Result<CrawlReport> {
+    pub fn run(&self, job: &Job, verbosity: Verbosity, mut listener: impl FnMut(&News)) -> Result<CrawlReport> {
         let mut operation = self.begin(&job.config, &job.directory, verbosity)?;
         let view = operation.view.clone();
-        let tell = |news: News| {
+        let listener = |news: News| {
             operation.report(&news);
-            tell(&news);
+            listener(&news);
         };
-        Ok(live::run_in_view(job, view.as_ref(), tell, interrupted())?)
+        Ok(live::run_in_view(job, view.as_ref(), listener, interrupted())?)
     }
 
     /// Opens page and log before anything is fetched: a port in use or a file that cannot be written is an error.

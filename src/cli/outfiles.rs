@@ -33,14 +33,14 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
 }
 
 /// Additional files of the output.
-pub fn beside(args: &ExportArgs) -> Vec<PathBuf> {
+pub fn companions(args: &ExportArgs) -> Vec<PathBuf> {
     let Some(output) = args.output.as_deref().filter(|output| *output != Path::new("-")) else { return Vec::new() };
     match args.format {
         // They are among the shards.
         Format::Warc | Format::Text | Format::Graph if args.shard_size.is_some() => Vec::new(),
         Format::Text => vec![text::card_of(output)],
         Format::Graph => graph::tables_of(output).into(),
-        format => engines::beside_rows(format, output),
+        format => engines::companions_of_rows(format, output),
     }
 }
 
@@ -59,7 +59,7 @@ pub fn may_be_written(args: &ExportArgs) -> Result<()> {
         }
         return Ok(());
     }
-    if let Some(path) = std::iter::once(output.to_owned()).chain(beside(args)).find(|path| path.is_file()) {
+    if let Some(path) = std::iter::once(output.to_owned()).chain(companions(args)).find(|path| path.is_file()) {
         bail!("{}: already exists; choose another name with -o, or replace it with --force", path.display());
     }
     Ok(())

@@ -91,8 +91,8 @@ pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
         WRITTEN.iter().any(|written| name == *written) || name.to_string_lossy().starts_with(".suidao-")
     };
     if let Some(other) = names.into_iter().find(|name| !is_ours(name)) {
-        let (shown, other) = (args.directory.display(), other.display());
-        bail!("{shown} contains other files, such as {other}; choose a new directory");
+        let (directory, other) = (args.directory.display(), other.display());
+        bail!("{directory} contains other files, such as {other}; choose a new directory");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;
@@ -123,10 +123,10 @@ fn web(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
     let end = end();
     write(&args.directory, &world)?;
     if !verbosity.quiet {
-        let (shown, proxy) = (args.directory.display(), server.proxy());
+        let (directory, proxy) = (args.directory.display(), server.proxy());
         errln!(
             "Serving a web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports). Crawl it with --proxy {proxy}.\n\
-             Wrote to {shown}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Press Ctrl-C to stop.",
+             Wrote to {directory}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Press Ctrl-C to stop.",
             thousands(world.spec().pages),
             world.spec().hosts,
             thousands(world.relevant()),
@@ -206,12 +206,12 @@ fn changing(args: &PracticeArgs, verbosity: Verbosity) -> Result<Serving> {
     text(&args.directory.join("seeds.txt"), &lines(web.seeds()))?;
     write_queries(&args.directory)?;
     if !verbosity.quiet {
-        let (shown, proxy) = (args.directory.display(), server.proxy());
+        let (directory, proxy) = (args.directory.display(), server.proxy());
         let articles = web.articles(0.0);
         errln!(
             "Serving a changing web of {} hosts with {} articles so far, {} of them about 体育 (sports).\n\
              Crawl it with --proxy {proxy}. A day of it lasts {} s.\n\
-             Wrote to {shown}: samples/ and background/ (pages), seeds.txt, listings.txt, queries.txt. Press Ctrl-C to stop.",
+             Wrote to {directory}: samples/ and background/ (pages), seeds.txt, listings.txt, queries.txt. Press Ctrl-C to stop.",
             web.spec().hosts,
             articles.len(),
             articles.iter().filter(|article| article.topical).count(),

@@ -233,7 +233,7 @@ impl Run<'_> {
             "known": report.progress.known,
             "hosts_visited": report.progress.hosts_visited,
             "memory": resident_memory(),
-            "config": config.shown(),
+            "config": config.without_secrets(),
         })
     }
 

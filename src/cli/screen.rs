@@ -71,7 +71,7 @@ impl Screen {
                 (self.before, self.resumed) = (*progress, *resumed);
                 if *resumed && (self.lines || self.bar.is_some()) {
                     let [pages, queued] = [progress.pages, progress.queued].map(thousands);
-                    self.say(&format!("resuming at {pages} pages, {queued} URLs queued"));
+                    self.print(&format!("resuming at {pages} pages, {queued} URLs queued"));
                 }
                 self.begun = clock();
                 if let Some(bar) = &self.bar {
@@ -89,13 +89,13 @@ impl Screen {
                 if self.resumed && *new > 0 && (self.lines || self.bar.is_some()) {
                     let names: Vec<&str> = named.iter().map(CrawlUrl::as_str).collect();
                     let more = if *new > names.len() as u64 { " ..." } else { "" };
-                    self.say(&format!("{new} of {all} seeds are new to this crawl: {}{more}", names.join(", ")));
+                    self.print(&format!("{new} of {all} seeds are new to this crawl: {}{more}", names.join(", ")));
                 }
             }
             News::Waiting(waits, now) => {
                 if let Some(text) = waiting(waits, *now).filter(|_| self.lines || self.bar.is_some()) {
                     self.reported = clock();
-                    self.say(&text);
+                    self.print(&text);
                 }
             }
         }
@@ -124,7 +124,7 @@ impl Screen {
         }
     }
 
-    fn say(&self, text: &str) {
+    fn print(&self, text: &str) {
         match &self.bar {
             #[allow(clippy::disallowed_methods)] // its input is already escaped
             Some(bar) => bar.println(visible::urls(&visible::text(text))),

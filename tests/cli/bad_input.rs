@@ -227,7 +227,7 @@ fn a_second_crawl_in_the_same_directory() {
         assert!(ended.err.starts_with("suidao: ") && ended.err.lines().count() == 1, "{}", ended.err);
         assert!(ended.err.contains("another suidao command is using this directory"), "{}", ended.err);
     }
-    assert!(!first.has_ended(), "the first goes on");
+    assert!(!first.has_ended(), "the first continues");
     first.signal("INT");
     first.end().expect(130);
 }

@@ -340,7 +340,7 @@ fn a_practice_forum_serves_the_threads_that_it_writes_down() {
         "0",
     ]);
     let mut running = Running::start(command);
-    assert!(running.until(|| running_in(&directory)), "{}", running.said("err"));
+    assert!(running.until(|| running_in(&directory)), "{}", running.output("err"));
     let threads = std::fs::read_to_string(directory.join("threads.txt")).unwrap();
     assert!(threads.lines().count() > 20, "{threads}");
     let boards = std::fs::read_to_string(directory.join("boards.txt")).unwrap();
@@ -371,7 +371,7 @@ fn a_practice_web_changes_as_fast_as_it_is_asked_to() {
     let mut command = suidao();
     command.args(["practice", text(&directory), "--changing", "--day", "1", "--port", &port.to_string()]);
     let mut running = Running::start(command);
-    assert!(running.until(|| running_in(&directory)), "{}", running.said("err"));
+    assert!(running.until(|| running_in(&directory)), "{}", running.output("err"));
     let seeds = std::fs::read_to_string(directory.join("seeds.txt")).unwrap();
     assert!(seeds.lines().count() > 3 && directory.join("listings.txt").exists());
     let home = CrawlUrl::parse(seeds.lines().next().unwrap()).unwrap();
@@ -401,7 +401,7 @@ fn a_practice_can_be_ended_from_its_first_file_on() {
         let mut command = suidao();
         command.arg("practice").arg(dir.path()).args(["--port", "0"]).args(flavour);
         let mut running = Running::start(command);
-        assert!(running.until(|| dir.path().join("samples/000.html").exists()), "{}", running.said("err"));
+        assert!(running.until(|| dir.path().join("samples/000.html").exists()), "{}", running.output("err"));
         running.signal("INT");
         running.end().expect(0);
     }

@@ -150,7 +150,7 @@ fn anchor(line: &str) -> Option<String> {
 }
 
 #[test]
-fn a_public_type_has_its_name_alone() {
+fn no_two_public_types_share_a_name() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("src"), root.join("crates")];
     let mut declared: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -109,7 +109,7 @@ fn a_replay_stops_where_a_crawl_with_one_in_flight_does() {
 }
 
 /// All files except those of the log's engine, which compacts them whenever it is opened.
-fn beside_the_log(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn files_outside_the_log(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     snapshot(dir).into_iter().filter(|(path, _)| !path.starts_with(dir.join("state/log"))).collect()
 }
 
@@ -130,9 +130,9 @@ fn a_dry_run_lists_what_the_crawl_then_does() {
     assert!(requests.iter().any(|line| line["origin"] == "seed"), "{requests:?}");
     run(stage.crawl("crawl", &with(&["--max-pages", "60"]))).expect(0);
 
-    let (before, log) = (beside_the_log(&stage.path("crawl")), events(&stage.path("crawl")));
+    let (before, log) = (files_outside_the_log(&stage.path("crawl")), events(&stage.path("crawl")));
     let then = dry_run(&["--dry-run=8", "--json"]);
-    assert!(beside_the_log(&stage.path("crawl")) == before, "nothing is written");
+    assert!(files_outside_the_log(&stage.path("crawl")) == before, "nothing is written");
     assert_eq!(events(&stage.path("crawl")), log);
     let from = then
         .iter()
@@ -177,13 +177,13 @@ impl Watched {
         let crawl = stage.crawl("crawl", &["--set", "crawl.in_flight=2", "--status", "127.0.0.1:0"]);
         let mut running = Running::start(crawl);
         let address = |running: &Running| {
-            let err = running.said("err");
+            let err = running.output("err");
             let rest = err.split_once("status page at http://")?.1.split_once("/\n")?.0;
             Some(rest.to_owned())
         };
         assert!(running.until(|| true));
         while address(&running).is_none() {
-            assert!(!running.has_ended(), "{}", running.said("err"));
+            assert!(!running.has_ended(), "{}", running.output("err"));
             std::thread::sleep(Duration::from_millis(5));
         }
         let address = address(&running).unwrap();
@@ -361,7 +361,7 @@ fn browse(watched: &Watched) {
 }
 
 #[test]
-fn a_port_in_use_or_a_log_that_cannot_be_is_reported_before_anything_is_fetched() {
+fn a_port_in_use_or_an_unwritable_log_is_reported_before_any_request() {
     let stage = stage();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

@@ -84,7 +84,7 @@ fn every_command_of_the_tutorial_works() {
             .map(|text| text.split(' ').next().unwrap());
     let page = page.replace('\n', " ");
     let stated = format!("{blogs} blogs, modelled on real ones: {pages} tag pages and posts, {relevant} of");
-    assert!(page.contains(&stated), "the tutorial does not say {stated}");
+    assert!(page.contains(&stated), "the tutorial does not contain {stated}");
     // Relevant pages at the end of both crawls. Timing changes them a little.
     let evaluated = fs::read_to_string(dir.path().join("evaluation/evaluation.csv")).unwrap();
     let relevant_of = |crawl: &str| -> f64 {
@@ -92,7 +92,7 @@ fn every_command_of_the_tutorial_works() {
         last.rsplit(',').next().unwrap().parse().unwrap()
     };
     let stated_after = |before: &str| -> f64 {
-        let number = page.split(before).nth(1).unwrap_or_else(|| panic!("the tutorial does not say {before}"));
+        let number = page.split(before).nth(1).unwrap_or_else(|| panic!("the tutorial does not contain {before}"));
         number.split(' ').next().unwrap().trim_end_matches(['.', ',']).parse().unwrap()
     };
     let [tunnel, plain] = ["tunnel", "breadth-first"].map(relevant_of);

@@ -52,7 +52,7 @@ fn a_limit_on_file_sizes_stops_the_crawl() {
 }
 
 #[test]
-fn an_export_to_a_full_disk_says_so() {
+fn an_export_reports_a_full_disk() {
     if !Path::new("/dev/full").exists() {
         return println!("skipped: there is no /dev/full");
     }

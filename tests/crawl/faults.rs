@@ -118,7 +118,7 @@ fn word(value: &impl serde::Serialize) -> String {
 }
 
 #[test]
-fn every_misbehaviour_is_survived() {
+fn the_crawl_survives_every_misbehaviour() {
     let server = Misbehaving::start();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("crawl");
@@ -173,12 +173,12 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
     let mut of_page: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for request in log {
         let (host, path) = (request.host.as_str(), request.path.as_str());
-        let mut tell = |what: String| drop(harmed.insert(host.to_owned(), what));
+        let mut harm = |what: String| drop(harmed.insert(host.to_owned(), what));
         if !host.ends_with(".test") {
-            tell("asked, and its address is private".to_owned());
+            harm("asked, and its address is private".to_owned());
         }
         if path.contains("smuggled") {
-            tell("asked for what a smuggled answer links to".to_owned());
+            harm("asked for what a smuggled answer links to".to_owned());
         }
         if let Some(previous) = last.insert(host, request) {
             // The server saw the previous request at its start, so the real pause is shorter than this one.
@@ -195,7 +195,7 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
                 _ => DELAY,
             };
             if pause < least {
-                tell(format!("{path} was asked for {pause:?} after {}", previous.path));
+                harm(format!("{path} was asked for {pause:?} after {}", previous.path));
             }
         }
         *of_host.entry(host).or_default() += 1;
@@ -288,7 +288,7 @@ fn everything_reads_back(out: &Path, log: &[Record], outcomes: &UrlOutcomes, dir
 
 /// What a proxy cannot show: names without an address, closed ports, private addresses.
 #[test]
-fn hosts_that_are_not_there_are_reported() {
+fn missing_hosts_are_reported() {
     let server = Misbehaving::start();
     let closed = format!("127.0.0.1:{}", unused_port());
     let dir = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ fn summary(stage: &Stage, out: &str) -> serde_json::Value {
 }
 
 #[test]
-fn an_interrupted_crawl_is_whole_and_goes_on() {
+fn an_interrupted_crawl_is_complete_and_resumes() {
     let options = ServerOptions { delay: Duration::from_millis(10), ..ServerOptions::default() };
     let stage = Stage::new(finite(), options);
     let out = stage.path("crawl");
@@ -19,7 +19,7 @@ fn an_interrupted_crawl_is_whole_and_goes_on() {
     for (signal, requests) in [("INT", 60), ("TERM", 120)] {
         let mut running = Running::start(stage.crawl("crawl", &limit));
         let before = stage.server.requests();
-        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.output("err"));
         running.signal(signal);
         let ended = running.end().expect(130);
         assert!(ended.err.contains("Interrupted"), "{}", ended.err);
@@ -40,15 +40,15 @@ fn an_interrupted_crawl_is_whole_and_goes_on() {
 }
 
 #[test]
-fn a_second_interrupt_ends_at_once_and_loses_only_what_was_in_flight() {
+fn a_second_interrupt_ends_at_once_and_loses_only_requests_in_flight() {
     let options = ServerOptions { delay: Duration::from_millis(1500), ..ServerOptions::default() };
     let mut stage = Stage::new(finite(), options);
     let limit = ["--max-pages", "40", "--set", "crawl.in_flight=8", "--set", "politeness.robots=false"];
     let mut running = Running::start(stage.crawl("crawl", &limit));
-    assert!(running.until(|| stage.server.requests() >= 2), "{}", running.said("err"));
+    assert!(running.until(|| stage.server.requests() >= 2), "{}", running.output("err"));
     running.signal("INT");
-    while !running.said("err").contains("stopping") {
-        assert!(!running.has_ended(), "{}", running.said("err"));
+    while !running.output("err").contains("stopping") {
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(1));
     }
     running.signal("INT");
@@ -60,7 +60,7 @@ fn a_second_interrupt_ends_at_once_and_loses_only_what_was_in_flight() {
 }
 
 #[test]
-fn a_proxy_that_goes_away_costs_no_page() {
+fn a_lost_proxy_loses_no_page() {
     let options = ServerOptions { delay: Duration::from_millis(10), ..ServerOptions::default() };
     let mut stage = Stage::new(finite(), options);
     let all = ["--strategy", "breadth-first", "--set", "limits.hops=10000", "--set", "crawl.in_flight=8"];
@@ -70,12 +70,12 @@ fn a_proxy_that_goes_away_costs_no_page() {
         let mut command = stage.crawl("crawl", &all);
         command.args(["--set", "crawl.outage_patience=1"]);
         let mut running = Running::start(command);
-        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.output("err"));
         stage.serve_anew();
         let ended = running.end().expect(1);
         assert!(ended.err.contains("the proxy no longer responds; waiting for it"), "{}", ended.err);
-        let said = ended.err.lines().filter(|line| !line.contains(" WARN ")).count();
-        assert_eq!(said, 1 + usize::from(requests == 200), "{}", ended.err);
+        let lines = ended.err.lines().filter(|line| !line.starts_with("warning: ")).count();
+        assert_eq!(lines, 1 + usize::from(requests == 200), "{}", ended.err);
         assert!(ended.err.contains("suidao: the proxy (fetch.proxy, --proxy) no longer responds"), "{}", ended.err);
     }
     run(stage.crawl("crawl", &all)).expect(0);

@@ -58,12 +58,12 @@ fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<Stri
     let directory = CrawlDirectory::new(stage.path(name));
     let mut output = Vec::new();
     let job = Job::new(topic, seeds, config, directory);
-    let tell = |news: live::News| {
+    let listener = |news: live::News| {
         if let live::News::Batch(batch, _) = news {
             output.push(batch.clone());
         }
     };
-    live::run(&job, tell, std::future::pending()).unwrap();
+    live::run(&job, listener, std::future::pending()).unwrap();
     assert_eq!(as_json(&output), events(&stage.path(name)), "{name}: the events printed are those stored");
     (as_json(&output), as_json(&batches))
 }
@@ -107,7 +107,7 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
 }
 
 #[test]
-fn to_the_end_of_a_web_too() {
+fn a_live_crawl_to_the_end_of_a_web_is_the_replay() {
     let spec = WebSpec { pages: 300, hosts: 8, islands: 3, dangling: 0.1, ..finite() };
     let stage = Stage::new(spec, ServerOptions::default());
     let (live, replayed) = both(&stage, config(&["strategy.name=dth"]), "all");
@@ -162,6 +162,6 @@ fn more_in_flight_take_the_same_pages_in_less_virtual_time() {
     // Requests to one host are sequential, so eight in flight are less than eight times as fast.
     let end = |batches: &[suidao::model::Batch]| batches.last().unwrap().at.0;
     assert!(end(&one) >= 100 * pages && end(&eight) * 3 < end(&one), "{} {}", end(&one), end(&eight));
-    assert!(eight.windows(2).all(|pair| pair[0].at <= pair[1].at), "time goes on");
+    assert!(eight.windows(2).all(|pair| pair[0].at <= pair[1].at), "time never decreases");
     assert_eq!(run(8).1, eight, "and the same again");
 }

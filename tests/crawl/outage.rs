@@ -154,17 +154,17 @@ fn failures(dir: &Path) -> Vec<Event> {
 }
 
 #[test]
-fn a_network_that_goes_away_costs_no_page() {
+fn a_network_outage_loses_no_page() {
     let net = Net::start(HOSTS);
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("crawl");
     let mut running = Running::start(net.crawl(dir.path(), HOSTS, &[]));
     for enough in [40, 120] {
-        assert!(running.until(|| net.requests.load(Ordering::SeqCst) > enough), "{}", running.said("err"));
+        assert!(running.until(|| net.requests.load(Ordering::SeqCst) > enough), "{}", running.output("err"));
         net.go_away();
-        let before = running.said("err").matches("waiting for it").count();
-        while running.said("err").matches("waiting for it").count() == before {
-            assert!(!running.has_ended(), "{}", running.said("err"));
+        let before = running.output("err").matches("waiting for it").count();
+        while running.output("err").matches("waiting for it").count() == before {
+            assert!(!running.has_ended(), "{}", running.output("err"));
             std::thread::sleep(Duration::from_millis(20));
         }
         // Several checks fail.
@@ -184,15 +184,15 @@ fn a_network_that_goes_away_costs_no_page() {
 }
 
 #[test]
-fn a_crawl_gone_on_with_while_the_network_is_away_waits_and_one_interrupted_stops() {
+fn a_crawl_resumed_during_an_outage_waits_and_an_interrupt_stops_it() {
     let net = Net::start(HOSTS);
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("crawl");
     run(net.crawl(dir.path(), HOSTS, &["--max-pages", "40"])).expect(0);
     net.go_away();
     let mut running = Running::start(net.crawl(dir.path(), HOSTS, &[]));
-    while !running.said("err").contains("waiting for it") {
-        assert!(!running.has_ended(), "{}", running.said("err"));
+    while !running.output("err").contains("waiting for it") {
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(20));
     }
     running.signal("INT");
@@ -205,12 +205,12 @@ fn a_crawl_gone_on_with_while_the_network_is_away_waits_and_one_interrupted_stop
 }
 
 #[test]
-fn one_host_that_goes_away_is_not_waited_for_for_ever() {
+fn an_outage_of_the_only_host_is_not_waited_for_without_limit() {
     let net = Net::start(1);
     let dir = tempfile::tempdir().unwrap();
     let patience = ["--set", "crawl.outage_patience=2"];
     let mut running = Running::start(net.crawl(dir.path(), 1, &patience));
-    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 20), "{}", running.said("err"));
+    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 20), "{}", running.output("err"));
     net.go_away();
     let ended = running.end();
     assert!(ended.err.contains("the crawl continues without"), "{}", ended.err);
@@ -219,7 +219,7 @@ fn one_host_that_goes_away_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_end() {
+fn missing_hosts_are_reported_with_the_cause_and_do_not_delay_the_end() {
     let net = Net::start(1);
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("crawl");
@@ -253,7 +253,7 @@ fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_
 }
 
 #[test]
-fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
+fn a_proxy_outage_loses_no_page() {
     let net = Net::start(1);
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("crawl");
@@ -261,10 +261,10 @@ fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
     std::fs::write(dir.path().join("seeds.txt"), "http://a.test/0\nhttp://b.test/0\n").unwrap();
     command.env_remove("NO_PROXY");
     let mut running = Running::start(command);
-    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 30), "{}", running.said("err"));
+    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 30), "{}", running.output("err"));
     net.go_away();
-    while !running.said("err").contains("the proxy no longer responds; waiting for it") {
-        assert!(!running.has_ended(), "{}", running.said("err"));
+    while !running.output("err").contains("the proxy no longer responds; waiting for it") {
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(1500));
@@ -277,7 +277,7 @@ fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
 }
 
 #[test]
-fn a_crawl_of_more_hosts_than_it_may_have_connections_loses_no_page() {
+fn more_hosts_than_connections_lose_no_page() {
     let hosts = 60;
     let net = Net::start(hosts);
     let dir = tempfile::tempdir().unwrap();
@@ -292,7 +292,7 @@ fn a_crawl_of_more_hosts_than_it_may_have_connections_loses_no_page() {
 }
 
 #[test]
-fn a_process_that_is_stopped_and_goes_on_gives_no_page_up() {
+fn a_suspended_and_resumed_process_gives_up_no_page() {
     let options = ServerOptions { delay: Duration::from_millis(30), log: true, ..ServerOptions::default() };
     let stage = Stage::new(finite(), options);
     let all = [
@@ -315,7 +315,7 @@ fn a_process_that_is_stopped_and_goes_on_gives_no_page_up() {
     let mut running = Running::start(stage.crawl("stopped", &all));
     let mut stops = 0;
     for requests in [100, 300] {
-        assert!(running.until(|| stage.server.log().len() > before + requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.log().len() > before + requests), "{}", running.output("err"));
         running.signal("STOP");
         // Longer than every time limit, and than a turn of the loop may take.
         std::thread::sleep(Duration::from_secs(8));

@@ -55,7 +55,7 @@ impl Web for Moody {
     }
 }
 
-fn says(url: &CrawlUrl, status: u16, fields: &[(&str, String)]) -> Fetched {
+fn reply(url: &CrawlUrl, status: u16, fields: &[(&str, String)]) -> Fetched {
     let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Fetched { url: url.clone(), status, headers, body: "busy".into(), wire: None, asked: None, rendered: None }
 }
@@ -88,17 +88,17 @@ fn two_hosts() -> String {
 const SEEDS: &str = "http://busy.test/\nhttp://busy.test/0\nhttp://other.test/\n";
 
 #[test]
-fn retry_after_of_a_robots_txt_is_waited_for() {
+fn retry_after_of_robots_txt_is_respected() {
     is_waited_for_even_by_a_crawl_that_was_killed("busy.test/robots.txt", false);
 }
 
 #[test]
-fn retry_after_of_a_page_is_waited_for() {
+fn retry_after_of_a_page_is_respected() {
     is_waited_for_even_by_a_crawl_that_was_killed("busy.test/1", false);
 }
 
 #[test]
-fn a_date_to_retry_after_is_waited_for() {
+fn retry_after_with_a_date_is_respected() {
     is_waited_for_even_by_a_crawl_that_was_killed("busy.test/1", true);
 }
 
@@ -115,13 +115,13 @@ fn is_waited_for_even_by_a_crawl_that_was_killed(part: &'static str, date: bool)
             WAIT.to_string()
         };
         let status = if date { 503 } else { 429 };
-        busy.then(|| says(url, status, &[("retry-after", wait)]))
+        busy.then(|| reply(url, status, &[("retry-after", wait)]))
     });
     let dir = tempfile::tempdir().unwrap();
     let sets =
         ["politeness.delay=0.03", "politeness.domain_delay=0", "politeness.backoff=0.1", "politeness.robots_retry=0.1"];
     let mut running = Running::start(crawl(dir.path(), &server, SEEDS, &sets));
-    assert!(running.until(|| moody.is_followed(part)), "{}", running.said("err"));
+    assert!(running.until(|| moody.is_followed(part)), "{}", running.output("err"));
     running.kill();
     run(crawl(dir.path(), &server, SEEDS, &sets)).expect(0);
     let times = moody.times(part);
@@ -135,10 +135,10 @@ fn is_waited_for_even_by_a_crawl_that_was_killed(part: &'static str, date: bool)
 }
 
 #[test]
-fn a_host_that_is_down_is_asked_less_and_less_and_loses_nothing_though_the_crawl_is_killed() {
+fn a_host_that_is_down_is_requested_ever_less_and_loses_no_page_even_if_the_crawl_is_killed() {
     let (moody, server) = Moody::start(&two_hosts(), |url, moody| {
         let down = url.host() == "busy.test" && url.path() != "/robots.txt" && !moody.well.load(Ordering::Relaxed);
-        down.then(|| says(url, 503, &[]))
+        down.then(|| reply(url, 503, &[]))
     });
     let dir = tempfile::tempdir().unwrap();
     let sets =
@@ -149,7 +149,7 @@ fn a_host_that_is_down_is_asked_less_and_less_and_loses_nothing_though_the_crawl
         move || moody.times(page).len() > count && moody.is_followed(page)
     };
     let mut running = Running::start(crawl(dir.path(), &server, SEEDS, &sets));
-    assert!(running.until(tries(4)), "{}", running.said("err"));
+    assert!(running.until(tries(4)), "{}", running.output("err"));
     running.kill();
     moody.well.store(true, Ordering::Relaxed);
     run(crawl(dir.path(), &server, SEEDS, &sets)).expect(0);
@@ -167,7 +167,7 @@ fn a_host_that_is_down_is_asked_less_and_less_and_loses_nothing_though_the_crawl
 }
 
 #[test]
-fn hosts_of_this_machine_are_asked_side_by_side_and_their_addresses_are_on_record() {
+fn loopback_hosts_are_requested_in_parallel_and_their_addresses_are_logged() {
     let web = |port: u16| format!("http://127.0.0.1:{port}/ on\n");
     let port = unused_port();
     let options = suidao::world::ServerOptions { port, ..Default::default() };

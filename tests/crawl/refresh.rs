@@ -154,7 +154,7 @@ fn web() -> ChangingWeb {
 }
 
 #[test]
-fn a_round_keeps_its_budget_and_its_share() {
+fn a_round_respects_its_budget_and_its_share_of_discovery() {
     let mut run = Run::new(web());
     run.crawl();
     let pages = run.visits().len();
@@ -168,7 +168,7 @@ fn a_round_keeps_its_budget_and_its_share() {
 }
 
 #[test]
-fn what_is_said_to_have_changed_has_and_the_other_way_round() {
+fn reported_changes_are_exactly_the_real_ones() {
     let mut run = Run::new(web());
     run.crawl();
     for day in 1..6 {
@@ -180,7 +180,7 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
     let (mut changed, mut same, mut missed) = (0, 0, 0);
     for (id, visits) in run.visits() {
         let url = &urls[id.0 as usize];
-        let liar = run.web.profile(url).is_some_and(|profile| profile.name == "liar");
+        let always_304 = run.web.profile(url).is_some_and(|profile| profile.name == "liar");
         for pair in visits.windows(2) {
             let ((before, _), (at, event)) = (pair[0], pair[1]);
             let (Some(old), Some(new)) = (run.web.version(url, day(before)), run.web.version(url, day(at))) else {
@@ -190,11 +190,11 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
                 Event::PageFetched(page) if page.changes.unwrap().text || page.changes.unwrap().links => {
                     changed += 1;
                     // A page's lists of other pages change with those.
-                    assert!(new > old || !page.changes.unwrap().text || url.path() == "/" || liar, "{url}");
+                    assert!(new > old || !page.changes.unwrap().text || url.path() == "/" || always_304, "{url}");
                 }
                 Event::Unchanged { .. } | Event::PageFetched(_) if new > old => {
                     // The server reports no change, and the crawl cannot know better at once.
-                    assert!(liar, "{url} changed between {} and {}", day(before), day(at));
+                    assert!(always_304, "{url} changed between {} and {}", day(before), day(at));
                     missed += 1;
                 }
                 _ => same += 1,
@@ -205,7 +205,7 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
 }
 
 #[test]
-fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
+fn a_killed_round_resumes_and_requests_nothing_twice() {
     for most in [0, 1, 7, 31] {
         let mut run = Run::new(web());
         run.crawl();
@@ -218,7 +218,7 @@ fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
         drop(crawl);
         let mut crawl = run.machine(Some(budget));
         let again = crawl.begin_refresh(run.millis());
-        assert!(again.is_none(), "it goes on: {again:?}");
+        assert!(again.is_none(), "it continues: {again:?}");
         assert_eq!(run.go(&mut crawl, usize::MAX, f64::INFINITY), Some(Stop::BudgetSpent));
         let rounds = run.rounds();
         assert_eq!((rounds.len(), rounds[0].requests, rounds[0].finished), (1, 40, true));
@@ -232,7 +232,7 @@ fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
 }
 
 #[test]
-fn a_crawl_goes_on_after_a_round_that_was_killed_as_if_there_had_been_none() {
+fn a_crawl_continues_after_a_killed_round_as_without_it() {
     let mut run = Run::new(web());
     run.config.limits.pages = Some(60);
     run.crawl();
@@ -256,7 +256,7 @@ fn a_crawl_goes_on_after_a_round_that_was_killed_as_if_there_had_been_none() {
 }
 
 #[test]
-fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
+fn a_missing_page_is_kept_for_the_grace_period_and_then_removed() {
     let mut run = Run::new(web());
     run.config.refresh.grace = 4.0;
     run.config.refresh.discovery = 0.0;
@@ -284,7 +284,7 @@ fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
 }
 
 #[test]
-fn a_server_that_always_says_unchanged_is_found_out() {
+fn a_server_that_always_answers_304_is_detected() {
     let mut run = Run::new(web());
     run.config.refresh.discovery = 0.0;
     run.crawl();
@@ -307,7 +307,7 @@ fn a_server_that_always_says_unchanged_is_found_out() {
 }
 
 #[test]
-fn without_end_it_waits_where_nothing_may_be_asked_for() {
+fn an_endless_refresh_waits_when_no_request_is_allowed() {
     let mut run = Run::new(web());
     run.crawl();
     // Every page was just fetched, and may not be requested again for days.
@@ -316,7 +316,7 @@ fn without_end_it_waits_where_nothing_may_be_asked_for() {
     let begun = (run.web.asked_in_all().requests, run.now);
     let mut crawl = run.machine(Some(Budget::PerDay(96)));
     run.log.extend(crawl.begin_refresh(run.millis()));
-    assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 1.5), None, "it goes on");
+    assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 1.5), None, "it continues");
     let early = run.web.asked_in_all().requests - begun.0;
     assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 3.5), None);
     let asked = run.web.asked_in_all().requests - begun.0;
@@ -324,7 +324,7 @@ fn without_end_it_waits_where_nothing_may_be_asked_for() {
 }
 
 #[test]
-fn a_host_that_was_down_is_asked_again_in_the_next_round() {
+fn a_host_that_was_down_is_requested_again_in_the_next_round() {
     let mut run = Run::new(web());
     run.crawl();
     run.config.refresh.discovery = 0.0;
@@ -351,7 +351,7 @@ fn a_host_that_was_down_is_asked_again_in_the_next_round() {
 }
 
 #[test]
-fn without_end_requests_are_spread_over_the_day() {
+fn an_endless_refresh_spreads_its_requests_over_the_day() {
     let mut run = Run::new(web());
     run.crawl();
     let begun = run.web.asked_in_all().requests;
@@ -379,7 +379,7 @@ fn unanswered(run: &Run) -> Vec<bool> {
 }
 
 #[test]
-fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
+fn dead_hosts_do_not_delay_the_due_pages_of_a_round() {
     let mut run = Run::new(web());
     run.crawl();
     let urls = run.urls();
@@ -403,7 +403,7 @@ fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
 }
 
 #[test]
-fn who_discovers_nothing_fetches_no_new_page_and_is_reported_when_the_first_is_due() {
+fn without_discovery_no_new_page_is_fetched_and_the_first_due_time_is_reported() {
     let mut run = Run::new(web());
     run.config.limits.pages = Some(60);
     run.crawl();

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Running, SETTLED, copy, export, records, run, settle, suidao, warcio_says};
+use crate::support::{Running, SETTLED, copy, export, records, run, settle, suidao, warcio_output};
 use suidao::draw::Draw;
 use suidao::model::{CrawlUrl, Event};
 use suidao::revisit::tally::{RoundTally, Rounds};
@@ -169,5 +169,5 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     let gone = versions.len() - lines.len();
     assert!(exported + gone as u64 <= versions.values().sum() && gone < 30, "{exported} {gone} {versions:?}");
     let files: Vec<_> = std::fs::read_dir(dir.join("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    warcio_says(&files);
+    warcio_output(&files);
 }

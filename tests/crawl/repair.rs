@@ -129,7 +129,7 @@ const DAMAGES: [Damage; 13] = [
 ];
 
 #[test]
-fn every_damage_is_reported_cut_and_gone_on_from() {
+fn every_damage_is_reported_truncated_and_resumed_from() {
     let finished = Finished::new();
     let whole = finished.stage.path("whole");
     let before = snapshot(&whole);
@@ -154,7 +154,7 @@ fn every_damage_is_reported_cut_and_gone_on_from() {
 }
 
 #[test]
-fn what_is_whole_is_not_fetched_again() {
+fn intact_pages_are_not_fetched_again() {
     let finished = Finished::new();
     let dir = finished.copy("cut");
     let answers = answers(&dir);
@@ -176,14 +176,14 @@ fn what_is_whole_is_not_fetched_again() {
 }
 
 #[test]
-fn a_killed_crawl_is_sound_and_a_running_one_is_left_alone() {
+fn a_killed_crawl_is_intact_and_a_running_one_is_not_touched() {
     let options = ServerOptions { delay: std::time::Duration::from_millis(5), ..ServerOptions::default() };
     let stage = Stage::new(finite(), options);
     let dir = stage.path("killed");
     for requests in [40, 90, 60] {
         let before = stage.server.requests();
         let mut running = Running::start(stage.crawl("killed", &ALL));
-        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
+        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.output("err"));
         let output = check(&dir, &["--repair"]).expect(2);
         assert!(output.err.contains("another suidao command is using this directory"), "{}", output.err);
         running.kill();
@@ -213,7 +213,7 @@ fn a_repair_that_is_killed_can_be_run_again() {
 }
 
 #[test]
-fn where_there_is_no_room_to_look_nothing_is_cut() {
+fn without_space_for_a_check_nothing_is_truncated() {
     let finished = Finished::new();
     let dir = finished.copy("sound");
     flip(&dir.join(WARC), answers(&dir)[40].0 + 80, 5);
@@ -259,7 +259,7 @@ fn no_damage_of_a_checkpoint_counts() {
 }
 
 #[test]
-fn a_forums_crawl_goes_on_from_where_it_was_cut() {
+fn a_forum_crawl_resumes_where_it_was_truncated() {
     let activity = ActivitySpec { threads_per_day: 5.0, boards: 3, days: 5, ..ActivitySpec::default() };
     let forum = Arc::new(Forum::new(ForumSpec { activity, categories: 1, ..ForumSpec::default() }));
     let now = forum.spec().activity.start + 4 * 86_400;
@@ -285,7 +285,7 @@ fn a_forums_crawl_goes_on_from_where_it_was_cut() {
 }
 
 #[test]
-fn what_is_no_crawl_is_refused() {
+fn a_directory_without_a_crawl_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let output = check(dir.path(), &[]).expect(2);
     assert!(output.err.contains("contains no crawl"), "{}", output.err);

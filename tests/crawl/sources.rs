@@ -225,7 +225,7 @@ fn site() -> Pages {
 }
 
 #[test]
-fn sitemaps_and_feeds_bring_what_is_promising_and_nothing_else() {
+fn sitemaps_and_feeds_queue_only_promising_urls() {
     let web = site();
     let without = crawl(&web, &[], &["http://a.test/"]);
     assert_eq!(without.pages().len(), 6, "off by default");
@@ -291,7 +291,7 @@ fn a_large_sitemap_does_not_flood_the_crawl() {
 }
 
 #[test]
-fn the_rules_against_traps_hold_for_what_a_sitemap_names() {
+fn trap_rules_apply_to_urls_of_sitemaps() {
     let mut web = Pages::default();
     web.page("http://a.test/", true, 1, "", &[]);
     let urls = ["/a/b/a/b/a/b/zuqiu", "/x?back=/l?back=/l?back=/l", "/zuqiu?visit=1", "/zuqiu?visit=2"];
@@ -308,7 +308,7 @@ fn the_rules_against_traps_hold_for_what_a_sitemap_names() {
 }
 
 #[test]
-fn a_refresh_at_once_is_a_redirect_and_a_late_one_a_link() {
+fn an_immediate_meta_refresh_is_a_redirect_and_a_delayed_one_a_link() {
     let mut web = Pages::default();
     let to = |delay: &str, url: &str| format!("<meta http-equiv=Refresh content=\"{delay}; URL='{url}'\">");
     web.page("http://a.test/", false, 1, "", &["/old", "/late", "/loop1", "/self", "/chain0", "/away", "/field"]);
@@ -333,7 +333,7 @@ fn a_refresh_at_once_is_a_redirect_and_a_late_one_a_link() {
     assert_eq!(log.skipped().get("http://a.test/chain6"), Some(&SkipReason::Redirects));
     assert_eq!(log.skipped().get("http://denied.test/"), Some(&SkipReason::Host));
     let permanent = |event: &Event| matches!(event, Event::Redirected { permanent: true, .. });
-    assert!(!log.events().any(permanent), "no server said that it was for good");
+    assert!(!log.events().any(permanent), "no server answered with a permanent redirect");
 }
 
 /// Pages with canonical URLs, right and wrong in every way.
@@ -389,7 +389,7 @@ fn copies() -> Pages {
 }
 
 #[test]
-fn the_links_of_a_copy_are_left_to_its_address_as_long_as_that_holds_the_same() {
+fn links_of_a_copy_are_followed_from_its_canonical_url_while_both_have_the_same_text() {
     let web = copies();
     for strategy in ["breadth-first", "tunnel", "dth", "best-first"] {
         let log = crawl(&web, &[&format!("strategy.name={strategy}")], &["http://a.test/"]);
@@ -492,7 +492,7 @@ impl Scene {
 }
 
 #[test]
-fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
+fn exports_contain_the_accepted_pages_and_a_restart_changes_nothing() {
     let scene = Scene::new(all_of_it());
     let path = |name: &str| scene.dir.path().join(name);
     for strategy in ["tunnel", "dth"] {
@@ -531,7 +531,7 @@ fn what_is_kept_is_exported_and_a_restart_changes_nothing() {
     ] {
         assert!(!exported.contains(url), "{url}: {exported:?}");
     }
-    assert!(exported.contains("a.test/secret?v=1"), "its address asks not to be kept, and it does not: {exported:?}");
+    assert!(exported.contains("a.test/secret?v=1"), "its canonical URL is noindex, and it is not: {exported:?}");
     let mut command = suidao();
     command.arg("export").arg(&dir).arg("-o").arg(path("more.jsonl")).arg("--with-noindex");
     run(command).expect(0);
@@ -625,7 +625,7 @@ fn skipped_is_complete(dir: &Path) {
 }
 
 #[test]
-fn skipped_names_every_url_of_a_large_web_too() {
+fn skipped_csv_lists_every_url_of_a_large_web() {
     let stage = Stage::new(finite(), ServerOptions::default());
     for strategy in ["tunnel", "dth", "best-first"] {
         let sets = ["--strategy", strategy, "--sitemaps", "--feeds", "--set", "limits.depth=6"];
@@ -635,7 +635,7 @@ fn skipped_names_every_url_of_a_large_web_too() {
 }
 
 #[test]
-fn an_unknown_language_is_refused_with_those_that_there_are() {
+fn an_unknown_language_is_rejected_with_the_list_of_known_ones() {
     let scene = Scene::new(Pages::default());
     let message = run(scene.crawl("out", &["--lang", "zh,klingon"])).expect(2).err;
     assert!(message.contains("klingon") && message.contains("zh, ") && message.contains("keep.languages"), "{message}");

@@ -235,7 +235,7 @@ fn a_list_without_end_ends_and_a_long_one_does_not() {
 }
 
 #[test]
-fn parameters_that_explode_are_cut_and_a_catalogue_is_not() {
+fn exploding_parameters_are_cut_and_a_catalogue_is_not() {
     let keys = ["color", "size", "sort", "view"];
     let web = Written(move |_: &str, path: &str, query: &str| match path {
         "/" => page("首页", &words(9000), &["/shop".into(), "/show.php?m=show&id=1".into()]),
@@ -271,7 +271,7 @@ fn parameters_that_explode_are_cut_and_a_catalogue_is_not() {
 }
 
 #[test]
-fn sessions_are_dropped_by_name_and_by_what_they_do() {
+fn session_parameters_are_dropped_by_name_and_by_behaviour() {
     let web = Written(|_: &str, path: &str, query: &str| {
         let mut draw = Draw::new(
             query.bytes().fold(7, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte)) + path.len() as u64,
@@ -327,7 +327,7 @@ fn hosts_that_answer_by_a_redirect_to_a_session_are_crawled_with_one() {
 }
 
 #[test]
-fn walls_before_pages_make_no_session_of_what_names_them() {
+fn login_walls_do_not_turn_their_parameter_into_a_session() {
     let code = |number: u64| format!("5f3a9c{number:04}");
     let shown = move |kinds: &[&str]| {
         let of = |number: u64| kinds.iter().map(move |kind| format!("/{kind}?id={}", code(number)));
@@ -358,7 +358,7 @@ fn walls_before_pages_make_no_session_of_what_names_them() {
 }
 
 #[test]
-fn what_says_that_it_is_not_there_is_no_page() {
+fn an_error_page_with_status_200_is_not_a_page() {
     let web = Written(|host: &str, path: &str, _: &str| {
         let missing = || {
             let more: Vec<String> = (0..5).map(|n| format!("{path}x{n}")).collect();
@@ -390,7 +390,7 @@ fn what_says_that_it_is_not_there_is_no_page() {
 }
 
 #[test]
-fn error_pages_that_are_sent_to_with_the_address_are_no_pages() {
+fn error_pages_reached_by_a_redirect_with_the_url_are_not_pages() {
     let web = Written(|_: &str, path: &str, query: &str| match path {
         "/" => page("首页", &words(9000), &[posts(0..9), (0..9).map(|n| format!("/old/{n}")).collect()].concat()),
         "/about" => page("关于", &words(9001), &[]),
@@ -425,7 +425,7 @@ impl Web for Busy {
 }
 
 #[test]
-fn a_host_that_has_no_time_for_what_does_not_exist_is_left_alone_and_asked_again() {
+fn a_host_that_times_out_on_the_soft_404_probe_is_deferred_and_requested_again() {
     for (refuses, tries) in [(1, 2), (9, 3)] {
         let web = Busy(refuses, AtomicU32::new(0));
         let run = crawl_of(&web, &["http://a.test/"], 100, &["politeness.patience=100000"]);
@@ -479,7 +479,7 @@ fn two_names_of_one_host_are_crawled_once_and_two_hosts_twice() {
 }
 
 #[test]
-fn links_of_a_page_that_repeats_another_are_left_be_and_lists_are_not() {
+fn links_of_a_near_duplicate_are_ignored_except_on_listings() {
     let web = Written(|_: &str, path: &str, _: &str| match path {
         "/" => page("首页", &words(9000), &["/one".into(), "/two".into(), "/list-a".into(), "/list-b".into()]),
         "/about" => page("关于", &words(9001), &[]),
@@ -500,7 +500,7 @@ fn links_of_a_page_that_repeats_another_are_left_be_and_lists_are_not() {
 }
 
 #[test]
-fn addresses_that_pile_up_are_refused_by_name() {
+fn urls_that_accumulate_path_segments_are_excluded_with_a_reason() {
     let web = Written(|_: &str, path: &str, query: &str| match path {
         "/" => page("首页", &words(9000), &["a/b/".into(), "/go?back=%2F".into()]),
         "/about" => page("关于", &words(9001), &[]),
@@ -518,7 +518,7 @@ fn addresses_that_pile_up_are_refused_by_name() {
 }
 
 #[test]
-fn a_restored_crawl_goes_on_as_if_nothing_had_happened() {
+fn a_restored_crawl_continues_like_the_original() {
     let web = Written(|host: &str, path: &str, _: &str| match path {
         "/" => page(
             "首页",
@@ -562,7 +562,7 @@ fn a_restored_crawl_goes_on_as_if_nothing_had_happened() {
 }
 
 #[test]
-fn a_host_of_soft_404s_is_left_and_its_neighbours_are_not() {
+fn a_host_of_soft_404s_is_abandoned_without_its_neighbours() {
     let missing = || page("提示信息", "对不起，您访问的页面不存在或已被删除，请返回首页。", &[]);
     let links = |stem: &str, count: u64| (0..count).map(|n| format!("{stem}{n}")).collect::<Vec<_>>();
     let web = Written(move |host: &str, path: &str, _: &str| match (host, path) {

@@ -102,7 +102,7 @@ fn edges_are_those_of_the_log(stage: &Stage, graph: &Path) {
     let edge = |line: &str| (part(line, "source=\"", "\""), part(line, "target=\"", "\""));
     let edges: Vec<(String, String)> = text.lines().filter(|line| line.starts_with("<edge")).map(edge).collect();
     let known: BTreeSet<&(String, String)> = edges.iter().collect();
-    assert_eq!(known.len(), edges.len(), "an edge stands once");
+    assert_eq!(known.len(), edges.len(), "each edge occurs once");
     let mut wanted = 0;
     for (from, mut to) in links {
         while let Some(next) = redirects.get(&to) {
@@ -119,7 +119,7 @@ fn edges_are_those_of_the_log(stage: &Stage, graph: &Path) {
 }
 
 #[test]
-fn shards_are_a_directory_that_was_not_there() {
+fn shards_are_written_to_a_new_directory() {
     let stage = crawled();
     let out = stage.path("out");
     let whole = out.join("pages.jsonl");
@@ -204,7 +204,7 @@ fn a_killed_export_leaves_nothing_half_written() {
 
 /// Segment names are random, so an index is not compared byte for byte: it opens or does not exist.
 #[test]
-fn a_killed_index_is_no_index() {
+fn a_killed_export_leaves_no_index() {
     let stage = crawled();
     let path = stage.path("out").join("index");
     let begun = std::time::Instant::now();
@@ -224,7 +224,7 @@ fn a_killed_index_is_no_index() {
 }
 
 #[test]
-fn flags_that_a_format_has_no_use_for_are_reported_and_nothing_is_written() {
+fn flags_that_a_format_does_not_use_are_rejected() {
     let stage = crawled();
     let out = stage.path("out");
     let before = visible(&out);
@@ -270,7 +270,7 @@ fn has_all_posts(forum: &Forum, thread: usize, now: i64, document: &serde_json::
     let bare = |text: &str| text.split_whitespace().collect::<String>();
     for (number, (post, (posting, stated))) in (1..).zip(posts.iter().zip(&truth)) {
         assert_eq!(post["floor"], number, "{url}");
-        assert!(bare(post["text"].as_str().unwrap()).contains(&bare(stated)), "{url}: {post}, said {stated}");
+        assert!(bare(post["text"].as_str().unwrap()).contains(&bare(stated)), "{url}: {post}, not {stated}");
         let posted: jiff::Timestamp = post["posted"].as_str().unwrap().parse().unwrap();
         let off = posting.at - posted.as_second();
         assert!((0..86_400).contains(&off), "{url}: {post} is {off} seconds off");
@@ -338,7 +338,7 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
 }
 
 #[test]
-fn what_is_there_is_replaced_by_force_alone() {
+fn existing_files_are_replaced_only_with_force() {
     let stage = crawled();
     let out = stage.path("out");
     let export = |format: &str, name: &str, more: &[&str]| {
@@ -347,7 +347,7 @@ fn what_is_there_is_replaced_by_force_alone() {
         run(command)
     };
     // A name without an ending gets the format's; the message names the additional files.
-    for (format, ending, beside) in [
+    for (format, ending, companions) in [
         ("jsonl", "jsonl", &[][..]),
         ("parquet", "parquet", &[]),
         ("warc", "warc.gz", &[]),
@@ -358,7 +358,7 @@ fn what_is_there_is_replaced_by_force_alone() {
         let output = export(format, "all", &[]).expect(0);
         let named = |ending: &str| out.join(format!("all.{ending}")).display().to_string();
         assert!(output.err.contains(&format!(" pages to {}", named(ending))), "{}", output.err);
-        for ending in beside {
+        for ending in companions {
             assert!(Path::new(&named(ending)).is_file() && output.err.contains(&named(ending)), "{}", output.err);
         }
         let output = export(format, "all", &[]).expect(2);

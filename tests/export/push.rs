@@ -99,7 +99,7 @@ fn bulk(server: &mut Server, body: &[u8]) -> Response {
             server.documents.insert(id.clone(), document);
             201
         };
-        items.push(json!({ "index": { "_id": id, "status": status, "error": { "reason": "as told" } } }));
+        items.push(json!({ "index": { "_id": id, "status": status, "error": { "reason": "as configured" } } }));
     }
     json!({ "errors": true, "items": items }).to_string().into_response()
 }
@@ -159,11 +159,11 @@ fn everything_arrives_once_however_the_server_behaves() {
         .filter(|path| path.to_string_lossy().ends_with(".rejected.jsonl"))
         .map(|path| std::fs::read_to_string(path).unwrap())
         .collect();
-    assert!(rejected.concat().contains(&refused) && rejected.concat().contains("as told"), "{rejected:?}");
+    assert!(rejected.concat().contains(&refused) && rejected.concat().contains("as configured"), "{rejected:?}");
 }
 
 #[test]
-fn a_push_that_was_broken_off_is_made_again() {
+fn an_interrupted_push_can_be_repeated() {
     let stage = crawled();
     let ids = ids(&stage);
     let (server, address, _runtime) = start(Server { limit: usize::MAX, away_from: 8, ..Server::default() });
@@ -190,7 +190,7 @@ fn a_push_that_was_broken_off_is_made_again() {
 }
 
 #[test]
-fn what_cannot_be_pushed_to_is_reported() {
+fn an_unusable_server_is_reported() {
     let stage = crawled();
     for (address, code, expected) in [
         ("http://127.0.0.1:9/corpus", 1, "no progress"),

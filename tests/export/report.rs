@@ -64,7 +64,7 @@ fn a_report_needs_a_crawl_with_pages() {
 }
 
 #[test]
-fn answers_are_kept_taken_back_and_not_asked_again() {
+fn answers_are_saved_undone_and_not_asked_again() {
     let stage = crawled("150");
     let file = stage.path("out").join("labels.tsv");
     let output = label(&stage, "y\nperhaps\no\nn\nu\ns\ny\nq\n", &["--pages", "20"]);

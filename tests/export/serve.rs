@@ -23,11 +23,11 @@ impl Served {
         let mut command = suidao();
         command.arg("serve").arg(stage.path("crawl")).args(["--listen", "0", "--name", "Corpus.example.cn"]);
         let mut running = Running::start(command);
-        while !running.said("out").ends_with("/\n") {
-            assert!(!running.has_ended(), "{}", running.said("err"));
+        while !running.output("out").ends_with("/\n") {
+            assert!(!running.has_ended(), "{}", running.output("err"));
             std::thread::sleep(std::time::Duration::from_millis(2));
         }
-        let address = running.said("out").trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let address = running.output("out").trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
         Self { stage, running, address }
     }
 
@@ -86,6 +86,9 @@ fn the_site_answers_as_the_command_does() {
     for (host, status) in [("evil.example.com", 421), ("localhost", 200), ("corpus.example.cn:80", 200)] {
         assert_eq!(served.ask_as(host, "GET", "/", "en").status, status, "{host}");
     }
+    // The parts of a score are explained.
+    let html = served.get("/search?q=%E8%B6%B3%E7%90%83");
+    assert!(text(&html, ".hits details").contains("BM25") && !all(&html, ".hits details ul li").is_empty());
     let queries = ["", "足球", "\"足球\" -篮球", "host:test", "zzzz"];
     for query in queries {
         let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
@@ -225,7 +228,7 @@ fn searching_makes_the_index_and_keeps_it_up_to_date() {
 }
 
 #[test]
-fn what_a_killed_search_had_begun_is_removed_by_the_next() {
+fn the_next_search_removes_the_files_of_a_killed_one() {
     let stage = Stage::new(finite(), ServerOptions::default());
     run(stage.crawl("crawl", &[])).expect(0);
     let search = || {

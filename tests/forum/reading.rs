@@ -85,7 +85,7 @@ fn clock(forum: &Forum, now: i64) -> TimeContext {
     TimeContext { now: Millis(now as u64 * 1000), offset: forum.spec().activity.offset }
 }
 
-fn tell(wrong: &str) {
+fn print_wrong(wrong: &str) {
     if std::env::var_os("SUIDAO_TELL").is_some() {
         println!("{wrong}");
     }
@@ -113,23 +113,23 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
             .or_else(|| found.get(floor - first).filter(|_| found.len() == truth.len()));
         let name = forum.user(posting.user);
         if !figures.posts.note(own.is_some()) {
-            tell(&format!("{}: no post {} {text}", page.url, floor + 1));
+            print_wrong(&format!("{}: no post {} {text}", page.url, floor + 1));
         }
         let Some(own) = own else { continue };
-        let tells = [
+        let checks = [
             figures.authors.note(own.author.as_deref() == Some(&name)),
             figures.times.note(holds(own.posted, posting.at)),
             figures.floors.note(own.floor.is_none_or(|own| (own + forum_counts_replies) as usize == floor + 1)),
             figures.texts.note(same(&own.text) && folded(&own.text).len() <= text.len() + 300),
         ];
-        if tells.contains(&false) {
-            tell(&format!("{}: {tells:?} {name} {} {text}\n    {own:?}", page.url, posting.at));
+        if checks.contains(&false) {
+            print_wrong(&format!("{}: {checks:?} {name} {} {text}\n    {own:?}", page.url, posting.at));
         }
     }
     // One too many is as wrong as one too few.
     for own in found.iter().skip(truth.len()) {
         figures.posts.note(false);
-        tell(&format!("{}: too many {} {own:?}", page.url, truth.len()));
+        print_wrong(&format!("{}: too many {} {own:?}", page.url, truth.len()));
     }
 }
 
@@ -151,7 +151,7 @@ fn list(
         .iter()
         .filter_map(|link| match forum.kind_of(&link.url) {
             ServedForumPage::Thread { thread, page: 1 }
-                if threads[thread].board == board && !shows.beside.contains(&thread) =>
+                if threads[thread].board == board && !shows.on_all_boards.contains(&thread) =>
             {
                 Some(thread)
             }
@@ -170,7 +170,7 @@ fn list(
         }
         let posts = forum.posts(thread, now);
         let last = posts.last().unwrap().0;
-        let tells = [
+        let checks = [
             figures.titles.note(record.title.ends_with(&truth.title)),
             figures.starters.note(record.author == Some(forum.user(posts[0].0.user))),
             figures.replies.note(record.replies.unwrap_or(0) == truth.posts - 1),
@@ -178,13 +178,13 @@ fn list(
                 || figures.last.note(holds(record.last_reply, last.at)),
             figures.sticky.note(record.sticky == truth.sticky),
         ];
-        if tells.contains(&false) {
-            tell(&format!("{}: {tells:?} {truth:?} {}\n    {record:?}", page.url, last.at));
+        if checks.contains(&false) {
+            print_wrong(&format!("{}: {checks:?} {truth:?} {}\n    {record:?}", page.url, last.at));
         }
     }
     for missing in linked.difference(&seen) {
         figures.titles.note(false);
-        tell(&format!("{}: no thread {:?}", page.url, threads[*missing]));
+        print_wrong(&format!("{}: no thread {:?}", page.url, threads[*missing]));
     }
 }
 
@@ -194,7 +194,7 @@ struct Shows {
     last: bool,
     last_of_sticky: bool,
     /// Threads linked next to the lists of all boards.
-    beside: BTreeSet<usize>,
+    on_all_boards: BTreeSet<usize>,
 }
 
 impl Shows {
@@ -208,8 +208,9 @@ impl Shows {
                 }
             }
         }
-        let beside = boards.into_iter().filter(|(_, boards)| boards.len() > 1).map(|(thread, _)| thread).collect();
-        Self { last: skin != Skin::Bbs, last_of_sticky: !matches!(skin, Skin::Bbs | Skin::Tieba), beside }
+        let on_all_boards =
+            boards.into_iter().filter(|(_, boards)| boards.len() > 1).map(|(thread, _)| thread).collect();
+        Self { last: skin != Skin::Bbs, last_of_sticky: !matches!(skin, Skin::Bbs | Skin::Tieba), on_all_boards }
     }
 }
 
@@ -234,13 +235,13 @@ fn read(skin: Skin) -> Figures {
             ServedForumPage::Index { board, .. } if !forum.boards(now)[board].walled => {
                 list(&forum, &page, now, board, &threads, &shows, &mut figures);
                 if !figures.bare_lists.note(seen.posts.is_empty()) {
-                    tell(&format!("{}: {} posts in a list", page.url, seen.posts.len()));
+                    print_wrong(&format!("{}: {} posts in a list", page.url, seen.posts.len()));
                 }
             }
             ServedForumPage::Thread { thread: at, page: number } if !threads[at].walled => {
                 thread(&forum, &page, now, at, number, &mut figures);
                 if !figures.bare_threads.note(seen.records.is_empty()) {
-                    tell(&format!(
+                    print_wrong(&format!(
                         "{}: {} records in a thread, {:?}",
                         page.url,
                         seen.records.len(),

@@ -65,7 +65,7 @@ impl Forum {
 
     fn ready(mut self) -> Self {
         let truth = self.data().join("truth.json");
-        assert!(self.running.until(|| truth.exists()), "{}: {}", self.software, self.running.said("err"));
+        assert!(self.running.until(|| truth.exists()), "{}: {}", self.software, self.running.output("err"));
         self
     }
 
@@ -181,7 +181,7 @@ impl Forum {
 
 /// The software matches its ground truth: boards and threads are those listed there, pages lead to them, new threads
 /// are listed at once, and nothing is visible that only members may read.
-fn serves_what_it_says(forum: &Forum, new: &BTreeSet<u64>) {
+fn serves_its_truth(forum: &Forum, new: &BTreeSet<u64>) {
     let known = forum.threads();
     assert!(known.len() > 120, "{}", known.len());
     assert!(known.values().any(|thread| !thread.readable));
@@ -227,7 +227,7 @@ fn is_read_and_read_again(software: &'static str) {
     assert!(missed.is_empty(), "new threads {missed:?} of {new:?} were not fetched: {again:?}");
     let pages = again.threads.len() + again.further + again.index + again.wasted.len();
     assert!(pages <= 60, "{pages} pages for 4 threads and 6 replies: {again:?}");
-    serves_what_it_says(&forum, &new);
+    serves_its_truth(&forum, &new);
 }
 
 #[test]

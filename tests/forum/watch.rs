@@ -73,7 +73,7 @@ impl Watched {
                     self.batches.push(batch);
                 }
                 Next::Record(batch) => self.batches.push(batch),
-                Next::Wait(at) => self.now = at.expect("a watch always knows when it goes on").max(self.now.after(1)),
+                Next::Wait(at) => self.now = at.expect("a watch always knows when it continues").max(self.now.after(1)),
                 Next::Done(stop) => panic!("a watch does not end: {stop:?}"),
             }
         }
@@ -107,7 +107,7 @@ impl Watched {
 }
 
 #[test]
-fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
+fn boards_are_visited_at_the_requested_rate_and_new_posts_are_fetched() {
     let mut watched = Watched::new(12);
     watched.until(3);
     let visits = watched.visits();
@@ -143,7 +143,7 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
 }
 
 #[test]
-fn a_restart_goes_on_as_if_there_had_been_none() {
+fn a_restart_changes_nothing() {
     let mut whole = Watched::new(12);
     whole.until(1);
     let before = whole.batches.len();

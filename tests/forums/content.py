@@ -1,4 +1,4 @@
-"""What is said on a test forum: boards, users and threads in Chinese, drawn from a seed.
+"""The content of a test forum: boards, users and threads in Chinese, drawn from a seed.
 
 One content for every forum software, so that what differs between two of them is the software. Replies per thread
 have a heavy tail (Pareto), the gaps between them are log-normal, users are drawn with a Zipf share. Times end at the
@@ -153,7 +153,7 @@ class Content:
 
 
 class Activity:
-    """What is said later: drawn by a seed of its own, so that every call of `--add` adds something else."""
+    """Later content: drawn by another seed, so that every call of `--add` adds something else."""
 
     def __init__(self, seed: int, now: datetime):
         self.content = Content(seed, 0, now)

@@ -45,7 +45,7 @@ class FlaskBB:
             WHOOSHEE_ENABLE_INDEXING = False
             DEBUG_TB_ENABLED = False
             RATELIMIT_ENABLED = False
-            # Made at the start, beside the package unless told otherwise: two that start at once would collide.
+            # Made at the start, next to the package by default: two that start at once would collide.
             ALEMBIC = {**DefaultConfig.ALEMBIC, "script_location": str(database.parent / "migrations")}
 
         self._app = create_app(Config, instance_path=str(database.parent / "instance"))
@@ -85,8 +85,8 @@ class FlaskBB:
         db.session.flush()
         posts = {}
         for at, i, j in content.posts_in_time():
-            said = content.threads[i].posts[j]
-            posts[i, j] = post = Post(content=said.text, user=users[said.author], topic=topics[i].id)
+            drawn = content.threads[i].posts[j]
+            posts[i, j] = post = Post(content=drawn.text, user=users[drawn.author], topic=topics[i].id)
             post.date_created = aware(at)
             db.session.add(post)
         db.session.flush()

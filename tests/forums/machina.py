@@ -37,7 +37,7 @@ class Machina:
     context = nullcontext
 
     def open(self, database: Path):
-        # Django says zh_Hans where machina says zh_CN.
+        # Django calls zh_Hans what machina calls zh_CN.
         words = database.parent / "locale"
         if not words.exists():
             words.mkdir()
@@ -80,7 +80,7 @@ class Machina:
             for board in content.boards:
                 if board.category not in categories:
                     categories[board.category] = Forum.objects.create(name=board.category, type=Forum.FORUM_CAT).pk
-                parent = Forum.objects.get(pk=categories[board.category])  # read anew: a child changed its place
+                parent = Forum.objects.get(pk=categories[board.category])  # read again: a child changed its place
                 forums.append(Forum.objects.create(name=board.name, description=board.description, parent=parent,
                                                    type=Forum.FORUM_POST))
             self._grant({forum.pk for forum, board in zip(forums, content.boards) if board.members_only})
@@ -92,12 +92,12 @@ class Machina:
                 for thread in content.threads)
             order, posts = content.posts_in_time(), []
             for _, i, j in order:
-                said = content.threads[i].posts[j]
-                posts.append(Post(topic=topics[i], poster=users[said.author], content=said.text,
+                drawn = content.threads[i].posts[j]
+                posts.append(Post(topic=topics[i], poster=users[drawn.author], content=drawn.text,
                                   subject=("Re: " if j else "") + content.threads[i].title))
                 pre_save.send(sender=Post, instance=posts[-1])  # renders its text
             Post.objects.bulk_create(posts)
-            # Creation stamps a row with the present, whatever it says: the times come afterwards.
+            # Creation sets the present time; the drawn times are set afterwards.
             for post, (at, i, j) in zip(posts, order):
                 post.created = post.updated = at.replace(tzinfo=timezone.utc)
                 topics[i].last_post, topics[i].last_post_on, topics[i].posts_count = post, post.created, j + 1

@@ -1,8 +1,8 @@
 """How a test forum is filled, served and described, whatever its software: the command line, the server on loopback,
-the log of its requests and the truth beside it.
+the log of its requests and the truth.
 
     python SOFTWARE.py --data DIR [--port N]             fill DIR where it is empty, serve it until killed
-    python SOFTWARE.py --data DIR --add N [--replies M]  N new threads and M replies, said now; the server may run
+    python SOFTWARE.py --data DIR --add N [--replies M]  N new threads and M replies, dated now; the server may run
 
 A server prints one line, `ready http://127.0.0.1:PORT/ …`, when it answers, and ends by itself after `--lifetime`.
 """
@@ -81,7 +81,7 @@ def write_truth(software: Software, data: Path, home: str) -> str:
 
 
 def add(software: Software, truth: dict, threads: int, replies: int) -> None:
-    """New threads and replies to those that were there, drawn anew at every call."""
+    """New threads and replies to those that were there, drawn again at every call."""
     before = truth["threads"]
     activity = Activity(len(before) + sum(thread["posts"] for thread in before), datetime.utcnow())
     content = activity.content
@@ -114,8 +114,8 @@ def serve(application, software: Software, given: argparse.Namespace) -> None:
     alarm.daemon = True
     alarm.start()
     home = f"http://127.0.0.1:{server.server_port}/"
-    said = write_truth(software, given.data, home)
-    print(f"ready {home} {said}", flush=True)
+    number = write_truth(software, given.data, home)
+    print(f"ready {home} {number}", flush=True)
     server.serve_forever()
 
 

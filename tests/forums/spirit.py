@@ -79,9 +79,9 @@ class Spirit:
                 for thread in content.threads)
             comments = []
             for at, i, j in content.posts_in_time():
-                said = content.threads[i].posts[j]
-                comments.append(Comment(topic=topics[i], user=users[said.author], date=at.replace(tzinfo=timezone.utc),
-                                        comment=said.text, comment_html=rendered(said.text)))
+                drawn = content.threads[i].posts[j]
+                comments.append(Comment(topic=topics[i], user=users[drawn.author], date=at.replace(tzinfo=timezone.utc),
+                                        comment=drawn.text, comment_html=rendered(drawn.text)))
             Comment.objects.bulk_create(comments)
 
     def begin(self, board: int, author: int, title: str, text: str) -> None:

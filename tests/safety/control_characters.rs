@@ -54,7 +54,7 @@ fn clean(what: &str, text: &str) {
     if let Some((at, letter)) = text.char_indices().find(|(_, letter)| is_forbidden(*letter)) {
         let from = text[..at].char_indices().rev().nth(200).map_or(0, |(from, _)| from);
         let to = text[at..].char_indices().nth(60).map_or(text.len(), |(to, _)| at + to);
-        panic!("{what} says {letter:?}: {:?}", &text[from..to]);
+        panic!("{what} contains {letter:?}: {:?}", &text[from..to]);
     }
 }
 
@@ -287,7 +287,7 @@ fn verbs(of: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn no_verb_passes_on_what_steers_a_terminal() {
+fn no_verb_prints_terminal_controls() {
     let mut stage = Stage::new();
     let fetching = stage.fetching();
     let out = format!("out-{EVIL}");
@@ -459,12 +459,12 @@ fn clean_page(what: &str, text: &str) {
 
 /// What follows `before` in the output of a process, once it is there.
 fn awaited(running: &mut Running, stream: &str, before: &str, after: &str) -> String {
-    let found = |said: &str| Some(said.split_once(before)?.1.split_once(after)?.0.to_owned());
+    let found = |text: &str| Some(text.split_once(before)?.1.split_once(after)?.0.to_owned());
     loop {
-        if let Some(found) = found(&running.said(stream)) {
+        if let Some(found) = found(&running.output(stream)) {
             return found;
         }
-        assert!(!running.has_ended(), "{}\n{}", running.said("out"), running.said("err"));
+        assert!(!running.has_ended(), "{}\n{}", running.output("out"), running.output("err"));
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -486,7 +486,7 @@ fn status(stage: &mut Stage, out: &str) {
         if page.matches("hostilemark").count() > 10 {
             break page;
         }
-        assert!(!running.has_ended(), "{}", running.said("err"));
+        assert!(!running.has_ended(), "{}", running.output("err"));
         std::thread::sleep(Duration::from_millis(100));
     };
     clean_page("the status page", &page);
@@ -557,7 +557,7 @@ fn visible_path(path: &Path) -> String {
 }
 
 #[test]
-fn no_error_passes_on_what_steers_a_terminal() {
+fn no_error_prints_terminal_controls() {
     let mut stage = Stage::new();
     let missing = format!("missing-{EVIL}");
     let crawl = |lexicon: &str, seeds: &str, more: &[&str]| -> Vec<String> {

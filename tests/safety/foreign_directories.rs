@@ -153,7 +153,7 @@ fn copy(from: &Path, to: &Path) {
 const STORED_CONFIG: &str = "out/state/config.toml";
 
 #[test]
-fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
+fn a_directory_cannot_make_suidao_send_an_environment_variable() {
     let room = Room::new();
     let stored = fs::read_to_string(room.path(STORED_CONFIG)).unwrap();
     let one: toml::Table = "origin = 'http://a.test'\nheaders_env = { X-Found = 'STRANGERS_SECRET' }".parse().unwrap();
@@ -280,7 +280,7 @@ fn a_log_is_written_to_no_link() {
 }
 
 #[test]
-fn a_forum_is_watched_without_what_a_directory_says() {
+fn watching_a_forum_ignores_settings_of_a_directory() {
     let room = Room::empty("");
     let url = format!("{}/", room.web.url());
     let forum = |verb: &str| {

@@ -262,7 +262,7 @@ fn a_secret_is_sent_to_its_origin_only() {
     for (path, content) in snapshot(&room.path().join("out")) {
         for secret in secrets {
             let found = content.windows(secret.len()).any(|window| window == secret.as_bytes());
-            assert!(!found, "{secret} stands in {}", path.display());
+            assert!(!found, "{secret} is in {}", path.display());
         }
         if path.extension().is_some_and(|extension| extension == "gz") {
             let mut text = Vec::new();

@@ -113,7 +113,7 @@ const WRITE: &str = "document.getElementById('app').innerHTML = '<h1>标题</h1>
     '这段正文由页面中的脚本写入，静态抓取看不到。'.repeat(8) + '</p><a href=/next.html>下一篇</a>';";
 
 #[test]
-fn what_scripts_make_is_read() {
+fn content_made_by_scripts_is_read() {
     if tools::browser().is_none() {
         return;
     }
@@ -198,11 +198,11 @@ fn a_hostile_page_reaches_nothing() {
     let stun = datagrams.local_addr().unwrap();
     let tries = format!(
         "const at = '{at}', port = '{port}';
-         const say = text => document.getElementById('app').append(text + '。');
+         const add = text => document.getElementById('app').append(text + '。');
          for (const url of ['http://' + at + '/f', 'http://localhost:' + port + '/l', 'http://[::1]:' + port + '/6',
                  'http://2130706433:' + port + '/n', 'http://[::ffff:127.0.0.1]:' + port + '/m',
                  'file:///etc/passwd', 'ftp://' + at + '/', 'chrome://version/', 'http://name.invalid/'])
-             fetch(url, {{mode: 'no-cors'}}).then(() => say('had ' + url), () => say('refused'));
+             fetch(url, {{mode: 'no-cors'}}).then(() => add('had ' + url), () => add('refused'));
          for (const name of ['img', 'script', 'iframe', 'video', 'embed', 'object']) {{
              const e = document.createElement(name); e.src = e.data = 'http://' + at + '/' + name; document.body.append(e);
              const f = document.createElement(name); f.src = f.data = 'file:///etc/passwd'; document.body.append(f); }}
@@ -219,9 +219,9 @@ fn a_hostile_page_reaches_nothing() {
          const frame = document.createElement('iframe'); document.body.append(frame);
          try {{ new frame.contentWindow.WebSocket('ws://' + at + '/framesocket'); frame.contentWindow.fetch('http://' + at + '/frame') }} catch (e) {{}}
          const form = document.createElement('form'); form.method = 'POST'; form.action = 'http://' + at + '/form'; document.body.append(form); form.submit();
-         fetch('/post', {{method: 'POST', body: 'x'}}).catch(() => say('no post'));
-         fetch('/private/x.json').then(r => say('had the forbidden'), () => say('no forbidden'));
-         fetch('/to-private').then(() => say('redirected'), () => say('no redirect'));
+         fetch('/post', {{method: 'POST', body: 'x'}}).catch(() => add('no post'));
+         fetch('/private/x.json').then(r => add('had the forbidden'), () => add('no forbidden'));
+         fetch('/to-private').then(() => add('redirected'), () => add('no redirect'));
          document.cookie = 'a=b'; fetch('/cookie').catch(() => 0);
          const spec = document.createElement('script'); spec.type = 'speculationrules';
          spec.textContent = JSON.stringify({{prefetch: [{{source: 'list', urls: ['http://' + at + '/speculated', '/speculated']}}], prerender: [{{source: 'list', urls: ['/speculated2']}}]}});
@@ -296,7 +296,7 @@ fn a_hostile_page_reaches_nothing() {
 }
 
 #[test]
-fn pages_without_an_end_come_to_one() {
+fn endless_pages_are_cut_off() {
     if tools::browser().is_none() {
         return;
     }
@@ -595,7 +595,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     let busy = ["--render", "always", "--set", "render.timeout=600"];
     let mut running = Running::start(crawl("out", &busy));
     let profiles = own.join("out/state/browser");
-    assert!(running.until(|| processes(&profiles).len() >= 3), "{}", running.said("err"));
+    assert!(running.until(|| processes(&profiles).len() >= 3), "{}", running.output("err"));
     running.kill();
     assert!(until(|| processes(&profiles).is_empty()), "{:?}", processes(&profiles));
     // Resuming deletes what it left, and ends.
@@ -617,7 +617,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
         pages.collect::<Vec<_>>()
     };
     let mut running = Running::start(crawl("stopped", &slow));
-    assert!(running.until(|| processes(&own.join("stopped/state/browser")).len() >= 4), "{}", running.said("err"));
+    assert!(running.until(|| processes(&own.join("stopped/state/browser")).len() >= 4), "{}", running.output("err"));
     running.signal("INT");
     assert_eq!(running.end().code(), 130);
     let before = shown("stopped");
@@ -637,7 +637,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
 }
 
 #[test]
-fn a_renderer_that_cannot_be_had_says_why() {
+fn an_unusable_renderer_reports_the_cause() {
     let fetcher = Fetcher::new(&FetchSettings::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -185,14 +185,14 @@ impl Running {
         }
     }
 
-    pub fn said(&self, name: &str) -> String {
+    pub fn output(&self, name: &str) -> String {
         String::from_utf8_lossy(&fs::read(self.files.path().join(name)).unwrap()).into_owned()
     }
 
     pub fn end(mut self) -> Ended {
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                return Ended { status, out: self.said("out"), err: self.said("err") };
+                return Ended { status, out: self.output("out"), err: self.output("err") };
             }
             self.bound();
             std::thread::sleep(Duration::from_millis(2));
@@ -202,7 +202,7 @@ impl Running {
     fn bound(&mut self) {
         if self.begun.elapsed() > BOUND {
             self.kill();
-            panic!("still running after {BOUND:?}:\n{}\n{}", self.said("out"), self.said("err"));
+            panic!("still running after {BOUND:?}:\n{}\n{}", self.output("out"), self.output("err"));
         }
     }
 }
@@ -286,13 +286,13 @@ pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Checks files with warcio, if it is installed; they must have digests.
 pub fn warcio_check(files: &[PathBuf]) {
-    for text in warcio_says(files) {
+    for text in warcio_output(files) {
         assert!(text.contains("digest pass"), "{text}");
     }
 }
 
 /// warcio's output for each valid file.
-pub fn warcio_says(files: &[PathBuf]) -> Vec<String> {
+pub fn warcio_output(files: &[PathBuf]) -> Vec<String> {
     let Some(warcio) = tools::warcio() else { return Vec::new() };
     let ask = |words: &[&str], file: &PathBuf| {
         let mut command = Command::new(&warcio);

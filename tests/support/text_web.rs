@@ -9,7 +9,7 @@ use suidao::replay::Web;
 /// A small web from a text, one line for each URL.
 ///
 /// ```text
-/// http://a.test/           on  -> /x 足球比赛 | http://b.test/ 友情链接 | !/r 广告     links, ! says nofollow
+/// http://a.test/           on  -> /x 足球比赛 | http://b.test/ 友情链接 | !/r 广告     links, ! is nofollow
 /// http://a.test/x          off -> y 更多 | /gone
 /// http://a.test/r          301 http://a.test/x
 /// http://a.test/gone       503 30                any other status; here with Retry-After: 30
@@ -57,7 +57,7 @@ impl TextWeb {
         self.hosts.insert(url.authority().to_owned());
         match self.answers.insert(url, result) {
             None => Ok(()),
-            Some(_) => Err("the URL stands there already".to_owned()),
+            Some(_) => Err("the URL is there already".to_owned()),
         }
     }
 }

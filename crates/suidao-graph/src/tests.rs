@@ -219,7 +219,7 @@ proptest! {
         for page in graph.numbers().filter(|&page| graph.page(page).topic == PageTopic::Relevant) {
             prop_assert!(islands.of_page[page as usize].is_some());
         }
-        // Pages of one component lie on one island, and at most as many as its core says.
+        // Pages of one component are on one island, at most as many as its core has.
         let mut components: BTreeMap<u32, BTreeSet<Option<u32>>> = BTreeMap::new();
         for (page, component) in islands.component.iter().enumerate() {
             if let Some(component) = component {

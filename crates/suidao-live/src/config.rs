@@ -284,8 +284,8 @@ impl Config {
     }
 
     /// The configuration without the password of a proxy, for display.
-    pub fn shown(&self) -> Self {
-        Self { fetch: self.fetch.shown(), ..self.clone() }
+    pub fn without_secrets(&self) -> Self {
+        Self { fetch: self.fetch.without_secrets(), ..self.clone() }
     }
 
     /// Checks the ranges.
@@ -475,7 +475,7 @@ mod tests {
     #[test]
     fn passwords_are_not_shown() {
         let config = load("[fetch]\nproxy = 'http://me:secret@proxy.cn:3128'", &[]).unwrap();
-        assert_eq!(config.shown().fetch.proxy.as_deref(), Some("http://***@proxy.cn:3128"));
+        assert_eq!(config.without_secrets().fetch.proxy.as_deref(), Some("http://***@proxy.cn:3128"));
     }
 
     #[test]

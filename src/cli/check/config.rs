@@ -6,7 +6,7 @@ use suidao::model::number;
 
 pub fn show(config: &Config, as_json: bool) -> Result<()> {
     if as_json {
-        outln!("{}", serde_json::to_string_pretty(&config.shown())?);
+        outln!("{}", serde_json::to_string_pretty(&config.without_secrets())?);
     } else {
         outln!("{}", in_force(config)?);
     }
@@ -15,7 +15,7 @@ pub fn show(config: &Config, as_json: bool) -> Result<()> {
 
 /// Every key and its value as TOML; a key without a value, which TOML cannot express, as a comment.
 fn in_force(config: &Config) -> Result<String> {
-    let config = config.shown();
+    let config = config.without_secrets();
     let mut text = toml::to_string(&config)?;
     for (name, section) in number::plain(serde_json::to_value(&config)?).as_object().into_iter().flatten() {
         let keys = section.as_object().into_iter().flatten();

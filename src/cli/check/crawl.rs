@@ -36,10 +36,10 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
         (verify::check(&directory)?, None)
     };
     if args.json {
-        let mut shown = serde_json::to_value(&checked)?;
-        shown["intact"] = json!(checked.damage.is_none());
-        shown["moved_to"] = json!(aside);
-        outln!("{}", serde_json::to_string_pretty(&shown)?);
+        let mut output = serde_json::to_value(&checked)?;
+        output["intact"] = json!(checked.damage.is_none());
+        output["moved_to"] = json!(aside);
+        outln!("{}", serde_json::to_string_pretty(&output)?);
     } else {
         let name = args.directory.display();
         let verify::CrawlCheck { batches, pages, files, damage, .. } = &checked;

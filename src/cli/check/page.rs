@@ -210,17 +210,17 @@ impl<'a> PageSummary<'a> {
     fn as_json(&self) -> serde_json::Value {
         let scored = self.topic.is_some();
         let links = self.page.outlinks.iter().map(|link| {
-            let mut shown = json!({
+            let mut output = json!({
                 "url": link.url, "anchor": link.anchor, "region": link.region, "nofollow": link.nofollow,
             });
             if scored {
-                shown["relevance"] = json!(link.relevance);
-                shown["scores"] = json!(link.scores);
+                output["relevance"] = json!(link.relevance);
+                output["scores"] = json!(link.scores);
             }
-            shown
+            output
         });
         let page = &self.page;
-        let mut shown = json!({
+        let mut output = json!({
             "url": self.url, "title": page.title, "author": page.author,
             "published": page.published.map(|day| day.to_string()),
             "published_at": self.published_at.map(|at| at.to_string()),
@@ -232,11 +232,11 @@ impl<'a> PageSummary<'a> {
             "links": links.collect::<Vec<_>>(), "text": page.text,
         });
         if scored {
-            shown["relevance"] = json!(page.relevance);
-            shown["relevant"] = json!(self.relevant());
-            shown["terms"] = json!(page.terms);
+            output["relevance"] = json!(page.relevance);
+            output["relevant"] = json!(self.relevant());
+            output["terms"] = json!(page.terms);
         }
-        shown
+        output
     }
 
     fn print(&self) -> Result<()> {

@@ -34,7 +34,7 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
     // The agent as a crawl with this fetch.user_agent would have it.
     let agent = Some(product(&args.agent)).filter(|token| !token.is_empty()).unwrap_or(&args.agent);
     let robot = Robot::new(agent, &text);
-    let mut shown = String::new();
+    let mut output = String::new();
     for url in &args.urls {
         let parsed = Url::parse(url.trim())
             .map_err(|error| anyhow!("{url} is not a URL: {}; write it as http://host/path", syntax_problem(error)))?;
@@ -45,8 +45,8 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
         let word = if ruling.allowed { "allowed" } else { "disallowed" };
         let rule = ruling.rule(&text).unwrap_or_default();
         // Always three columns and one line, for any texts.
-        writeln!(shown, "{word}\t{}\t{}", visible::line(url), visible::line(&rule))?;
+        writeln!(output, "{word}\t{}\t{}", visible::line(url), visible::line(&rule))?;
     }
-    outln!("{}", shown.trim_end_matches('\n'));
+    outln!("{}", output.trim_end_matches('\n'));
     Ok(())
 }

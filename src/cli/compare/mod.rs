@@ -89,10 +89,10 @@ pub fn run(args: &CompareArgs, verbosity: Verbosity) -> Result<Exit> {
         outputs::write(path, &comparison, &facts)?;
     }
     if args.json {
-        let shown = json!({
+        let output = json!({
             "facts": facts, "summary": csv::summary_rows(&comparison), "wins": csv::win_rows(&comparison),
         });
-        outln!("{shown}");
+        outln!("{output}");
     } else {
         outln!("{}", table(&comparison).trim_end());
     }
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn words_are_quoted_as_a_shell_reads_them() {
-        let shown = ["plan.toml", "hosts:a b", "it's", "$HOME", "", "体育.toml"].map(quoted);
-        assert_eq!(shown, ["plan.toml", "'hosts:a b'", r"'it'\''s'", "'$HOME'", "''", "体育.toml"]);
+        let output = ["plan.toml", "hosts:a b", "it's", "$HOME", "", "体育.toml"].map(quoted);
+        assert_eq!(output, ["plan.toml", "'hosts:a b'", r"'it'\''s'", "'$HOME'", "''", "体育.toml"]);
     }
 }

@@ -16,16 +16,17 @@ const FILES: [&str; 4] = [REPORT, "summary.csv", "curves.csv", "wins.csv"];
 
 /// Checks that the directory may be written: it does not exist, is empty, or holds only an earlier comparison.
 pub fn check(path: &Path) -> Result<()> {
-    let shown = path.display();
+    let directory = path.display();
     if !path.exists() {
         return Ok(());
     }
-    let entries = fs::read_dir(path).with_context(|| format!("{shown} is not a directory; choose another with -o"))?;
+    let entries =
+        fs::read_dir(path).with_context(|| format!("{directory} is not a directory; choose another with -o"))?;
     for entry in entries {
-        let name = entry.with_context(|| format!("cannot read {shown}"))?.file_name();
+        let name = entry.with_context(|| format!("cannot read {directory}"))?.file_name();
         if !FILES.iter().any(|file| name == *file) {
             bail!(
-                "{shown} contains {}, which is not a file of a comparison; choose another directory with -o",
+                "{directory} contains {}, which is not a file of a comparison; choose another directory with -o",
                 name.display()
             );
         }
@@ -35,13 +36,13 @@ pub fn check(path: &Path) -> Result<()> {
 
 /// Writes all files into a temporary directory, which then gets the name `path`.
 pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> Result<()> {
-    let shown = path.display();
+    let directory = path.display();
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     fs::create_dir_all(parent).with_context(|| format!("cannot create {}; choose another -o", parent.display()))?;
-    let part = PartDirectory::beside(path).with_context(|| format!("cannot write into {}", parent.display()))?;
+    let part = PartDirectory::next_to(path).with_context(|| format!("cannot write into {}", parent.display()))?;
     let file = |name: &str| part.path().join(name);
     type Rows = fn(&Comparison, &mut dyn Write) -> Result<(), ::csv::Error>;
     let rows: [(&str, Rows); 3] = [
@@ -57,7 +58,7 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> R
     check(path)?;
     let replace = || -> std::io::Result<()> {
         // The previous one is kept until the new one has its name.
-        let aside = if path.exists() { Some(PartDirectory::beside(path)?) } else { None };
+        let aside = if path.exists() { Some(PartDirectory::next_to(path)?) } else { None };
         let previous = aside.as_ref().map(|aside| aside.path().join("former"));
         previous.iter().try_for_each(|previous| fs::rename(path, previous))?;
         part.rename(path).inspect_err(|_| {
@@ -66,5 +67,5 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> R
             }
         })
     };
-    replace().with_context(|| format!("cannot replace {shown}"))
+    replace().with_context(|| format!("cannot replace {directory}"))
 }

@@ -88,7 +88,7 @@ impl<'a> TrialRunner<'a> {
         let pages = marks.last().copied().unwrap_or(0);
         let all = self.cases.len() * strategies.len() * pages;
         let screen = Mutex::new(Screen::new(verbosity, false, StopConditions::pages(all as u64)));
-        let result = Told { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
+        let result = RunProgress { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
         let of_case = |case: &Case| {
             let ready = case.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
             let ready = ready.map_or_else(|| open(case.plan, self.base, case.world_seed), Ok);
@@ -136,13 +136,13 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
 }
 
 /// Progress over all runs.
-struct Told<'a> {
+struct RunProgress<'a> {
     screen: &'a Mutex<Screen>,
     pages: AtomicU64,
     relevant: AtomicU64,
 }
 
-impl Told<'_> {
+impl RunProgress<'_> {
     fn page(&self, relevant: bool) {
         let pages = 1 + self.pages.fetch_add(1, Ordering::Relaxed);
         let relevant = self.relevant.fetch_add(u64::from(relevant), Ordering::Relaxed) + u64::from(relevant);
@@ -164,7 +164,7 @@ impl Case<'_> {
         (label, contestant): &(String, Contestant),
         ready: &Ready,
         pages: usize,
-        result: &Told,
+        result: &RunProgress,
     ) -> StrategyRun {
         let mut config = config.clone();
         config.crawl.seed = self.seed(&config);

@@ -77,19 +77,19 @@ pub fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<(Job, CrawlUrl
     Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
 }
 
-/// Runs the crawl and counts; `tell` receives the news and the counts so far.
+/// Runs the crawl and counts; `listener` receives the news and the counts so far.
 pub fn follow(
     args: &ForumCrawlArgs,
     job: &Job,
     verbosity: Verbosity,
-    mut tell: impl FnMut(&News, &ForumTally),
+    mut listener: impl FnMut(&News, &ForumTally),
 ) -> Result<(CrawlReport, ForumTally)> {
     let mut tally = ForumTally::default();
     let listen = |news: &News| {
         if let News::Batch(batch, _) = news {
             tally.observe(batch);
         }
-        tell(news, &tally);
+        listener(news, &tally);
     };
     let report = args.operating.run(job, verbosity, listen)?;
     Ok((report, tally))
@@ -115,7 +115,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &Fo
         "skipped": report.progress.refused,
         "queued": report.progress.queued,
         "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
-        "config": job.config.shown(),
+        "config": job.config.without_secrets(),
     });
     let summary = keep_summary(&job.directory, summary)?;
     if args.json {

@@ -53,7 +53,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
     let mut screen = Screen::new(verbosity, false, StopConditions::default());
     let mut seen: Vec<ForumPageView> = Vec::new();
-    let tell = |news: News| {
+    let listener = |news: News| {
         screen.report(&news);
         if let News::Batch(batch, _) = news {
             for event in &batch.events {
@@ -63,7 +63,7 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
             }
         }
     };
-    let report = live::run(&job, tell, super::super::crawl::interrupted());
+    let report = live::run(&job, listener, super::super::crawl::interrupted());
     screen.clear();
     let report = report?;
     let map = match report.forum {

@@ -32,7 +32,7 @@ pub fn run(args: &WatchArgs, verbosity: Verbosity) -> Result<Exit> {
     let (mut job, _) = job(&args.crawl, verbosity)?;
     job.watch = Some(Watch { per_day: args.per_day, method: args.method });
     let mut last = ForumTally::default();
-    let tell = |news: &News, now: &ForumTally| {
+    let listener = |news: &News, now: &ForumTally| {
         let News::Batch(batch, _) = news else { return };
         for event in &batch.events {
             let Event::Forum(step) = event else { continue };
@@ -51,7 +51,7 @@ pub fn run(args: &WatchArgs, verbosity: Verbosity) -> Result<Exit> {
             last = now.clone();
         }
     };
-    let (report, tally) = follow(&args.crawl, &job, verbosity, tell)?;
+    let (report, tally) = follow(&args.crawl, &job, verbosity, listener)?;
     finish(&args.crawl, &job, &report, &tally)?;
     if !verbosity.quiet {
         errln!("{}", in_words(&args.crawl, &report, &tally));

@@ -164,7 +164,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         outln!("{} pages are labelled already; use a larger --pages to label more", answers.len());
         return Ok(());
     }
-    let shown = judged.documents(&drawn, |_, document| {
+    let documents = judged.documents(&drawn, |_, document| {
         // Without the lexicon, the log has the terms that were found.
         let terms: Vec<&str> = match &judged.topic {
             Some(topic) => topic.lexicon().terms.iter().map(|(term, _)| term.as_str()).collect(),
@@ -181,7 +181,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     let topic = &judged.store.meta().topic;
     let (mut next, mut history) = (0, Vec::new());
     while let Some(&position) = drawn.get(next) {
-        let Some((url, text)) = shown.get(&position) else {
+        let Some((url, text)) = documents.get(&position) else {
             next += 1;
             continue;
         };

@@ -18,8 +18,8 @@ pub struct Progress {
     /// Requests that were answered or may have been: for pages, robots.txt and sitemaps, failed ones too. Those of a
     /// refresh are not counted.
     pub requests: u64,
-    /// Those held against their hosts: incomplete answers, 429, 5xx.
-    pub requests_held: u64,
+    /// Those that failed because of their hosts: incomplete answers, 429, 5xx.
+    pub requests_failed: u64,
     /// URLs given up after failed fetches.
     pub failed: u64,
     /// URLs excluded on discovery or when their turn came.
@@ -35,7 +35,7 @@ pub struct Progress {
 
 impl Progress {
     pub(super) fn answered(&self) -> u64 {
-        self.requests - self.requests_held
+        self.requests - self.requests_failed
     }
 }
 

@@ -248,7 +248,7 @@ mod tests {
                 };
                 let is_whole = over * percent % 100 == 0;
                 assert_eq!(reached(at), !is_whole, "{text} at {at}");
-                assert!((at == 0 || reached(at - 1)) && !reached(at + 1), "{text} beside {at}");
+                assert!((at == 0 || reached(at - 1)) && !reached(at + 1), "{text} at {at}");
             }
         }
     }

@@ -112,7 +112,7 @@ fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) ->
     };
     let scores = topic.score(&parsed.document);
     let mut page = suidao_page::read::page(parsed, scores, &fetched.url);
-    page.missing = absent::says_so(&page.title, &page.text);
+    page.missing = absent::is_error_text(&page.title, &page.text);
     (page, page_view.map(Box::new))
 }
 

@@ -52,8 +52,8 @@ impl Default for CrawlLimits {
 
 impl CrawlLimits {
     /// Maximum number of requests for this many pages: as configured, or ten per page plus 1,000. Ordinary crawls need
-    /// one or two per page; one that needs ten is in a trap. The default ignores requests held against their hosts:
-    /// waits and retries bound those, and many links to dead hosts are not a trap.
+    /// one or two per page; one that needs ten is in a trap. The default ignores requests that failed because of their
+    /// hosts: waits and retries bound those, and many links to dead hosts are not a trap.
     pub fn most_requests(&self, pages: Option<u64>) -> Option<u64> {
         self.requests.or(pages.map(|pages| pages.saturating_mul(10).saturating_add(1_000)))
     }

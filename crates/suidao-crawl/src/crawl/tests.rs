@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
-mod manners;
+mod politeness;
 #[cfg(test)]
 mod restore;
 
@@ -147,7 +147,7 @@ const ISLANDS: &str = "
 ";
 
 #[test]
-fn dth_digs_where_links_promise_and_breadth_first_takes_all_in_turn() {
+fn dth_follows_promising_links_and_breadth_first_all_in_order() {
     let dug = run(conditions(), Dth::default(), ISLANDS);
     let order = ["s.cn/", "s.cn/a", "s.cn/off", "t.cn/1", "t.cn/2", "i.cn/", "i.cn/b", "t.cn/x", "t.cn/y"];
     assert_eq!(dug.fetched, order);
@@ -250,7 +250,7 @@ fn one_request_a_host_and_the_delay_between_them() {
 }
 
 #[test]
-fn transient_failures_are_tried_again_and_then_given_up() {
+fn transient_failures_are_retried_and_then_given_up() {
     let text = "
         http://s.cn/ 0.9 -> http://s.cn/a 0
         http://s.cn/a 503!
@@ -285,7 +285,7 @@ fn redirects_are_tickets_of_their_own_and_pass_k_through() {
 }
 
 #[test]
-fn redirects_in_a_circle_and_out_of_scope_end() {
+fn redirect_loops_and_redirects_out_of_scope_end() {
     let text = "
         http://s.cn/ 0 -> http://s.cn/0 0, http://s.cn/out 0
         http://s.cn/out => http://evil.cn/
@@ -297,7 +297,7 @@ fn redirects_in_a_circle_and_out_of_scope_end() {
 }
 
 #[test]
-fn a_redirect_in_a_circle_is_a_failure_and_one_to_what_was_had_is_not() {
+fn a_redirect_loop_is_a_failure_and_a_redirect_to_a_fetched_page_is_not() {
     let text = "
         http://s.cn/ 0 -> http://s.cn/wall 0, http://s.cn/1 0, http://s.cn/5 0, http://s.cn/6 0
         http://s.cn/wall => http://s.cn/wall?PHPSESSID=0123456789abcdef
@@ -325,7 +325,7 @@ fn robots(text: &str) -> FetchOutcome {
 }
 
 #[test]
-fn robots_are_asked_first_and_obeyed() {
+fn robots_txt_is_fetched_first_and_obeyed() {
     let mut web = web("
         http://s.cn/ 0.9 -> http://s.cn/private/x 0, http://s.cn/open 0, http://t.cn/ 0
         http://s.cn/open 0
@@ -360,7 +360,7 @@ fn robots_are_asked_first_and_obeyed() {
 }
 
 #[test]
-fn robots_that_cannot_be_had_forbid_all_for_a_while() {
+fn an_unreachable_robots_txt_forbids_all_for_a_while() {
     let mut web = web("http://s.cn/ 0.9");
     let failed = |kind| FetchOutcome::Failed(Failure { kind, retry_after: None });
     web.insert("http://s.cn/robots.txt".into(), failed(FailureKind::Status(503)));
@@ -398,7 +398,7 @@ fn a_private_address_is_given_up_at_once_and_by_name() {
 }
 
 #[test]
-fn a_host_that_fails_is_left_alone() {
+fn a_failing_host_is_not_requested_again() {
     let links: Vec<String> = (0..20).map(|n| format!("http://dead.cn/{n} 0")).collect();
     let text = format!("http://s.cn/ 0.9 -> {}", links.join(", "));
     let mut web = web(&text);
@@ -549,7 +549,7 @@ fn offered_links_rank_by_their_evidence_and_a_restart_keeps_them() {
 }
 
 #[test]
-fn what_is_decided_between_two_answers_has_the_time_of_the_decision() {
+fn a_decision_between_two_answers_has_its_own_time() {
     let mut conditions = conditions();
     conditions.limits.pages_per_host = Some(1);
     let (mut crawl, _) = seeded(conditions, BreadthFirst, &["http://s.cn/", "http://s.cn/a", "http://t.cn/"]);
@@ -568,7 +568,7 @@ fn what_is_decided_between_two_answers_has_the_time_of_the_decision() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
     #[test]
-    fn a_restored_machine_goes_on_as_if_nothing_had_happened(cut in 1usize..60, which in 0usize..6) {
+    fn a_restored_machine_continues_like_the_original(cut in 1usize..60, which in 0usize..6) {
         let strategy = || -> Box<dyn Strategy> {
             match which {
                 0 => Box::new(Dth::default()),
@@ -591,7 +591,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn a_machine_from_its_pieces_goes_on_as_one_from_its_events(
+    fn a_machine_from_its_pieces_continues_like_one_from_its_events(
         cut in 1usize..80,
         in_flight in 1usize..12,
         which in 0usize..4,
@@ -677,7 +677,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_host_is_one_web_under_the_scheme_it_answers() {
+fn a_host_is_crawled_under_the_scheme_it_answers() {
     let connect = || FetchOutcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None });
     let mut web = web("
         http://s.cn/ 0.9 -> https://s.cn/a 0, http://s.cn/a 0, https://t.cn/ 0, http://u.cn/ 0
@@ -727,7 +727,7 @@ fn a_host_that_mixes_schemes_loses_no_page() {
 }
 
 #[test]
-fn links_are_judged_when_the_address_that_a_page_names_is_had_under_another_scheme() {
+fn links_are_judged_when_the_canonical_url_is_fetched_under_another_scheme() {
     let mut web = web("
         http://s.cn/p 0.9 -> http://s.cn/x 0.9
         http://s.cn/x 0.9
@@ -777,7 +777,7 @@ proptest::proptest! {
     /// However the clock jumps, even by years back or forth, the machine neither panics nor loses or doubles a page,
     /// and requeued tickets change only the order.
     #[test]
-    fn clocks_that_jump_and_tickets_given_back_cost_no_page(
+    fn clock_jumps_and_requeued_tickets_lose_no_page(
         jumps in proptest::collection::vec((0u64..40, proptest::num::i64::ANY, 0u8..4), 1..40),
         in_flight in 1usize..6,
     ) {
@@ -872,7 +872,7 @@ fn a_crawl_stops_at_the_first_goal_it_reaches() {
 }
 
 #[test]
-fn a_goal_is_as_near_after_a_restart_as_it_was() {
+fn a_restart_does_not_change_the_progress_to_a_goal() {
     let whole = towards(&["harvest<0.25/4"], "++-+-----+--++++", 1);
     for cut in 0..whole.batches.len() {
         let goals = StopConditions { harvest: Some(Exhaustion { under: 0.25, over: 4 }), ..StopConditions::default() };
@@ -885,7 +885,7 @@ fn a_goal_is_as_near_after_a_restart_as_it_was() {
 }
 
 #[test]
-fn minutes_are_of_one_run_and_nobody_sleeps_over_their_end() {
+fn a_limit_of_minutes_applies_to_one_run_and_ends_waits() {
     let goals = StopConditions { minutes: Some(1.0), ..StopConditions::default() };
     let politeness = Politeness { delay: 45.0, robots: false, ..Politeness::default() };
     let conditions = CrawlSettings { goals, politeness, ..conditions() };
@@ -936,7 +936,7 @@ fn a_simulation_lists_requests_in_order() {
 }
 
 #[test]
-fn a_rehearsal_asks_for_robots_first_and_keeps_to_the_delay() {
+fn a_simulation_fetches_robots_txt_first_and_respects_the_delay() {
     let politeness = Politeness { delay: 2.0, ..Politeness::default() };
     let seeds = ["http://s.cn/", "http://s.cn/b", "http://t.cn/"];
     let (mut crawl, _) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &seeds);

@@ -37,7 +37,7 @@ pub(super) struct Suspicion {
     /// Suspicious pages, with the hash of their titles.
     pub pages: Vec<(UrlId, Sketch, u32)>,
     /// The text of one of them is an error message.
-    pub says_so: bool,
+    pub is_announced: bool,
     pub unanswered: u8,
     pub asked: bool,
     pub answer: Option<MissingPageAnswer>,
@@ -62,7 +62,7 @@ impl TrapState {
     /// Whether the host should be probed for soft 404s.
     pub fn wants_probe(&self, host: HostId) -> bool {
         let Some(suspicion) = self.suspicions.get(&host) else { return false };
-        !suspicion.asked && (suspicion.says_so || suspicion.pages.len() >= REPEATED)
+        !suspicion.asked && (suspicion.is_announced || suspicion.pages.len() >= REPEATED)
     }
 
     pub fn count_soft_404(&mut self) {

@@ -20,7 +20,7 @@
 //! pages have no source.
 
 /// Days of the planning horizon: a page that hardly ever changes and has just changed is worth its importance for so
-/// long, and not for ever.
+/// long, and not without limit.
 const HORIZON: f64 = 3650.0;
 
 /// More days count as never.
@@ -189,7 +189,11 @@ mod tests {
         }
         assert_eq!(VisitValue { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
         assert_eq!(VisitValue { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
-        assert_eq!(VisitValue { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all, for good");
+        assert_eq!(
+            VisitValue { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0),
+            HORIZON,
+            "it changed after all, and stays so"
+        );
     }
 
     #[test]

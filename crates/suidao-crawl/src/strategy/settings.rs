@@ -156,7 +156,7 @@ mod tests {
             assert_eq!(StrategySettings::default().named(label).unwrap().label(), label);
         }
         let based = StrategySettings { dth: Dth { kdepth: 4, ..Dth::default() }, ..StrategySettings::default() };
-        assert_eq!(based.named("dth queue").unwrap().dth.kdepth, 4, "what the name does not say stays");
+        assert_eq!(based.named("dth queue").unwrap().dth.kdepth, 4, "parameters that the name omits stay");
     }
 
     #[test]

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_context_counts_in_full_where_the_anchor_says_something() {
+    fn the_context_counts_in_full_where_the_anchor_has_a_score() {
         near(judge(0.4, 0.0, 0.7), (0.5 * 0.3 + 0.5 * 0.2 * 0.7, 0.3));
         near(judge(0.4, 0.5, 0.1), (0.5 * 0.3 + 0.5 * (0.8 * 0.5 + 0.2), 0.3));
     }

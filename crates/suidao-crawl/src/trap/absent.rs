@@ -25,15 +25,15 @@ const CODE: usize = 16;
 static PHRASES: SectionWords = SectionWords::of(include_str!("words.txt"), "missing page");
 
 /// Whether a page's own text is an error message. `text`: its main text.
-pub fn says_so(title: &str, text: &str) -> bool {
+pub fn is_error_text(title: &str, text: &str) -> bool {
     if text.chars().filter(|c| !c.is_whitespace()).take(LONGEST + 1).count() > LONGEST {
         return false;
     }
-    let says = |text: &str| {
+    let has_phrase = |text: &str| {
         let folded = suidao_page::text::fold(text);
         PHRASES.iter().any(|stated| folded.contains(stated))
     };
-    says(title) || is_code(title) || says(text)
+    has_phrase(title) || is_code(title) || has_phrase(text)
 }
 
 /// `404`, or `404 - Name of the site`.
@@ -96,12 +96,12 @@ mod tests {
             ("提示信息", "抱歉，指定的主題不存在或已被刪除"),
             ("My Site", "404 Not Found"),
         ] {
-            assert!(says_so(title, text), "{title} {text}");
+            assert!(is_error_text(title, text), "{title} {text}");
         }
         let article = "如何配置 nginx 的 404 页面。".repeat(40) + "页面不存在";
         for (title, text) in [("nginx 的 404", article.as_str()), ("首页", "欢迎光临"), ("4040 号", "房间"), ("", "")]
         {
-            assert!(!says_so(title, text), "{title}");
+            assert!(!is_error_text(title, text), "{title}");
         }
     }
 

@@ -211,7 +211,7 @@ mod tests {
     fn a_parameter_that_changes_nothing_is_a_sessions() {
         let mut sessions = Sessions::default();
         assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty());
-        assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty(), "the same value says nothing");
+        assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty(), "an equal value is no evidence");
         assert!(see(&mut sessions, "/a?k=77be01d4&x=1", "甲页").is_empty());
         assert!(see(&mut sessions, "/b?k=77be01d4", "乙页").is_empty());
         assert_eq!(see(&mut sessions, "/b?k=91ab3c44", "乙页"), ["k"]);
@@ -229,7 +229,10 @@ mod tests {
             assert!(see(&mut sessions, &format!("/show?id=5f3a9c{n}&x=1"), "请登录").is_empty());
             let short = sketch(&format!("{}不存在", if n % 2 == 0 { "文章" } else { "帖子" }));
             let at = |path: &str| url(&format!("{path}?no=5f3a9c{n}"));
-            assert!(sessions.observe(HOST, &at(["/a", "/b"][n % 2]), short, false).is_empty(), "too short to tell");
+            assert!(
+                sessions.observe(HOST, &at(["/a", "/b"][n % 2]), short, false).is_empty(),
+                "too short to be evidence"
+            );
             let long = sketch(&["已删除", "已下架"][n % 2].repeat(70));
             assert!(sessions.observe(HOST, &at(["/c", "/d"][n % 2]), long, true).is_empty(), "no page at all");
         }

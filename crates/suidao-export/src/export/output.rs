@@ -107,11 +107,11 @@ impl Output {
                 content(OutputFiles::one("-", &mut out, None)).and_then(|done| Ok(out.flush().map(|()| done)?));
             return done.map_err(|error| error.at(target));
         }
-        let beside = companion.map(|ending| format!("{stem}{ending}"));
+        let companion_name = companion.map(|ending| format!("{stem}{ending}"));
         if self.shard_size.is_some() {
             let (stem, suffix) = (stem.to_owned(), suffix.to_owned());
             return write_whole_directory(&self.path, |directory| {
-                content(OutputFiles::Shards { directory, stem, suffix, next: 0, companion: beside })
+                content(OutputFiles::Shards { directory, stem, suffix, next: 0, companion: companion_name })
             });
         }
         // Checked now, not after everything is written.
@@ -119,11 +119,11 @@ impl Output {
             return wrong(&self.path, ErrorKind::IsADirectory);
         }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        match beside {
+        match companion_name {
             None => write_whole(&self.path, |out| content(OutputFiles::one(&name, out, None))),
             // Both are complete before one gets its final name.
-            Some(beside) => write_whole(&self.path.with_file_name(beside), |beside| {
-                Ok(write_whole(&self.path, |out| content(OutputFiles::one(&name, out, Some(beside))))?)
+            Some(companion_name) => write_whole(&self.path.with_file_name(companion_name), |companion| {
+                Ok(write_whole(&self.path, |out| content(OutputFiles::one(&name, out, Some(companion))))?)
             }),
         }
     }

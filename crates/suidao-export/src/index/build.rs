@@ -73,13 +73,13 @@ pub fn build(
         return Err(IndexError::InTheWay(path.to_owned()));
     }
     let fail = || IndexError::io(path, "write the index");
-    let beside = PartDirectory::beside(path).map_err(fail())?;
-    let staging = beside.path().join("index");
+    let part = PartDirectory::next_to(path).map_err(fail())?;
+    let staging = part.path().join("index");
     fs::create_dir(&staging).map_err(fail())?;
     let streamed =
         write(store, catalogue, selection, &staging, extractor, progress).map_err(|error| error.of(&staging, path))?;
     // Readers of the previous one keep its files until they close them.
-    let previous = beside.path().join("former");
+    let previous = part.path().join("former");
     if path.exists() {
         fs::rename(path, &previous).map_err(fail())?;
     }

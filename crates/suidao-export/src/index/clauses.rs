@@ -38,7 +38,7 @@ type Boxed = Box<dyn tantivy::query::Query>;
 /// A word or phrase to search for.
 #[derive(Clone, Debug)]
 pub(super) struct SearchTerm {
-    pub shown: String,
+    pub text: String,
     pub field: TextField,
     /// Tokens with their distances from the first.
     pub cover: Vec<(usize, String)>,
@@ -87,7 +87,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
     free_if_all_are_stop_words(&mut free);
     let bonus = phrase_tokens(&near);
     let bonus = (free.iter().filter(|unit| !unit.optional).count() > 1).then(|| SearchTerm {
-        shown: fold(near.trim()),
+        text: fold(near.trim()),
         field: TextField::All,
         cover: bonus,
         optional: true,
@@ -134,12 +134,12 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Se
         let more = (1..=touching.min(LONGEST_TERM)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
         let word = whole(more);
         let cover = phrase_tokens(word);
-        if !cover.is_empty() && found.iter().all(|unit| unit.shown != word) {
+        if !cover.is_empty() && found.iter().all(|unit| unit.text != word) {
             // A character between words (的, 在) is optional; alone it is what was asked for.
             let torn = word.chars().count() == 1
                 && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
             let optional = torn || is_function_word(word);
-            found.push(SearchTerm { shown: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
+            found.push(SearchTerm { text: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
         }
         first += more + 1;
     }
@@ -150,11 +150,11 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Se
 /// its text is not about them. A sentence is not a compound.
 fn compound(text: &str, words: &[SearchTerm]) -> Option<SearchTerm> {
     let typed = fold(text);
-    let whole: usize = words.iter().map(|unit| unit.shown.len()).sum();
+    let whole: usize = words.iter().map(|unit| unit.text.len()).sum();
     let few = (2..=COMPOUND).contains(&words.len()) && words.iter().all(|unit| !unit.optional);
     (few && whole == typed.len() && typed.chars().all(is_han)).then(|| SearchTerm {
         cover: phrase_tokens(&typed),
-        shown: typed,
+        text: typed,
         field: TextField::All,
         optional: false,
         weight: 0.0,
@@ -184,7 +184,7 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
         }
         Clause::Phrase(field, text) => {
             let unit = SearchTerm {
-                shown: fold(text),
+                text: fold(text),
                 field: *field,
                 cover: phrase_tokens(text),
                 optional: false,

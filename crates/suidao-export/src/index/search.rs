@@ -343,7 +343,7 @@ impl Index {
                 let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
                 let mut scorer = weight.scorer(reader, 1.0)?;
                 if scorer.doc() <= address.doc_id && scorer.seek(address.doc_id) == address.doc_id {
-                    shares.push(FacetCount { words: unit.shown.clone(), field, bm25: scorer.score() });
+                    shares.push(FacetCount { words: unit.text.clone(), field, bm25: scorer.score() });
                 }
             }
         }

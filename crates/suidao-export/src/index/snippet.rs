@@ -288,7 +288,7 @@ mod tests {
 
     fn units(words: &[&str]) -> Vec<SearchTerm> {
         let unit = |word: &&str| SearchTerm {
-            shown: (*word).to_owned(),
+            text: (*word).to_owned(),
             field: TextField::All,
             cover: phrase_tokens(word),
             optional: false,
@@ -298,7 +298,7 @@ mod tests {
         words.iter().map(unit).collect()
     }
 
-    fn shown(words: &[&str], text: &str) -> String {
+    fn snippet_of(words: &[&str], text: &str) -> String {
         let units = units(words);
         let marked = QueryWords::new(&units).snippet(text);
         marked.pieces().map(|(piece, hit)| if hit { format!("«{piece}»") } else { piece.to_owned() }).collect()
@@ -306,25 +306,25 @@ mod tests {
 
     #[test]
     fn words_are_marked_in_the_text_as_it_was_given() {
-        assert_eq!(shown(&["神经网络"], "用ＧＰＵ訓練神經網絡,很快"), "用ＧＰＵ訓練«神經網絡»,很快");
-        assert_eq!(shown(&["gpu", "训练"], "用ＧＰＵ訓練"), "用«ＧＰＵ訓練»", "marks that touch are one");
-        assert_eq!(shown(&["gradient descent"], "descent, Gradient  Descents"), "descent, «Gradient  Descents»");
-        assert_eq!(shown(&["网络", "神经网络"], "神经网络"), "«神经网络»", "marks do not overlap");
-        assert_eq!(shown(&["x"], ""), "");
-        assert_eq!(shown(&[], "第一段\n第二段"), "第一段 第二段");
+        assert_eq!(snippet_of(&["神经网络"], "用ＧＰＵ訓練神經網絡,很快"), "用ＧＰＵ訓練«神經網絡»,很快");
+        assert_eq!(snippet_of(&["gpu", "训练"], "用ＧＰＵ訓練"), "用«ＧＰＵ訓練»", "marks that touch are one");
+        assert_eq!(snippet_of(&["gradient descent"], "descent, Gradient  Descents"), "descent, «Gradient  Descents»");
+        assert_eq!(snippet_of(&["网络", "神经网络"], "神经网络"), "«神经网络»", "marks do not overlap");
+        assert_eq!(snippet_of(&["x"], ""), "");
+        assert_eq!(snippet_of(&[], "第一段\n第二段"), "第一段 第二段");
     }
 
     #[test]
     fn the_window_with_the_most_words_is_shown_and_cut_at_sentences() {
         let filler = "这里说的是别的事情。".repeat(40);
         let text = format!("{filler}决策树。{filler}这一句里有决策树和随机森林。{filler}");
-        let found = shown(&["决策树", "随机森林"], &text);
+        let found = snippet_of(&["决策树", "随机森林"], &text);
         assert!(found.starts_with("这一句里有«决策树»和«随机森林»。这里"), "{found}");
         assert!(found.ends_with("事情。") && found.chars().map(width).sum::<usize>() <= WIDTH + 10, "{found}");
         let words = format!("{} needle {}", "hay ".repeat(300), "hay ".repeat(300));
-        let found = shown(&["needle"], &words);
+        let found = snippet_of(&["needle"], &words);
         assert!(found.starts_with("…hay ") && found.ends_with("hay…") && found.contains("«needle»"), "{found}");
-        assert_eq!(shown(&["no"], &filler).matches('情').count(), shown(&[], &filler).matches('情').count());
+        assert_eq!(snippet_of(&["no"], &filler).matches('情').count(), snippet_of(&[], &filler).matches('情').count());
     }
 
     proptest::proptest! {

@@ -140,7 +140,7 @@ fn an_index_takes_the_place_of_a_former_one_and_of_nothing_else() {
     let first = made(&store, &path);
     let second = made(&store, &path);
     assert_eq!(ask(&first, "决策树"), ask(&second, "决策树"), "the former one is read on");
-    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 2, "nothing is left beside it");
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 2, "nothing else is left");
     let other = root.path().join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("mine.txt"), "x").unwrap();

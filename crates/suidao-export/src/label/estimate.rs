@@ -1,7 +1,7 @@
 //! Estimates from labels of a stratified sample: the number of relevant pages, and precision and recall at the lower
 //! bound of each stratum.
 //!
-//! In a stratum of N pages, n of them labelled, each answer stands for N / n pages. Intervals come from a bootstrap:
+//! In a stratum of N pages, n of them labelled, each answer represents N / n pages. Intervals come from a bootstrap:
 //! 1,000 times every stratum is redrawn with a chance of (x + 1/2) / (n + 1), where x of n labelled pages are relevant
 //! (Jeffreys' prior, because a few equal answers do not prove that all are equal), reduced by the share of labelled
 //! pages.

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_kept_taken_back_and_read_again() {
+    fn answers_are_saved_undone_and_read_again() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("labels.tsv");
         let (mut file, labels) = LabelFile::open(&path).unwrap();
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(text, "http://a.cn/1\tyes\t0.1250\t4\nhttp://a.cn/%E8%B6%B3\tno\t0.0000\t0\n");
         let (mut again, labels) = LabelFile::open(&path).unwrap();
         assert_eq!(labels, Labels::from_iter([one, two]));
-        assert!(!again.undo().unwrap(), "what an earlier session said stands");
+        assert!(!again.undo().unwrap(), "answers of an earlier session remain");
     }
 
     #[test]

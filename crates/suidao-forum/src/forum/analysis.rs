@@ -137,7 +137,7 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
         let clock = TimeContext { now, offset };
         texts
             .iter()
-            .map(|text| times::all(text, clock).into_iter().map(|shown| shown.moment).collect())
+            .map(|text| times::all(text, clock).into_iter().map(|time| time.moment).collect())
             .collect::<Vec<Vec<ApproxTime>>>()
     });
     let now = i64::try_from(now.0 / 1000).unwrap_or(i64::MAX);

@@ -48,9 +48,9 @@ pub fn classes(links: &[SightLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
         .into_iter()
         .map(|(class, members)| {
             // Links without text, and page numbers, accompany a title.
-            let shown =
+            let is_visible =
                 |&&at: &&usize| !links[at].text.is_empty() && !links[at].text.bytes().all(|b| b.is_ascii_digit());
-            let widths: Vec<usize> = members.iter().filter(shown).map(|&at| columns(&links[at].text)).collect();
+            let widths: Vec<usize> = members.iter().filter(is_visible).map(|&at| columns(&links[at].text)).collect();
             #[allow(clippy::cast_precision_loss)] // few and short
             let columns = widths.iter().sum::<usize>() as f64 / widths.len().max(1) as f64;
             LinkClass { class, members, columns }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(test(&body, &BoardThresholds::STRICT), None);
         assert!(test(&body, &BoardThresholds::DOMINANT).is_some());
         let body = list(12, THREAD) + &sidebar;
-        assert_eq!(test(&body, &BoardThresholds::DOMINANT), None, "nothing stands out");
+        assert_eq!(test(&body, &BoardThresholds::DOMINANT), None, "nothing dominates");
     }
 
     #[test]

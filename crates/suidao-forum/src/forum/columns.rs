@@ -93,13 +93,13 @@ impl LineFields {
         let mut own_numbers = numbers(&part, clock, &in_name);
         let mut order: FxHashMap<NodeId, usize> = FxHashMap::default();
         for number in &mut own_numbers {
-            if number.shown.has(FieldLabel::REPLIES) != number.shown.has(FieldLabel::VIEWS) {
+            if number.label.has(FieldLabel::REPLIES) != number.label.has(FieldLabel::VIEWS) {
                 continue;
             }
             let names = label_by_names(tree, tree.parent(number.node), row);
             let head = heads.text(tree, number.node, row);
             let both = label_of(head);
-            number.shown = if names.has(FieldLabel::REPLIES) != names.has(FieldLabel::VIEWS) {
+            number.label = if names.has(FieldLabel::REPLIES) != names.has(FieldLabel::VIEWS) {
                 names
             } else if both.has(FieldLabel::REPLIES) && both.has(FieldLabel::VIEWS) {
                 // "回复/查看" over "12/345".
@@ -109,7 +109,7 @@ impl LineFields {
                 let mut halves = head.split(['/', '|', '·', ' ']).filter(|half| !half.is_empty());
                 halves.nth(*at - 1).map_or(FieldLabel::default(), label_of)
             } else {
-                number.shown.and(names).and(both)
+                number.label.and(names).and(both)
             };
         }
         let initials = initials(&part);
@@ -228,10 +228,10 @@ impl LineCounts {
         // Per position: its labels, how often it occurs, how often not alone in its line.
         let mut positions: Vec<(u64, (FieldLabel, usize, usize))> = Vec::new();
         for number in fields.iter().flat_map(|own| &own.numbers) {
-            if let Some((text, count, beside)) = entry(&mut positions, number.place) {
-                *text = text.and(number.shown);
+            if let Some((text, count, in_text)) = entry(&mut positions, number.place) {
+                *text = text.and(number.label);
                 *count += 1;
-                *beside += usize::from(!number.alone);
+                *in_text += usize::from(!number.alone);
             }
         }
         let called = |what: FieldLabel, not: FieldLabel| {
@@ -247,9 +247,9 @@ impl LineCounts {
             with_first = replies.is_some() && counts().all(|count| count > 0);
         }
         let speaking = fields.iter().filter(|own| !own.numbers.is_empty()).count();
-        let silent = positions.iter().filter(|(place, (text, count, beside))| {
+        let silent = positions.iter().filter(|(place, (text, count, in_text))| {
             let other = text.has(FieldLabel::LAST) || text.has(FieldLabel::OTHER) || text.has(FieldLabel::MEMBER);
-            *beside == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
+            *in_text == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
         });
         let mut silent = silent.map(|(place, ..)| *place);
         let more = |views: Option<u64>, replies: Option<u64>| {

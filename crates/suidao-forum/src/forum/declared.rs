@@ -203,7 +203,7 @@ fn item(value: &Value, clock: TimeContext) -> DeclaredItem {
         author: value.get("author").and_then(person),
         posted: time("datePublished").or_else(|| time("dateCreated")),
         changed: time("dateModified"),
-        text: text("text").or_else(|| text("articleBody")).map(|text| shown(&text)),
+        text: text("text").or_else(|| text("articleBody")).map(|text| plain_text(&text)),
         position: count(value.get("position")),
         replies,
         views,
@@ -222,7 +222,7 @@ fn count(value: Option<&Value>) -> Option<u32> {
 }
 
 /// Converts a declared text that is HTML to plain text.
-fn shown(text: &str) -> String {
+fn plain_text(text: &str) -> String {
     let Some(base) = text.contains("</").then(|| CrawlUrl::parse("http://localhost/").ok()).flatten() else {
         return text.to_owned();
     };

@@ -280,16 +280,16 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
     let mut label = FieldLabel::default();
     for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let mut before = 0;
-        for shown in shown_in(paragraph, clock) {
-            let node = paragraph.node(shown.text.start);
-            let mut own = label_of(&paragraph.text[before..shown.text.start]);
-            if shown.text.start == 0 {
+        for stated in times_in(paragraph, clock) {
+            let node = paragraph.node(stated.text.start);
+            let mut own = label_of(&paragraph.text[before..stated.text.start]);
+            if stated.text.start == 0 {
                 own = own.and(label);
             }
-            before = shown.text.end;
+            before = stated.text.end;
             let names = label_by_names(tree, tree.parent(node), part.row());
-            let plain = shown.text.len() * 5 >= paragraph.text.len();
-            found.push(Time { node, moment: shown.moment, label: own.and(names), place: part.place(node), plain });
+            let plain = stated.text.len() * 5 >= paragraph.text.len();
+            found.push(Time { node, moment: stated.moment, label: own.and(names), place: part.place(node), plain });
         }
         let is_label = before == 0 && paragraph.text.len() <= 36;
         label = if is_label { label_of(&paragraph.text) } else { FieldLabel::default() };
@@ -310,7 +310,7 @@ pub(super) fn times(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeId)
 }
 
 /// The times of a paragraph. Each element is searched separately, since a page may separate two by nothing else.
-fn shown_in(paragraph: &Paragraph, clock: TimeContext) -> Vec<times::TimeInText> {
+fn times_in(paragraph: &Paragraph, clock: TimeContext) -> Vec<times::TimeInText> {
     let text = &paragraph.text;
     let mut found = times::all(text, clock);
     if paragraph.pieces.len() > 1 {
@@ -342,7 +342,7 @@ pub(super) struct Number {
     pub(super) node: NodeId,
     pub(super) value: u32,
     /// Labels from nearby words.
-    pub(super) shown: FieldLabel,
+    pub(super) label: FieldLabel,
     /// Whether its line consists of numbers only.
     pub(super) alone: bool,
     /// Its position, and its index there.
@@ -355,7 +355,7 @@ pub(super) fn numbers(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeI
     let mut positions = Vec::new();
     for paragraph in part.paragraphs(skip).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let text = &paragraph.text;
-        let times = shown_in(paragraph, clock);
+        let times = times_in(paragraph, clock);
         let mut spans = Vec::new();
         let ends = paragraph.pieces.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
         for (&(start, node), end) in paragraph.pieces.iter().zip(ends) {
@@ -373,8 +373,8 @@ pub(super) fn numbers(part: &RecordPart, clock: TimeContext, skip: &dyn Fn(NodeI
         for (index, &(from, to, node, value)) in spans.iter().enumerate() {
             let before = if index == 0 { 0 } else { spans[index - 1].1 };
             let after = spans.get(index + 1).map_or(text.len(), |next| next.0);
-            let shown = label_of(if label_before { &text[before..from] } else { &text[to..after] });
-            found.push(Number { node, value, shown, alone, place: nth(&mut positions, part.place(node)) });
+            let label = label_of(if label_before { &text[before..from] } else { &text[to..after] });
+            found.push(Number { node, value, label, alone, place: nth(&mut positions, part.place(node)) });
         }
     }
     found

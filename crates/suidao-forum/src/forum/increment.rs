@@ -139,8 +139,8 @@ impl<K: Copy + Ord> BoardScan<K> {
     /// or the page limit.
     pub fn page(&mut self, records: &[(K, Listed)], known: impl Fn(K) -> Option<KnownThread>) -> ScanResult<K> {
         self.left = self.left.saturating_sub(1);
-        let shown: Vec<Listed> = records.iter().map(|(_, listed)| *listed).collect();
-        match sorted_by(&shown) {
+        let listed: Vec<Listed> = records.iter().map(|(_, listed)| *listed).collect();
+        match sorted_by(&listed) {
             Order::LastReply => self.ordered += 1,
             Order::Other => self.disordered += 1,
             Order::Unknown => {}

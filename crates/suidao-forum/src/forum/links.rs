@@ -26,16 +26,16 @@ pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
     let mut links: Vec<SightLink> = Vec::new();
     for link in document.links.iter().filter(same_site) {
         let url = without(&link.url, &names);
-        let (shown, hidden) = texts(document, link.anchor.clone());
+        let (visible, hidden) = texts(document, link.anchor.clone());
         let at = *positions.entry(url.clone()).or_insert_with(|| {
             links.push(SightLink { url, text: String::new(), marks: Vec::new() });
             links.len() - 1
         });
         let known = &mut links[at];
-        if shown.chars().count() > known.text.chars().count() {
-            known.text = shown.chars().take(TEXT).collect();
+        if visible.chars().count() > known.text.chars().count() {
+            known.text = visible.chars().take(TEXT).collect();
         }
-        let mark_found = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
+        let mark_found = mark(if visible.is_empty() { &hidden } else { &visible }, link.block);
         // rel=next is explicit, regardless of the link's text.
         let mark = if link.next {
             Some(PaginationLink { number: mark_found.and_then(|mark| mark.number), next: 2, block: link.block })
@@ -54,12 +54,12 @@ pub fn own_url(document: &ParsedDocument, own: &CrawlUrl) -> CrawlUrl {
 }
 
 fn texts(document: &ParsedDocument, pieces: std::ops::Range<usize>) -> (String, String) {
-    let (mut shown, mut hidden) = (String::new(), String::new());
+    let (mut visible, mut hidden) = (String::new(), String::new());
     for piece in pieces {
-        let text = if document.pieces[piece].hidden { &mut hidden } else { &mut shown };
+        let text = if document.pieces[piece].hidden { &mut hidden } else { &mut visible };
         text.push_str(document.piece(piece));
     }
-    (shown.trim().to_owned(), hidden.trim().to_owned())
+    (visible.trim().to_owned(), hidden.trim().to_owned())
 }
 
 fn mark(text: &str, block: usize) -> Option<PaginationLink> {

@@ -37,7 +37,7 @@ pub(super) fn head(lines: &[String], clock: TimeContext) -> Option<MailHeader> {
         called += usize::from(label(line, SUBJECT).is_some() || label(line, DATE).is_some());
         // A subject may contain a date.
         if label(line, SUBJECT).is_none() {
-            found.posted = found.posted.or_else(|| all(line, clock).first().map(|shown| shown.moment));
+            found.posted = found.posted.or_else(|| all(line, clock).first().map(|time| time.moment));
         }
         found.lines += 1;
     }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_the_same_again() {
+    fn a_written_file_is_read_back_unchanged() {
         let map = map();
         assert_eq!(parse(&write(&map)).unwrap(), map);
     }

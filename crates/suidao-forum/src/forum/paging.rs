@@ -110,16 +110,16 @@ impl Paging {
         }
         let number = |value: i64| ((value - first) % step == 0 && value >= first).then(|| (value - first) / step + 1);
         // A single number may be a count that happens to equal an id.
-        let shown: std::collections::BTreeSet<i64> = pairs.iter().map(|(shown, ..)| *shown).collect();
+        let labels: std::collections::BTreeSet<i64> = pairs.iter().map(|(label, ..)| *label).collect();
         let options = members[0].1.slots.len() > own.slots.len() + 1;
-        if next.is_none() && shown.len() == 1 && options && !members[0].1.counts(slot) {
+        if next.is_none() && labels.len() == 1 && options && !members[0].1.counts(slot) {
             return None;
         }
-        let fits = pairs.iter().filter(|(shown, value, _)| number(*value) == Some(*shown)).count();
+        let fits = pairs.iter().filter(|(label, value, _)| number(*value) == Some(*label)).count();
         // A single matching number is weak evidence; several in one line of the page, or a word next to it, are strong.
         let mut blocks: BTreeMap<usize, usize> = BTreeMap::new();
-        for (shown, value, block) in &pairs {
-            *blocks.entry(*block).or_default() += usize::from(number(*value) == Some(*shown));
+        for (label, value, block) in &pairs {
+            *blocks.entry(*block).or_default() += usize::from(number(*value) == Some(*label));
         }
         let in_line = blocks.values().copied().max().unwrap_or(0);
         let sure = 2 * in_line.min(4)
@@ -224,12 +224,12 @@ fn continues(own: &MatchedUrl, other: &MatchedUrl, slot: usize, keys: &[IdPatter
 /// First value and step from pairs of page number and value: the line through most of them.
 fn line(pairs: &[(i64, i64, usize)]) -> Option<(i64, i64)> {
     let mut votes: BTreeMap<(i64, i64), usize> = BTreeMap::new();
-    for (at, (shown, value, _)) in pairs.iter().enumerate() {
-        for (other_shown, other_value, _) in &pairs[at + 1..pairs.len().min(at + 20)] {
-            let (pages, values) = (other_shown - shown, other_value - value);
+    for (at, (label, value, _)) in pairs.iter().enumerate() {
+        for (other_label, other_value, _) in &pairs[at + 1..pairs.len().min(at + 20)] {
+            let (pages, values) = (other_label - label, other_value - value);
             if pages != 0 && values % pages == 0 && values / pages >= 1 {
                 let step = values / pages;
-                *votes.entry((value - step * (shown - 1), step)).or_default() += 1;
+                *votes.entry((value - step * (label - 1), step)).or_default() += 1;
             }
         }
     }
@@ -237,20 +237,20 @@ fn line(pairs: &[(i64, i64, usize)]) -> Option<(i64, i64)> {
     match best {
         Some(((first, step), _)) if (0..=step.max(1)).contains(&first) => Some((first, step)),
         Some(_) => None,
-        None => pairs.iter().find_map(|(shown, value, _)| single(*shown, *value)),
+        None => pairs.iter().find_map(|(label, value, _)| single(*label, *value)),
     }
 }
 
 /// First value and step from a single page.
-fn single(shown: i64, value: i64) -> Option<(i64, i64)> {
-    if shown <= 1 {
+fn single(label: i64, value: i64) -> Option<(i64, i64)> {
+    if label <= 1 {
         None
-    } else if value == shown {
+    } else if value == label {
         Some((1, 1))
-    } else if value == shown - 1 {
+    } else if value == label - 1 {
         Some((0, 1))
-    } else if value % (shown - 1) == 0 && value / (shown - 1) >= ENTRIES {
-        Some((0, value / (shown - 1)))
+    } else if value % (label - 1) == 0 && value / (label - 1) >= ENTRIES {
+        Some((0, value / (label - 1)))
     } else {
         None
     }

@@ -45,8 +45,10 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeCo
     let kind = mode(lines.iter().filter(|line| line.main).map(|line| tree.name(line.roots[0])));
     let mut records = Vec::with_capacity(found.len());
     for (line, record) in lines.iter().zip(found) {
-        let says = record.replies.is_some() || record.last_reply.is_some();
-        if line.main || parents.contains(&tree.parent(line.roots[0])) || says && kind == Some(tree.name(line.roots[0]))
+        let has_replies = record.replies.is_some() || record.last_reply.is_some();
+        if line.main
+            || parents.contains(&tree.parent(line.roots[0]))
+            || has_replies && kind == Some(tree.name(line.roots[0]))
         {
             records.push(record);
         }
@@ -62,19 +64,19 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeCo
 fn of_thread(tree: &Tree, lines: &[ThreadLine], records: &[ThreadRecord], clock: TimeContext) -> bool {
     /// Number of lines that make a list without further tests.
     const MANY: usize = 4;
-    let says = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
+    let has_replies = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
     let length = |node: NodeId| tree.subtree(node).map(|part| tree.own_text(part).len()).sum::<usize>();
     let own: usize = lines.iter().flat_map(|line| &line.roots).map(|&root| length(root)).sum();
-    let beside = !records.iter().any(says) || own * 2 < length(0);
+    let is_next_to_posts = !records.iter().any(has_replies) || own * 2 < length(0);
     let titles: FxHashSet<&str> = records.iter().map(|record| record.title.trim_start_matches("Re: ")).collect();
     let people = lines.iter().filter(|line| is_person(tree, line.title)).count();
-    if !beside && titles.len() > MANY && titles.len() * 10 >= records.len() * 8 && people * 2 < lines.len() {
+    if !is_next_to_posts && titles.len() > MANY && titles.len() * 10 >= records.len() * 8 && people * 2 < lines.len() {
         return false;
     }
     let posts = ranges(tree, clock);
     let own = |line: &&ThreadLine| line.url == tree.base() || is_person(tree, line.title);
     let within = lines.iter().filter(|line| own(line) || posts.iter().any(|post| post.contains(&line.title))).count();
-    !posts.is_empty() && (beside || within * 2 >= lines.len())
+    !posts.is_empty() && (is_next_to_posts || within * 2 >= lines.len())
 }
 
 fn title(tree: &Tree, link: NodeId) -> String {

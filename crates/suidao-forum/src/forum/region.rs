@@ -26,7 +26,7 @@ const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|ans
 /// Amount of text before each node, and positions of times and people.
 pub(super) struct PageStats {
     /// Visible characters before each node, and those outside links.
-    shown: Vec<u32>,
+    visible: Vec<u32>,
     plain: Vec<u32>,
     times: Vec<NodeId>,
     people: Vec<NodeId>,
@@ -36,7 +36,7 @@ pub(super) struct PageStats {
 
 impl PageStats {
     pub(super) fn of(tree: &Tree, clock: TimeContext) -> Self {
-        let (mut shown, mut plain) = (vec![0], vec![0]);
+        let (mut visible, mut plain) = (vec![0], vec![0]);
         let mut people = Vec::new();
         let mut link_end = 0;
         for node in 0..tree.len() {
@@ -59,18 +59,18 @@ impl PageStats {
             } else if tree.is_element(node) && tree.words(node).any(|word| word == "author" || word == "username") {
                 people.push(node);
             }
-            shown.push(shown[node] + own);
+            visible.push(visible[node] + own);
             plain.push(plain[node] + if node < link_end { 0 } else { own });
         }
         let page = RecordPart { tree, roots: &[0] };
         let member = FieldLabel::MEMBER.and(FieldLabel::EDITED);
         let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.label.has(member));
-        Self { shown, plain, times: times.map(|time| time.node).collect(), people, thread: false }
+        Self { visible, plain, times: times.map(|time| time.node).collect(), people, thread: false }
     }
 
     pub(super) fn text(&self, tree: &Tree, node: NodeId) -> u32 {
         let range = tree.subtree(node);
-        self.shown[range.end] - self.shown[range.start]
+        self.visible[range.end] - self.visible[range.start]
     }
 
     pub(super) fn plain_of_page(&self) -> u32 {
@@ -137,13 +137,13 @@ pub(super) fn posts(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<
     let Some(mut found) = cuts.next() else { return Vec::new() };
     if are_lines(tree, survey, &found) {
         // A list next to a short post.
-        let beside: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+        let list_text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
         let post = cuts.find(|other| {
             let complete = |roots: &Vec<NodeId>| {
                 has(roots, |root| survey.has_time(tree, root)) && has(roots, |root| survey.has_person(tree, root))
             };
             other.iter().all(|roots| complete(roots) && found.iter().all(|line| apart(tree, line, roots)))
-                && other.iter().map(|roots| survey.plain(tree, roots)).sum::<u32>() >= beside
+                && other.iter().map(|roots| survey.plain(tree, roots)).sum::<u32>() >= list_text
                 && !are_lines(tree, survey, other)
         });
         let Some(post) = post else { return Vec::new() };

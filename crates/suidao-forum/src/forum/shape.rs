@@ -366,7 +366,7 @@ fn join_slugs(text: &str, parts: &mut Vec<Part>, first: usize, end: usize) {
         let word_before = |joined: &[Part]| joined.len() >= 2 && is_word(&joined[joined.len() - 2]);
         if is_word(&part) && joined.last().is_some_and(is_joint) && word_before(&joined) {
             joined.pop();
-            let before = joined.last_mut().expect("a word stands before the joint");
+            let before = joined.last_mut().expect("a word precedes the joint");
             before.at.end = part.at.end;
             if part.kind == Kind::Slug {
                 before.kind = Kind::Slug;

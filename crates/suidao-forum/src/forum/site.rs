@@ -150,17 +150,17 @@ impl ForumSite {
         } else {
             self.listed(page_view)
         };
-        let shown = !threads.is_empty();
+        let has_threads = !threads.is_empty();
         let kind = match role {
             ForumRole::Thread | ForumRole::Continuation { .. } if page_view.login => PageKind::Login,
             ForumRole::Thread if self.is_strange(id, page_view.posts.is_empty()) => PageKind::Unread,
             ForumRole::Thread => PageKind::Thread { thread: id, page: 1 },
             ForumRole::Continuation { .. } if self.is_strange(id, page_view.posts.is_empty()) => PageKind::Unread,
             ForumRole::Continuation { thread, page } => PageKind::Thread { thread, page },
-            ForumRole::Board | ForumRole::Index { .. } if page_view.login && !shown => PageKind::Login,
-            ForumRole::Board if !shown && self.read.contains(&id) => PageKind::Unread,
+            ForumRole::Board | ForumRole::Index { .. } if page_view.login && !has_threads => PageKind::Login,
+            ForumRole::Board if !has_threads && self.read.contains(&id) => PageKind::Unread,
             // A category, which lists its boards.
-            ForumRole::Board if !shown => PageKind::Other,
+            ForumRole::Board if !has_threads => PageKind::Other,
             ForumRole::Board => PageKind::Index { board: id, page: 1 },
             ForumRole::Index { board, page } => PageKind::Index { board, page },
             ForumRole::Start | ForumRole::Sample => PageKind::Other,
@@ -216,12 +216,12 @@ impl ForumSite {
         // A record without fields, among records with fields, is a link in a sidebar.
         let is_bare = |record: &&ThreadRecord| record.listed() == Listed { sticky: record.sticky, ..Listed::default() };
         let bare = page_view.records.iter().filter(is_bare).count();
-        let (full, beside): (Vec<_>, Vec<_>) =
+        let (full, sidebar): (Vec<_>, Vec<_>) =
             page_view.records.iter().partition(|record| bare * 2 > page_view.records.len() || !is_bare(record));
         for record in full {
             take(&record.url, &record.title, Some(record.listed()));
         }
-        for record in beside {
+        for record in sidebar {
             take(&record.url, &record.title, None);
         }
         for link in page_view.links.iter().filter(|link| columns(&link.text) >= TITLE) {
@@ -346,7 +346,7 @@ impl ForumSite {
             let mut pass = self.pass(list.board);
             let verdict = pass.page(&list.threads, |id| self.known.get(&id).map(|thread| thread.known));
             self.passes.insert(list.board, pass);
-            let shown: FxHashMap<UrlId, Listed> = list.threads.iter().copied().collect();
+            let listed: FxHashMap<UrlId, Listed> = list.threads.iter().copied().collect();
             for (thread, listed) in &list.threads {
                 // A thread first linked outside the list has no time on record.
                 if let Some(Thread { known, .. }) = self.known.get_mut(thread) {
@@ -355,7 +355,7 @@ impl ForumSite {
                 }
             }
             for (thread, change) in verdict.changed {
-                let Listed { last_reply, replies, .. } = shown[&thread];
+                let Listed { last_reply, replies, .. } = listed[&thread];
                 let known = KnownThread { last_reply, replies };
                 let entry = self.known.entry(thread).or_insert(Thread { board: list.board, known });
                 if change == ThreadChange::Replied || entry.board == list.board {

@@ -25,7 +25,7 @@ pub(super) fn sticky(tree: &Tree, lines: &[ThreadLine]) -> Vec<bool> {
 
 fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
     static SHOWN: SectionWords = SectionWords::of(WORDS, "sticky");
-    let says = |text: &str| {
+    let is_label = |text: &str| {
         let lower = text.to_lowercase();
         // Only the whole text: a title may contain the word.
         lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word)) || lower.trim() == "[提示]"
@@ -49,7 +49,7 @@ fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
                     .filter(|head| head.len() < tree.own_text(node).trim().len())
                     .unwrap_or_default();
             }
-            if says(head) {
+            if is_label(head) {
                 return true;
             }
             continue;
@@ -65,7 +65,7 @@ fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
             .iter()
             .filter(|_| node != line.title)
             .filter_map(|name| tree.attribute(node, name))
-            .any(says)
+            .any(is_label)
         {
             return true;
         }

@@ -69,11 +69,11 @@ pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
             BEGINNINGS.contains(c)
                 || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric() && is_latin_beginning(&text[at..])
         };
-        let shown = begins
+        let in_words = begins
             .then(|| at_start(&text[at..], whole, clock))
             .flatten()
             .filter(|(_, length)| label || text[at..at + length].bytes().any(|byte| byte.is_ascii_digit()));
-        if let Some((moment, length)) = shown {
+        if let Some((moment, length)) = in_words {
             found.push(TimeInText { moment, text: at..at + length });
             at += length;
             before = ' ';
@@ -87,7 +87,7 @@ pub(super) fn all(text: &str, clock: TimeContext) -> Vec<TimeInText> {
 
 #[cfg(test)]
 fn first(text: &str, clock: TimeContext) -> Option<ApproxTime> {
-    all(text, clock).first().map(|shown| shown.moment)
+    all(text, clock).first().map(|time| time.moment)
 }
 
 /// The time in an attribute: `datetime`, a `title`, seconds or milliseconds since 1970.

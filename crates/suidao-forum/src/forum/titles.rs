@@ -110,13 +110,13 @@ fn can_be_title(text: &str, clock: TimeContext) -> bool {
 fn weight(tree: &Tree, links: &[(NodeId, &CrawlUrl, usize)], clock: TimeContext) -> usize {
     let mut seen = FxHashSet::default();
     let nodes: Vec<NodeId> = links.iter().filter(|(_, url, _)| seen.insert(*url)).map(|&(node, ..)| node).collect();
-    let says = |roots: &Vec<NodeId>| {
+    let has_fields = |roots: &Vec<NodeId>| {
         let part = RecordPart { tree, roots };
         part.nodes().count() < 2_000
             && (!times(&part, clock, &|_| false).is_empty()
                 || numbers(&part, clock, &|_| false).iter().any(|number| number.alone))
     };
-    let speaking = line_rows(tree, &nodes, clock).iter().filter(|roots| says(roots)).count();
+    let speaking = line_rows(tree, &nodes, clock).iter().filter(|roots| has_fields(roots)).count();
     speaking * 4 + nodes.len()
 }
 

@@ -70,7 +70,7 @@ impl Tree {
     /// Reads an answer in its charset, which also determines how links are encoded. Never fails: content beyond the
     /// limits is dropped.
     pub fn read(fetched: &Fetched) -> Self {
-        let fetched = &*fetched.shown();
+        let fetched = &*fetched.as_rendered();
         let decoded = decode(&fetched.body, fetched.header("content-type"));
         let encoding = Encoding::for_label(decoded.charset.as_bytes()).unwrap_or(UTF_8);
         builder::build(&decoded.text, &fetched.url, encoding)

@@ -163,7 +163,7 @@ mod tests {
         let of = |query: &str, at_ten| OfQuery { query: query.to_owned(), hits: 4, relevant_hits: 3, at_ten };
         StrategyEvaluation {
             marks: vec![500, 1000],
-            judge: "Relevant is what the truth says.".to_owned(),
+            judge: "Relevance is that of the truth.".to_owned(),
             crawls: vec![
                 Evaluated {
                     name: "tunnel".to_owned(),

@@ -122,7 +122,7 @@ mod tests {
     const TASK: &str = "[[task]]\nname = 'ml'\nweb = 'hosts:WEB'\n";
 
     #[test]
-    fn a_file_says_what_is_compared() {
+    fn a_file_defines_the_comparison() {
         let text =
             format!("strategies = ['breadth-first', 'dth queue']\nmarks = [500, 100]\n{TASK}truth = 'ml/truth.txt'\n");
         let plan = Plan::parse(&text).unwrap();

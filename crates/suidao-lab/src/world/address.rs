@@ -43,7 +43,7 @@ pub(super) fn host_name(seed: u64, host: u64) -> String {
     format!("{first}.{a}{b}{host}.test")
 }
 
-pub(super) fn twin(url: &str) -> String {
+pub(super) fn alias_url(url: &str) -> String {
     let mark = if url.contains('?') { '&' } else { '?' };
     format!("{url}{mark}from=related")
 }
@@ -194,7 +194,7 @@ impl Layout {
         let root = |host: u64, out: &mut String| put!(out, "http://{}", self.hosts[host as usize].name);
         match target {
             LinkTarget::Page(page) => self.put_url(page, out),
-            LinkTarget::AliasUrl(page) => out.push_str(&twin(&self.url(page))),
+            LinkTarget::AliasUrl(page) => out.push_str(&alias_url(&self.url(page))),
             LinkTarget::Redirect(page) => {
                 root(self.sections[self.locate(page).0].host, out);
                 put!(out, "/go/{page}");

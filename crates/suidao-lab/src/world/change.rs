@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_as_frequent_as_the_rate_says() {
+    fn changes_are_as_frequent_as_the_rate() {
         for pattern in [
             Pattern::Poisson { rate: 0.5 },
             Pattern::Periodic { days: 7.0, phase: 2.5 },

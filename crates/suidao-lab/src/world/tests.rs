@@ -232,12 +232,12 @@ fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
         all.iter().filter(|(_, link)| test(link)).count() as f64 / all.len() as f64
     };
     let redirect = |link: &PlannedLink| matches!(link.target, LinkTarget::Redirect(_));
-    let twin = |link: &PlannedLink| matches!(link.target, LinkTarget::AliasUrl(_));
+    let is_alias = |link: &PlannedLink| matches!(link.target, LinkTarget::AliasUrl(_));
     let dead = |link: &PlannedLink| matches!(link.target, LinkTarget::Missing(..) | LinkTarget::NoHost(_));
     assert_eq!(count(WebSpec { redirects: 0.0, ..small() }, &redirect), 0.0);
     assert!(count(WebSpec { redirects: 1.0, ..small() }, &redirect) > 0.5);
-    assert_eq!(count(WebSpec { duplicates: 0.0, ..small() }, &twin), 0.0);
-    assert!(count(WebSpec { duplicates: 1.0, redirects: 0.0, ..small() }, &twin) > 0.5);
+    assert_eq!(count(WebSpec { duplicates: 0.0, ..small() }, &is_alias), 0.0);
+    assert!(count(WebSpec { duplicates: 1.0, redirects: 0.0, ..small() }, &is_alias) > 0.5);
     assert_eq!(count(WebSpec { dangling: 0.0, ..small() }, &dead), 0.0);
     assert!((count(WebSpec { dangling: 1.0, ..small() }, &dead) - 0.5).abs() < 0.05);
     let foot = |link: &PlannedLink| link.slot == TemplateBlock::Foot && link.anchor != LinkText::Words("会员中心");
@@ -327,7 +327,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_name_the_topic_as_often_as_the_s
     let topic = learnt(&world);
     let reading = TopicalWeb { web: &world, topic: &topic };
     let layout = &world.layout;
-    let (mut posts, mut dated, mut on, mut tell, mut neighbours, mut same_tag) = (0, 0, 0, 0, 0, 0);
+    let (mut posts, mut dated, mut on, mut named, mut neighbours, mut same_tag) = (0, 0, 0, 0, 0, 0);
     for page in (0..world.spec().pages).step_by(3) {
         let (section, position) = layout.locate(page);
         let url = crawl_url(&layout.url(page));
@@ -348,7 +348,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_name_the_topic_as_often_as_the_s
         let topic = layout.sections[section].topic;
         if topic_is_on(topic) {
             on += 1;
-            tell += u32::from(layout.title_names_topic(page, topic));
+            named += u32::from(layout.title_names_topic(page, topic));
             for link in layout.links(page).iter().filter(|link| link.slot == TemplateBlock::Pager) {
                 neighbours += 1;
                 same_tag += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
@@ -358,7 +358,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_name_the_topic_as_often_as_the_s
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole);
     assert!(share(dated, posts) > 0.7, "{dated} of {posts}");
     let wanted = world.spec().title_quality;
-    assert!((share(tell, on) - wanted).abs() < 0.1, "{tell} of {on}");
+    assert!((share(named, on) - wanted).abs() < 0.1, "{named} of {on}");
     assert!((0.4..0.7).contains(&share(same_tag, neighbours)), "{same_tag} of {neighbours}");
 }
 

@@ -1,6 +1,6 @@
 //! The interface of the generated web: content and ground truth.
 
-use super::address::twin;
+use super::address::alias_url;
 use super::layout::{Layout, PagePosition, salt};
 use super::spec::{SpecError, WebSpec};
 use suidao_page::draw::Draw;
@@ -124,7 +124,7 @@ impl SyntheticWeb {
         let first = url.strip_suffix("from=related").and_then(|rest| rest.strip_suffix(['?', '&']));
         let page = self.layout.find_page(host, first.unwrap_or(url))?;
         // The second URL has its marker after `?` or `&`, depending on whether the first has a query.
-        (first.is_none() || twin(&self.layout.url(page)) == url).then_some(page)
+        (first.is_none() || alias_url(&self.layout.url(page)) == url).then_some(page)
     }
 
     fn first(&self, section: usize) -> u64 {
@@ -187,7 +187,7 @@ mod tests {
         let world = SyntheticWeb::new(WebSpec::default()).unwrap();
         for (page, (url, relevant)) in (0..).zip(world.pages()) {
             assert_eq!(world.page(&url), Some(page), "{url}");
-            assert_eq!(world.page(&crawl_url(&twin(url.as_str()))), Some(page), "{url}");
+            assert_eq!(world.page(&crawl_url(&alias_url(url.as_str()))), Some(page), "{url}");
             assert_eq!(world.is_relevant(&url), relevant, "{url}");
             assert_eq!(world.island(&url).is_some(), relevant, "{url}");
         }
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(
             xxhash_rust::xxh3::xxh3_64(&bytes),
             2_486_233_334_011_253_836,
-            "say in CHANGELOG that generated webs have changed"
+            "state in CHANGELOG that generated webs have changed"
         );
     }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_where_the_spec_says() {
+    fn links_lead_where_the_spec_requires() {
         let world = SyntheticWeb::new(small()).unwrap();
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for (url, _) in world.pages() {

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reaches_out_is_not_kept_and_has_to_be_given_again() {
+    fn settings_that_reach_outside_are_not_stored_and_must_be_given_again() {
         let stored = toml::to_string(&whole().stored()).unwrap();
         for word in ["hush", "p.cn", "10.0.0.1", "6379", "passwd", "evil", "0.0.0.0", "/tmp/x", "allow_private"] {
             assert!(!stored.replace("fetch.allow_private", "").contains(word), "{word}: {stored}");

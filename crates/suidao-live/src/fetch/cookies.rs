@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn stored_cookies_are_bounded() {
         let cookies = Cookies::default();
         take(&cookies, "https://a.cn/", &[&format!("a={}", "x".repeat(BYTES))]);
         let many: Vec<String> = (0..500).map(|n| format!("n{n}={n}")).collect();

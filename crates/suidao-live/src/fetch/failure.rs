@@ -21,7 +21,7 @@ use suidao_page::model::FailureKind;
 /// Classifies `error`; `by_proxy`: the request went to a proxy, `encrypted`: its URL is https.
 pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> FailureKind {
     let in_chain = |test: &dyn Fn(&(dyn Error + 'static)) -> bool| chain(error).any(test);
-    let says = |text: &str| in_chain(&|link| link.to_string().starts_with(text));
+    let has_cause = |text: &str| in_chain(&|link| link.to_string().starts_with(text));
     if in_chain(&is_exhausted) {
         FailureKind::Exhausted
     } else if in_chain(&|link| link.is::<AllPrivate>()) {
@@ -39,18 +39,18 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
         // The name has invalid characters.
         FailureKind::NoSuchHost
     } else if error.is_connect() {
-        if says("tunnel error: unsuccessful") {
+        if has_cause("tunnel error: unsuccessful") {
             FailureKind::Connect
-        } else if by_proxy && (says("tunnel error") || says("tcp ") || !encrypted) {
+        } else if by_proxy && (has_cause("tunnel error") || has_cause("tcp ") || !encrypted) {
             FailureKind::Proxy
-        } else if encrypted && !says("tcp ") && !in_chain(&is_gone) {
+        } else if encrypted && !has_cause("tcp ") && !in_chain(&is_gone) {
             FailureKind::Tls
         } else if in_chain(&is_refused) {
             FailureKind::Refused
         } else {
             FailureKind::Connect
         }
-    } else if says("message head is too large") {
+    } else if has_cause("message head is too large") {
         FailureKind::TooLarge
     } else {
         FailureKind::Broken

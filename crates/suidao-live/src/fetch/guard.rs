@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_name_with_addresses_of_both_kinds_the_public_ones_are_kept() {
+    async fn of_public_and_private_addresses_of_a_name_only_the_public_ones_are_used() {
         let lookup: Lookup = Arc::new(|_| {
             let found = ["127.0.0.1:0", "8.8.8.8:0", "[::1]:0", "169.254.169.254:0", "[2400:3200::1]:0"];
             Box::pin(async move { Ok(found.map(|address| address.parse().unwrap()).into()) })

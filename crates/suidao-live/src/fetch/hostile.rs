@@ -65,7 +65,7 @@ async fn what_was_checked_is_what_is_connected_to() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_stays_where_it_was_judged_and_no_other_service_is_taken_up() {
+async fn a_reused_connection_keeps_its_checked_address_and_alternative_services_are_ignored() {
     let elsewhere = "Alt-Svc: h2=\"127.0.0.2:80\"; ma=9999, h3=\":443\"\r\n";
     let (good, victim, settings) = pair(Act::Keep(answer("200 OK", elsewhere, HELLO))).await;
     let (lookup, asked) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);

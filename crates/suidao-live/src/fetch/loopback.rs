@@ -181,7 +181,7 @@ async fn a_request_is_conditional_on_what_is_known() {
 }
 
 #[tokio::test]
-async fn connections_are_kept() {
+async fn connections_are_reused() {
     let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for _ in 0..5 {
@@ -191,7 +191,7 @@ async fn connections_are_kept() {
 }
 
 #[tokio::test]
-async fn every_coding_is_unpacked_and_its_wire_kept() {
+async fn every_coding_is_decoded_and_its_bytes_are_stored() {
     for (coding, wire) in [
         ("gzip", gzip(HELLO)),
         ("x-gzip", gzip(HELLO)),

@@ -52,8 +52,8 @@ pub struct FetchSettings {
 /// Without secrets.
 impl fmt::Debug for FetchSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = serde_json::to_string(&self.shown()).map_err(|_| fmt::Error)?;
-        write!(f, "Settings {shown}")
+        let masked = serde_json::to_string(&self.without_secrets()).map_err(|_| fmt::Error)?;
+        write!(f, "Settings {masked}")
     }
 }
 
@@ -114,15 +114,15 @@ impl FetchSettings {
     }
 
     /// The settings without the password of a proxy. Credentials never show theirs.
-    pub fn shown(&self) -> Self {
-        let mut shown = self.clone();
-        if let Some(proxy) = &mut shown.proxy
+    pub fn without_secrets(&self) -> Self {
+        let mut masked = self.clone();
+        if let Some(proxy) = &mut masked.proxy
             && let Some((head, host)) = proxy.rsplit_once('@')
         {
             let scheme = head.split_once("://").map_or("", |(scheme, _)| scheme);
             *proxy = format!("{scheme}://***@{host}");
         }
-        shown
+        masked
     }
 
     /// Checks the values that do not need the environment or files.
@@ -190,7 +190,7 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(problem(format!("has the scheme {}, not http or https", url.scheme())));
     }
-    // As `shown` writes it.
+    // As `without_secrets` writes it.
     if url.username() == "***" {
         return Err(problem("contains only the masked password; give the real one with --proxy".to_owned()));
     }
@@ -255,12 +255,12 @@ mod tests {
         )
         .unwrap();
         settings.check().unwrap();
-        let shown = [format!("{settings:?}"), toml::to_string(&settings.shown()).unwrap()];
+        let shown = [format!("{settings:?}"), toml::to_string(&settings.without_secrets()).unwrap()];
         for shown in shown {
             assert!(!shown.contains("hush") && shown.contains("***") && shown.contains("a.cn"), "{shown}");
         }
         // The hidden parts must be given again.
-        let stored: FetchSettings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
+        let stored: FetchSettings = toml::from_str(&toml::to_string(&settings.without_secrets()).unwrap()).unwrap();
         assert!(stored.check().unwrap_err().to_string().contains("-c"));
         let twice = "[[credentials]]\norigin = 'a.cn'\nbearer = 'x'\n".repeat(2);
         let twice: FetchSettings = toml::from_str(&twice).unwrap();

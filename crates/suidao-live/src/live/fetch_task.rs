@@ -70,11 +70,11 @@ impl FetchTask {
             view.reading.observe(reading.elapsed().as_secs_f64());
         }
         if let Some(renderer) = renderer {
-            match shown(&renderer, &done).await {
+            match rendered(&renderer, &done).await {
                 Ok(rendered @ Some(_)) => {
                     let answer = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
                     let second = read(done.ticket, begun, answer.ok_or_else(broken), &readers, &topic, &robot).await;
-                    let poorer = says_less(&second.outcome, &done.outcome);
+                    let poorer = has_less_text(&second.outcome, &done.outcome);
                     done = if poorer { FetchResult { ticket: second.ticket, ..done } } else { second };
                 }
                 Ok(None) => {}
@@ -133,10 +133,10 @@ async fn read(
 }
 
 /// Whether the rendered page has much less text than the answer: its scripts failed and removed it.
-fn says_less(shown: &FetchOutcome, sent: &FetchOutcome) -> bool {
-    match (shown, sent) {
-        (FetchOutcome::Page { page: shown, .. }, FetchOutcome::Page { page: sent, .. }) => {
-            shown.sketch.chars < sent.sketch.chars / 2
+fn has_less_text(rendered: &FetchOutcome, sent: &FetchOutcome) -> bool {
+    match (rendered, sent) {
+        (FetchOutcome::Page { page: rendered, .. }, FetchOutcome::Page { page: sent, .. }) => {
+            rendered.sketch.chars < sent.sketch.chars / 2
         }
         (FetchOutcome::Redirect { .. }, _) => false,
         _ => true,
@@ -147,7 +147,7 @@ fn says_less(shown: &FetchOutcome, sent: &FetchOutcome) -> bool {
 struct Stopped;
 
 /// The rendered page, if it needs rendering and that succeeds; else the server's answer is used.
-async fn shown(renderer: &Renderer, done: &FetchResult) -> Result<Option<Bytes>, Stopped> {
+async fn rendered(renderer: &Renderer, done: &FetchResult) -> Result<Option<Bytes>, Stopped> {
     let (FetchOutcome::Page { page, .. }, Some(fetched)) = (&done.outcome, &done.fetched) else { return Ok(None) };
     let html = matches!(fetched.media_type().as_str(), "text/html" | "application/xhtml+xml" | "");
     let wanted = match renderer.mode() {

@@ -268,7 +268,7 @@ mod tests {
         for _ in 0..STOPS {
             assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::Requeue);
         }
-        assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::Settle, "not for ever");
+        assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), NetworkVerdict::Settle, "not without limit");
         assert_eq!(outage.judge(&url("b.cn"), &late, at(101), at(101)), NetworkVerdict::Settle, "it began later");
     }
 

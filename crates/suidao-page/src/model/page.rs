@@ -42,12 +42,12 @@ impl Fetched {
     }
 
     /// The answer to read: a rendered page replaces body and media type.
-    pub fn shown(&self) -> Cow<'_, Self> {
+    pub fn as_rendered(&self) -> Cow<'_, Self> {
         let Some(rendered) = &self.rendered else { return Cow::Borrowed(self) };
-        let mut shown = Self { body: rendered.clone(), wire: None, ..self.clone() };
-        shown.headers.retain(|(name, _)| name != "content-type");
-        shown.headers.push(("content-type".to_owned(), Self::RENDERED.to_owned()));
-        Cow::Owned(shown)
+        let mut page = Self { body: rendered.clone(), wire: None, ..self.clone() };
+        page.headers.retain(|(name, _)| name != "content-type");
+        page.headers.push(("content-type".to_owned(), Self::RENDERED.to_owned()));
+        Cow::Owned(page)
     }
 
     pub const RENDERED: &'static str = "text/html; charset=utf-8";

@@ -524,7 +524,7 @@ mod tests {
         }
 
         #[test]
-        fn joining_is_what_the_standard_says(
+        fn joining_agrees_with_the_standard(
             base in r"http://a[.]cn(:8[0-2])?/[a-z/.]{0,8}([?][a-z/]{0,4})?",
             reference in r"(http:|https://b[.]cn/|/|//|[?]|#)?[a-z0-9A-F%/.?&=;:~#-]{0,16}",
         ) {

@@ -20,7 +20,7 @@ pub enum UrlKind {
     /// About, guest book, search: neither document nor listing.
     Misc,
     /// The sites that a site recommends.
-    Friends,
+    Blogroll,
 }
 
 impl UrlKind {
@@ -129,7 +129,7 @@ fn kind_of_base(segments: &[&str]) -> UrlKind {
             | "友情链接"
             | "友人帐"
     ) {
-        return UrlKind::Friends;
+        return UrlKind::Blogroll;
     }
     let is_tag = |word: &str| {
         matches!(word, "tag" | "tags" | "category" | "categories" | "cat" | "topics" | "series" | "标签" | "分类")
@@ -232,8 +232,8 @@ mod tests {
             ("/2019/05/07/a-post/", UrlKind::Document),
             ("/archives/a1b2c3d4.html", UrlKind::Document),
             ("/archives/10234/", UrlKind::Document),
-            ("/tags/link.html", UrlKind::Friends),
-            ("/友链/", UrlKind::Friends),
+            ("/tags/link.html", UrlKind::Blogroll),
+            ("/友链/", UrlKind::Blogroll),
             ("/about/", UrlKind::Misc),
             ("/a/b/about/", UrlKind::Document),
             ("/post/123.html", UrlKind::Document),

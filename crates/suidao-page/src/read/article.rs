@@ -90,8 +90,8 @@ pub(super) fn narrow(markup: &mut ParsedHtml) {
     let parent = |element: usize| markup.elements[element].parent;
     let is_rest = |at: usize, setting: &BlockStats| {
         let BlockStats { amount, element } = *setting;
-        let beside = parent(element as usize) == parent(core) && at > first;
-        beside && amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain
+        let follows = parent(element as usize) == parent(core) && at > first;
+        follows && amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain
     };
     for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
         let is_content = within[setting.element as usize] || is_rest(at, setting) || lead.contains(&at);

@@ -44,30 +44,30 @@ pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Opt
 /// sentences are in sidebars, comments or footers.
 pub(super) fn lacks_article_body(markup: &ParsedHtml) -> bool {
     let elements = &markup.elements;
-    let mut beside = vec![false; elements.len()];
+    let mut aside = vec![false; elements.len()];
     // The nearest ancestor marked as article.
     let mut article = vec![0; elements.len()];
     for at in 1..elements.len() {
         let (hint, parent) = (elements[at].hint, elements[at].parent as usize);
-        beside[at] = beside[parent] || matches!(hint, ElementRole::Complementary | ElementRole::Boilerplate);
+        aside[at] = aside[parent] || matches!(hint, ElementRole::Complementary | ElementRole::Boilerplate);
         article[at] = if matches!(hint, ElementRole::Main | ElementRole::Body) { at } else { article[parent] };
     }
-    let mut stored = vec![false; elements.len()];
+    let mut has_sentence = vec![false; elements.len()];
     let mut any = false;
     for setting in markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES) {
-        if !beside[setting.element as usize] {
+        if !aside[setting.element as usize] {
             return false;
         }
-        (any, stored[setting.element as usize]) = (true, true);
+        (any, has_sentence[setting.element as usize]) = (true, true);
     }
     for at in (1..elements.len()).rev() {
         let parent = elements[at].parent as usize;
-        stored[parent] |= stored[at];
+        has_sentence[parent] |= has_sentence[at];
     }
     let titles = Titles::of(markup);
     any && markup.document.blocks.iter().zip(&markup.settings).any(|(block, setting)| {
         let article = article[setting.element as usize];
-        let empty = article != 0 && !beside[article] && !stored[article];
+        let empty = article != 0 && !aside[article] && !has_sentence[article];
         empty && setting.amount.total() <= LINE && titles.title_length(markup.document.block_text(block)) > 0
     })
 }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_believed_of_many_short_texts_and_beside_a_text() {
+    fn names_are_believed_of_many_short_texts_and_next_to_a_text() {
         let article = format!("<p>{SENTENCE}").repeat(5);
         let comments = format!("<div><b>Ann</b><p>{COOKIES}</div>").repeat(4);
         let other = format!("<p>{COOKIES}").repeat(4);

@@ -50,11 +50,11 @@ pub(super) struct Bylines {
 impl Bylines {
     /// Reads a `meta` element with content.
     pub(super) fn meta(&mut self, tag: &Tag, content: &str) {
-        let says = tag.attrs.iter().any(|attribute| {
+        let is_author = tag.attrs.iter().any(|attribute| {
             matches!(&*attribute.name.local, "name" | "property" | "itemprop")
                 && AUTHOR.iter().any(|name| attribute.value.trim().eq_ignore_ascii_case(name))
         });
-        if says {
+        if is_author {
             self.declare(Declared::Meta, content);
         }
     }
@@ -138,7 +138,7 @@ impl Bylines {
             Some((how, name)) if sure(how) => Some(name),
             _ if lists => None,
             Some((Declared::Marked, name)) if !self.many => Some(name),
-            other => shown(document).or(other.filter(|_| !self.many).map(|(_, name)| name)),
+            other => visible_byline(document).or(other.filter(|_| !self.many).map(|(_, name)| name)),
         }
     }
 }
@@ -170,7 +170,7 @@ fn names_author(class: &str) -> bool {
 }
 
 /// The name in the page's short bylines; `None` if they disagree.
-fn shown(document: &ParsedDocument) -> Option<String> {
+fn visible_byline(document: &ParsedDocument) -> Option<String> {
     let mut found: Option<String> = None;
     let mut label = false;
     let mut line = String::new();

@@ -191,9 +191,9 @@ fn body(markup: &ParsedHtml) -> Option<(usize, usize)> {
     };
     let mut sentences = content().filter(|(_, (block, setting))| {
         let amount = setting.amount;
-        let says =
+        let is_metadata =
             || line(markup, block, setting).is_some_and(|line| is_metadata_line(line).is_some() || is_closing(line));
-        amount.plain >= SENTENCES && amount.linked <= amount.plain && !says()
+        amount.plain >= SENTENCES && amount.linked <= amount.plain && !is_metadata()
     });
     let first = sentences.next()?.0;
     let last = sentences.next_back().map_or(first, |(at, _)| at);
@@ -235,8 +235,8 @@ fn trim(markup: &mut ParsedHtml, lists: bool) {
             continue;
         }
         let parent = |element: u32| markup.elements[element as usize].parent;
-        let beside = |label: u32| label == own || label == parent(own) || parent(label) == parent(own);
-        let valued = label.take().is_some_and(beside) && amount.total() <= SENTENCES;
+        let is_adjacent = |label: u32| label == own || label == parent(own) || parent(label) == parent(own);
+        let valued = label.take().is_some_and(is_adjacent) && amount.total() <= SENTENCES;
         let outside = body.is_some_and(|(first, last)| at < first || at > last);
         let below = body.is_some_and(|(_, last)| at > last);
         let line = if outside || body.is_none() { line(markup, block, setting) } else { None };

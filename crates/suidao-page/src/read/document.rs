@@ -129,14 +129,14 @@ impl ParsedDocument {
             if block.region != Region::Content {
                 continue;
             }
-            let shown = || block.pieces.clone().filter(|&piece| !self.pieces[piece].hidden);
-            if shown().all(|piece| self.piece(piece).trim().is_empty()) {
+            let visible = || block.pieces.clone().filter(|&piece| !self.pieces[piece].hidden);
+            if visible().all(|piece| self.piece(piece).trim().is_empty()) {
                 continue;
             }
             let before = text.len();
             let joined = lead(block.form, row, &mut text);
             let start = text.len();
-            shown().for_each(|piece| text.push_str(self.piece(piece)));
+            visible().for_each(|piece| text.push_str(self.piece(piece)));
             text.truncate(text.trim_end().len());
             if headings > 0 && !joined {
                 headings -= 1;

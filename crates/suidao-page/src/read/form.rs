@@ -79,10 +79,10 @@ struct Count {
 pub(super) fn decide(markup: &mut ParsedHtml) {
     let (places, mut counts) = places(markup);
     let blocks = markup.document.blocks.iter_mut().zip(&markup.settings);
-    let shown = |region: Region, amount: super::markup::TextStats| region == Region::Content && amount.total() > 0;
+    let is_content = |region: Region, amount: super::markup::TextStats| region == Region::Content && amount.total() > 0;
     for (block, setting) in blocks {
         let Place { row, cell, .. } = places[setting.element as usize];
-        if row != 0 && cell != 0 && shown(block.region, setting.amount) {
+        if row != 0 && cell != 0 && is_content(block.region, setting.amount) {
             let second = std::mem::replace(&mut counts[cell as usize].begun, true);
             let row = &mut counts[row as usize];
             row.apart |= second || setting.amount.total() > CELL;
@@ -90,7 +90,7 @@ pub(super) fn decide(markup: &mut ParsedHtml) {
         }
     }
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
-        if !shown(block.region, setting.amount) {
+        if !is_content(block.region, setting.amount) {
             continue;
         }
         let position = places[setting.element as usize];

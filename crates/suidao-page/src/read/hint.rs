@@ -145,7 +145,7 @@ fn of_name(name: &str) -> ElementRole {
     }
     let (mut about_header, mut of_post, mut label, mut foot, mut boilerplate) = (false, false, false, false, false);
     let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
-    let mut beside = false;
+    let mut aside = false;
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
         match word {
             "tags" | "meta" | "caption" | "credit" | "credits" | "byline" | "timestamp" | "dateline" => label = true,
@@ -161,14 +161,14 @@ fn of_name(name: &str) -> ElementRole {
             "profile" | "bio" | "info" | "box" | "card" => about = true,
             _ => {
                 boilerplate |= is_boilerplate(word);
-                beside |= ["sidebar", "aside", "side", "comment"].iter().any(|name| word.starts_with(name));
+                aside |= ["sidebar", "aside", "side", "comment"].iter().any(|name| word.starts_with(name));
             }
         }
     }
-    let turning = prev && next || of_post && (prev || next);
-    if boilerplate && beside || foot && !of_post {
+    let pagination = prev && next || of_post && (prev || next);
+    if boilerplate && aside || foot && !of_post {
         ElementRole::Complementary
-    } else if boilerplate || name.contains("news-letter") || turning || author && about {
+    } else if boilerplate || name.contains("news-letter") || pagination || author && about {
         ElementRole::MaybeBoilerplate
     } else if label || foot || author {
         ElementRole::Metadata

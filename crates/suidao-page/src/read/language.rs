@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_among_code_is_chinese_whatever_the_page_says() {
+    fn chinese_among_code_is_chinese_whatever_the_page_declares() {
         let text = "首先安装依赖，然后运行程序：let mut sum = 0; for value in values.iter() { sum += value; }";
         assert_eq!(language(text, Some("en")).as_deref(), Some("cmn"));
         assert_eq!(language("這是一篇文章的內容", None).as_deref(), Some("cmn"));

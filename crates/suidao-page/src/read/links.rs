@@ -60,8 +60,8 @@ impl MarkupBuilder {
         self.in_piece = false;
         let Some(url) = link.url else { return };
         let pieces = &self.markup.document.pieces;
-        let shown = pieces.get(link.first..).unwrap_or_default();
-        let cut_off = shown.last().is_some_and(|piece| {
+        let pieces_of_link = pieces.get(link.first..).unwrap_or_default();
+        let cut_off = pieces_of_link.last().is_some_and(|piece| {
             let text = &self.markup.document.text[piece.text.clone()];
             text.ends_with('…') || text.ends_with("...")
         });

@@ -111,7 +111,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
 
 /// [`parse`] with the directives for a robot of this name.
 pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
-    let fetched = &*fetched.shown();
+    let fetched = &*fetched.as_rendered();
     let mut parsed = Parsed {
         document: ParsedDocument::default(),
         title: String::new(),
@@ -204,7 +204,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
 
 /// The text of an HTML answer, or of the page that a browser made of it; `None` if it is not HTML.
 pub fn html(fetched: &Fetched) -> Option<String> {
-    let fetched = &*fetched.shown();
+    let fetched = &*fetched.as_rendered();
     let is_html = media::kind(fetched) == Some(media::MediaKind::Html);
     is_html.then(|| charset::decode(&fetched.body, fetched.header("content-type")).text.into_owned())
 }

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_its_tags_above_and_below_the_text() {
+    fn tags_are_read_above_and_below_the_text() {
         let html = "<nav><a href=/tags/>全部标签</a> <a href=/about/>关于</a></nav>
             <div class=post-meta><a href=/categories/%E8%BF%90%E5%8A%A8/>运动</a></div><p>正文。</p>
             <div class=post-tags><a href=/Tags/x/>足球</a> <a href=/blog/tag/y>世界杯</a>

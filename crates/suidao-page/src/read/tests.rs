@@ -274,7 +274,7 @@ fn when_and_by_whom_a_text_was_written_stands_above_it() {
 }
 
 #[test]
-fn what_stands_beside_the_list_that_holds_the_text_goes_on_with_it() {
+fn text_next_to_the_list_that_contains_the_article_belongs_to_it() {
     let items = format!("<li><p>{LONG}</p></li>").repeat(9);
     let last = format!("最后再说一句：{LONG}");
     let read =
@@ -304,8 +304,8 @@ fn blog_post_with_sidebar() {
     assert_eq!(feeds, ["http://a.cn/feed/", "http://feeds.cn/a?b=1&c=2"]);
     let own = |url: &str, text: &str| (url.to_owned(), text.to_owned());
     assert_eq!(anchors(&parsed, Region::Content), [own("http://gym.cn/?a=1", "体育馆"), own("/photo", "比赛 照片")]);
-    let beside: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(url, _)| url).collect();
-    assert_eq!(beside, ["/", "/", "/archives/", "/about/", "/2020/a/", "/2020/b/", "/2020/c/", "/2020/d/"]);
+    let boilerplate: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(url, _)| url).collect();
+    assert_eq!(boilerplate, ["/", "/", "/archives/", "/about/", "/2020/a/", "/2020/b/", "/2020/c/", "/2020/d/"]);
     let refused: Vec<_> = parsed.document.links.iter().filter(|l| l.nofollow).map(|l| l.url.path()).collect();
     assert_eq!(refused, ["/2020/d/"]);
     assert!(!parsed.document.text.contains("不应该出现") && !parsed.text.contains("隐藏"));
@@ -336,8 +336,8 @@ fn forum_list_keeps_its_threads() {
         assert!(content.iter().any(|anchor| anchor == title), "{content:?}");
         assert!(parsed.text.contains(title));
     }
-    let beside: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(_, text)| text).collect();
-    assert!(beside.contains(&"论坛首页".to_owned()) && beside.contains(&"联系我们".to_owned()));
+    let boilerplate: Vec<_> = anchors(&parsed, Region::Boilerplate).into_iter().map(|(_, text)| text).collect();
+    assert!(boilerplate.contains(&"论坛首页".to_owned()) && boilerplate.contains(&"联系我们".to_owned()));
 }
 
 #[test]
@@ -355,14 +355,14 @@ fn page_of_links_has_content() {
 }
 
 #[test]
-fn an_article_beside_a_long_list_is_distinguished_from_it() {
+fn an_article_next_to_a_long_list_is_distinguished_from_it() {
     let items: String = (0..80).map(|n| format!("<li><a href=/p/{n}>第{n}篇文章有一个很长的标题</a></li>")).collect();
     let parsed = html(&format!("<div><div><p>{LONG}</p><p>短的一段。</p></div><ul>{items}</ul></div>"));
     assert_eq!(parsed.text, format!("{LONG}\n短的一段。"));
 }
 
 #[test]
-fn long_text_is_kept_wherever_it_stands() {
+fn long_text_is_kept_wherever_it_is() {
     for around in ["<aside>", "<div class=sidebar>", "<footer>", "<div class='comment-list'>", "<td class=menu>"] {
         let parsed =
             html(&format!("<article><p>{LONG}</p></article>{around}<p>{0}{0}{0}</p>", LONG.replace("昨天", "前天")));

@@ -247,11 +247,11 @@ fn weigh(
     }
     // A host of n pages counts as √n, between one vote per host and one per page.
     let host_weight = |page: &Ranked| 1.0 / per_host[page.host.as_str()].sqrt();
-    let voices: f64 = pages.iter().map(|page| host_weight(page)).sum();
+    let total: f64 = pages.iter().map(|page| host_weight(page)).sum();
     let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
     let mut sums: Vec<(&str, Sum<'_>)> = Vec::new();
     for page in pages {
-        let host_weight = host_weight(page) / voices;
+        let host_weight = host_weight(page) / total;
         for (word, rank) in &page.ranks {
             let number = *numbers.entry(word).or_insert_with(|| {
                 sums.push((word, Sum::default()));
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn without_background_pages_the_threshold_says_what_it_does_not_know() {
+    fn without_background_pages_the_threshold_states_what_is_unknown() {
         let lexicon = learn(&sports(), &Background::built_in(), &options()).unwrap().lexicon;
         assert!(lexicon.page.precision.is_some() && lexicon.page.chosen.contains("expect less"));
         assert!(lexicon.page.recall.unwrap() > 0.5 && lexicon.page.chosen.contains("--background"));
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn key_words_weigh_by_rarity_and_by_what_their_giver_says() {
+    fn key_words_weigh_by_rarity_and_by_the_given_weight() {
         let keyword = |word: &str, weight| (word.to_owned(), weight);
         let given = [keyword("足球", None), keyword("学习", None), keyword("世界杯", Some(3.0)), keyword("！", None)];
         let lexicon = learn_from_keywords(&given, &Background::built_in(), &options()).unwrap();

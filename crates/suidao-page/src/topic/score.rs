@@ -170,14 +170,14 @@ impl Topic {
         let block = document.blocks[link.block].pieces.clone();
         let before = block.start..link.anchor.start.clamp(block.start, block.end);
         let after = link.anchor.end.clamp(block.start, block.end)..block.end;
-        let is_shown = |piece: &usize| !document.pieces[*piece].hidden;
+        let is_visible = |piece: &usize| !document.pieces[*piece].hidden;
         if !tokens.any_may_hold(before.clone()) && !tokens.any_may_hold(after.clone()) {
             return Relevance::ZERO;
         }
         // From the anchor outwards, so that only pieces within the window are segmented.
         let mut window = Vec::new();
         let mut left = CONTEXT;
-        for piece in before.rev().take(PIECES).filter(is_shown) {
+        for piece in before.rev().take(PIECES).filter(is_visible) {
             let range = tokens.of_piece(piece);
             let taken = range.len().min(left);
             window.push(range.end - taken..range.end);
@@ -188,7 +188,7 @@ impl Topic {
         }
         window.reverse();
         let mut left = CONTEXT;
-        for piece in after.take(PIECES).filter(is_shown) {
+        for piece in after.take(PIECES).filter(is_visible) {
             let range = tokens.of_piece(piece);
             let taken = range.len().min(left);
             window.push(range.start..range.start + taken);
@@ -234,15 +234,15 @@ mod tests {
         for (pieces, region) in blocks {
             let first = document.pieces.len();
             for piece in *pieces {
-                let (shown, url) = match piece.strip_prefix('[').and_then(|link| link.split_once("](")) {
+                let (label, url) = match piece.strip_prefix('[').and_then(|link| link.split_once("](")) {
                     Some((anchor, url)) => (anchor, Some(url.trim_end_matches(')'))),
                     None => (*piece, None),
                 };
-                let text = shown.strip_prefix('!').unwrap_or(shown);
+                let text = label.strip_prefix('!').unwrap_or(label);
                 let start = document.text.len();
                 document.text.push_str(text);
                 let index = document.pieces.len();
-                document.pieces.push(TextRun { text: start..document.text.len(), hidden: shown.starts_with('!') });
+                document.pieces.push(TextRun { text: start..document.text.len(), hidden: label.starts_with('!') });
                 if let Some(url) = url {
                     document.links.push(DocumentLink {
                         url: CrawlUrl::parse(url).unwrap(),
@@ -295,7 +295,7 @@ mod tests {
         assert!((score(TermFrequency::Root) - root).abs() < 1e-6);
         assert_eq!(page("电影的音乐"), 0.0);
         assert_eq!(page(""), 0.0);
-        assert_eq!(page("大学"), 0.0, "near terms say nothing of the page");
+        assert_eq!(page("大学"), 0.0, "near terms do not count for the page");
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
         assert!(page("world cup") > 0.0 && page("World-Cup!") > 0.0);
         assert_eq!(page("cup world"), 0.0);
         assert!(page("人工智能競賽") > 0.0);
-        assert_eq!(page("人工智能，竞赛"), 0.0, "a comma stands between");
+        assert_eq!(page("人工智能，竞赛"), 0.0, "a comma is between them");
     }
 
     #[test]

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_a_page_calls_its_own_is_kept_if_it_says_much_the_same() {
+    fn a_canonical_url_with_similar_text_represents_the_page() {
         let page = |digest: u64, simhash: u64| entry(digest, simhash, 0.5, 500);
         let pages = vec![page(1, 0xff), page(2, 0), page(3, 0xffff_ffff), page(1, 0xff)];
         assert_eq!(marked(pages.clone(), &[(0, 1)]), [Some(1), None, None, Some(1)]);
@@ -173,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_repeats_nothing(
+        fn representatives_are_not_duplicates(
             pages in prop::collection::vec((0..6_u64, 0..64_u64, 0..4_u8, 100..300_u32), 0..40),
             claims in prop::collection::vec((0..40_usize, 0..40_u32), 0..20),
         ) {

@@ -12,7 +12,7 @@ use super::catalogue::{Catalogue, CatalogueEntry};
 use super::document::{CorpusDocument, ForumPost, OutLink, Parts, QueueScores, WarcLocation, id};
 use super::filter::Selection;
 use super::names::UrlNames;
-use super::thread::{ThreadPage, merge, shown};
+use super::thread::{ThreadPage, forum_post, merge};
 use super::visits::{PageRole, StoredVisit};
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
@@ -172,7 +172,7 @@ impl SelectedDocument<'_> {
             Ok(ThreadPage { page: answer.page, visit: answer.visit, posts })
         };
         let pages = self.answers.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
-        Ok(merge(pages).into_iter().map(shown).collect())
+        Ok(merge(pages).into_iter().map(forum_post).collect())
     }
 }
 

@@ -86,7 +86,7 @@ fn same_words(one: &PostRecord, other: &PostRecord) -> bool {
     one.text == other.text && one.author == other.author && agree(one, other)
 }
 
-pub(super) fn shown(post: PostRecord) -> ForumPost {
+pub(super) fn forum_post(post: PostRecord) -> ForumPost {
     let posted = post.posted.and_then(|moment| Timestamp::from_second(moment.at).ok());
     ForumPost {
         author: post.author,
@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(two(post("", 2, "x"), post("", 2, "y")), "y");
         assert_eq!(two(post("", 0, "x"), post("", 0, "x")), "x");
         let other = PostRecord { author: Some("b".to_owned()), ..post("", 0, "x") };
-        assert_eq!(two(post("", 0, "x"), other), "x x", "two people said it");
-        assert_eq!(texts(vec![(1, 0, vec![post("", 0, "+1"), post("", 0, "+1")])]), "+1 +1", "said twice on one page");
+        assert_eq!(two(post("", 0, "x"), other), "x x", "of two people");
+        assert_eq!(texts(vec![(1, 0, vec![post("", 0, "+1"), post("", 0, "+1")])]), "+1 +1", "twice on one page");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::sync_directory;
-use super::part::file_beside;
+use super::part::file_next_to;
 use super::{CrawlDirectory, Store, StoreError, own};
 use suidao_page::model::Batch;
 
@@ -63,7 +63,7 @@ impl Checkpoint {
     ) -> Result<Self, StoreError> {
         let path = dir.checkpoint();
         let fail = || StoreError::io(&path, "write it");
-        let mut out = BufWriter::with_capacity(1 << 18, file_beside(&path).map_err(fail())?);
+        let mut out = BufWriter::with_capacity(1 << 18, file_next_to(&path).map_err(fail())?);
         write_to(&mut out, state, pieces).map_err(fail())?;
         let file = out.into_inner().map_err(|error| fail()(error.into_error()))?;
         Ok(Self { file, path, state })

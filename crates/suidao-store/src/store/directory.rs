@@ -168,7 +168,7 @@ pub fn write_own<T>(
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<T, StoreError> {
     let fail = || StoreError::io(path, "write it");
-    let file = part::file_beside(path).map_err(fail())?;
+    let file = part::file_next_to(path).map_err(fail())?;
     let mut buffer = BufWriter::with_capacity(1 << 16, file);
     let value = content(&mut buffer).map_err(|error| error.at(path))?;
     let file = buffer.into_inner().map_err(|error| fail()(error.into_error()))?;
@@ -191,7 +191,7 @@ pub fn write_whole_directory<T>(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(fail()(error)),
     }
-    let part = PartDirectory::beside(path).map_err(fail())?;
+    let part = PartDirectory::next_to(path).map_err(fail())?;
     let value = content(part.path()).map_err(|error| error.at(path))?;
     for entry in fs::read_dir(part.path()).map_err(fail())? {
         let file = entry.and_then(|entry| File::open(entry.path())).map_err(fail())?;

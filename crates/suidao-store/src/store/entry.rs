@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_brings_nothing_new_is_kept_by_its_head() {
+    fn an_answer_without_new_content_is_stored_as_its_head() {
         let identical = fetched(1, 3000);
         let digest = warc::digest(&[&identical.body]);
         for (n, profile) in [(1, "identical-payload-digest"), (2, "server-not-modified")] {

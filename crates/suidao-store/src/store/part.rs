@@ -24,10 +24,10 @@ pub struct PartDirectory {
 
 impl PartDirectory {
     /// Creates one next to `path`, which need not exist, and removes abandoned ones.
-    pub fn beside(path: &Path) -> io::Result<Self> {
+    pub fn next_to(path: &Path) -> io::Result<Self> {
         let lock = |directory: &TempDir| {
-            let stored = File::open(directory.path()).map_err(TryLockError::Error)?;
-            stored.try_lock().map(|()| Some(stored))
+            let file = File::open(directory.path()).map_err(TryLockError::Error)?;
+            file.try_lock().map(|()| Some(file))
         };
         let place = |directory: &TempDir| directory.path().to_owned();
         let (directory, lock) = make(path, 0o755, |builder, parent| builder.tempdir_in(parent), place, lock)?;
@@ -48,7 +48,7 @@ impl PartDirectory {
 }
 
 /// Creates a file next to `path`, which need not exist, and removes abandoned ones. It has the usual permissions.
-pub(super) fn file_beside(path: &Path) -> io::Result<NamedTempFile> {
+pub(super) fn file_next_to(path: &Path) -> io::Result<NamedTempFile> {
     // The lock belongs to the open file, and ends with it.
     let lock = |file: &NamedTempFile| file.as_file().try_lock().map(|()| None);
     let place = |file: &NamedTempFile| file.path().to_owned();
@@ -72,7 +72,7 @@ fn make<T>(
         let part = make(&builder, parent).map_err(|error| explain(parent, &error))?;
         match lock(&part) {
             // It was not removed before it was locked.
-            Ok(stored) if place(&part).exists() => return Ok((part, stored)),
+            Ok(file) if place(&part).exists() => return Ok((part, file)),
             Ok(_) | Err(TryLockError::WouldBlock) => {}
             // A file system without locks: nobody treats it as abandoned.
             Err(TryLockError::Error(_)) => return Ok((part, None)),
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_writes_any_more_is_taken_away() {
+    fn abandoned_parts_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let names = || {
             let entries = fs::read_dir(root.path()).unwrap();
@@ -151,10 +151,10 @@ mod tests {
         // The part of another target, and a file that only looks like one.
         let others = [".suidao-other-abcdef.part", ".suidao-index-note.txt"];
         others.iter().for_each(|name| fs::write(root.path().join(name), "x").unwrap());
-        let first = PartDirectory::beside(&target).unwrap();
+        let first = PartDirectory::next_to(&target).unwrap();
         assert_eq!(names().len(), 3, "{:?}", names());
-        let second = PartDirectory::beside(&target).unwrap();
-        let file = file_beside(&target).unwrap();
+        let second = PartDirectory::next_to(&target).unwrap();
+        let file = file_next_to(&target).unwrap();
         assert_eq!(names().len(), 5, "those under way stay: {:?}", names());
         first.rename(&target).unwrap();
         drop((second, file));

@@ -52,7 +52,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), Sto
         return Ok((checked, None));
     }
     let log = dir.log();
-    let part = PartDirectory::beside(&log).map_err(StoreError::io(&log, "write it"))?;
+    let part = PartDirectory::next_to(&log).map_err(StoreError::io(&log, "write it"))?;
     if let Some(store) = &store {
         store.copy_to(part.path(), checked.batches)?;
     }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_the_first_damage_is_cut_and_kept_aside() {
+    fn bytes_after_the_first_damage_are_cut_off_and_saved() {
         let whole = tempfile::tempdir().unwrap();
         let dir = crawl(whole.path(), 40);
         let at: Vec<_> = Store::open(&dir).unwrap().batches().map(|record| record.unwrap().archive.unwrap()).collect();

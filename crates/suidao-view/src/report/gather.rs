@@ -106,8 +106,8 @@ fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Valu
     let mut settings = Vec::new();
     for (section, keys) in summary.and_then(|summary| summary["config"].as_object()).into_iter().flatten() {
         match keys.as_object() {
-            Some(keys) => settings.extend(keys.iter().map(|(key, value)| (format!("{section}.{key}"), shown(value)))),
-            None => settings.push((section.clone(), shown(keys))),
+            Some(keys) => settings.extend(keys.iter().map(|(key, value)| (format!("{section}.{key}"), text_of(value)))),
+            None => settings.push((section.clone(), text_of(keys))),
         }
     }
     // Null is the default and carries no information.
@@ -125,7 +125,7 @@ fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Valu
     }
 }
 
-fn shown(value: &serde_json::Value) -> String {
+fn text_of(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

@@ -41,7 +41,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
         chosen,
         free => asked.is_narrowed().then(|| link(&free)),
         answer => Value::from(Serde(&answer)),
-        hits => answer.hits.iter().map(|hit| shown(asked, hit)).collect::<Vec<_>>(),
+        hits => answer.hits.iter().map(|hit| hit_in_words(asked, hit)).collect::<Vec<_>>(),
         all => asked.all,
         repeats => link(&|asked| asked.all = !asked.all),
         page => asked.page,
@@ -60,10 +60,10 @@ fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
     }
 }
 
-fn shown(asked: &SearchParams, hit: &Hit) -> Value {
+fn hit_in_words(asked: &SearchParams, hit: &Hit) -> Value {
     let (language, page) = (asked.lang, &hit.page);
     let page_link = SearchParams::nothing(language).with_language_of(asked).with(|asked| asked.id = page.id.clone());
-    let text = |share: &FacetCount| {
+    let share_in_words = |share: &FacetCount| {
         let field = match share.field {
             TextField::Title => language.pick("title", "标题"),
             TextField::Anchors => language.pick("links to it", "链接文字"),
@@ -78,7 +78,7 @@ fn shown(asked: &SearchParams, hit: &Hit) -> Value {
         piece => look::marked(&hit.snippet),
         link => page_link.link("/page"),
         bm25 => hit.why.iter().map(|share| share.bm25).sum::<f32>().max(f32::MIN_POSITIVE),
-        text => hit.why.iter().map(text).collect::<Vec<_>>(),
+        shares => hit.why.iter().map(share_in_words).collect::<Vec<_>>(),
         trail => look::link_path(language, page),
         ..Value::from(Serde(hit)),
     }

@@ -284,7 +284,7 @@ mod tests {
         assert!(begun.await.unwrap());
         asking.abort();
         assert!(asking.await.unwrap_err().is_cancelled());
-        assert!(in_turn(&turns, |_| ()).await.is_none(), "the work goes on");
+        assert!(in_turn(&turns, |_| ()).await.is_none(), "the work continues");
         end.send(()).unwrap();
         assert!(!result.await.unwrap(), "nobody waits for it");
         while turns.available_permits() == 0 {

@@ -79,18 +79,18 @@ fn wanted_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ForumPa
     for (url, name) in &reading.boards {
         want(draft, url, name, ForumRole::Board);
     }
-    let mut shown: Vec<(UrlId, Listed)> = Vec::new();
+    let mut rows: Vec<(UrlId, Listed)> = Vec::new();
     for ListedThread { url, id, title, listed } in &reading.threads {
         let thread = id.unwrap_or_else(|| want(draft, url, title, ForumRole::Thread));
-        shown.extend(listed.map(|listed| (thread, listed)));
+        rows.extend(listed.map(|listed| (thread, listed)));
     }
     let next = match reading.kind {
         PageKind::Index { board, page } => {
-            let verdict = site.judge(board, &shown);
+            let verdict = site.judge(board, &rows);
             let replied = verdict.changed.iter().filter(|(_, change)| *change == ThreadChange::Replied);
             let last_pages = replied.map(|(thread, _)| site.last_page(*thread));
             result.due.extend(last_pages.filter(|page| was_requested(draft.link_state(*page))));
-            result.lists.push(IndexPage { board, page, threads: shown });
+            result.lists.push(IndexPage { board, page, threads: rows });
             verdict.more.then_some(ForumRole::Index { board, page: page.saturating_add(1) })
         }
         PageKind::Thread { thread, page } => Some(ForumRole::Continuation { thread, page: page.saturating_add(1) }),

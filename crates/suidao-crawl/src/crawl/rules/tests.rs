@@ -393,7 +393,7 @@ fn half_a_megabyte_is_read_and_no_half_line() {
     let filler = |bytes: usize| {
         let mut text = "User-agent: *\n".to_owned();
         while text.len() + 64 < bytes {
-            text.push_str("# a line that says nothing\n");
+            text.push_str("# a line without a rule\n");
         }
         text.push_str(&"#".repeat(bytes - text.len() - 1));
         text + "\n"
@@ -455,7 +455,7 @@ fn what_is_written_to_fill_the_memory_does_not() {
     assert_eq!(same.ruling("/a").line, Some(2), "the first of equal ones decides");
     let lines: String = (0..35_000).map(|n| format!("Disallow:/{n}\n")).collect();
     let text = format!("User-agent: other\n{lines}User-agent: suidao\nDisallow: /x\nDisallow: /x!\n");
-    assert!(Robot::new("suidao", text.as_bytes()).memory() < 300, "what others may not is not kept");
+    assert!(Robot::new("suidao", text.as_bytes()).memory() < 300, "rules for other robots are not stored");
     let many = Robot::new("other", text.as_bytes());
     assert!(many.memory() < 2 * text.len(), "{} of {}", many.memory(), text.len());
     assert!(!many.allowed("/34999") && many.allowed("/x"));

@@ -144,7 +144,7 @@ impl State {
         };
         if !of_refresh && !failure.is_some_and(unasked) {
             self.counts.progress.requests += 1;
-            self.counts.progress.requests_held += u64::from(failure.is_some_and(Failure::is_hosts));
+            self.counts.progress.requests_failed += u64::from(failure.is_some_and(Failure::is_hosts));
         }
     }
 }

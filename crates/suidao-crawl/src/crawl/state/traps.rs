@@ -53,7 +53,7 @@ impl State {
         }
         let Some(host) = self.hosts.id_of(url) else { return false };
         self.traps.mirrors.of(host).iter().any(|mirror| match self.on_host(url, *mirror) {
-            Some(twin) => match self.urls.get(twin).state {
+            Some(original) => match self.urls.get(original).state {
                 LinkState::Fetched | LinkState::InFlight => true,
                 LinkState::Queued => new,
                 _ => false,
@@ -109,8 +109,9 @@ impl State {
         let suspicion = self.traps.suspicions.get(&self.urls.get(id).host());
         let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
         let (sketch, title) = (page.sketch, title(&page.title));
-        let is_suspicious =
-            || page.missing || self.traps.near_duplicates.find(sketch, title).is_some_and(|twin| twin.page != id.0);
+        let is_suspicious = || {
+            page.missing || self.traps.near_duplicates.find(sketch, title).is_some_and(|original| original.page != id.0)
+        };
         answer.is_some_and(|answer| {
             absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url) && is_suspicious()
         })
@@ -128,10 +129,10 @@ impl State {
         let is_home = url.path() == "/" && url.query().is_none();
         let is_meaningful = page.sketch.chars >= MEANINGFUL && !page.listing && depth > 0 && !is_home;
         let repeats = traps.near_duplicates && is_meaningful && leader.is_some_and(|leader| leader.title == title);
-        let twin = leader.map(|leader| UrlId(leader.page));
+        let original = leader.map(|leader| UrlId(leader.page));
         TrapCheck {
             series: UrlSeries::of(url),
-            signs: TrapSignals { duplicate_of: twin, soft_404: page.missing, no_new_content: false },
+            signs: TrapSignals { duplicate_of: original, soft_404: page.missing, no_new_content: false },
             repeats,
         }
     }
@@ -184,10 +185,10 @@ impl State {
             }
         }
         if soft_404 {
-            let repeats = page.trap_signals.duplicate_of.is_some_and(|twin| self.urls.get(twin).host() == host);
+            let repeats = page.trap_signals.duplicate_of.is_some_and(|original| self.urls.get(original).host() == host);
             if (repeats || page.trap_signals.soft_404) && sketch.chars > 0 {
                 let suspicion = suspicions.entry(host).or_default();
-                suspicion.says_so |= page.trap_signals.soft_404;
+                suspicion.is_announced |= page.trap_signals.soft_404;
                 if !suspicion.asked && suspicion.pages.len() < SUSPECTS {
                     suspicion.pages.push((id, sketch, title));
                 }
@@ -206,18 +207,18 @@ impl State {
         }
     }
 
-    fn observe_mirrors(&mut self, host: HostId, url: &CrawlUrl, twin: Option<UrlId>) {
+    fn observe_mirrors(&mut self, host: HostId, url: &CrawlUrl, original: Option<UrlId>) {
         let enough = self.settings.traps.mirrors;
         let mut compared: Vec<(HostId, Box<str>, bool)> = Vec::new();
-        if let Some(twin) = twin {
-            let (other, there) = (self.urls.get(twin).host(), self.urls.url(twin));
+        if let Some(original) = original {
+            let (other, there) = (self.urls.get(original).host(), self.urls.url(original));
             if other != host && (there.path(), there.query()) == (url.path(), url.query()) {
                 compared.push((other, there.authority().into(), true));
             }
         }
         for &partner in self.traps.mirrors.partners(host) {
             // A page that duplicates one on a third host may duplicate one on this host too.
-            let differs = twin.is_none()
+            let differs = original.is_none()
                 && self.on_host(url, partner).is_some_and(|there| self.urls.get(there).state == LinkState::Fetched);
             if differs && let Some(name) = self.traps.names.get(&partner) {
                 compared.push((partner, name.clone(), false));

@@ -23,7 +23,7 @@ fn at_once() -> CrawlSettings {
 }
 
 #[test]
-fn an_https_seed_is_not_crawled_in_the_clear_because_its_port_refuses() {
+fn an_https_seed_is_not_crawled_over_http_because_its_port_refuses() {
     let mut web = web("
         http://t.cn/ 0.9 -> https://t.cn/b 0
         http://t.cn/b 0.9
@@ -60,7 +60,7 @@ fn an_https_seed_is_not_crawled_in_the_clear_because_its_port_refuses() {
 }
 
 #[test]
-fn a_seed_given_later_as_https_is_held_to_it_and_a_server_that_says_http_under_https_is_believed() {
+fn a_seed_given_later_as_https_stays_https_and_a_redirect_to_http_under_https_is_followed() {
     let web = web("
         http://s.cn/ 0.9 -> http://t.cn/a 0
         http://t.cn/a 0.9
@@ -81,7 +81,7 @@ fn a_seed_given_later_as_https_is_held_to_it_and_a_server_that_says_http_under_h
 }
 
 #[test]
-fn ports_of_other_services_are_refused_by_name_wherever_they_come_from() {
+fn ports_of_other_services_are_refused_whatever_their_source() {
     let web = web("
         http://s.cn/ 0.9 -> http://s.cn:25/ 0, http://s.cn/r 0, http://s.cn:8080/ 0
         http://s.cn/r => https://s.cn:6379/
@@ -111,7 +111,7 @@ fn dead_ends(status: &str) -> BTreeMap<String, FetchOutcome> {
 }
 
 #[test]
-fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
+fn all_requests_are_counted_and_never_exceed_the_limit() {
     let web = dead_ends("404");
     let limited = |limits: CrawlLimits| CrawlSettings { limits, ..at_once() };
     for (limits, most) in [
@@ -145,7 +145,7 @@ fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
 }
 
 #[test]
-fn a_page_that_is_as_it_was_ends_a_row_of_soft_404s() {
+fn an_unchanged_page_ends_a_series_of_soft_404s() {
     let web = web("http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0");
     let mut run = drive_from(at_once(), &["http://s.cn/"], &web, 1);
     let id = |path: &str| run.crawl.state.urls.find(&CrawlUrl::parse(&format!("http://s.cn/{path}")).unwrap()).unwrap();

@@ -38,7 +38,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         .map(|(_, host)| {
             let known = (host.pages, host.relevant, host.missing, host.queued, host.https, host.address, &host.parked);
             let robots = (host.robots(false), host.robots(true));
-            // At the end of a round, hosts that failed before it are asked again when the clock says so.
+            // At the end of a round, hosts that failed before it are requested again at a time of the clock.
             let failing = refreshing.is_none().then_some((host.failing, host.deferred_until));
             bytes(&(known, &host.health, failing, robots))
         })

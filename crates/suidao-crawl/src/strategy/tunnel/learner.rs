@@ -192,7 +192,7 @@ impl Learner {
         };
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
-            UrlKind::Friends => self.settings.bridge * self.blogrolls.mean(1.0, BLOGROLL_PRIOR),
+            UrlKind::Blogroll => self.settings.bridge * self.blogrolls.mean(1.0, BLOGROLL_PRIOR),
             _ if self.leads_on(known) => self.settings.listing * self.value(known),
             _ => self.document(known),
         };
@@ -300,7 +300,7 @@ impl Learner {
             }
             let target = &mut self.known[link.to.0 as usize];
             if target.called_blogroll && !elsewhere && link.region != Region::Content {
-                target.kind = UrlKind::Friends;
+                target.kind = UrlKind::Blogroll;
             }
             target.prior = target.prior.max(entry.priority.get());
             self.promise(link, kind, series);
@@ -310,7 +310,7 @@ impl Learner {
             return;
         }
         self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
-        if kind == UrlKind::Friends {
+        if kind == UrlKind::Blogroll {
             self.blogrolls.add(if opened > 0 { 1.0 } else { 0.0 });
         }
     }
@@ -359,7 +359,7 @@ impl Learner {
         let target = &self.known[link.to.0 as usize];
         let series = target.series;
         let promise = match target.kind {
-            UrlKind::Document | UrlKind::Friends => return,
+            UrlKind::Document | UrlKind::Blogroll => return,
             UrlKind::Tag => (link.scores.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
             UrlKind::Paging if from != UrlKind::Home && from_series == series => self.series(series).promise(),
             UrlKind::Paging | UrlKind::Home => 0.1,

@@ -38,8 +38,8 @@ impl PushTarget {
     /// Parses the address of an index. `authorization`, or else name and password in the address, becomes a header.
     pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
         let wrong = || {
-            let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
-            Refused(format!("--push {shown}: not the URL of an index; write it as http://host:9200/INDEX"))
+            let address = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
+            Refused(format!("--push {address}: not the URL of an index; write it as http://host:9200/INDEX"))
         };
         let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
         let mut base = Url::parse(text).map_err(|_| wrong())?;
@@ -74,13 +74,13 @@ impl PushTarget {
     }
 
     /// The address without name and password.
-    pub fn shown(&self) -> String {
+    pub fn address(&self) -> String {
         format!("{}{}", self.base, self.index)
     }
 
     /// A file name for the target, equal for equal addresses.
     pub fn name(&self) -> String {
-        format!("push-{:016x}", xxh3_64(self.shown().as_bytes()))
+        format!("push-{:016x}", xxh3_64(self.address().as_bytes()))
     }
 }
 
@@ -202,7 +202,7 @@ impl Push {
                 Ok((401 | 403, ..)) => {
                     return Err(Refused(format!(
                         "{}: access denied; set SUIDAO_PUSH_AUTHORIZATION (such as \"ApiKey ...\" or \"Basic ...\")",
-                        self.target.shown()
+                        self.target.address()
                     )));
                 }
                 Ok((status @ (408 | 429 | 500 | 502 | 503 | 504), asked, _)) => (asked, format!("status {status}")),
@@ -219,21 +219,21 @@ impl Push {
         }
         let text = String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
         let text: String = text.chars().take(300).collect();
-        Err(Refused(format!("{}: answered {status}: {text}", self.target.shown())))
+        Err(Refused(format!("{}: answered {status}: {text}", self.target.address())))
     }
 
     /// Waits as long as the server asks, or twice the last wait, within the patience.
     #[allow(clippy::disallowed_methods, reason = "an edge: a server asks for time")]
     fn pause(&mut self, asked: Option<Duration>, why: &str) -> Result<(), PushError> {
         if self.waited >= self.patience {
-            let (shown, seconds) = (self.target.shown(), self.patience.as_secs());
+            let (address, seconds) = (self.target.address(), self.patience.as_secs());
             return Err(Away(format!(
-                "{shown}: no progress for {seconds} s ({why}); rerun the same command when the server is available"
+                "{address}: no progress for {seconds} s ({why}); rerun the same command when the server is available"
             )));
         }
         if self.waited.is_zero() {
-            let (shown, seconds) = (self.target.shown(), self.patience.as_secs());
-            tracing::warn!("{shown} accepts no rows now ({why}); retrying for up to {seconds} s");
+            let (address, seconds) = (self.target.address(), self.patience.as_secs());
+            tracing::warn!("{address} accepts no rows now ({why}); retrying for up to {seconds} s");
         }
         let pause = asked.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);
         std::thread::sleep(pause);
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn an_address_names_an_index_and_shows_no_password() {
         let target = PushTarget::parse("https://me:s%40cret@search.example.cn:9200/es/ml/", None).unwrap();
-        assert_eq!((target.index(), target.shown().as_str()), ("ml", "https://search.example.cn:9200/es/ml"));
+        assert_eq!((target.index(), target.address().as_str()), ("ml", "https://search.example.cn:9200/es/ml"));
         assert_eq!(target.authorization.as_ref().unwrap(), "Basic bWU6c0BjcmV0");
         assert!(!format!("{target:?}").contains("bWU6"));
         let keyed = PushTarget::parse("http://localhost:9200/机器学习", Some("ApiKey x")).unwrap();

@@ -33,7 +33,7 @@ fn times_that_can_be_compared_decide() {
     assert_eq!(against(listed(at(NOON + 60, MINUTE), None)), ThreadChange::Replied, "the minute after is another one");
     assert_eq!(against(listed(at(NOON + 60, MINUTE), Some(3))), ThreadChange::Replied);
     assert_eq!(against(listed(at(NOON - 3_600, MINUTE), None)), ThreadChange::Same, "a reply was deleted");
-    assert_eq!(against(listed(None, None)), ThreadChange::Same, "nothing says that there is anything new");
+    assert_eq!(against(listed(None, None)), ThreadChange::Same, "no sign of anything new");
     assert_eq!(change(&listed(at(NOON, MINUTE), None), known(None, Some(3)).as_ref()), ThreadChange::Same);
 }
 
@@ -145,7 +145,7 @@ fn what_moved_down_is_fetched_once_and_a_repeated_page_ends_the_pass() {
     let all = |_| None;
     assert!(pass.page(&busy, all).more);
     assert!(pass.page(&busy, all).more, "this may be drift");
-    assert!(!pass.page(&busy, all).more, "a forum that shows its last page for ever");
+    assert!(!pass.page(&busy, all).more, "a forum that shows its last page without end");
 }
 
 #[test]

@@ -97,25 +97,25 @@ impl Page<'_> {
         }
     }
 
-    fn rivals(&self) -> Vec<usize> {
+    fn contestants(&self) -> Vec<usize> {
         let oracle = self.comparison.oracle();
         self.order.iter().copied().filter(|strategy| Some(*strategy) != oracle).collect()
     }
 
     /// Strategies for a measure; the oracle's share of itself is omitted.
     fn of(&self, measure: RunMeasure) -> Vec<usize> {
-        if measure == RunMeasure::Oracle { self.rivals() } else { self.order.clone() }
+        if measure == RunMeasure::Oracle { self.contestants() } else { self.order.clone() }
     }
 
     /// Whether it is the best strategy except the oracle.
     fn is_ahead(&self, strategy: usize) -> bool {
-        self.rivals().first() == Some(&strategy)
+        self.contestants().first() == Some(&strategy)
     }
 
     /// The winner, its lead and the runner-up; `None` without competitors.
     fn ahead(&self) -> Option<Value> {
-        let (comparison, rivals, pages) = (self.comparison, self.rivals(), self.comparison.pages());
-        let &first = rivals.first()?;
+        let (comparison, contestants, pages) = (self.comparison, self.contestants(), self.comparison.pages());
+        let &first = contestants.first()?;
         let at = |measure: RunMeasure, mark: usize| {
             comparison.at(ComparisonScope::All, first, measure, mark).map(|at| measure.in_words(at))
         };
@@ -128,7 +128,7 @@ impl Page<'_> {
             let measure = headline(comparison);
             format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
         };
-        let second = rivals.get(1).map(|&second| {
+        let second = contestants.get(1).map(|&second| {
             let duel = comparison.duel(ComparisonScope::All, first, second, pages);
             context! { second => self.name(second), wins => duel.wins, ties => duel.ties }
         });

@@ -40,7 +40,7 @@ impl Default for BoardSkin {
 }
 
 /// The time that a page at `now` (the forum's clock) shows for `at`.
-fn shown(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
+fn displayed_time(times: Times, at: i64, now: i64) -> Option<ApproxTime> {
     let absolute = |unit: i64| ApproxTime { at: (at + OFFSET).div_euclid(unit) * unit - OFFSET, within: unit as u32 };
     let ago = |unit: i64| {
         let units = (now - at).div_euclid(unit);
@@ -84,7 +84,7 @@ impl SimulatedBoard<'_> {
     pub fn listed(self, thread: usize, now: i64) -> Listed {
         let replies = self.posts(thread, now) - 1;
         Listed {
-            last_reply: shown(self.skin.times, self.at(thread, replies), now),
+            last_reply: displayed_time(self.skin.times, self.at(thread, replies), now),
             replies: self.skin.counts.then_some(replies as u32),
             sticky: self.activity.threads[thread].sticky,
         }
@@ -115,14 +115,14 @@ mod tests {
         // 18:00 in China.
         let now = 1_243_245_600;
         for (ago, within) in [(5, 1), (61, 60), (3_599, 60), (7_200, 3_600), (86_400, 60), (200_000, 86_400)] {
-            let shown = shown(Times::Relative, now - ago, now).unwrap();
-            assert_eq!(shown.within, within, "{ago} s ago");
+            let time = displayed_time(Times::Relative, now - ago, now).unwrap();
+            assert_eq!(time.within, within, "{ago} s ago");
             // Relative times are off by the difference of the clocks.
             let truth = now - ago + if within == 60 && ago > DAY - 1 { 0 } else { AHEAD };
-            assert!((shown.at..shown.at + i64::from(within)).contains(&truth), "{ago} s ago: {shown:?}");
+            assert!((time.at..time.at + i64::from(within)).contains(&truth), "{ago} s ago: {time:?}");
         }
-        let long_ago = shown(Times::Relative, now - 30 * DAY, now).unwrap();
+        let long_ago = displayed_time(Times::Relative, now - 30 * DAY, now).unwrap();
         assert_eq!((long_ago.within, (long_ago.at + 8 * HOUR) % DAY), (86_400, 0), "a date");
-        assert_eq!(shown(Times::Missing, now, now), None);
+        assert_eq!(displayed_time(Times::Missing, now, now), None);
     }
 }

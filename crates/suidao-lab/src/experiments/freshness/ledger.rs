@@ -29,7 +29,7 @@ impl<'a> VisitLedger<'a> {
         let facts = &self.pages.pages[at];
         let last = self.visits[at].last().copied().unwrap_or(0.0);
         let (seen, so_far) = (self.pages.changed(at, last), self.pages.changed(at, now));
-        let first_shown = facts.listing.map(|listing| so_far.saturating_sub(listing.shown));
+        let first_shown = facts.listing.map(|listing| so_far.saturating_sub(listing.items));
         self.visits[at].push(now);
         PageSighting {
             page,
@@ -140,7 +140,7 @@ impl FreshnessOutcome {
         let Some(listing) = page.listing else { return };
         let end = self.days.len() as f64;
         for (item, &appeared) in changes.iter().enumerate() {
-            let fell = changes.get(item + listing.shown as usize);
+            let fell = changes.get(item + listing.items as usize);
             let visit = visits.get(visits.partition_point(|visit| *visit < appeared));
             let visit = visit.filter(|visit| fell.is_none_or(|fell| *visit < fell));
             let day = &mut self.days[appeared as usize];
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn items_are_caught_wait_or_fall_off() {
-        let listing = ListedItems { shown: 2, worth: 1.0 };
+        let listing = ListedItems { items: 2, worth: 1.0 };
         let pages = SimulatedPages::of(4, &[0.5, 1.0, 1.5, 3.0], None, Some(listing));
         let mut ledger = VisitLedger::new(&pages);
         // The first of three was lost.

@@ -48,7 +48,7 @@ pub(super) struct SimulatedPage {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListedItems {
     /// Number of newest items shown.
-    pub shown: u32,
+    pub items: u32,
     /// Value of a linked page: relevance times its one in-link.
     pub worth: f64,
 }
@@ -87,10 +87,10 @@ impl SimulatedPages {
             let mut draw = Draw::new(seed, LISTING, u64::from(number));
             links *= LISTING_LINKS;
             let rate = draw.log_uniform(ITEM_RATES);
-            let shown = draw.pick(&SHOWN);
+            let items = draw.pick(&SHOWN);
             let week = week(&mut draw);
             self.items(seed, number, rate, week, draw.below(7));
-            (rate, None, Some(ListedItems { shown, worth: relevance }))
+            (rate, None, Some(ListedItems { items, worth: relevance }))
         } else {
             // Histories end on the last simulated day.
             let life = ChangeHistory::drawn(seed, u64::from(number), days);

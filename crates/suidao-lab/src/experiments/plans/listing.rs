@@ -50,7 +50,7 @@ impl SimulatedListing {
         let days = (count * self.days) as i64;
         // Earlier items are gone, except for one in millions.
         let before = 28 + (8.0 * self.life) as i64;
-        let mut shown = vec![Vec::new(); count * self.days];
+        let mut snapshots = vec![Vec::new(); count * self.days];
         let mut items: u32 = 0;
         for day in -before..days {
             let mut draw = Draw::new(self.seed, SALT, day as u64);
@@ -60,7 +60,7 @@ impl SimulatedListing {
                 let mut from = day;
                 while from < days {
                     for on in from.max(0)..(from + stays).min(days) {
-                        shown[on as usize].push(items);
+                        snapshots[on as usize].push(items);
                     }
                     from += stays + 1 + draw.below(7) as i64;
                     if !draw.chance(self.returning) {
@@ -70,8 +70,8 @@ impl SimulatedListing {
                 items += 1;
             }
         }
-        let mut shown = shown.into_iter();
-        (0..count).map(|_| SnapshotSeries::new(shown.by_ref().take(self.days).collect())).collect()
+        let mut snapshots = snapshots.into_iter();
+        (0..count).map(|_| SnapshotSeries::new(snapshots.by_ref().take(self.days).collect())).collect()
     }
 
     /// Mean number of new items on a day; the first day of the first period is 0.
@@ -117,8 +117,8 @@ mod tests {
         let stays = |listing: &SimulatedListing| {
             let period = &listing.periods(1)[0];
             let gains: usize = (0..30).map(|day: usize| period.gain(day.checked_sub(1), day)).sum();
-            let shown: usize = (0..30).map(|day| period.shown(day).len()).sum();
-            (gains, new_items(period).iter().sum::<usize>(), shown as f64 / 30.0)
+            let snapshots: usize = (0..30).map(|day| period.items_at(day).len()).sum();
+            (gains, new_items(period).iter().sum::<usize>(), snapshots as f64 / 30.0)
         };
         let mut stored = 0.0;
         for seed in 0..20 {
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(three, listing.periods(3));
         assert_ne!(three, SimulatedListing { seed: 2, ..listing.clone() }.periods(3));
         assert!(three.iter().all(|period| period.stamps() == 30));
-        let [last, next] = [three[0].shown(29), three[1].shown(0)];
+        let [last, next] = [three[0].items_at(29), three[1].items_at(0)];
         assert!(next.iter().any(|item| last.contains(item)), "what is shown stays over the period's end");
         assert_eq!(SimulatedListing { days: 0, ..listing }.periods(2).len(), 2);
     }

@@ -94,12 +94,12 @@ mod tests {
     /// Eight items, of which `counts` are replaced at each stamp.
     fn replaced(counts: &[u32]) -> SnapshotSeries {
         let mut first = 0;
-        let mut shown = vec![(0..8).collect::<Vec<u32>>()];
+        let mut snapshots = vec![(0..8).collect::<Vec<u32>>()];
         for count in counts {
             first += count;
-            shown.push((first..first + 8).collect());
+            snapshots.push((first..first + 8).collect());
         }
-        SnapshotSeries::new(shown)
+        SnapshotSeries::new(snapshots)
     }
 
     #[test]

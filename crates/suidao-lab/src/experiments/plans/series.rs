@@ -5,7 +5,7 @@
 /// Numbers identify items within a period only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotSeries {
-    shown: Vec<Vec<u32>>,
+    snapshots: Vec<Vec<u32>>,
 }
 
 impl SnapshotSeries {
@@ -15,22 +15,22 @@ impl SnapshotSeries {
             items.sort_unstable();
             items.dedup();
         }
-        Self { shown: snapshots }
+        Self { snapshots: snapshots }
     }
 
     pub fn stamps(&self) -> usize {
-        self.shown.len()
+        self.snapshots.len()
     }
 
     /// The items at a stamp, ascending; none at a stamp outside the period.
-    pub fn shown(&self, stamp: usize) -> &[u32] {
-        self.shown.get(stamp).map_or(&[], Vec::as_slice)
+    pub fn items_at(&self, stamp: usize) -> &[u32] {
+        self.snapshots.get(stamp).map_or(&[], Vec::as_slice)
     }
 
     /// Each item with the stamps that show it, ascending by item and stamp.
     pub(super) fn sightings(&self) -> Vec<(u32, usize)> {
         let of_stamp = |(stamp, items): (usize, &Vec<u32>)| items.iter().map(|&item| (item, stamp)).collect::<Vec<_>>();
-        let mut sightings: Vec<(u32, usize)> = self.shown.iter().enumerate().flat_map(of_stamp).collect();
+        let mut sightings: Vec<(u32, usize)> = self.snapshots.iter().enumerate().flat_map(of_stamp).collect();
         sightings.sort_unstable();
         sightings
     }
@@ -38,8 +38,8 @@ impl SnapshotSeries {
     /// Items that a visit at `stamp` finds in addition to one at `before`: `|P_stamp \ P_before|`; without `before`,
     /// all items.
     pub fn gain(&self, before: Option<usize>, stamp: usize) -> usize {
-        let items = self.shown(stamp);
-        items.len() - before.map_or(0, |before| in_both(self.shown(before), items))
+        let items = self.items_at(stamp);
+        items.len() - before.map_or(0, |before| in_both(self.items_at(before), items))
     }
 }
 
@@ -73,17 +73,17 @@ pub(super) mod tests {
 
     /// New items at each stamp, each shown at `life` consecutive stamps.
     pub fn contiguous(new_items: &[usize], life: usize) -> SnapshotSeries {
-        let mut shown = vec![Vec::new(); new_items.len()];
+        let mut snapshots = vec![Vec::new(); new_items.len()];
         let mut next = 0;
         for (stamp, &count) in new_items.iter().enumerate() {
             for item in next..next + count as u32 {
-                for of_stamp in shown.iter_mut().skip(stamp).take(life) {
+                for of_stamp in snapshots.iter_mut().skip(stamp).take(life) {
                     of_stamp.push(item);
                 }
             }
             next += count as u32;
         }
-        SnapshotSeries::new(shown)
+        SnapshotSeries::new(snapshots)
     }
 
     /// Periods in which every item is shown at consecutive stamps.
@@ -93,15 +93,15 @@ pub(super) mod tests {
         stamps.prop_flat_map(|stamps| {
             let item = (0..stamps, 1..6_usize);
             let period = proptest::collection::vec(item, 0..60).prop_map(move |items| {
-                let mut shown = vec![Vec::new(); stamps];
+                let mut snapshots = vec![Vec::new(); stamps];
                 for (item, (from, life)) in items.into_iter().enumerate() {
-                    shown
+                    snapshots
                         .iter_mut()
                         .skip(from)
                         .take(life)
                         .for_each(|of_stamp: &mut Vec<u32>| of_stamp.push(item as u32));
                 }
-                SnapshotSeries::new(shown)
+                SnapshotSeries::new(snapshots)
             });
             proptest::collection::vec(period, 1..4)
         })
@@ -110,7 +110,7 @@ pub(super) mod tests {
     #[test]
     fn an_item_is_new_once() {
         let series = SnapshotSeries::new(vec![vec![3, 1, 3], vec![1], vec![3, 4], vec![]]);
-        assert_eq!(series.shown(0), [1, 3]);
+        assert_eq!(series.items_at(0), [1, 3]);
         assert_eq!(new_items(&series), [2, 0, 1, 0]);
         // A returned item is a gain after a visit that missed it.
         assert_eq!(series.gain(Some(1), 2), 2);

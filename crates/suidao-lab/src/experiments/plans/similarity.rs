@@ -11,7 +11,7 @@ fn similarity(a: &[u32], b: &[u32]) -> f64 {
 
 /// Eq. (4): the similarity of every stamp but the first to the previous one.
 pub(super) fn similarity_series(series: &SnapshotSeries) -> Vec<f64> {
-    (1..series.stamps()).map(|stamp| similarity(series.shown(stamp - 1), series.shown(stamp))).collect()
+    (1..series.stamps()).map(|stamp| similarity(series.items_at(stamp - 1), series.items_at(stamp))).collect()
 }
 
 /// The time-aware similarity matrix M: symmetric, cells in 0 to 1, ones on the diagonal.

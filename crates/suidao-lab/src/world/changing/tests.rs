@@ -91,7 +91,7 @@ fn a_new_article_is_listed_first_and_falls_off_at_the_end() {
 }
 
 #[test]
-fn what_vanishes_is_answered_as_its_life_says() {
+fn a_removed_page_is_answered_as_its_history_requires() {
     let web = web();
     let mut seen = BTreeSet::new();
     for article in web.articles(30.0) {

@@ -85,12 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_judged_as_rfc_9110_says() {
+    fn conditions_are_judged_as_in_rfc_9110() {
         let marks = Marks { etag: Some("\"a\"".to_owned()), modified: Some(784_111_777) };
-        let says = |fields: &[(String, String)]| not_modified(&marks, ValidatorPolicy::Strong, fields);
-        assert!(!says(&[]));
+        let unmodified = |fields: &[(String, String)]| not_modified(&marks, ValidatorPolicy::Strong, fields);
+        assert!(!unmodified(&[]));
         for (value, want) in [("\"a\"", true), ("\"b\", W/\"a\"", true), ("*", true), ("\"b\"", false), ("a", false)] {
-            assert_eq!(says(&asked("if-none-match", value)), want, "{value}");
+            assert_eq!(unmodified(&asked("if-none-match", value)), want, "{value}");
         }
         for (value, want) in [
             ("Sun, 06 Nov 1994 08:49:37 GMT", true),
@@ -98,10 +98,10 @@ mod tests {
             ("Mon, 07 Nov 1994 00:00:00 GMT", true),
             ("soon", false),
         ] {
-            assert_eq!(says(&asked("if-modified-since", value)), want, "{value}");
+            assert_eq!(unmodified(&asked("if-modified-since", value)), want, "{value}");
         }
         let both = [asked("if-none-match", "\"b\""), asked("if-modified-since", "Mon, 07 Nov 1994 00:00:00 GMT")];
-        assert!(!says(&both.concat()), "the tag decides");
+        assert!(!unmodified(&both.concat()), "the tag decides");
     }
 
     #[test]

@@ -19,14 +19,14 @@ const FEED: usize = 15;
 const FOUND: u64 = 10;
 const RELATED: usize = 6;
 
-struct Said {
+struct ForumReply {
     status: u16,
     media: &'static str,
     body: String,
     location: Option<String>,
 }
 
-impl Said {
+impl ForumReply {
     fn html(status: u16, body: String) -> Self {
         Self { status, media: "text/html", body, location: None }
     }
@@ -43,7 +43,7 @@ impl Forum {
         let view = Arc::new(PageView { forum: Arc::clone(self), now, nonce, url: url.clone() });
         let text = if url.path() == "/robots.txt" {
             let body = format!("User-agent: *\nDisallow: {}\n", self.style().forbids);
-            Said { status: 200, media: "text/plain", body, location: None }
+            ForumReply { status: 200, media: "text/plain", body, location: None }
         } else {
             self.find(url).and_then(|route| view.page(route)).unwrap_or_else(|| view.other(404, "missing", 0))
         };
@@ -66,7 +66,7 @@ impl Forum {
 
 impl PageView {
     /// The page of a route; `None` if it does not exist at this time.
-    fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<Said> {
+    fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<ForumReply> {
         Some(match form {
             ForumPageKind::Home if self.forum.boards.iter().all(|board| board.walled) => self.wall(),
             ForumPageKind::Home => self.skinned("home", context! {}),
@@ -81,7 +81,7 @@ impl PageView {
                 let row = self.row(of)?;
                 match self.is_walled(of) {
                     true => self.wall(),
-                    false => Said::html(200, self.render("printer", context! { row => Value::from(Serde(row)) })),
+                    false => ForumReply::html(200, self.render("printer", context! { row => Value::from(Serde(row)) })),
                 }
             }
             ForumPageKind::Feed => self.feed(of),
@@ -97,21 +97,21 @@ impl PageView {
         })
     }
 
-    fn skinned(self: &Arc<Self>, page: &str, more: Value) -> Said {
-        Said::html(200, self.render(self.forum.spec.skin.files().0, context! { page, ..more }))
+    fn skinned(self: &Arc<Self>, page: &str, more: Value) -> ForumReply {
+        ForumReply::html(200, self.render(self.forum.spec.skin.files().0, context! { page, ..more }))
     }
 
     /// Any other page in the skin's frame. The first line of its template is the title.
-    fn other(self: &Arc<Self>, status: u16, page: &str, of: usize) -> Said {
+    fn other(self: &Arc<Self>, status: u16, page: &str, of: usize) -> ForumReply {
         let (found, numbers) = if page == "search" { self.search(of) } else { Default::default() };
         let found = Value::from(Serde(found));
         let written = self.render("other", context! { page, of, found, numbers });
         let (title, body) = written.split_once('\n').unwrap_or_default();
-        Said { status, ..self.skinned("other", context! { title, body }) }
+        ForumReply { status, ..self.skinned("other", context! { title, body }) }
     }
 
     /// A login page instead of the requested one.
-    fn wall(self: &Arc<Self>) -> Said {
+    fn wall(self: &Arc<Self>) -> ForumReply {
         self.other(self.forum.style().wall, "wall", 0)
     }
 
@@ -124,7 +124,7 @@ impl PageView {
         (found.collect(), (0..RELATED).map(|_| draw.below(1_000_000_000)).collect())
     }
 
-    fn feed(self: &Arc<Self>, board: usize) -> Said {
+    fn feed(self: &Arc<Self>, board: usize) -> ForumReply {
         let stored = &self.forum.boards[board];
         if stored.walled {
             return self.wall();
@@ -133,11 +133,11 @@ impl PageView {
         rows.sort_by_key(|row| Reverse((row.first.at, row.thread)));
         rows.truncate(FEED);
         let body = self.render("feed", context! { board_name => &stored.name, rows => Value::from(Serde(rows)) });
-        Said { status: 200, media: "application/rss+xml", body, location: None }
+        ForumReply { status: 200, media: "application/rss+xml", body, location: None }
     }
 
     /// The page shown for number `page` of `pages`; `None` if the forum answers that it is missing.
-    fn shown(&self, page: u32, pages: u32) -> Option<u32> {
+    fn page_number(&self, page: u32, pages: u32) -> Option<u32> {
         match self.forum.style().beyond {
             PastLastPage::Missing if page > pages => None,
             PastLastPage::Clamp => Some(page.clamp(1, pages)),
@@ -146,7 +146,7 @@ impl PageView {
     }
 
     /// A page of a board's list. Sticky threads are on the first page in addition to the usual number.
-    fn index(self: &Arc<Self>, board: usize, page: u32, sorted: bool) -> Option<Said> {
+    fn index(self: &Arc<Self>, board: usize, page: u32, sorted: bool) -> Option<ForumReply> {
         if self.forum.boards[board].walled {
             return Some(self.wall());
         }
@@ -154,7 +154,7 @@ impl PageView {
         let sticky = rows.iter().take_while(|row| row.sticky).count();
         let per = self.forum.spec.threads_per_page as usize;
         let pages = (rows.len() - sticky).div_ceil(per).max(1) as u32;
-        let number = self.shown(page, pages)?;
+        let number = self.page_number(page, pages)?;
         let start = (number as usize - 1).saturating_mul(per).saturating_add(sticky).min(rows.len());
         rows.truncate(start.saturating_add(per));
         rows.drain(if number == 1 { sticky } else { 0 }..start);
@@ -164,16 +164,16 @@ impl PageView {
     }
 
     /// A page of a thread; after the last it may have no posts.
-    fn thread(self: &Arc<Self>, thread: usize, page: u32) -> Option<Said> {
+    fn thread(self: &Arc<Self>, thread: usize, page: u32) -> Option<ForumReply> {
         let row = self.row(thread)?;
         if self.is_walled(thread) {
             return Some(self.wall());
         }
-        let number = self.shown(page, row.pages)?;
+        let number = self.page_number(page, row.pages)?;
         Some(self.skinned("thread", context! { number, row => Value::from(Serde(row)) }))
     }
 
-    fn post(self: &Arc<Self>, post: usize) -> Option<Said> {
+    fn post(self: &Arc<Self>, post: usize) -> Option<ForumReply> {
         let (thread, position) = self.forum.posts[post];
         let (thread, position) = (thread as usize, position as usize);
         if self.forum.threads[thread].posts[position].at > self.now {
@@ -184,6 +184,6 @@ impl PageView {
             return self.thread(thread, page);
         }
         let to = format!("{}#pid{}", self.href(Route::new(ForumPageKind::Thread, thread, page)), post_id(post));
-        Some(Said::moved(&to.replace("&amp;", "&")))
+        Some(ForumReply::moved(&to.replace("&amp;", "&")))
     }
 }

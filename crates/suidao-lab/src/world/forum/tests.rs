@@ -288,7 +288,7 @@ fn titles_are_distinct_and_of_a_titles_length() {
 }
 
 #[test]
-fn traps_are_where_they_are_set_and_told_from_threads() {
+fn traps_are_where_they_are_set_and_are_not_threads() {
     for &skin in Skin::all() {
         let count = |traps| {
             let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }));

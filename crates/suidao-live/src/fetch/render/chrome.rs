@@ -43,8 +43,8 @@ static FLAGS: SectionWords = SectionWords::of(LISTS, "browser flags");
 pub(super) fn find(settings: &RenderSettings) -> Result<PathBuf, RendererError> {
     let named = settings.browser.clone().or_else(|| std::env::var_os("CHROME").map(PathBuf::from));
     if let Some(named) = named.filter(|named| !named.as_os_str().is_empty()) {
-        let beside = named.components().count() > 1;
-        let found = if beside { named.is_file().then(|| named.clone()) } else { on_path(&named) };
+        let is_path = named.components().count() > 1;
+        let found = if is_path { named.is_file().then(|| named.clone()) } else { on_path(&named) };
         return found.ok_or_else(|| RendererError::NotAProgram(named.display().to_string()));
     }
     NAMES.iter().find_map(|name| on_path(Path::new(name))).ok_or(RendererError::NoBrowser)

@@ -117,17 +117,17 @@ impl Pipe {
     /// Sends a command to the browser, or to the tab of a session, and waits for the answer without a time limit.
     pub async fn ask(&self, session: Option<&str>, method: &str, params: Value) -> Result<Value, Fault> {
         let (answer, answered) = oneshot::channel();
-        self.say(session, method, params, Some(answer))?;
+        self.send(session, method, params, Some(answer))?;
         answered.await.unwrap_or(Err(Fault::Closed))
     }
 
     /// Sends a command without waiting for the answer.
     pub fn notify(&self, session: Option<&str>, method: &str, params: Value) {
         // If the browser is gone there is nothing to do.
-        let _ = self.say(session, method, params, None);
+        let _ = self.send(session, method, params, None);
     }
 
-    fn say(
+    fn send(
         &self,
         session: Option<&str>,
         method: &str,

@@ -30,8 +30,8 @@
       if (child.nodeType === Node.TEXT_NODE || child.nodeType === Node.CDATA_SECTION_NODE) {
         to.appendChild(copy.createTextNode(child.data));
       } else if (child.nodeType === Node.ELEMENT_NODE && !isLeftOut(child)) {
-        const twin = to.appendChild(copy.importNode(child, false));
-        stack.push([child, twin]);
+        const copied = to.appendChild(copy.importNode(child, false));
+        stack.push([child, copied]);
       }
     }
   }

@@ -4,10 +4,10 @@
 mod address;
 mod clock;
 mod declared;
+mod lines;
 mod months;
 mod names;
 mod script;
-mod shown;
 mod tokens;
 mod words;
 mod written;
@@ -51,17 +51,17 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
         return address.map(|written| Published { day: written.day, at: None });
     }
     dates.finish();
-    let shown = shown::shown(document, title);
+    let lines = lines::dated_lines(document, title);
     let marked = |kinds: &[DateKind]| pick(&dates, kinds);
     // A date far before the headline may be today's.
     let named = choose(&dates, &[DateKind::Time, DateKind::Shown]);
-    let beside = named.filter(|(_, position)| *position != Place::Before).map(|(mark, _)| mark.written);
+    let near_headline = named.filter(|(_, position)| *position != Place::Before).map(|(mark, _)| mark.written);
     let apart = named.map(|(mark, _)| mark.written);
     let (meta, json_ld) = (dates.meta, one(&dates.json_ld));
     let declared = match (meta, json_ld) {
         // Majority of three.
         (Some(one), Some(other)) if one.day != other.day => {
-            let seen = [labelled(&dates), beside, shown.labelled, shown.near];
+            let seen = [labelled(&dates), near_headline, lines.labelled, lines.near];
             let seen = seen.into_iter().flatten().next();
             if seen.is_some_and(|seen| other.may_be(seen.day) && !one.may_be(seen.day)) { json_ld } else { meta }
         }
@@ -76,21 +76,21 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
         json_ld,
         marked(&[DateKind::Published]),
         labelled(&dates),
-        beside,
-        shown.labelled,
-        shown.near,
+        near_headline,
+        lines.labelled,
+        lines.near,
         apart,
         dates.dated,
-        shown.in_sentence,
+        lines.in_sentence,
         one(&dates.data),
         dates.created,
         one(&dates.json_ld_created),
         marked(&[DateKind::Created]),
-        shown.top.filter(of_page),
-        shown.lone.filter(of_page),
+        lines.top.filter(of_page),
+        lines.lone.filter(of_page),
         dates.changed,
         marked(&[DateKind::Changed]),
-        shown.changed,
+        lines.changed,
     ];
     let mut found: Vec<ParsedDate> = ranked.into_iter().flatten().collect();
     let month_first = dates.writes_month_first(url);
@@ -105,8 +105,8 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
             marked(&[DateKind::Published]),
             labelled(&dates),
             marked(&[DateKind::Shown]),
-            shown.labelled,
-            shown.near,
+            lines.labelled,
+            lines.near,
         ];
         let days = others.into_iter().flatten().filter(|other| !other.is_utc());
         let mut days = days.flat_map(|other| [Some(other.day), other.or]).flatten();

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_beside_a_date() {
+    fn words_next_to_a_date() {
         assert_eq!(sense("Veröffentlicht am ", ""), Some(DateSense::Published));
         assert_eq!(sense("Published 1 May, updated ", ""), Some(DateSense::Changed));
         assert_eq!(sense("最后更新于", ""), Some(DateSense::Changed));

@@ -109,8 +109,8 @@ impl<'a> Gate<'a> {
 
 /// The attribute (emptied) with which a `font` ends a drawing, if the tag has one.
 fn font_attribute(tag: &Tag) -> Option<Attribute> {
-    let says = |name: &LocalName| matches!(*name, local_name!("color") | local_name!("face") | local_name!("size"));
-    let is_font = tag.name == local_name!("font") && tag.attrs.iter().any(|attribute| says(&attribute.name.local));
+    let is_style = |name: &LocalName| matches!(*name, local_name!("color") | local_name!("face") | local_name!("size"));
+    let is_font = tag.name == local_name!("font") && tag.attrs.iter().any(|attribute| is_style(&attribute.name.local));
     let name = QualName::new(None, ns!(), local_name!("color"));
     is_font.then(|| Attribute { name, value: StrTendril::new() })
 }

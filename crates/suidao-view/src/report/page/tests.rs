@@ -52,7 +52,7 @@ fn facts_are_as_counted_by_hand() {
     assert_eq!(facts.terms[0], Bin { name: "足球".into(), pages: 3, relevant: 3 });
     let points: Vec<_> = facts.harvest.points.iter().map(|point| (point.pages, point.relevant)).collect();
     assert_eq!(points, [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (6, 3)]);
-    assert!(facts.crawl.settings.iter().all(|(key, _)| key != "crawl.seed"), "what is not set is not told");
+    assert!(facts.crawl.settings.iter().all(|(key, _)| key != "crawl.seed"), "unset keys are not listed");
     assert!(serde_json::to_string(&facts).unwrap().contains("\"stopped\":\"page-limit\""));
 }
 
@@ -81,7 +81,7 @@ fn the_page_is_well_formed_and_whole_in_itself() {
 }
 
 #[test]
-fn what_pages_say_of_themselves_stays_text() {
+fn text_of_pages_stays_text() {
     let text = page(&facts());
     let title = text.lines().find(|line| line.contains("kept")).unwrap();
     assert!(title.contains("足球 &amp;") && !text.contains("<b>联赛"), "titles are escaped: {title}");

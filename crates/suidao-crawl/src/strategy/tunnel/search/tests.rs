@@ -10,7 +10,7 @@ struct Training {
 }
 
 /// A link: URL, relevance of its text, region, path.
-type Said<'a> = (&'a str, f32, Region, u32);
+type TestLink<'a> = (&'a str, f32, Region, u32);
 
 const CONTENT: Region = Region::Content;
 const LABEL: Region = Region::Metadata;
@@ -22,11 +22,11 @@ impl Training {
         let mut training = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
         let seed = training.id("http://seed.cn/", "");
         let verdict = LinkDecision::Follow(training.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
-        training.tell(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
+        training.observe(Event::SeedJudged(Link::bare(seed, Relevance::ONE, verdict)));
         training
     }
 
-    fn tell(&mut self, event: Event) -> Vec<UrlId> {
+    fn observe(&mut self, event: Event) -> Vec<UrlId> {
         let mut risen = Vec::new();
         self.strategy.observe(&event, &mut risen);
         self.log.push(event);
@@ -40,12 +40,12 @@ impl Training {
         let id = UrlId(self.urls.len() as u32);
         self.urls.push(url.to_owned());
         let (url, anchor) = (CrawlUrl::parse(url).unwrap(), anchor.to_owned());
-        self.tell(Event::Discovered(Discovered { id, url, origin: UrlOrigin::Seed, anchor }));
+        self.observe(Event::Discovered(Discovered { id, url, origin: UrlOrigin::Seed, anchor }));
         id
     }
 
     /// Fetches a page; returns the URLs whose score may have risen.
-    fn page(&mut self, url: &str, relevance: f32, listing: bool, links: &[Said]) -> Vec<String> {
+    fn page(&mut self, url: &str, relevance: f32, listing: bool, links: &[TestLink]) -> Vec<String> {
         let id = self.id(url, "");
         let ids: Vec<UrlId> = links.iter().map(|(to, ..)| self.id(to, "")).collect();
         let candidates: Vec<LinkCandidate> = links
@@ -90,7 +90,7 @@ impl Training {
             ..Page::default()
         };
         let settled = PageProcessed { links, ..PageProcessed::of(id, 200, entry, relevant, page) };
-        let risen = self.tell(Event::PageFetched(Box::new(settled)));
+        let risen = self.observe(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
     }
 
@@ -138,7 +138,7 @@ fn links_of_a_block_that_pays_are_worth_more_than_those_of_one_that_does_not() {
     let mut training = Training::new();
     let link = |n: usize, path| (format!("http://a.cn/{n}/post.html"), path);
     let all: Vec<(String, u32)> = (0..12).map(|n| link(n, 7 + (n as u32 % 2))).collect();
-    let links: Vec<Said> = all.iter().map(|(url, path)| (url.as_str(), 0.1, CONTENT, *path)).collect();
+    let links: Vec<TestLink> = all.iter().map(|(url, path)| (url.as_str(), 0.1, CONTENT, *path)).collect();
     training.page("http://a.cn/", 0.0, true, &links);
     for (n, (url, _)) in all.iter().enumerate().take(8) {
         training.page(url, if n % 2 == 0 { 0.3 } else { 0.0 }, false, &[]);
@@ -182,7 +182,7 @@ fn any_template_whose_pages_open_hosts_is_a_bridge() {
     let mut training = Training::new();
     for n in 0..6 {
         let sites: Vec<String> = (0..4).map(|site| format!("http://s{n}{site}.cn/")).collect();
-        let links: Vec<Said> = sites.iter().map(|site| (site.as_str(), 0.0, CONTENT, 3)).collect();
+        let links: Vec<TestLink> = sites.iter().map(|site| (site.as_str(), 0.0, CONTENT, 3)).collect();
         training.page(&format!("http://dir.cn/list/{n}.html"), 0.0, false, &links);
     }
     assert!(training.worth("http://dir.cn/list/9.html") > training.worth("http://dir.cn/other.html") + 0.15);

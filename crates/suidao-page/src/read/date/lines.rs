@@ -58,7 +58,7 @@ impl Line {
     }
 }
 
-pub(super) fn shown(document: &ParsedDocument, title: &str) -> DatedLines {
+pub(super) fn dated_lines(document: &ParsedDocument, title: &str) -> DatedLines {
     let headline = headline(document, title);
     let lines = lines(document, usize::from(!title.is_empty()));
     let of = |sense: DateSense| lines.iter().filter(move |line| line.sense == Some(sense));
@@ -122,16 +122,16 @@ fn dated<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usi
 /// The date in a short line next to the headline, preferably after it.
 fn near(lines: &[Line], headline: usize) -> Option<ParsedDate> {
     let (from, to) = (headline.saturating_sub(BEFORE), headline + BEHIND);
-    let beside = lines.iter().filter(|line| (from..=to).contains(&line.block) && line.short && line.is_own());
+    let nearby = lines.iter().filter(|line| (from..=to).contains(&line.block) && line.short && line.is_own());
     let mut days = Vec::new();
-    beside.clone().for_each(|line| few(&mut days, line.written.day));
+    nearby.clone().for_each(|line| few(&mut days, line.written.day));
     if days.len() > FEW {
         return None;
     }
     let distance = |line: &&Line| {
         if line.block >= headline { line.block - headline } else { headline - line.block + 2 }
     };
-    beside.min_by_key(distance).map(|line| line.written)
+    nearby.min_by_key(distance).map(|line| line.written)
 }
 
 /// The first date of these lines, if they contain few days.

@@ -165,7 +165,7 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
 }
 
 #[test]
-fn others_go_on_while_a_host_is_down() {
+fn other_hosts_are_crawled_while_one_is_down() {
     let pages: Vec<String> = (0..60).map(|n| format!("http://{}.cn/{n}", if n % 2 == 0 { "t" } else { "u" })).collect();
     let web = star(&pages);
     let answer = |url: &str, _: u64| {
@@ -178,7 +178,7 @@ fn others_go_on_while_a_host_is_down() {
 }
 
 #[test]
-fn one_page_that_fails_is_given_up_and_its_host_is_not() {
+fn a_failing_page_is_given_up_without_its_host() {
     let pages: Vec<String> = (0..6).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
     for (kind, worst) in [(FailureKind::Timeout, 0), (FailureKind::Status(503), 5)] {
@@ -193,7 +193,7 @@ fn one_page_that_fails_is_given_up_and_its_host_is_not() {
 }
 
 #[test]
-fn a_page_that_failed_waits_for_others_of_its_host_after_a_restart_too() {
+fn a_failed_page_waits_for_other_pages_of_its_host_also_after_a_restart() {
     let pages: Vec<String> = (0..4).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
     let answer = |url: &str, _: u64| {
@@ -210,7 +210,7 @@ fn a_page_that_failed_waits_for_others_of_its_host_after_a_restart_too() {
 }
 
 #[test]
-fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
+fn a_dead_host_is_given_up_and_one_that_answered_only_for_a_day() {
     let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
     for (robots, reason) in [(true, SkipReason::RobotsUnreachable), (false, SkipReason::HostFailing)] {
@@ -236,7 +236,7 @@ fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
 }
 
 #[test]
-fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next_run() {
+fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
     use FailureKind::{Connect, Dns, NoSuchHost, Refused, Timeout};
     for (robots, kind) in [true, false]
@@ -292,7 +292,7 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
 }
 
 #[test]
-fn a_name_that_does_not_exist_is_asked_once_while_others_go_on() {
+fn a_missing_host_name_is_looked_up_once_while_other_hosts_are_crawled() {
     let pages: Vec<String> = (0..40).map(|n| format!("http://s.cn/{n}")).collect();
     let links = [pages.clone(), vec!["http://t.cn/a".to_owned(), "http://t.cn/b".to_owned()]].concat();
     let web = star(&links);
@@ -310,7 +310,7 @@ fn a_name_that_does_not_exist_is_asked_once_while_others_go_on() {
 }
 
 #[test]
-fn the_last_pages_of_a_host_that_fails_are_all_told() {
+fn the_last_pages_of_a_failing_host_are_all_reported() {
     let pages: Vec<String> = (0..3).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
     for robots in [true, false] {
@@ -328,7 +328,7 @@ fn the_last_pages_of_a_host_that_fails_are_all_told() {
 }
 
 #[test]
-fn a_host_that_cannot_be_given_up_now_keeps_nobody_turning() {
+fn a_host_that_cannot_be_given_up_yet_causes_no_busy_loop() {
     // A dead host, and one whose Retry-After exceeds the patience.
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
     let mut conditions = polite(true);
@@ -345,7 +345,7 @@ fn a_host_that_cannot_be_given_up_now_keeps_nobody_turning() {
 }
 
 #[test]
-fn who_asks_for_patience_gets_it_whatever_else_the_host_has() {
+fn retry_after_is_respected_whatever_else_the_host_has_queued() {
     let web = star(&["http://t.cn/a".to_owned()]);
     let busy = |kind, retry_after| FetchOutcome::Failed(Failure { kind, retry_after });
     for (outcome, pages) in [
@@ -384,7 +384,7 @@ fn retry_after_is_obeyed_for_pages_and_robots_and_after_a_crash() {
 }
 
 #[test]
-fn old_rules_stay_in_force_while_robots_cannot_be_had() {
+fn old_rules_apply_while_robots_txt_is_unreachable() {
     let pages: Vec<String> =
         (0..400).map(|n| format!("http://t.cn/{}{n}", if n % 4 == 0 { "no/" } else { "" })).collect();
     let web = star(&pages);
@@ -411,7 +411,7 @@ fn old_rules_stay_in_force_while_robots_cannot_be_had() {
 }
 
 #[test]
-fn a_redirect_of_one_origins_robots_is_not_the_others() {
+fn a_redirected_robots_txt_applies_to_its_own_origin_only() {
     let mut web = web("
         http://s.cn/ 0.9 -> http://t.cn/a 0, https://t.cn/b 0
         http://t.cn/a 0.9
@@ -432,7 +432,7 @@ fn a_redirect_of_one_origins_robots_is_not_the_others() {
 }
 
 #[test]
-fn a_slow_host_is_asked_less_often_and_a_quick_one_as_often_as_told() {
+fn a_slow_host_is_requested_less_often_and_a_fast_one_at_the_configured_delay() {
     let pages: Vec<String> =
         (0..10).flat_map(|n| [format!("http://slow.cn/{n}"), format!("http://quick.cn/{n}")]).collect();
     let web = star(&pages);
@@ -452,7 +452,7 @@ fn a_slow_host_is_asked_less_often_and_a_quick_one_as_often_as_told() {
 }
 
 #[test]
-fn the_best_of_the_hosts_that_a_domain_holds_back_goes_first() {
+fn the_best_of_the_hosts_throttled_by_their_domain_is_first() {
     // Nine pages, each better than the one before, each with a link to a host of its own under t.cn.
     let links: Vec<String> = (0..9).map(|n| format!("http://p{n}.cn/ 0")).collect();
     let pages: String =
@@ -483,7 +483,7 @@ fn spaced(asked: &[&Asked], most: usize, apart: u64) -> Result<(), TestCaseError
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn nobody_is_asked_more_often_than_allowed(
+    fn no_host_is_requested_more_often_than_allowed(
         seed in 0u64..1_000_000,
         hosts in 1usize..9,
         domains in 1usize..4,
