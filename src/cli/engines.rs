@@ -222,10 +222,7 @@ fn push(
     let mut push = Push::open(target.clone(), args.push_rows as usize, Duration::from_secs(args.push_wait))?;
     let made = push.prepare(&es_bulk::template(index))?;
     if made && matches!(args.since, Some(SinceFlag::Last)) {
-        bail!(
-            "{}: the index does not exist, so it contains no earlier export; leave out --since last",
-            target.address()
-        );
+        bail!("{}: the index does not exist, so there is no earlier export; leave out --since last", target.address());
     }
     let mut failed = None;
     let streamed = export.each(

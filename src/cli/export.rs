@@ -197,9 +197,9 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
         let mut excluded: Vec<_> = wanted.selection.left_out.iter().collect();
         excluded.sort_by_key(|(_, pages)| std::cmp::Reverse(**pages));
         let excluded = excluded.iter().map(|(reason, pages)| format!("{} {reason}", thousands(**pages)));
-        let excluded = excluded.collect::<Vec<_>>().join(", ");
+        let excluded: Vec<_> = excluded.collect();
         if !excluded.is_empty() {
-            errln!("excluded: {excluded}");
+            errln!("excluded: {}", excluded.join(", "));
         }
     }
     if let Some(extractor) = extractor.as_ref().filter(|_| !verbosity.quiet) {
@@ -258,12 +258,10 @@ fn file(
 
 /// How many pages were written, and where.
 pub fn wrote(pages: u64, output: &Output) -> String {
-    let (pages, name) = (count(pages as usize, "page", "pages"), destination(&output.path));
-    if output.shard_size.is_none() {
-        return format!("Wrote {pages} to {name}");
-    }
-    let files = std::fs::read_dir(&output.path).map_or(0, Iterator::count);
-    format!("Wrote {pages} to {}/ ({})", name.trim_end_matches('/'), count(files, "file", "files"))
+    let files = output.shard_size.map(|_| std::fs::read_dir(&output.path).map_or(0, Iterator::count));
+    let files = files.map_or_else(String::new, |files| format!("/ ({})", count(files, "file", "files")));
+    let name = destination(&output.path);
+    format!("Wrote {} to {}{files}", count(pages as usize, "page", "pages"), name.trim_end_matches('/'))
 }
 
 /// The fields named, or the default ones; with rules, what they extract too.
@@ -329,12 +327,10 @@ fn wanted(
     Ok(ExportSelection { all, selection, retired })
 }
 
-/// Smallest shard. A smaller one would be about one page.
-const SMALLEST_SHARD: u64 = 64 << 10;
-
+/// Parses the size of a shard. One below 64 KiB would hold about one page.
 fn size(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
-    (size >= SMALLEST_SHARD).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
+    (size >= 64 << 10).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
 }
 
 /// A progress bar for so many pages; hidden if nobody sees it.

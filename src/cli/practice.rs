@@ -1,7 +1,6 @@
 //! `suidao practice`: serves a generated web on loopback with everything that a first crawl needs, so that the tutorial
 //! works without a network; or a generated forum, or a web that changes.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -80,19 +79,16 @@ const DAY: i64 = 86_400;
 type Serving = (WebServer, Pin<Box<dyn Future<Output = ()>>>);
 
 /// Everything that a practice writes.
-const WRITTEN: [&str; 8] =
-    ["samples", "background", "seeds.txt", "queries.txt", "truth.txt", "threads.txt", "boards.txt", "listings.txt"];
+const WRITTEN: &str = "samples background seeds.txt queries.txt truth.txt threads.txt boards.txt listings.txt";
 
 /// Runs until Ctrl-C.
 pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
-    let names = fs::read_dir(&args.directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let is_ours = |name: &OsStr| {
-        // A killed practice may leave an unfinished file.
-        WRITTEN.iter().any(|written| name == *written) || name.to_string_lossy().starts_with(".suidao-")
-    };
-    if let Some(other) = names.into_iter().find(|name| !is_ours(name)) {
-        let (directory, other) = (args.directory.display(), other.display());
-        bail!("{directory} contains other files, such as {other}; choose a new directory");
+    let entries = fs::read_dir(&args.directory).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    // A killed practice may leave an unfinished file.
+    let is_ours = |name: &str| WRITTEN.split(' ').any(|written| name == written) || name.starts_with(".suidao-");
+    if let Some(other) = names.find(|name| !is_ours(name)) {
+        bail!("{} contains other files, such as {other}; choose a new directory", args.directory.display());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;

@@ -53,15 +53,8 @@ pub fn print_error(words: Arguments) {
 
 /// The text without ` (os error 2)`.
 fn without_numbers(text: &str) -> String {
-    let mut parts = text.split(" (os error ");
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        match part.split_once(')') {
-            Some((number, rest)) if number.parse::<i32>().is_ok() => plain += rest,
-            _ => plain.extend([" (os error ", part]),
-        }
-    }
-    plain
+    let Some((first, rest)) = text.split_once(" (os error ") else { return text.to_owned() };
+    first.to_owned() + &without_numbers(rest.split_once(')').map_or(rest, |(_, after)| after))
 }
 
 /// Prints a question without a line end.

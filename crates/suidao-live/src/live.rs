@@ -238,7 +238,7 @@ pub fn run_in_view(
         keep_inputs(job)?;
     }
     let settings = checkpoints::settings(job);
-    let Restored { crawl, harvest, saved_batches } = restore(job, &store, settings)?;
+    let Restored { crawl, harvest, saved } = restore(job, &store, settings)?;
     let (last, answered) = latest(&store)?;
     let duration = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let by_proxy = job.config.fetch.proxy.is_some();
@@ -296,12 +296,7 @@ pub fn run_in_view(
         submitted: durable,
         paused_until: None,
         checkpointing: Duration::ZERO,
-        checkpoints: Checkpoints::new(
-            job.directory.clone(),
-            settings,
-            job.config.crawl.checkpoint_every,
-            saved_batches,
-        ),
+        checkpoints: Checkpoints::new(job.directory.clone(), settings, job.config.crawl.checkpoint_every, saved),
         report: &mut report_all,
         proxy_lost: false,
         clock: MonotonicClock::start(last),

@@ -16,17 +16,16 @@ const FILES: [&str; 4] = [REPORT, "summary.csv", "curves.csv", "wins.csv"];
 
 /// Checks that the directory may be written: it does not exist, is empty, or holds only an earlier comparison.
 pub fn check(path: &Path) -> Result<()> {
-    let directory = path.display();
+    let dir = path.display();
     if !path.exists() {
         return Ok(());
     }
-    let entries =
-        fs::read_dir(path).with_context(|| format!("{directory} is not a directory; choose another with -o"))?;
+    let entries = fs::read_dir(path).with_context(|| format!("{dir} is not a directory; choose another with -o"))?;
     for entry in entries {
-        let name = entry.with_context(|| format!("cannot read {directory}"))?.file_name();
+        let name = entry.with_context(|| format!("cannot read {dir}"))?.file_name();
         if !FILES.iter().any(|file| name == *file) {
             bail!(
-                "{directory} contains {}, which is not a file of a comparison; choose another directory with -o",
+                "{dir} contains {}, which is not a file of a comparison; choose another directory with -o",
                 name.display()
             );
         }
@@ -36,7 +35,7 @@ pub fn check(path: &Path) -> Result<()> {
 
 /// Writes all files into a temporary directory, which then gets the name `path`.
 pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> Result<()> {
-    let directory = path.display();
+    let dir = path.display();
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -67,5 +66,5 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &ComparisonFacts) -> R
             }
         })
     };
-    replace().with_context(|| format!("cannot replace {directory}"))
+    replace().with_context(|| format!("cannot replace {dir}"))
 }

@@ -189,11 +189,7 @@ mod tests {
         }
         assert_eq!(VisitValue { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
         assert_eq!(VisitValue { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
-        assert_eq!(
-            VisitValue { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0),
-            HORIZON,
-            "it changed after all, and stays so"
-        );
+        assert_eq!(VisitValue { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all");
     }
 
     #[test]

@@ -229,10 +229,7 @@ mod tests {
             assert!(see(&mut sessions, &format!("/show?id=5f3a9c{n}&x=1"), "请登录").is_empty());
             let short = sketch(&format!("{}不存在", if n % 2 == 0 { "文章" } else { "帖子" }));
             let at = |path: &str| url(&format!("{path}?no=5f3a9c{n}"));
-            assert!(
-                sessions.observe(HOST, &at(["/a", "/b"][n % 2]), short, false).is_empty(),
-                "too short to be evidence"
-            );
+            assert!(sessions.observe(HOST, &at(["/a", "/b"][n % 2]), short, false).is_empty(), "too short");
             let long = sketch(&["已删除", "已下架"][n % 2].repeat(70));
             assert!(sessions.observe(HOST, &at(["/c", "/d"][n % 2]), long, true).is_empty(), "no page at all");
         }

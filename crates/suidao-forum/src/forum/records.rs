@@ -45,10 +45,8 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeCo
     let kind = mode(lines.iter().filter(|line| line.main).map(|line| tree.name(line.roots[0])));
     let mut records = Vec::with_capacity(found.len());
     for (line, record) in lines.iter().zip(found) {
-        let has_replies = record.replies.is_some() || record.last_reply.is_some();
-        if line.main
-            || parents.contains(&tree.parent(line.roots[0]))
-            || has_replies && kind == Some(tree.name(line.roots[0]))
+        let full = record.replies.is_some() || record.last_reply.is_some();
+        if line.main || parents.contains(&tree.parent(line.roots[0])) || full && kind == Some(tree.name(line.roots[0]))
         {
             records.push(record);
         }

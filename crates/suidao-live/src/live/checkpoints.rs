@@ -43,23 +43,23 @@ pub(super) struct Restored {
     pub crawl: Crawl,
     pub harvest: HarvestCurve,
     /// Batches of the checkpoint that it comes from; 0 without one.
-    pub saved_batches: u64,
+    pub saved: u64,
 }
 
 /// Restores a crawl to the end of its log: from a checkpoint with these settings, or else from the first batch.
 pub(super) fn restore(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Result<Restored, StoreError> {
-    let Restored { mut crawl, mut harvest, saved_batches } = from_checkpoint(store, settings, &new)
-        .unwrap_or_else(|| Restored { crawl: new(), harvest: HarvestCurve::default(), saved_batches: 0 });
-    for record in store.batches_from(saved_batches) {
+    let Restored { mut crawl, mut harvest, saved } = from_checkpoint(store, settings, &new)
+        .unwrap_or_else(|| Restored { crawl: new(), harvest: HarvestCurve::default(), saved: 0 });
+    for record in store.batches_from(saved) {
         let batch = record?.batch;
         crawl.restore(&batch);
         harvest.observe(&batch);
     }
-    Ok(Restored { crawl, harvest, saved_batches })
+    Ok(Restored { crawl, harvest, saved })
 }
 
 fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Option<Restored> {
-    let (mut pieces, saved_batches) = Pieces::of(store, settings)?;
+    let (mut pieces, saved) = Pieces::of(store, settings)?;
     let mut crawl = new();
     // A machine without pieces does not support checkpoints.
     drop(crawl.pieces()?);
@@ -71,7 +71,7 @@ fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Opt
             _ => return None,
         }
     }
-    (pieces.is_whole() && crawl.set_up()).then_some(Restored { crawl, harvest, saved_batches })
+    (pieces.is_whole() && crawl.set_up()).then_some(Restored { crawl, harvest, saved })
 }
 
 pub(super) struct Checkpoints {
@@ -80,19 +80,19 @@ pub(super) struct Checkpoints {
     /// Fewest batches between two; 0: none.
     every: u64,
     /// Batches of the last one.
-    saved_batches: u64,
+    saved: u64,
     /// The next one, which waits until its batches are on disk.
     written: Option<Checkpoint>,
 }
 
 impl Checkpoints {
-    pub fn new(directory: CrawlDirectory, settings: u64, every: u64, saved_batches: u64) -> Self {
-        Self { directory, settings, every, saved_batches, written: None }
+    pub fn new(directory: CrawlDirectory, settings: u64, every: u64, saved: u64) -> Self {
+        Self { directory, settings, every, saved, written: None }
     }
 
     /// Saves the state after this batch, the `batches`-th, if a checkpoint is due.
     pub fn batch(&mut self, batch: &Batch, batches: u64, crawl: &Crawl, harvest: &HarvestCurve) {
-        let due = self.saved_batches + self.every.max(batches / SHARE);
+        let due = self.saved + self.every.max(batches / SHARE);
         if self.every > 0 && batches >= due && self.written.is_none() {
             self.write(CheckpointState { batches, last: digest(batch), settings: self.settings }, crawl, harvest);
         }
@@ -111,7 +111,7 @@ impl Checkpoints {
     pub fn close(&mut self, crawl: &Crawl, harvest: &HarvestCurve, store: &Store) {
         self.durable(store.len());
         if self.every > 0
-            && store.len() >= self.saved_batches + (self.every / AT_END).max(1)
+            && store.len() >= self.saved + (self.every / AT_END).max(1)
             && let Ok(last) = store.batch(store.len() - 1)
         {
             let state = CheckpointState { batches: store.len(), last: digest(&last.batch), settings: self.settings };
@@ -125,10 +125,10 @@ impl Checkpoints {
         let Some(pieces) = crawl.pieces() else { return };
         let curve = postcard::to_extend(harvest, vec![HARVEST]).expect("plain data is written to memory");
         match Checkpoint::write(&self.directory, state, std::iter::once(curve).chain(pieces)) {
-            Ok(checkpoint) => (self.written, self.saved_batches) = (Some(checkpoint), state.batches),
+            Ok(checkpoint) => (self.written, self.saved) = (Some(checkpoint), state.batches),
             // Only the log is essential, and it reports a full disk itself.
             Err(error) => {
-                self.saved_batches = state.batches;
+                self.saved = state.batches;
                 log_failure(&error);
             }
         }

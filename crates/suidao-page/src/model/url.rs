@@ -32,10 +32,7 @@ pub enum UrlError {
 
 /// Why a text is not a URL.
 pub fn syntax_problem(error: url::ParseError) -> String {
-    match error {
-        url::ParseError::RelativeUrlWithoutBase => "no http:// or https://".to_owned(),
-        other => other.to_string(),
-    }
+    error.to_string().replace("relative URL without a base", "no http:// or https://")
 }
 
 /// An http or https URL in normal form, made by [`CrawlUrl::parse`] or [`CrawlUrl::join`].

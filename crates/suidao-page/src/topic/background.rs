@@ -14,7 +14,7 @@ const BUILT_IN: &[u8] = include_bytes!("background.zst");
 const RANDOM_WORDS: usize = 150;
 
 /// Words kept in a lexicon besides its own terms.
-const FREQUENT: usize = 3000;
+const MOST: usize = 3000;
 
 /// Document frequencies, with the pages they were counted on if available.
 #[derive(Clone, Debug, Default)]
@@ -112,30 +112,28 @@ impl Background {
 
     /// The part to keep in a lexicon with these terms. The df of other words gives the mean IDF of the omitted words,
     /// weighted by frequency.
-    pub fn frequencies_for<'a>(&self, terms: impl Iterator<Item = &'a str>) -> DocumentFrequencies {
+    pub fn for_terms<'a>(&self, terms: impl Iterator<Item = &'a str>) -> DocumentFrequencies {
         let words = self.by_frequency();
-        let (frequent, rare) = words.split_at(words.len().min(FREQUENT));
-        let mut frequencies =
-            DocumentFrequencies { pages: self.pages.max(1), other: 0.0, df: Vec::with_capacity(FREQUENT + 200) };
-        frequencies.df.extend(frequent.iter().map(|&(word, df)| (word.to_owned(), df)));
+        let (frequent, rare) = words.split_at(words.len().min(MOST));
+        let mut part = DocumentFrequencies { pages: self.pages.max(1), other: 0.0, df: Vec::with_capacity(MOST + 200) };
+        part.df.extend(frequent.iter().map(|&(word, df)| (word.to_owned(), df)));
         let listed: FxHashSet<&str> = frequent.iter().map(|&(word, _)| word).collect();
         for term in terms {
             let folded = text::fold(term);
             if !listed.contains(folded.as_str()) && self.df.contains_key(&folded) {
-                frequencies.df.push((folded.clone(), self.df(&folded)));
+                part.df.push((folded.clone(), self.df(&folded)));
             }
         }
         let (mut sum, mut weight) = (0.0, 0.0);
         for &(_, df) in rare {
-            sum += f64::from(df) * frequencies.idf(f64::from(df));
+            sum += f64::from(df) * part.idf(f64::from(df));
             weight += f64::from(df);
         }
         if weight > 0.0 {
             let mean: f64 = sum / weight;
-            frequencies.other =
-                (f64::from(frequencies.pages) / (mean.exp() - 1.0) - 1.0).clamp(0.0, f64::from(frequencies.pages));
+            part.other = (f64::from(part.pages) / (mean.exp() - 1.0) - 1.0).clamp(0.0, f64::from(part.pages));
         }
-        frequencies
+        part
     }
 }
 
@@ -180,8 +178,8 @@ mod tests {
         let built_in = Background::built_in();
         assert!(built_in.pages() > 1000, "{}", built_in.pages());
         assert!(built_in.df("中国") > built_in.df("足球") && built_in.df("足球") > 0);
-        let frequencies = built_in.frequencies_for(["足球", "罕见的词组"].into_iter());
-        assert!(frequencies.df.len() >= FREQUENT && frequencies.df.len() <= FREQUENT + 1);
-        assert!(frequencies.other >= 1.0 && frequencies.other < f64::from(frequencies.df[FREQUENT - 1].1));
+        let part = built_in.for_terms(["足球", "罕见的词组"].into_iter());
+        assert!(part.df.len() >= MOST && part.df.len() <= MOST + 1);
+        assert!(part.other >= 1.0 && part.other < f64::from(part.df[MOST - 1].1));
     }
 }

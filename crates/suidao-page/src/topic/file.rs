@@ -189,7 +189,7 @@ impl Lexicon {
             return Err(LexiconError::Shape { line, message });
         }
         let default = Self::from_terms("", &[]);
-        let known = || Background::built_in().frequencies_for(terms.iter().map(|(term, _)| term.as_str()));
+        let known = || Background::built_in().for_terms(terms.iter().map(|(term, _)| term.as_str()));
         let mut lexicon = Self {
             name,
             provenance: made,

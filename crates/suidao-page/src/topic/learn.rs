@@ -155,8 +155,7 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
         hosts: hosts.len() as u32,
         sources: options.sources.clone(),
     };
-    lexicon.background =
-        background.frequencies_for(lexicon.terms.iter().chain(&lexicon.near).map(|(term, _)| term.as_str()));
+    lexicon.background = background.for_terms(lexicon.terms.iter().chain(&lexicon.near).map(|(term, _)| term.as_str()));
     lexicon.order();
     Ok(Learnt { lexicon, rejected })
 }
@@ -185,7 +184,7 @@ pub fn learn_from_keywords(
     }
     terms.retain(|(_, weight)| *weight > 0.0);
     let mut lexicon = Lexicon::from_terms(&options.name, &[]);
-    lexicon.background = background.frequencies_for(terms.iter().map(|(term, _)| term.as_str()));
+    lexicon.background = background.for_terms(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
     lexicon.provenance = Provenance {
         method: "given keywords, weighted by IDF".to_owned(),
@@ -217,7 +216,7 @@ fn part_lexicon(
     let mut lexicon = Lexicon::from_terms(&options.name, &[]);
     lexicon.weights = Weights::default();
     lexicon.url = url::propose(urls, elsewhere, &terms);
-    lexicon.background = background.frequencies_for(terms.iter().map(|(term, _)| term.as_str()));
+    lexicon.background = background.for_terms(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
     Some(lexicon)
 }

@@ -68,12 +68,10 @@ pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<Canonical
     };
     let mut best: Vec<u32> = roots.clone();
     for (position, &root) in (0..).zip(&roots) {
-        let representative = &mut best[root as usize];
+        let best_one = &mut best[root as usize];
         // Of equals the first is best, even if it is not the root.
-        if worth(position) > worth(*representative)
-            || worth(position) == worth(*representative) && position < *representative
-        {
-            *representative = position;
+        if worth(position) > worth(*best_one) || worth(position) == worth(*best_one) && position < *best_one {
+            *best_one = position;
         }
     }
     for (position, &root) in (0..).zip(&roots) {

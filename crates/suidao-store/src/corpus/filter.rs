@@ -137,8 +137,7 @@ impl Selection {
         }
         let mut left_out = 0;
         for (position, entry) in (0..).zip(entries) {
-            let stays =
-                entry.duplicate_of.is_none_or(|representative| stand_ins.get(&representative) == Some(&position));
+            let stays = entry.duplicate_of.is_none_or(|of| stand_ins.get(&of) == Some(&position));
             if self.chosen[position as usize] && !stays {
                 self.chosen[position as usize] = false;
                 left_out += 1;

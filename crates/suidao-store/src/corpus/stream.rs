@@ -98,11 +98,9 @@ impl SelectedDocument<'_> {
             }
         }
         let is_thread = stated.is_some();
-        let author = match posts.first() {
-            // What a page names an author may be the line of a post, or the author of another post.
-            Some(first) => first.author.clone(),
-            None => self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author)),
-        };
+        // What the page of a thread names an author may be a whole line, or the author of another post.
+        let byline = || self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author));
+        let author = posts.first().map_or_else(byline, |first| first.author.clone());
         let mut text = stated.or(parsed.map(|parsed| parsed.text)).unwrap_or_default();
         let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
         let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());

@@ -83,11 +83,11 @@ fn make<T>(
 
 /// The error of creating a part, without its random name.
 fn explain(parent: &Path, error: &io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::NotFound {
-        return io::Error::new(error.kind(), format!("the directory {} does not exist", parent.display()));
-    }
-    let text = error.to_string();
-    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text))
+    let text = match error.kind() {
+        io::ErrorKind::NotFound => format!("the directory {} does not exist", parent.display()),
+        _ => error.to_string().split(" at path ").next().unwrap_or_default().to_owned(),
+    };
+    io::Error::new(error.kind(), text)
 }
 
 /// Removes abandoned parts of this target. Failures do no harm.

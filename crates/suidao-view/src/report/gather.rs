@@ -42,10 +42,7 @@ pub fn gather(
     let groups = groups(catalogue);
     let (failed, refused) = examples(&ledger);
 
-    let result = groups
-        .iter()
-        .take(GROUPS)
-        .flat_map(|(representative, others)| others.iter().take(MEMBERS).chain([representative]));
+    let result = groups.iter().take(GROUPS).flat_map(|(best, others)| others.iter().take(MEMBERS).chain([best]));
     let result = result.copied().chain(traced.places());
     let mut wanted: FxHashSet<UrlId> = result.map(|position| catalogue.entries[position as usize].id).collect();
     let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
@@ -70,13 +67,9 @@ pub fn gather(
         archived: ledger.archived,
         chars: entries.iter().map(|entry| u64::from(entry.sketch.chars)).sum(),
     };
-    let group = |(representative, others): &(u32, Vec<u32>)| {
+    let group = |(best, others): &(u32, Vec<u32>)| {
         let others_named = others.iter().take(MEMBERS).filter_map(|&position| named(position)).collect();
-        Some(HostGroup {
-            pages: others.len() as u64 + 1,
-            representative: named(*representative)?,
-            others: others_named,
-        })
+        Some(HostGroup { pages: others.len() as u64 + 1, representative: named(*best)?, others: others_named })
     };
     Ok(ReportFacts {
         crawl: crawl(store, catalogue, summary),
@@ -205,12 +198,12 @@ fn languages(catalogue: &Catalogue) -> Vec<Bin> {
 fn groups(catalogue: &Catalogue) -> Vec<(u32, Vec<u32>)> {
     let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (position, entry) in (0..).zip(&catalogue.entries) {
-        if let Some(representative) = entry.duplicate_of {
-            groups.entry(representative).or_default().push(position);
+        if let Some(best) = entry.duplicate_of {
+            groups.entry(best).or_default().push(position);
         }
     }
     let mut groups: Vec<(u32, Vec<u32>)> = groups.into_iter().collect();
-    groups.sort_by_key(|(representative, others)| (Reverse(others.len()), *representative));
+    groups.sort_by_key(|(best, others)| (Reverse(others.len()), *best));
     groups
 }
 

@@ -109,9 +109,8 @@ impl State {
         let suspicion = self.traps.suspicions.get(&self.urls.get(id).host());
         let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
         let (sketch, title) = (page.sketch, title(&page.title));
-        let is_suspicious = || {
-            page.missing || self.traps.near_duplicates.find(sketch, title).is_some_and(|original| original.page != id.0)
-        };
+        let is_suspicious =
+            || page.missing || self.traps.near_duplicates.find(sketch, title).is_some_and(|found| found.page != id.0);
         answer.is_some_and(|answer| {
             absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url) && is_suspicious()
         })

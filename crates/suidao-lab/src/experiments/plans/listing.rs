@@ -117,8 +117,8 @@ mod tests {
         let stays = |listing: &SimulatedListing| {
             let period = &listing.periods(1)[0];
             let gains: usize = (0..30).map(|day: usize| period.gain(day.checked_sub(1), day)).sum();
-            let snapshots: usize = (0..30).map(|day| period.items_at(day).len()).sum();
-            (gains, new_items(period).iter().sum::<usize>(), snapshots as f64 / 30.0)
+            let listed: usize = (0..30).map(|day| period.items_at(day).len()).sum();
+            (gains, new_items(period).iter().sum::<usize>(), listed as f64 / 30.0)
         };
         let mut stored = 0.0;
         for seed in 0..20 {

@@ -15,7 +15,7 @@ impl SnapshotSeries {
             items.sort_unstable();
             items.dedup();
         }
-        Self { snapshots: snapshots }
+        Self { snapshots }
     }
 
     pub fn stamps(&self) -> usize {

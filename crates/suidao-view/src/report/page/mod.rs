@@ -15,10 +15,9 @@ const LENGTHS: usize = 20;
 pub fn page(facts: &ReportFacts) -> String {
     let title = format!("suidao: crawl for {}", facts.crawl.topic);
     let (published, lengths) = (&facts.published, &facts.lengths);
-    // Of a forum crawl without a lexicon, which counts all pages as relevant.
-    let unscored = ("crawl.page_threshold".to_owned(), "0.0".to_owned());
     let context = context! {
-        scored => !facts.crawl.settings.contains(&unscored),
+        // A forum crawl without a lexicon counts all pages as relevant.
+        scored => !facts.crawl.settings.iter().any(|(key, value)| key == "crawl.page_threshold" && value == "0.0"),
         fetched => fetched(facts),
         stopped => stopped(facts),
         begun => minute(&facts.crawl.begun),
