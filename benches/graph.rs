@@ -54,7 +54,7 @@ fn main() {
     let depths = tunnel_depths(&graph);
     measured("tunnel depths", begun);
     let begun = Instant::now();
-    let ranks = page_rank(&graph);
+    let ranks = page_rank(&graph, 0.85);
     measured("PageRank", begun);
     let begun = Instant::now();
     let authorities = hits(&graph).authorities;

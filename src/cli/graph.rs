@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use suidao::corpus::Catalogue;
 use suidao::html::count;
-use suidao::link_graph::{GraphFacts, gather, page};
+use suidao::link_graph::{GraphFacts, dot, gather, page};
 use suidao::model::number;
 use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store};
@@ -20,8 +20,8 @@ use super::{Exit, Verbosity};
 pub struct GraphArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// Write an HTML page with paths and a drawing of the hosts
-    #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
+    /// Write an HTML page with paths and a drawing of the hosts, or the graph of hosts for Graphviz (.dot)
+    #[arg(short, long, value_name = "FILE.html|FILE.dot", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
@@ -47,7 +47,9 @@ pub fn run(args: &GraphArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{facts}");
     }
     if let Some(path) = &args.output {
-        write_whole(path, |out| Ok(out.write_all(page(&facts).as_bytes())?))?;
+        let is_dot = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("dot"));
+        let text = if is_dot { dot(&facts) } else { page(&facts) };
+        write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
         note(verbosity, &format!("Wrote {}", path.display()));
     }
     if let Some(path) = &args.gates_as_seeds {

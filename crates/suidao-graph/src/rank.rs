@@ -11,14 +11,12 @@ use rayon::prelude::*;
 
 use super::graph::LinkGraph;
 
-const DAMPING: f64 = 0.85;
-
 /// Iteration ends when the values change by less than this in sum, or after [`ROUNDS`].
 const TOLERANCE: f64 = 1e-7;
 const ROUNDS: usize = 100;
 
-/// PageRank of each page; they sum to 1. Empty for a graph without pages.
-pub fn page_rank(graph: &LinkGraph) -> Vec<f64> {
+/// PageRank of each page with damping d, in `[0, 1)`; they sum to 1. Empty for a graph without pages.
+pub fn page_rank(graph: &LinkGraph, damping: f64) -> Vec<f64> {
     let count = graph.len() as f64;
     let mut ranks = vec![1.0 / count; graph.len()];
     let mut votes: Vec<Votes> = graph.numbers().map(|page| Votes::of(graph, page)).collect();
@@ -30,7 +28,7 @@ pub fn page_rank(graph: &LinkGraph) -> Vec<f64> {
                 dangling += rank;
             }
         }
-        let base = (1.0 - DAMPING + DAMPING * dangling) / count;
+        let base = (1.0 - damping + damping * dangling) / count;
         let given = |page: u32, source: u32| {
             let votes = &votes[source as usize];
             let share = if votes.host == graph.page(page).host { votes.inner } else { votes.outer };
@@ -38,7 +36,7 @@ pub fn page_rank(graph: &LinkGraph) -> Vec<f64> {
         };
         let rank = |page: u32| {
             let given = graph.sources(page).iter().map(|&source| given(page, source)).sum::<f64>();
-            base + DAMPING * given
+            base + damping * given
         };
         let next: Vec<f64> = graph.numbers().into_par_iter().map(rank).collect();
         let change = change(&ranks, &next);

@@ -106,10 +106,10 @@ fn an_island_with_two_separate_paths_has_no_gate() {
 #[test]
 fn graphs_without_pages_links_or_seeds_have_answers() {
     let empty = LinkGraph::new(Vec::new(), vec![(0, 1)]);
-    assert!(empty.is_empty() && page_rank(&empty).is_empty() && tunnel_depths(&empty).is_empty());
+    assert!(empty.is_empty() && page_rank(&empty, 0.85).is_empty() && tunnel_depths(&empty).is_empty());
     assert_eq!((hits(&empty).hubs.len(), Gates::find(&empty, &Islands::find(&empty)).islands_behind().len()), (0, 0));
     let (alone, _) = web("a1+:\nb1-:");
-    assert_eq!((tunnel_depths(&alone), page_rank(&alone)), (vec![None; 2], vec![0.5; 2]));
+    assert_eq!((tunnel_depths(&alone), page_rank(&alone, 0.85)), (vec![None; 2], vec![0.5; 2]));
     assert_eq!(Gates::find(&alone, &Islands::find(&alone)).of(0), [0u32; 0]);
     assert_eq!(hits(&alone).authorities, [0.0; 2]);
 }
@@ -136,7 +136,7 @@ fn a_chain_of_a_million_pages() {
     let path = shortest_path(&graph, &[0], |page| page == LENGTH - 1).unwrap();
     assert_eq!(path.len(), LENGTH as usize);
     assert!(HostGraph::new(&graph).links.iter().all(|link| link.bridge));
-    assert!((page_rank(&graph).iter().sum::<f64>() - 1.0).abs() < 1e-6);
+    assert!((page_rank(&graph, 0.85).iter().sum::<f64>() - 1.0).abs() < 1e-6);
 }
 
 /// Pages with (host, topic, seed), and links.
@@ -231,7 +231,7 @@ proptest! {
 
     #[test]
     fn ranks_sum_to_one_and_solve_their_equation(graph in graphs()) {
-        let ranks = page_rank(&graph);
+        let ranks = page_rank(&graph, 0.85);
         prop_assert!((ranks.iter().sum::<f64>() - 1.0).abs() < 1e-6);
         let count = graph.len() as f64;
         let vote = |from: u32, to: u32| {

@@ -19,11 +19,23 @@ use super::interface::{PageVisit, Strategy, merge_paths};
 pub struct PageRank {
     /// d, in `[0, 1)`.
     pub damping: f32,
+    pub reading: PageRankReading,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum PageRankReading {
+    /// Ranks add up in the queue, as in paper 001.
+    #[default]
+    Incremental,
+    /// The whole graph known so far is ranked anew when it has grown by a tenth.
+    Global,
 }
 
 impl Default for PageRank {
     fn default() -> Self {
-        Self { damping: 0.85 }
+        Self { damping: 0.85, reading: PageRankReading::Incremental }
     }
 }
 

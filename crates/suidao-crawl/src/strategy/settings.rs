@@ -6,8 +6,8 @@ use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 use super::interface::Strategy;
 use super::{
-    BestFirst, BreadthFirst, ContextGraph, Dth, FishSearch, Opic, PageRank, Random, SharkSearch, StaticTunnel,
-    TunnelSearch, TunnelSettings, UrlWeight,
+    BestFirst, BreadthFirst, ContextGraph, Dth, FishSearch, GlobalPageRank, Opic, PageRank, PageRankReading, Random,
+    SharkSearch, StaticTunnel, TunnelSearch, TunnelSettings, UrlWeight,
 };
 use suidao_page::model::Relevance;
 
@@ -104,7 +104,10 @@ impl StrategySettings {
             StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
             StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
             StrategyName::ContextGraph => Box::new(self.context_graph.clone()),
-            StrategyName::Pagerank => Box::new(self.pagerank.clone()),
+            StrategyName::Pagerank => match self.pagerank.reading {
+                PageRankReading::Incremental => Box::new(self.pagerank.clone()),
+                PageRankReading::Global => Box::new(GlobalPageRank::new(self.pagerank.damping)),
+            },
             StrategyName::Opic => Box::new(Opic),
             StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
             StrategyName::BreadthFirst => Box::new(BreadthFirst),
@@ -125,6 +128,7 @@ impl StrategySettings {
             StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
             StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
             StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
+            StrategyName::Pagerank => settings.pagerank.reading = variant(word).ok_or_else(wrong)?,
             StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
             _ => return Err(wrong()),
         }
@@ -137,6 +141,7 @@ impl StrategySettings {
             StrategyName::Dth => format!("dth {}", self.dth.reading),
             StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
             StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
+            StrategyName::Pagerank if self.pagerank.reading == PageRankReading::Global => "pagerank global".to_owned(),
             name => name.to_string(),
         }
     }

@@ -61,7 +61,7 @@ impl NodeFigures {
     fn of(graph: &LinkGraph) -> Self {
         let islands = Islands::find(graph);
         let gate = Gates::find(graph, &islands).islands_behind();
-        Self { islands, gate, authority: page_rank(graph), hits: hits(graph) }
+        Self { islands, gate, authority: page_rank(graph, 0.85), hits: hits(graph) }
     }
 }
 

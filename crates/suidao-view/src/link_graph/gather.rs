@@ -115,7 +115,7 @@ struct Figures {
 
 impl Figures {
     fn of(graph: &LinkGraph) -> Self {
-        Self { islands: Islands::find(graph), depths: tunnel_depths(graph), authority: page_rank(graph) }
+        Self { islands: Islands::find(graph), depths: tunnel_depths(graph), authority: page_rank(graph, 0.85) }
     }
 
     fn path_to(&self, graph: &LinkGraph, island: u32) -> Option<Vec<u32>> {
