@@ -57,6 +57,10 @@ fn the_graph_of_a_crawl_is_printed_drawn_and_its_gates_are_seeds() {
     assert!(first == fs::read(&html).unwrap(), "the same crawl gives the same bytes");
     let listed = seeds.lines().filter(|line| line.starts_with("http://")).count();
     assert!(listed > 0 && seeds.starts_with("# Gates"), "{seeds}");
+    let file = stage.path("hosts.dot");
+    run(graph(&stage, &["-o", file.to_str().unwrap()])).expect(0);
+    let dot = fs::read_to_string(&file).unwrap();
+    assert!(dot.starts_with("graph hosts {") && dot.contains(" -- ") && dot.ends_with("}\n"), "{dot}");
     let mut again = suidao();
     again.arg("crawl").arg("-m").arg(&stage.lexicon).arg("-s").arg(&gates).arg("-o").arg(stage.path("again"));
     again.args(["--max-pages", "20", "--dry-run"]);
