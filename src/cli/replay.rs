@@ -132,7 +132,7 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &reading, judge: &judge };
     let report = match &args.output {
         None => Ok(run.to_its_end(&mut screen, |_| true).0),
-        Some(path) => run.into_directory(&CrawlDirectory::new(path), &mut screen),
+        Some(path) => run.write_to_directory(&CrawlDirectory::new(path), &mut screen),
     };
     screen.clear();
     let report = report?;
@@ -183,7 +183,7 @@ impl Run<'_> {
     }
 
     /// Runs, and writes the results into a directory.
-    fn into_directory(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
+    fn write_to_directory(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
         let report: Result<(Report, HarvestCurve), StoreError> =
             write_whole(&directory.root().join("events.jsonl"), |out| {
                 let mut written = Ok(());
