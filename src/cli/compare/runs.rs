@@ -47,6 +47,8 @@ struct Ready {
     oracle: Option<Oracle>,
     /// Islands of a recorded web, which are known if the oracle has read it: their number, and those of pages.
     islands: Option<(u32, FxHashMap<u64, u32>)>,
+    /// Share of the relevant pages of a recorded web that is reached with at most k off-topic pages in a row.
+    reached_by_k: Vec<f64>,
 }
 
 /// A task with one random seed.
@@ -140,7 +142,7 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
         trial.topic = inputs::with_layers(trial.topic, &layers)?;
     }
     let targets = trial.judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
-    Ok(Ready { trial, memo: Memo::default(), targets, oracle: None, islands: None })
+    Ok(Ready { trial, memo: Memo::default(), targets, oracle: None, islands: None, reached_by_k: Vec::new() })
 }
 
 /// Progress over all runs.
@@ -181,6 +183,7 @@ impl Case<'_> {
         drop(source);
         ready.oracle = Some(Oracle::of(&graph));
         ready.islands = islands;
+        ready.reached_by_k = if world.is_none() { graph.reached_by_k() } else { Vec::new() };
     }
 
     fn run(
@@ -240,10 +243,20 @@ impl Case<'_> {
             page_threshold: [conditions.page_threshold.get(); 2],
             link_threshold: [conditions.link_threshold.get(); 2],
             truth: match &ready.trial.judge {
-                GroundTruth::Truth(truth) => format!("{} listed pages", truth.len()),
+                GroundTruth::Truth(truth) => format!("{} listed pages{}", truth.len(), reached(&ready.reached_by_k)),
                 GroundTruth::World(_) => "known from the generated web".to_owned(),
-                GroundTruth::Threshold => "pages that reach the page threshold".to_owned(),
+                GroundTruth::Threshold => {
+                    format!("pages that reach the page threshold{}", reached(&ready.reached_by_k))
+                }
             },
         }
     }
+}
+
+/// The k that is needed, in words; empty if it is not known.
+fn reached(by_k: &[f64]) -> String {
+    const SHOWN: usize = 6;
+    let share = |(k, share): (usize, &f64)| format!("{:.0}% with k = {k}", 100.0 * share);
+    let shares: Vec<String> = by_k.iter().enumerate().take(SHOWN).map(share).collect();
+    if shares.is_empty() { String::new() } else { format!("; of those that links lead to, {}", shares.join(", ")) }
 }

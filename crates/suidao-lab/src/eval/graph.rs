@@ -8,7 +8,7 @@ use suidao_crawl::crawl::{Crawl, CrawlLimits, CrawlSettings, FetchKind, FetchOut
 use suidao_crawl::replay::{ReplaySource, replay};
 use suidao_crawl::strategy::BreadthFirst;
 use suidao_crawl::trap::Traps;
-use suidao_graph::{GraphPage, Islands, LinkGraph, PageTopic};
+use suidao_graph::{GraphPage, Islands, LinkGraph, PageTopic, tunnel_depths};
 use suidao_page::model::{CrawlUrl, Event, PageProcessed, UrlId};
 
 /// Most redirects in a row.
@@ -150,28 +150,46 @@ impl WebGraph {
     }
 
     /// The topic islands of a recorded web ([`suidao_graph::Islands`]): their number, and that of each page by the
-    /// fingerprint of its URL.
+    /// fingerprint of its URL. Listings on topic join islands.
     pub fn islands(&self) -> (u32, FxHashMap<u64, u32>) {
+        let found = Islands::find(&self.pages(|node| node.listing));
+        let of_url = |(url, island): (&CrawlUrl, &Option<u32>)| Some((url.fingerprint(), (*island)?));
+        (found.islands.len() as u32, self.urls.iter().zip(&found.of_page).filter_map(of_url).collect())
+    }
+
+    /// The share of the relevant pages that is reached from the seeds with at most k other pages in a row, for k = 0, 1, ...
+    /// Listings count as other pages.
+    pub fn reached_by_k(&self) -> Vec<f64> {
+        let depths = tunnel_depths(&self.pages(|_| false));
+        let relevant = || self.nodes.iter().zip(&depths).filter(|(node, _)| node.relevant);
+        let (all, deepest) = (relevant().count(), relevant().filter_map(|(_, depth)| *depth).max());
+        let within = |k: u16| relevant().filter(|(_, depth)| depth.is_some_and(|depth| depth <= k)).count();
+        deepest.map_or_else(Vec::new, |deepest| (0..=deepest).map(|k| within(k) as f64 / all as f64).collect())
+    }
+
+    /// The pages and the links between them, redirects resolved. `listing`: whether a page that is not relevant is a
+    /// listing on topic.
+    fn pages(&self, listing: impl Fn(&GraphNode) -> bool) -> LinkGraph {
         let mut hosts: FxHashMap<&str, u32> = FxHashMap::default();
         let mut pages = Vec::with_capacity(self.nodes.len());
         for (url, node) in self.urls.iter().zip(&self.nodes) {
             let next = hosts.len() as u32;
             let host = *hosts.entry(url.authority()).or_insert(next);
-            let topic = match (node.relevant, node.listing) {
+            let topic = match (node.relevant, listing(node)) {
                 (true, _) => PageTopic::Relevant,
                 (false, true) => PageTopic::Listing,
                 (false, false) => PageTopic::OffTopic,
             };
             pages.push(GraphPage { host, topic, seed: false });
         }
+        for seed in self.seeds.iter().filter_map(|&seed| self.resolved(seed)) {
+            pages[seed as usize].seed = true;
+        }
         let is_page = |&id: &u32| self.nodes[id as usize].kind == NodeKind::Page;
-        let links = (0..)
-            .zip(&self.nodes)
-            .filter(|(id, _)| is_page(id))
-            .flat_map(|(id, _)| self.links(id).iter().filter_map(move |&to| Some((id, self.resolved(to)?))));
-        let found = Islands::find(&LinkGraph::new(pages, links.collect()));
-        let of_url = |(url, island): (&CrawlUrl, &Option<u32>)| Some((url.fingerprint(), (*island)?));
-        (found.islands.len() as u32, self.urls.iter().zip(&found.of_page).filter_map(of_url).collect())
+        let links = (0..self.nodes.len() as u32)
+            .filter(is_page)
+            .flat_map(|id| self.links(id).iter().filter_map(move |&to| Some((id, self.resolved(to)?))));
+        LinkGraph::new(pages, links.collect())
     }
 
     /// The page that a URL leads to over redirects.
