@@ -35,7 +35,7 @@ pub struct CrawlArgs {
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub seeds: PathBuf,
-    /// File of further URLs to judge as links of a relevant page, one per line, with a text after the URL if there is one
+    /// File of further URLs to rank like links of a page at the page threshold, one per line, with a text after the URL if there is one
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub add: Option<PathBuf>,
     /// Crawl directory; created if missing, resumed if it already holds this crawl
@@ -252,7 +252,7 @@ pub fn requests_in_words(limits: &CrawlLimits, requests: u64) -> String {
     )
 }
 
-/// The unreachable hosts, a few by name with the cause, which hosts in a row share; empty if there are none.
+/// The failing hosts, a few by name with the cause, which hosts in a row share; empty if there are none.
 pub fn unreached_in_words(unreached: &Unreached) -> String {
     const NAMED: usize = 3;
     if unreached.all == 0 {
@@ -267,7 +267,7 @@ pub fn unreached_in_words(unreached: &Unreached) -> String {
     let more = unreached.all - named.len() as u64;
     let more = if more > 0 { format!(", and {} more", thousands(more)) } else { String::new() };
     format!(
-        "{} unreachable at the last attempt: {}{more}.\n",
+        "{} failing at the last attempt: {}{more}.\n",
         count(unreached.all as usize, "host", "hosts"),
         causes.join(", ")
     )

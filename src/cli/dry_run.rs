@@ -12,6 +12,7 @@ use suidao::store::{CrawlDirectory, Meta, Store};
 use suidao::topic::Topic;
 
 use super::Exit;
+use super::check::config::request_limit;
 
 pub struct DryRunOptions<'a> {
     pub lexicon: &'a Path,
@@ -113,15 +114,23 @@ pub fn show(
         }
     }
     outln!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
-    for (rank, request) in requests.iter().enumerate() {
-        outln!("# {}", describe(rank + 1, request, &from, options.detailed).0);
+    let mut rank = 1;
+    let is_robots = |request: &Rehearsed| request.turn == SimulatedStep::Robots;
+    for chunk in requests.chunk_by(|one, next| is_robots(one) && is_robots(next)).take(options.most) {
+        match chunk {
+            [first, _, ..] => {
+                outln!("# {rank:>4} {:>7.1} s  {} robots.txt requests", first.after as f64 / 1_000.0, chunk.len())
+            }
+            _ => outln!("# {}", describe(rank, &chunk[0], &from, options.detailed).0),
+        }
+        rank += chunk.len();
     }
     match stop {
         Some(Stop::FrontierEmpty) => outln!("# then only links found on these pages"),
         Some(stop) => outln!("# then: {}", stop.reason()),
         None => {}
     }
-    outln!("#\n# Nothing was fetched or written. Effective configuration:\n");
+    outln!("#\n# Nothing was fetched or written. Effective configuration:\n{}", request_limit(config));
     outln!("{}", toml::to_string(&config.without_secrets()).context("cannot print the configuration")?.trim_end());
     Ok(Exit::Done)
 }

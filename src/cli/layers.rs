@@ -25,10 +25,10 @@ const SAMPLE: usize = 500;
 pub struct LayersArgs {
     /// Recorded web to train on: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
     web: String,
-    /// Lexicon of the topic [default for a generated world: its own]
+    /// Lexicon of the topic [default for a generated web: its own]
     #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
     model: Option<PathBuf>,
-    /// File of seed URLs, one per line; training uses what they lead to [default for a generated world: its own]
+    /// File of seed URLs, one per line; training uses the pages that they lead to [default for a generated web: its own]
     #[arg(short, long, value_name = "FILE")]
     seeds: Option<PathBuf>,
     /// File of layers to write; an existing file is replaced

@@ -14,14 +14,17 @@ use suidao::store::CrawlDirectory;
 use super::crawl::interrupted;
 use super::{Verbosity, journal};
 
+/// The help of --max-requests where no limit follows from --max-pages.
+pub const UNLIMITED: &str = "Stop after N requests, successful or not [default: no limit]";
+
 /// When a crawl is done.
 #[derive(Args)]
 pub struct GoalsArgs {
     /// Stop after N pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_pages: Option<u64>,
-    /// Stop after N requests, successful or not [default: no limit; in `suidao crawl`, ten per page of --max-pages, plus
-    /// 1000]
+    /// Stop after N requests, successful or not [default: ten per page of --max-pages, plus 1000; without --max-pages, no
+    /// limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_requests: Option<u64>,
     /// Stop when a condition is met: pages=N, relevant=N, bytes=2GB, minutes=N (of this run) or harvest<0.05/1000 (fewer than

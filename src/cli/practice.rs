@@ -22,7 +22,7 @@ use super::{Exit, Verbosity};
 /// Serve a generated web on loopback to practise on, with sample pages and seeds.
 #[derive(Args)]
 #[command(
-    after_help = "Example: suidao practice web --port 8080\n         suidao practice bbs --forum phpbb --speed 60\n         \
+    after_help = "Examples:\n  suidao practice web --port 8080\n  suidao practice bbs --forum phpbb --speed 60\n  \
                   suidao practice news --changing --day 60"
 )]
 pub struct PracticeArgs {
@@ -33,7 +33,7 @@ pub struct PracticeArgs {
     #[arg(long, value_name = "PORT", default_value_t = 8080)]
     pub port: u16,
     /// Serve a forum with the pages of this forum software instead; crawl it with --allow-private, without --proxy
-    #[arg(long, value_name = "SKIN", value_parser = one_of::<Skin>())]
+    #[arg(long, value_name = "SOFTWARE", value_parser = one_of::<Skin>())]
     pub forum: Option<Skin>,
     /// Speed of the forum's clock, as a multiple of real time
     #[arg(long, value_name = "N", default_value_t = 1.0, requires = "forum", value_parser = speed)]

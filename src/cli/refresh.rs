@@ -181,8 +181,14 @@ fn plan(
         }
         return Ok(Exit::Done);
     }
+    let failing: Vec<Box<str>> = crawl.unreached(usize::MAX).hosts.into_iter().map(|(host, _)| host).collect();
+    let on_failing =
+        match waiting.iter().filter(|(url, _)| failing.iter().any(|host| **host == *url.authority())).count() {
+            0 => String::new(),
+            some => format!(" ({} queued on failing hosts)", thousands(some as u64)),
+        };
     outln!(
-        "{} known. A round of {} would revisit {} of them and fetch {} new ones.",
+        "{} known. A round of {} would revisit {} of them and fetch up to {} new ones{on_failing}.",
         count(histories.len(), "page", "pages"),
         count(most, "request", "requests"),
         thousands(planned.len().min(owed) as u64),

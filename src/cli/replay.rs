@@ -22,7 +22,7 @@ use suidao::topic::Topic;
 
 use super::crawl::{keep_summary, traps_in_words};
 use super::names::one_of;
-use super::operate::GoalsArgs;
+use super::operate::{GoalsArgs, UNLIMITED};
 use super::screen::{Screen, events};
 use super::trial::{Trial, TrialFiles};
 use super::{Exit, Verbosity, inputs};
@@ -33,6 +33,7 @@ use super::{Exit, Verbosity, inputs};
 /// [fetch] is ignored.
 #[derive(Args)]
 #[command(
+    mut_arg("max_requests", |arg| arg.help(UNLIMITED)),
     after_help = "Example: suidao replay hosts:WEB/hosts -m lexicons/ml.toml -s seeds/ml.txt --strategy breadth-first --max-pages 5000"
 )]
 pub struct ReplayArgs {

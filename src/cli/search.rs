@@ -20,7 +20,7 @@ use super::{Exit, Verbosity};
 #[command(after_help = "All words must occur; if no page has them all, pages with some of them are listed.\n\
     \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:zh  date:2021..2022  relevant:yes\n\
     Extracted fields: price:<100  price:10..20  brand:x\n\n\
-    Example: suidao search ml 机器学习\n  suidao search ml '\"gradient descent\" -python date:2020..' --json")]
+    Examples:\n  suidao search ml 机器学习\n  suidao search ml '\"gradient descent\" -python date:2020..' --json")]
 pub struct SearchArgs {
     /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,
@@ -103,7 +103,17 @@ fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Durat
         }
         writeln!(out, "\n    {}", page.url)?;
         let mut facts: Vec<String> = page.published.iter().map(ToString::to_string).collect();
-        facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", not relevant" }));
+        facts.push(format!(
+            "relevance {:.2}{}",
+            page.relevance,
+            if page.relevant {
+                ""
+            } else if page.listing {
+                ", listing page"
+            } else {
+                ", not relevant"
+            }
+        ));
         facts.extend((hit.duplicates > 0).then(|| count(hit.duplicates as usize, "duplicate", "duplicates")));
         facts.extend(page.duplicate_of.iter().map(|url| format!("duplicate of {url}")));
         facts.extend(page.extracted.iter().map(|(name, value)| match value.as_str() {
@@ -140,7 +150,7 @@ fn why(index: &Index, hit: &Hit, out: &mut MarkedText) -> Result<()> {
     let bm25: f32 = hit.why.iter().map(|share| share.bm25).sum();
     writeln!(
         out,
-        "      score {:.3} = BM25 {bm25:.3} × {:.3} (relevance and page kind)",
+        "      score {:.3} = BM25 {bm25:.3} × {:.3} (1 + 0.5 × relevance)",
         hit.score,
         hit.score / bm25.max(f32::MIN_POSITIVE)
     )?;

@@ -69,7 +69,7 @@ struct BuildArgs {
     /// Folder of pages of all topics, instead of the built-in word counts
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     background: Option<PathBuf>,
-    /// Term weights: √TextRank × IDF × ln(lift over the background), or TextRank alone (Jiang, Zhu, Wang 2020)
+    /// How to weight terms
     #[arg(long, default_value = "lift", value_parser = one_of::<Weighting>())]
     weighting: Weighting,
     /// Number of terms to keep

@@ -48,6 +48,8 @@ pub enum ConfigError {
     },
     #[error(transparent)]
     Fetch(#[from] crate::fetch::SettingsError),
+    #[error("{0} (set with --lang, or with keep.languages in the configuration)")]
+    Language(UnknownLanguage),
     #[error("{place}{key} {reason} (set in the configuration or with --set {key}=VALUE)")]
     Value {
         /// Where the value was set, with a colon; empty if unknown.
@@ -162,14 +164,7 @@ pub struct Keep {
 impl Keep {
     /// The languages as ISO 639-3 codes.
     pub fn codes(&self) -> Result<Vec<String>, ConfigError> {
-        let code = |name: &String| {
-            let value = |error: UnknownLanguage| ConfigError::Value {
-                place: String::new(),
-                key: "keep.languages".into(),
-                reason: format!("(--lang): {error}"),
-            };
-            language_code(name).map_err(value)
-        };
+        let code = |name: &String| language_code(name).map_err(ConfigError::Language);
         self.languages.iter().map(code).collect()
     }
 }

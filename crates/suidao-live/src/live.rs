@@ -316,11 +316,14 @@ pub fn run_in_view(
     if let Some(view) = view {
         view.close();
     }
-    match stop {
-        Some(stop) => tracing::info!("stopped: {}", stop.reason()),
-        None => tracing::info!("stopped early: interrupted, or writing failed"),
+    let finished = writer.finish();
+    match (&finished, stop) {
+        (Err(error), _) => tracing::info!("stopped: writing failed: {error}"),
+        (Ok(_), Some(stop)) => tracing::info!("stopped: {}", stop.reason()),
+        (Ok(_), None) if proxy_lost => tracing::info!("stopped: the proxy is unreachable"),
+        (Ok(_), None) => tracing::info!("stopped: interrupted"),
     }
-    store = writer.finish().inspect_err(|error| tracing::info!("{error}"))?;
+    store = finished?;
     checkpoints.close(&crawl, &harvest, &store);
     harvest.write(&job.directory)?;
     let failures = skipped::write(&store)?.failures;

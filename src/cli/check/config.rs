@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use suidao::config::Config;
+use suidao::html::thousands;
 use suidao::model::number;
 
 pub fn show(config: &Config, as_json: bool) -> Result<()> {
@@ -11,6 +12,14 @@ pub fn show(config: &Config, as_json: bool) -> Result<()> {
         outln!("{}", in_force(config)?);
     }
     Ok(())
+}
+
+/// The default limit of requests as a comment; empty if there is none.
+pub fn request_limit(config: &Config) -> String {
+    let derived = config.limits.most_requests(config.limits.pages).filter(|_| config.limits.requests.is_none());
+    derived.map_or_else(String::new, |most| {
+        format!("# limits.requests is not set: {}, ten per page of limits.pages, plus 1,000\n", thousands(most))
+    })
 }
 
 /// Every key and its value as TOML; a key without a value, which TOML cannot express, as a comment.
@@ -23,6 +32,10 @@ fn in_force(config: &Config) -> Result<String> {
             keys.filter(|(_, value)| value.is_null()).map(|(key, _)| format!("# {key} is not set\n")).collect();
         let head = format!("[{name}]\n");
         text = text.replacen(&head, &(head.clone() + &unset), 1);
+    }
+    let limit = request_limit(&config);
+    if !limit.is_empty() {
+        text = text.replacen("# requests is not set\n", &limit, 1);
     }
     Ok(text.trim_end().to_owned())
 }

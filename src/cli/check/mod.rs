@@ -1,6 +1,6 @@
 //! `suidao check`: inspects one thing without a crawl, one file per kind.
 
-mod config;
+pub mod config;
 mod crawl;
 mod page;
 mod robots;

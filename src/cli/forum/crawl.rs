@@ -170,7 +170,7 @@ pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally)
             "No list of threads was read; check skipped.csv for failures, and the URL classes in {}.",
             args.output.join("forum.toml").display()
         ),
-        _ => "All boards are read. Rerun the same command to fetch new posts.".to_owned(),
+        _ => "All boards are read. To fetch new posts, rerun the same command or run `suidao forum watch`.".to_owned(),
     };
     text += &format!(
         "\n{} fetched: {}, {} of threads, {} of {}, {}; {} failed.",

@@ -27,7 +27,7 @@ pub struct ScheduleArgs {
     /// Visits per day, all boards together [default: 8 per board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_day: Option<u32>,
-    /// What follows the last visit of a day
+    /// How to count the delay of posts after the last visit of a day
     #[arg(long, value_parser = one_of::<Horizon>(), default_value_t = Horizon::Periodic)]
     pub horizon: Horizon,
     /// SVG image to draw posts and visits in

@@ -11,12 +11,13 @@ use suidao::live::News;
 use suidao::model::{Event, Stop};
 
 use super::super::names::one_of;
+use super::super::operate::UNLIMITED;
 use super::super::{Exit, Verbosity};
 use super::crawl::{ForumCrawlArgs, finish, follow, in_words, job};
 
 /// Crawl a forum, then revisit its boards on a schedule until stopped; rerun the command to resume.
 #[derive(Args)]
-#[command(after_help = "Example: suidao forum watch bbs.toml -o bbs --per-day 100 --contact me@example.cn")]
+#[command(mut_arg("max_requests", |arg| arg.help(UNLIMITED)), after_help = "Example: suidao forum watch bbs.toml -o bbs --per-day 100 --contact me@example.cn")]
 pub struct WatchArgs {
     #[command(flatten)]
     pub crawl: ForumCrawlArgs,

@@ -20,12 +20,12 @@ use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum RevisitPolicy {
-    /// By crawl value: importance, change rate, new links, signals.
+    /// By crawl value: importance, change rate, new links, signals
     #[default]
     CrawlValue,
-    /// By an interval that grows while a page is unchanged and shrinks when it changes, as in Nutch.
+    /// By an interval that grows while a page is unchanged and shrinks when it changes, as in Nutch
     Adaptive,
-    /// Least recently requested page first.
+    /// Least recently requested page first
     Uniform,
 }
 

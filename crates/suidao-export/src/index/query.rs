@@ -53,7 +53,7 @@ impl std::fmt::Display for TextField {
         f.write_str(match self {
             Self::All => "all fields",
             Self::Title => "title",
-            Self::Anchors => "links to it",
+            Self::Anchors => "anchor",
             Self::Body => "text",
         })
     }

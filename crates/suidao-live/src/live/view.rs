@@ -76,8 +76,8 @@ pub struct RecentPage {
     pub url: CrawlUrl,
     pub title: String,
     pub relevance: f32,
-    /// Whether it reaches the threshold.
-    pub relevant: bool,
+    /// Its relevance in words.
+    pub verdict: &'static str,
     /// Its place in the queue.
     pub place: QueueEntry,
 }
@@ -179,7 +179,7 @@ impl CrawlMonitor {
                         url: url.clone(),
                         title: settled.title.chars().take(120).collect(),
                         relevance: settled.relevance.get(),
-                        relevant: settled.is_relevant_document(),
+                        verdict: settled.verdict(),
                         place: settled.queued_as,
                     });
                 }

@@ -210,6 +210,16 @@ impl PageProcessed {
         self.relevant && is_document(listing, self.sketch)
     }
 
+    /// Its relevance in words.
+    pub fn verdict(&self) -> &'static str {
+        match (self.relevant, self.is_relevant_document()) {
+            (_, true) => "relevant",
+            (true, false) if self.sketch.is_text() => "on-topic listing page",
+            (true, false) => "on-topic page without main text",
+            _ => "off topic",
+        }
+    }
+
     /// The event of a page that was read, without its links.
     pub fn of(id: UrlId, status: u16, entry: QueueEntry, relevant: bool, page: Page) -> Self {
         Self {

@@ -14,6 +14,9 @@ const LONGEST: usize = 40;
 /// Maximum length of a byline in bytes.
 const LINE: usize = 240;
 
+/// What phpBB writes before the name in the line above a post.
+const POST: [&str; 4] = ["帖子由", "由", "by", "发表者"];
+
 static AUTHOR: SectionWords = SectionWords::of(AUTHORS, "meta");
 static NOBODY: SectionWords = SectionWords::of(AUTHORS, "nobody");
 
@@ -221,13 +224,15 @@ fn labelled(line: &str) -> Option<&str> {
         };
         SHORT.iter().find_map(rest)
     };
-    found.or_else(short).map(str::trim)
+    // phpBB: the name, » and the date, which may be long.
+    let post = || Some(line.split_once(" » ")?.0.split_once(' ').filter(|(by, _)| POST.contains(by))?.1);
+    found.or_else(post).or_else(short).map(str::trim)
 }
 
 /// A name with white space folded and without what follows it on the line. `None` if it is missing, an address or a
 /// placeholder.
 fn name_of(text: &str) -> Option<String> {
-    const ENDS: [char; 14] = ['|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
+    const ENDS: [char; 15] = ['»', '|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
     static AFTER: SectionWords = SectionWords::of(AUTHORS, "after");
     let mut text = text.trim().trim_start_matches(['@', ':', '：']).trim_start();
     if text.contains("://") || text.starts_with("www.") {
@@ -294,5 +299,14 @@ mod tests {
         assert_eq!(labelled("by 张三"), Some("张三"));
         assert_eq!(labelled("By the river"), None);
         assert_eq!(labelled("文/sunny"), Some("sunny"));
+    }
+
+    #[test]
+    fn the_line_above_a_post_of_phpbb_yields_its_name() {
+        for line in
+            ["帖子由 Ann » 周三 1月 04, 2023 10:12 am", "由 Ann » 2023-01-04 10:12", "by Ann » Wed Jan 04, 2023"]
+        {
+            assert_eq!(name_of(labelled(line).unwrap_or(line)).as_deref(), Some("Ann"), "{line}");
+        }
     }
 }

@@ -38,10 +38,10 @@ const NEAR: Least = Least { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Weighting {
-    /// √TextRank × IDF × ln(lift).
+    /// √TextRank × IDF × ln(lift over the background)
     #[default]
     Lift,
-    /// TextRank alone (Jiang, Zhu, Wang 2020).
+    /// TextRank alone (Jiang, Zhu, Wang 2020)
     TextRank,
 }
 

@@ -78,9 +78,7 @@ pub(super) fn choose(
         0 => Threshold::unmeasured(DEFAULT_PAGE, "default: too few samples to hold some out"),
         _ if negatives.is_empty() => recall_threshold(&pages, lexicon, background, by),
         on => measured(&pages, 0.0, |off| {
-            format!(
-                "highest F1 of {on} sample pages, held out by {by} in {FOLDS} parts, against {off} background pages"
-            )
+            format!("highest F1 on {on} sample pages held out by {by} ({FOLDS} parts) and {off} background pages")
         }),
     };
     ChosenThresholds { page, link: link_threshold(&links, lexicon) }
@@ -119,7 +117,7 @@ fn measured(scored: &[(Relevance, bool)], least: f64, chosen: impl Fn(usize) -> 
     let point = if best.threshold < least { curve.at(least) } else { best };
     Threshold {
         value: point.threshold,
-        chosen: format!("{}, if one in {ONE_IN:.0} is on topic", chosen(off)),
+        chosen: format!("{}, assuming that 1 page in {ONE_IN:.0} is on topic", chosen(off)),
         precision: Some(point.precision),
         recall: Some(point.recall),
     }
@@ -138,9 +136,9 @@ fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: 
     Threshold {
         value,
         chosen: format!(
-            "reached by {:.0}% of {} sample pages held out by {by} in {FOLDS} parts, and by at most {:.0}% of synthetic \
-             pages with words drawn by background frequency; precision is measured against these, if one page in \
-             {ONE_IN:.0} is on topic. Pages of neighbouring topics score higher, so expect less, or measure with \
+            "reached by {:.0}% of {} sample pages held out by {by} in {FOLDS} parts, and by at most {:.0}% of pages \
+             of random words; precision is measured against these, assuming that 1 page \
+             in {ONE_IN:.0} is on topic. Pages of neighbouring topics score higher, so expect less, or measure with \
              --background DIR",
             RECALL * 100.0,
             scores.len(),
@@ -168,7 +166,7 @@ fn top_share(mut scores: Vec<Relevance>) -> f64 {
 /// Thresholds for keywords, without samples.
 pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenThresholds {
     let (value, what) = if background.samples().is_empty() {
-        (top_share(random_scores(lexicon, background)), "synthetic pages with words drawn by background frequency")
+        (top_share(random_scores(lexicon, background)), "pages of random words")
     } else {
         let topic = Topic::new(lexicon.clone());
         let pages = background.samples();

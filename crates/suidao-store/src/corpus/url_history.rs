@@ -14,7 +14,7 @@ use suidao_page::model::{
     UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
-use words::{describe_entry, describe_k, how_queued, verdict};
+use words::{describe_entry, describe_k, how_queued};
 
 /// Most links listed; their total number is given too.
 const MOST_LINKS: usize = 10;
@@ -142,7 +142,7 @@ impl UrlHistory {
                 if let Event::PageFetched(page) = &event {
                     pages += u64::from(page.changes.is_none());
                     if path.contains(&page.id) {
-                        let brief = format!("  {:.3} {}", page.relevance.get(), verdict(page));
+                        let brief = format!("  {:.3} {}", page.relevance.get(), page.verdict());
                         let detailed = format!("{brief}, {}", describe_k(page.queued_as));
                         history.page_summaries.insert(page.id, [brief, detailed]);
                     }
@@ -291,7 +291,7 @@ impl UrlHistory {
         if page.rendered {
             add("rendered in a browser".to_owned());
         }
-        add(format!("relevance {:.3}: {}", page.relevance.get(), verdict(page)));
+        add(format!("relevance {:.3}: {}", page.relevance.get(), page.verdict()));
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
         let none = "no topic terms".to_owned();
         add(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });
@@ -306,7 +306,9 @@ impl UrlHistory {
             (Some(_), Some(of)) => {
                 add(format!("canonical URL {of}: exported instead if the text is the same"));
             }
-            (Some(claimed), None) => add(format!("canonical URL {claimed}: ignored as implausible")),
+            (Some(claimed), None) => {
+                add(format!("canonical URL {claimed}: ignored: on another site, or its text differs"))
+            }
             _ => {}
         }
         add(how_queued(page.queued_as, self.is_seed(), detailed));
@@ -321,7 +323,9 @@ impl fmt::Display for UrlHistory {
         if let Some(failure) =
             self.robots_failure.as_ref().filter(|_| self.depends_on_host && self.outcome.get("reason").is_some())
         {
-            writeln!(out, "  last robots.txt request to the host: {failure}")?;
+            let waits = self.outcome["reason"].is_null();
+            let waits = if waits { "; pages of the host wait until it is fetched" } else { "" };
+            writeln!(out, "  last robots.txt request to the host: {failure}{waits}")?;
         }
         // A single visit is the outcome, except a failure of a URL that is queued again.
         let are_shown = self.visits.len() > 1 || self.outcome.get("status").is_some() && !self.visits.is_empty();
@@ -348,18 +352,19 @@ impl fmt::Display for UrlHistory {
             )?;
         }
         for Linked { page: on, link, is_added } in links.iter().take(MOST_LINKS) {
-            let [anchor, context, url] = [link.scores.anchor, link.scores.context, link.scores.url];
+            let [anchor, context, url] =
+                [link.scores.anchor, link.scores.context, link.scores.url].map(|part| part.get());
+            let score = match link.relevance.get() {
+                0.0 => "score 0".to_owned(),
+                score => format!("score {score:.3} (anchor {anchor:.3}, context {context:.3}, URL {url:.0})"),
+            };
             let verdict = match link.decision {
                 LinkDecision::Follow(entry) => describe_entry(entry, detailed),
                 LinkDecision::Drop(reason) => format!("dropped: {}", reason.why()),
             };
             writeln!(
                 out,
-                "  score {:.3} (anchor {:.3}, context {:.3}, URL {:.0}); {verdict}; {}",
-                link.relevance.get(),
-                anchor.get(),
-                context.get(),
-                url.get(),
+                "  {score}; {verdict}; {}",
                 if *is_added {
                     "added with --add".to_owned()
                 } else {
@@ -488,7 +493,7 @@ mod tests {
         history.robots_failure = Some(failure(FailureKind::Connect));
         history.visits.push(visit(format!("{}; will be retried", failure(FailureKind::Timeout))));
         let text = history.to_string();
-        assert!(text.contains(&format!("  last robots.txt request to the host: {}\n", FailureKind::Connect)), "{text}");
+        assert!(text.contains(&format!("  last robots.txt request to the host: {};", FailureKind::Connect)), "{text}");
         assert!(
             text.contains("visits:\n") && text.contains(&format!("{}; will be retried", FailureKind::Timeout)),
             "{text}"

@@ -119,6 +119,8 @@ pub struct NamedPage {
     /// Empty if it has none.
     pub title: String,
     pub relevance: Relevance,
+    /// Whether it reaches the threshold; a listing page may, and is not relevant.
+    pub on_topic: bool,
     pub relevant: bool,
 }
 

@@ -104,6 +104,7 @@ impl PageNames {
             url: self.urls.get(&entry.id)?.0.clone(),
             title: self.titles.get(&entry.id).cloned().unwrap_or_default(),
             relevance: entry.relevance,
+            on_topic: entry.on_topic,
             relevant: entry.is_relevant(),
         })
     }

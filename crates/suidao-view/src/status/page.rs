@@ -138,8 +138,8 @@ fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
 }
 
 fn recent(page: &RecentPage) -> Value {
-    let RecentPage { at, url, title, relevance, relevant, place } = page;
-    context! { at => clock(*at), title, relevance, relevant, ..queued(url, *place) }
+    let RecentPage { at, url, title, relevance, verdict, place } = page;
+    context! { at => clock(*at), title, relevance, verdict => *verdict, ..queued(url, *place) }
 }
 
 fn failure(failed: &RecentFailure) -> Value {
@@ -176,7 +176,7 @@ mod tests {
             url: url.clone(),
             title: "<img src=x onerror=alert(1)>足球".to_owned(),
             relevance: 0.7,
-            relevant: true,
+            verdict: "relevant",
             place,
         });
         let failure = Failure { kind: FailureKind::MediaType("<b>".into()), retry_after: None };

@@ -12,12 +12,12 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum RenderMode {
-    /// No pages.
+    /// No pages
     #[default]
     Never,
-    /// Pages with little text and with scripts that may add more.
+    /// Pages with little text and with scripts that may add more
     Auto,
-    /// All HTML pages.
+    /// All HTML pages
     Always,
 }
 

@@ -1,6 +1,6 @@
-//! Queue entries and the relevance of pages in words.
+//! Queue entries in words.
 
-use suidao_page::model::{PageProcessed, QueueEntry, TunnelBudget};
+use suidao_page::model::{QueueEntry, TunnelBudget};
 
 pub(super) fn describe_k(entry: QueueEntry) -> String {
     match entry.path.k {
@@ -26,13 +26,4 @@ pub(super) fn how_queued(entry: QueueEntry, is_seed: bool, detailed: bool) -> St
         return format!("queued as a seed (priority {:.3})", entry.priority.get());
     }
     format!("queued {}with {}", if is_seed { "as a seed " } else { "" }, describe_entry(entry, detailed))
-}
-
-pub(super) fn verdict(page: &PageProcessed) -> &'static str {
-    match (page.relevant, page.is_relevant_document()) {
-        (_, true) => "relevant",
-        (true, false) if page.sketch.is_text() => "on-topic listing page",
-        (true, false) => "on-topic page without main text",
-        _ => "off topic",
-    }
 }
