@@ -18,6 +18,7 @@ mod extraction;
 mod filter;
 mod forum;
 mod graph;
+mod import;
 mod index;
 mod inputs;
 mod journal;
@@ -78,6 +79,8 @@ enum Verb {
     Topic(topic::TopicArgs),
     /// Crawl for a topic from seed URLs; rerun the command to resume
     Crawl(crawl::CrawlArgs),
+    /// Make a crawl directory from the WARC files of any crawler
+    Import(import::ImportArgs),
     /// Crawl a forum: boards, threads and posts
     Forum(forum::ForumArgs),
     /// Revisit the pages of a crawl to find changed, new and deleted pages
@@ -145,6 +148,7 @@ pub fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args, cli.verbosity),
         Verb::Topic(args) => topic::run(&args, cli.verbosity),
         Verb::Crawl(args) => crawl::run(&args, cli.verbosity),
+        Verb::Import(args) => import::run(&args, cli.verbosity),
         Verb::Forum(args) => forum::run(&args, cli.verbosity),
         Verb::Refresh(args) => refresh::run(&args, cli.verbosity),
         Verb::Replay(args) => replay::run(&args, cli.verbosity),

@@ -9,6 +9,7 @@ mod commands;
 mod compare;
 mod documentation;
 mod examples;
+mod import;
 mod operate;
 mod replay;
 mod topic;
