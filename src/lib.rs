@@ -3,7 +3,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub use suidao_crawl::{crawl, replay, revisit, strategy, trap};
-pub use suidao_export::{export, index, label};
+pub use suidao_export::{export, index, label, seeds};
 pub use suidao_extract as extract;
 pub use suidao_forum::forum;
 pub use suidao_graph as graph;

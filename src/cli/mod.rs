@@ -33,6 +33,7 @@ mod replay;
 mod report;
 mod screen;
 mod search;
+mod seeds;
 mod serve;
 mod topic;
 mod trial;
@@ -85,6 +86,8 @@ enum Verb {
     Forum(forum::ForumArgs),
     /// Revisit the pages of a crawl to find changed, new and deleted pages
     Refresh(refresh::RefreshArgs),
+    /// Propose seeds for a topic from a crawl, an archive's index or a search service
+    Seeds(seeds::SeedsArgs),
     /// Simulate a crawl of a recorded or generated web, without a network
     Replay(replay::ReplayArgs),
     /// Explain how a URL was found, what it scored, or why it was skipped
@@ -151,6 +154,7 @@ pub fn main() -> ExitCode {
         Verb::Import(args) => import::run(&args, cli.verbosity),
         Verb::Forum(args) => forum::run(&args, cli.verbosity),
         Verb::Refresh(args) => refresh::run(&args, cli.verbosity),
+        Verb::Seeds(args) => seeds::run(&args, cli.verbosity),
         Verb::Replay(args) => replay::run(&args, cli.verbosity),
         Verb::Why(args) => why::run(&args, cli.verbosity),
         Verb::Export(args) => export::run(&args, cli.verbosity),

@@ -12,5 +12,6 @@ mod examples;
 mod import;
 mod operate;
 mod replay;
+mod seeds;
 mod topic;
 mod tutorial;

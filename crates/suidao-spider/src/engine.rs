@@ -48,10 +48,10 @@ enum Rules {
 }
 
 #[derive(Clone)]
-pub struct Engine(pub Arc<Shared>);
+pub struct GuidedEngine(pub Arc<Shared>);
 
 #[async_trait::async_trait]
-impl HttpFetchEngine for Engine {
+impl HttpFetchEngine for GuidedEngine {
     async fn fetch(&self, request: EngineRequest<'_>) -> Result<EngineResponse, EngineError> {
         let requested = CrawlUrl::parse(request.url).map_err(|_| EngineError::Request)?;
         let mut url = requested.clone();

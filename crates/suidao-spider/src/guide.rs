@@ -14,7 +14,7 @@ use suidao_page::model::CrawlUrl;
 use suidao_page::topic::Topic;
 use suidao_store::store::{CrawlDirectory, StoreError};
 
-use crate::engine::{Engine, Shared};
+use crate::engine::{GuidedEngine, Shared};
 use crate::judge::Judge;
 use crate::staging::Staging;
 
@@ -97,7 +97,7 @@ impl Guide {
         configuration.request_timeout = None;
         configuration.http_first_byte_timeout = None;
         website.set_http_client(unreachable_client()?);
-        website.with_fetch_engine(Engine(Arc::clone(&self.shared)));
+        website.with_fetch_engine(GuidedEngine(Arc::clone(&self.shared)));
         let shared = Arc::clone(&self.shared);
         website.with_on_should_crawl_callback_closure(Some(move |page: &spider::page::Page| {
             shared.judge.is_followed(page.get_url())
