@@ -21,7 +21,9 @@ fn service(answers: &'static [(&'static str, &'static str)]) -> (String, Arc<Mut
             let mut bytes = Vec::new();
             let mut part = [0; 4096];
             let length = |text: &str| {
-                let line = text.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+                let line = text
+                    .lines()
+                    .find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
                 line.and_then(|length| length.parse::<usize>().ok()).unwrap_or(0)
             };
             loop {
@@ -41,7 +43,10 @@ fn service(answers: &'static [(&'static str, &'static str)]) -> (String, Arc<Mut
             log.lock().unwrap().push(text);
             let answer = answers.iter().find(|(start, _)| path.starts_with(start));
             let (status, body) = answer.map_or(("404 Not Found", ""), |(_, body)| ("200 OK", *body));
-            let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
             let _ = stream.write_all(format!("{head}{body}").as_bytes());
         }
     });
@@ -73,7 +78,8 @@ fn hosts_that_relevant_pages_link_to_and_nobody_visited_are_proposed() {
     assert!(ended.err.contains("Wrote"), "{}", ended.err);
     let text = fs::read_to_string(&out).unwrap();
     assert!(text.starts_with("# Proposed seeds for 体育") && text.contains("# linked from"), "{text}");
-    let visited: Vec<String> = crate::support::pages(&stage.path("crawl")).into_keys().map(|url| url.authority().to_owned()).collect();
+    let visited: Vec<String> =
+        crate::support::pages(&stage.path("crawl")).into_keys().map(|url| url.authority().to_owned()).collect();
     assert!(!urls(&text).is_empty());
     for url in urls(&text) {
         let host = url.split('/').nth(2).unwrap();
@@ -105,7 +111,8 @@ fn an_index_of_an_archive_gives_hosts_with_words_of_the_topic() {
     assert_eq!(urls(&text), ["http://a.cn/zuqiu/1", "http://d.cn/zuqiu/x"], "{text}");
     assert!(text.contains("# 2 archived URLs with words of the topic"), "{text}");
 
-    let (address, requests) = service(&[("/index?url=*.cn&page=0", r#"{"url": "http://a.cn/zuqiu/1", "status": "200"}"#)]);
+    let (address, requests) =
+        service(&[("/index?url=*.cn&page=0", r#"{"url": "http://a.cn/zuqiu/1", "status": "200"}"#)]);
     let text = run(seeds(root.path(), &["--cdx", &format!("{address}/index?url=*.cn")])).expect(0).out;
     assert_eq!(urls(&text), ["http://a.cn/zuqiu/1"]);
     assert_eq!(requests.lock().unwrap().len(), 2, "the page after the last is an error of the server");
@@ -135,7 +142,11 @@ fn a_search_service_is_asked_for_the_heaviest_terms() {
     assert!(!ended.out.contains("secret-1") && !ended.err.contains("secret-1"));
     let asked = requests.lock().unwrap();
     assert_eq!(asked.len(), 2);
-    assert!(asked.iter().all(|request| request.starts_with("POST /search") && request.to_lowercase().contains("x-key: secret-1")));
+    assert!(
+        asked
+            .iter()
+            .all(|request| request.starts_with("POST /search") && request.to_lowercase().contains("x-key: secret-1"))
+    );
     drop(asked);
 
     for (name, content, says) in [
