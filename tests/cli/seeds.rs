@@ -71,7 +71,7 @@ fn urls(text: &str) -> Vec<&str> {
 #[test]
 fn hosts_that_relevant_pages_link_to_and_nobody_visited_are_proposed() {
     let stage = Stage::new(finite(), ServerOptions::default());
-    run(stage.crawl("crawl", &["--strategy", "breadth-first", "--max-pages", "30"])).expect(0);
+    run(stage.crawl("crawl", &["--strategy", "breadth-first", "--max-pages", "6"])).expect(0);
     let crawl = stage.path("crawl").display().to_string();
     let out = stage.path("more.txt").display().to_string();
     let ended = run(seeds(stage.dir.path(), &["--crawl", &crawl, "-o", &out])).expect(0);
