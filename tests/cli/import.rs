@@ -225,7 +225,7 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
     assert!(missing.err.contains("missing.warc"), "{}", missing.err);
 
     // Truncated: what is before the end counts. Dates from the future, and URLs and heads without end, do no harm.
-    let long = format!("{html}\r\nX: {}", "\u{e9}".repeat(600_000));
+    let long = format!("{html}\r\nX: {}", "\u{e9}".repeat(900_000));
     let hostile = [
         page.as_str(),
         &record("http://a.example.cn/b", "9999-12-31T00:00:00Z", html, "<p>足球 b <a href=/c>c</a>"),
