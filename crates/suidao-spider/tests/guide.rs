@@ -130,7 +130,7 @@ async fn spider_drives_and_suidao_guards_judges_and_archives() {
     let (_, file) = warc_files(&CrawlDirectory::new(&directory).pages()).unwrap().swap_remove(0);
     let mut records = Vec::new();
     flate2::read::MultiGzDecoder::new(std::fs::File::open(file).unwrap()).read_to_end(&mut records).unwrap();
-    let as_sent = packed::gzip(format!("x").as_bytes());
+    let as_sent = packed::gzip(b"x");
     let magic = &as_sent[..3];
     assert!(records.windows(3).any(|window| window == magic), "the gzip body is archived as it was sent");
     assert!(!root.path().join("crawl.spider").exists(), "imported answers are removed");
