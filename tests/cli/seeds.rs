@@ -43,6 +43,8 @@ fn service(answers: &'static [(&'static str, &'static str)]) -> (String, Arc<Mut
             log.lock().unwrap().push(text);
             let answer = answers.iter().find(|(start, _)| path.starts_with(start));
             let (status, body) = answer.map_or(("404 Not Found", ""), |(_, body)| ("200 OK", *body));
+            let moved = body.strip_prefix("moved to ");
+            let status = moved.map_or(status.to_owned(), |to| format!("302 Found\r\nLocation: {to}"));
             let head = format!(
                 "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
                 body.len()
@@ -161,4 +163,22 @@ fn a_search_service_is_asked_for_the_heaviest_terms() {
     let unknown = run(seeds(root.path(), &["--search", "altavista"])).expect(2).err;
     assert!(unknown.contains("brave") && unknown.contains("serper"), "{unknown}");
     assert!(run(seeds(root.path(), &[])).expect(2).err.contains("there is no source"));
+}
+
+/// A key in a header field of its own would follow a redirect.
+#[test]
+fn a_key_does_not_follow_a_redirect() {
+    let root = tempfile::tempdir().unwrap();
+    let (elsewhere, stolen) = service(&[("/", "{}")]);
+    let answer: &'static str = Box::leak(format!("moved to {elsewhere}/search").into_boxed_str());
+    let (address, _) = service(Box::leak(Box::new([("/search", answer)])));
+    let file = format!(
+        "url = \"{address}/search?q={{query}}\"\nkey_header = \"X-Key\"\nkey_variable = \"SUIDAO_TEST_KEY\"\nurls = \"a\"\n"
+    );
+    fs::write(root.path().join("service.toml"), file).unwrap();
+    let mut command = seeds(root.path(), &["--search", "service.toml"]);
+    command.env("SUIDAO_TEST_KEY", "secret-2");
+    let refused = run(command).expect(2).err;
+    assert!(refused.contains("status 302"), "{refused}");
+    assert!(stolen.lock().unwrap().is_empty());
 }

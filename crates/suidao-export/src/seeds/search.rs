@@ -91,6 +91,8 @@ impl Http {
         // Fails if a provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(60));
+        // A redirect would take the key along, to wherever it leads.
+        let client = client.redirect(reqwest::redirect::Policy::none());
         let client = client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { client: client.map_err(|error| away(&error))?, runtime: runtime.map_err(|error| away(&error))? })

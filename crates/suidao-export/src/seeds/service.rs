@@ -21,7 +21,7 @@ pub enum ServiceError {
     NoKey(String),
     #[error("{address} does not answer ({reason}); check the address and the network")]
     Away { address: String, reason: String },
-    #[error("{address} answered with status {status}; check the key and the quota")]
+    #[error("{address} answered with status {status}; check the address, the key and the quota")]
     Status { address: String, status: u16 },
     #[error("{0} sent no JSON; check the address")]
     NotJson(String),
