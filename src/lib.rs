@@ -3,12 +3,12 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
 pub use suidao_crawl::{crawl, replay, revisit, strategy, trap};
-pub use suidao_export::{export, index, label};
+pub use suidao_export::{export, index, label, seeds};
 pub use suidao_extract as extract;
 pub use suidao_forum::forum;
 pub use suidao_graph as graph;
 pub use suidao_lab::{eval, experiments, recorded, world};
-pub use suidao_live::{config, fetch, live};
+pub use suidao_live::{config, fetch, import, live};
 pub use suidao_page::{draw, model, read, text, topic, visible};
 pub use suidao_store::{corpus, store};
 pub use suidao_view::{html, link_graph, listen, plot, report, serve, status};

@@ -222,7 +222,7 @@ def engines():
     with open(path("quickwit.index.json"), encoding="utf-8") as file:
         index = json.load(file)
     mapped = {field["name"] for field in index["doc_mapping"]["field_mappings"]}
-    assert index["index_id"] == "crawl" and set(SEARCHED) == mapped
+    assert index["index_id"] == "crawl" and set(SEARCHED) | {"extracted"} == mapped
 
 
 try:

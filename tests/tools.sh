@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs below target/tools what tests need of others: independent readers of WARC files, exports and metrics, forum
-# software, and html5lib's tests (MIT). The browser is the system's (Debian: apt-get install chromium).
+# software, and html5lib's tests (MIT). The browser and wget are the system's (Debian: apt-get install
+# chromium wget).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=target/tools

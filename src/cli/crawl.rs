@@ -163,7 +163,7 @@ pub fn keep_summary(directory: &CrawlDirectory, summary: Value) -> Result<Value>
     Ok(summary)
 }
 
-fn summary(job: &Job, report: &CrawlReport) -> Value {
+pub fn summary(job: &Job, report: &CrawlReport) -> Value {
     let progress = report.progress;
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -199,7 +199,7 @@ fn summary(job: &Job, report: &CrawlReport) -> Value {
     })
 }
 
-fn harvest(report: &CrawlReport) -> f64 {
+pub fn harvest(report: &CrawlReport) -> f64 {
     report.progress.relevant as f64 / report.progress.pages.max(1) as f64
 }
 

@@ -18,6 +18,7 @@ mod extraction;
 mod filter;
 mod forum;
 mod graph;
+mod import;
 mod index;
 mod inputs;
 mod journal;
@@ -32,6 +33,7 @@ mod replay;
 mod report;
 mod screen;
 mod search;
+mod seeds;
 mod serve;
 mod topic;
 mod trial;
@@ -78,10 +80,14 @@ enum Verb {
     Topic(topic::TopicArgs),
     /// Crawl for a topic from seed URLs; rerun the command to resume
     Crawl(crawl::CrawlArgs),
+    /// Make a crawl directory from the WARC files of any crawler
+    Import(import::ImportArgs),
     /// Crawl a forum: boards, threads and posts
     Forum(forum::ForumArgs),
     /// Revisit the pages of a crawl to find changed, new and deleted pages
     Refresh(refresh::RefreshArgs),
+    /// Propose seeds for a topic from a crawl, an archive's index or a search service
+    Seeds(seeds::SeedsArgs),
     /// Simulate a crawl of a recorded or generated web, without a network
     Replay(replay::ReplayArgs),
     /// Explain how a URL was found, what it scored, or why it was skipped
@@ -145,8 +151,10 @@ pub fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args, cli.verbosity),
         Verb::Topic(args) => topic::run(&args, cli.verbosity),
         Verb::Crawl(args) => crawl::run(&args, cli.verbosity),
+        Verb::Import(args) => import::run(&args, cli.verbosity),
         Verb::Forum(args) => forum::run(&args, cli.verbosity),
         Verb::Refresh(args) => refresh::run(&args, cli.verbosity),
+        Verb::Seeds(args) => seeds::run(&args, cli.verbosity),
         Verb::Replay(args) => replay::run(&args, cli.verbosity),
         Verb::Why(args) => why::run(&args, cli.verbosity),
         Verb::Export(args) => export::run(&args, cli.verbosity),

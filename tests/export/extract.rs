@@ -43,10 +43,10 @@ fn page(number: usize) -> String {
         let _ = write!(page, "<li>项 {item} <b>{}</b></li>", number * item);
     }
     page += "</ul>";
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         page += "<h2>介绍</h2><p lang=\"zh-CN\">这是 <i>第一</i> 段 &amp; 更多</p><p>二</p><span class=\"old new\">旧价</span>";
     }
-    if number % 3 == 0 {
+    if number.is_multiple_of(3) {
         page += "<section><section><b>深</b><b></b></section></section><img src=\"x.png\" alt=\"图 片\"><img alt=\"\">";
     }
     let _ = write!(

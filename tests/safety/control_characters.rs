@@ -334,6 +334,12 @@ fn no_verb_prints_terminal_controls() {
     stage.shows("report", &[&out], &[0]);
     let facts = stage.shows("report", &[&out, "--json"], &[0]).out;
     serde_json::from_str::<Value>(&facts).unwrap();
+    stage.hear("graph", &[&out], &[0]);
+    let graph = stage.hear("graph", &[&out, "--json"], &[0]).out;
+    serde_json::from_str::<Value>(&graph).unwrap();
+    stage.hear("seeds", &["-m", "lexicon.toml", "--crawl", &out], &[0, 1]);
+    let archive = format!("{out}/pages/suidao-00000.warc.gz");
+    stage.hear("import", &[&archive, "-m", "lexicon.toml", "-o", "imported"], &[0]);
     stage.shows("search", &[&out, "足球", "--explain"], &[0]);
     stage.shows("search", &[&out, EVIL], &[0]);
     let hits: Value = serde_json::from_str(&stage.shows("search", &[&out, "足球", "--json"], &[0]).out).unwrap();
@@ -591,7 +597,7 @@ fn no_error_prints_terminal_controls() {
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--set", &set]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--stop-when", EVIL]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--status", EVIL]));
-    for verb in ["report", "search", "export", "evaluate", "serve", "label", "refresh", "forum schedule"] {
+    for verb in ["report", "graph", "search", "export", "evaluate", "serve", "label", "refresh", "forum schedule"] {
         let flags: &[&str] = match verb {
             "export" => &["-o", "file"],
             "evaluate" => &["--queries", &missing],

@@ -12,3 +12,4 @@
 pub mod export;
 pub mod index;
 pub mod label;
+pub mod seeds;

@@ -6,8 +6,8 @@
 
 mod checkpoints;
 mod clock;
-mod driver;
-mod fetch_task;
+pub(crate) mod driver;
+pub(crate) mod fetch_task;
 mod network;
 mod outage;
 mod readers;
@@ -51,7 +51,7 @@ pub const AGENT: &str = suidao_page::read::ROBOT;
 const LOOK_BACK: usize = 200;
 
 /// Most unreachable hosts listed by name.
-const UNREACHED: usize = 20;
+pub(crate) const UNREACHED: usize = 20;
 
 /// A live crawl to run.
 pub struct Job {
@@ -191,7 +191,7 @@ pub fn conditions(config: &Config, topic: &Topic) -> CrawlSettings {
 }
 
 /// Stores the input that a refresh needs.
-fn keep_inputs(job: &Job) -> Result<(), StoreError> {
+pub(crate) fn keep_inputs(job: &Job) -> Result<(), StoreError> {
     let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value came from TOML or is a number.
@@ -347,7 +347,7 @@ pub fn run_in_view(
     })
 }
 
-fn strategy_label(job: &Job) -> String {
+pub(crate) fn strategy_label(job: &Job) -> String {
     match (&job.forum, &job.strategy) {
         // A directory holds one forum.
         (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
@@ -443,6 +443,6 @@ pub fn now() -> Millis {
 }
 
 #[allow(clippy::disallowed_methods)] // the time enters here
-fn clock() -> Instant {
+pub(crate) fn clock() -> Instant {
     Instant::now()
 }

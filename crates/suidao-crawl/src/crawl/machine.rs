@@ -151,7 +151,12 @@ impl Crawl {
     }
 
     /// Makes a decision on the state as it is, applies it, and adds its events.
-    fn decide<T>(&mut self, events: &mut Vec<Event>, time: EventTime, decision: impl FnOnce(&mut Draft) -> T) -> T {
+    pub(super) fn decide<T>(
+        &mut self,
+        events: &mut Vec<Event>,
+        time: EventTime,
+        decision: impl FnOnce(&mut Draft) -> T,
+    ) -> T {
         let mut draft = Draft::new(&self.state, time.at);
         let result = decision(&mut draft);
         let decided = draft.finish();
@@ -160,7 +165,7 @@ impl Crawl {
     }
 
     /// Applies decided events, and those that follow from them. Returns all, in order.
-    fn commit(&mut self, decided: Decided, time: EventTime) -> Vec<Event> {
+    pub(super) fn commit(&mut self, decided: Decided, time: EventTime) -> Vec<Event> {
         let Decided { mut events, perhaps_gone, mut reached } = decided;
         for event in &events {
             self.state.apply(event, time);
@@ -356,7 +361,7 @@ impl Crawl {
     }
 
     /// A request goes out.
-    fn start(&mut self, host: HostId, url: CrawlUrl, wanted: FetchKind, again: bool, now: Millis) -> Ticket {
+    pub(super) fn start(&mut self, host: HostId, url: CrawlUrl, wanted: FetchKind, again: bool, now: Millis) -> Ticket {
         let record = self.state.hosts.get_mut(host);
         record.in_flight = true;
         let groups = record.groups();

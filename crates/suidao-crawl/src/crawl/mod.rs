@@ -1,6 +1,7 @@
 //! The crawl as a synchronous state machine with two entry points, [`Crawl::next`] and [`Crawl::settle`]. It does no
-//! I/O, reads no clock and cannot fail. Two drivers call it: `live` over the network, `replay` over a recorded web.
+//! I/O, reads no clock and cannot fail. Drivers call it: `live` over the network, `replay` over a recorded web.
 
+mod archived;
 mod canonical;
 mod checkpoint;
 mod counts;
@@ -34,14 +35,16 @@ mod tunnels;
 mod urls;
 mod watch;
 
+pub use archived::TakenAnswer;
 pub use counts::Progress;
+pub use decide::archived::{ArchivedAnswer, NotTaken};
 pub use decide::offers::OfferedLink;
 pub use decide::seeds::Seeding;
 pub use forum_state::{Exploration, ForumMode};
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, StopConditions, bytes};
 pub use machine::Crawl;
-pub use outcome::{FetchOutcome, ResponseMeta, outcome};
+pub use outcome::{FetchOutcome, ResponseMeta, is_page_media, outcome};
 pub use overview::{HostCounts, HostView, Overview, QueueView, Unreached, WaitReasons};
 pub use politeness::Politeness;
 pub use refresh::{PlannedVisit, Refresh};

@@ -71,7 +71,7 @@ pub fn outcome(
             }
             FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_) => {
                 match fetched.media_type().as_str() {
-                    "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
+                    media if is_page_media(media) => {
                         let parsed = suidao_page::read::parse_as(fetched, robot);
                         // A browser would follow it; the server does not declare it permanent.
                         if let Some(to) = parsed.refresh {
@@ -102,6 +102,11 @@ pub fn outcome(
         }
         status => failed(FailureKind::Status(status)),
     }
+}
+
+/// Whether an answer of this media type is parsed as a page.
+pub fn is_page_media(media: &str) -> bool {
+    matches!(media, "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml")
 }
 
 fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) -> (Page, Option<Box<ForumPageView>>) {

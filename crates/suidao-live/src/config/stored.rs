@@ -179,6 +179,7 @@ mod tests {
                 "strategy.best-first.focus",
                 "strategy.dth.reading",
                 "strategy.name",
+                "strategy.pagerank.reading",
                 "traps.session_parameters",
             ]
         );

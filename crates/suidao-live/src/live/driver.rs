@@ -15,7 +15,7 @@ use super::outage::{NetworkVerdict, Outage};
 use super::view::StatusSnapshot;
 use super::{Job, News, clock};
 use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
-use suidao_page::model::{Batch, Event, Millis, Stop, UrlOrigin};
+use suidao_page::model::{Batch, Event, Fetched, Millis, Stop, UrlOrigin};
 use suidao_store::store::harvest::{HarvestCurve, HarvestLine};
 use suidao_store::store::{CrawlDirectory, Notice, WarcEntry, Work, Writer};
 
@@ -274,20 +274,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
             view.settled(&url, &batch);
         }
         self.unwritten.push_back(self.submitted);
-        // Unchanged content is in the archive already.
-        let of = batch.events.iter().find_map(|event| match event {
-            Event::Unchanged { since, .. } => Some(*since),
-            _ => None,
-        });
-        let entry = fetched.map(|fetched| match of {
-            // A revisit record is about the bytes sent, and equal bodies may have been compressed differently. Equal
-            // rendered pages may have been sent differently.
-            Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
-                WarcEntry::Revisit { fetched, of }
-            }
-            _ => WarcEntry::Whole(fetched),
-        });
-        self.keep(batch, entry);
+        let kept = fetched.map(|fetched| warc_entry(fetched, &batch));
+        self.keep(batch, kept);
     }
 
     pub(super) fn requeue(&mut self, done: FetchResult) {
@@ -349,6 +337,22 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 tracing::warn!("{error}");
             }
         }
+    }
+}
+
+/// How an answer is archived, according to the events that it caused: unchanged content is in the archive already.
+pub(crate) fn warc_entry(fetched: Fetched, batch: &Batch) -> WarcEntry {
+    let of = batch.events.iter().find_map(|event| match event {
+        Event::Unchanged { since, .. } => Some(*since),
+        _ => None,
+    });
+    match of {
+        // A revisit record is about the bytes sent, and equal bodies may have been compressed differently. Equal
+        // rendered pages may have been sent differently.
+        Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
+            WarcEntry::Revisit { fetched, of }
+        }
+        _ => WarcEntry::Whole(fetched),
     }
 }
 

@@ -121,15 +121,19 @@ async fn read(
             (FetchOutcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
         }
     };
-    let keep = matches!(
-        (&ticket.wanted, &outcome),
+    let fetched = answer.filter(|_| is_archived(&ticket.wanted, &outcome));
+    FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), not_rendered: false, fetched }
+}
+
+/// Whether an answer goes to the archive.
+pub(crate) fn is_archived(wanted: &FetchKind, outcome: &FetchOutcome) -> bool {
+    matches!(
+        (wanted, outcome),
         (
             FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_),
             FetchOutcome::Page { .. } | FetchOutcome::Redirect { .. } | FetchOutcome::Unchanged
         )
-    );
-    let fetched = answer.filter(|_| keep);
-    FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), not_rendered: false, fetched }
+    )
 }
 
 /// Whether the rendered page has much less text than the answer: its scripts failed and removed it.

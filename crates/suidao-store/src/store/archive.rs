@@ -33,6 +33,7 @@ impl Location {
 pub struct ArchiveSettings {
     /// Bytes after which a file is closed and the next one begins.
     pub rotate_at: u64,
+    /// Empty if it is unknown, because another crawler sent the requests.
     pub user_agent: String,
     /// The other header fields of every request, in lower case.
     pub request_headers: Vec<(String, String)>,
@@ -82,7 +83,8 @@ impl WarcArchive {
         for (_, path) in files.iter().rev().filter(|(number, _)| keep.is_none_or(|keep| *number > keep)) {
             fs::remove_file(path).map_err(StoreError::io(path, "remove unconfirmed pages"))?;
         }
-        let mut request_headers = vec![("user-agent".to_owned(), settings.user_agent.clone())];
+        let agent = Some(settings.user_agent.clone()).filter(|agent| !agent.is_empty());
+        let mut request_headers: Vec<_> = agent.map(|agent| ("user-agent".to_owned(), agent)).into_iter().collect();
         request_headers.extend(settings.request_headers.iter().cloned());
         // Only Unix opens directories as files; elsewhere the system makes names durable itself.
         let directory = cfg!(unix).then(|| File::open(&pages)).transpose();
@@ -159,7 +161,12 @@ impl WarcArchive {
         let path = self.pages.join(&name);
         let fail = || StoreError::io(&path, "create it");
         let file = create_when_free(&path).map_err(fail())?;
-        let agent = [("http-header-user-agent", self.settings.user_agent.as_str())];
+        let agent = self.settings.user_agent.as_str();
+        let agent = if agent.is_empty() {
+            [("description", "imported from archives of another crawler; requests are reconstructed")]
+        } else {
+            [("http-header-user-agent", agent)]
+        };
         let pending =
             warc::info(name.trim_end_matches(OPEN), &format!("{name} {}", at.0), at, &agent).map_err(fail())?;
         self.sync_names()?;

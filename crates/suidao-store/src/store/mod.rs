@@ -2,6 +2,7 @@
 //! the last acknowledged batch are cut off on resume. The store decides nothing about the crawl.
 
 pub mod archive;
+mod archived;
 pub mod checkpoint;
 mod chunked;
 pub mod directory;
@@ -25,6 +26,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 pub use archive::{ArchiveReader, ArchiveSettings, Location, WarcArchive};
+pub use archived::{ArchivedContent, ArchivedRecord, ArchivedRecords, RevisitRecord};
 pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use entry::WarcEntry;

@@ -2,24 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bytes::Bytes;
 
 use super::StoreError;
+use super::archived::{ArchivedContent, ArchivedRecord, ArchivedRecords};
 use super::warc::{self, RecordHeader};
 use suidao_page::model::Fetched;
 
-/// The HTTP answers in a WARC file, compressed or not, in order. Skips other records, and answers larger than the limit.
-/// An error ends the iteration.
-pub struct Responses {
-    input: Counted<Box<dyn BufRead + Send>>,
-    path: PathBuf,
-    limit: usize,
-    /// The head read to see whether its record belongs to the answer before.
-    ahead: Option<io::Result<RecordHeader>>,
-    ended: bool,
-}
+/// The answers in a WARC file, compressed or not, in order. Skips other records, and answers larger than the limit. An error
+/// ends the iteration.
+pub struct Responses(ArchivedRecords);
 
 impl Responses {
     /// Opens a file; decodes bodies to at most `limit` bytes.
@@ -27,34 +21,19 @@ impl Responses {
     /// # Errors
     /// [`StoreError::Io`] if it does not open, [`StoreError::Warc`] if it is empty or not a WARC file.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
-        let (file, packed) = begin(path)?;
-        let inner: Box<dyn BufRead + Send> = if packed {
-            Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file.inner)))
-        } else {
-            Box::new(file.inner)
-        };
-        Ok(Self { input: Counted { inner, at: 0 }, path: path.to_owned(), limit, ahead: None, ended: false })
+        ArchivedRecords::open(path, limit).map(Self)
     }
+}
 
-    fn read(&mut self) -> io::Result<Option<Fetched>> {
-        loop {
-            let next = self.ahead.take().map_or_else(|| RecordHeader::read(&mut self.input), |ahead| ahead.map(Some));
-            let Some(head) = next? else { return Ok(None) };
-            let Some(mut fetched) = answer_behind(&mut self.input, &head, self.limit)? else { continue };
-            // A rendered copy follows directly. If the next record is damaged the answer still counts.
-            self.ahead = match RecordHeader::read(&mut self.input) {
-                Ok(Some(next)) => match warc::rendered(&mut self.input, &next, &head, self.limit) {
-                    Ok(None) => Some(Ok(next)),
-                    Ok(rendered) => {
-                        fetched.rendered = rendered;
-                        None
-                    }
-                    Err(error) => Some(Err(error)),
-                },
-                other => other.transpose(),
-            };
-            return Ok(Some(fetched));
-        }
+impl Iterator for Responses {
+    type Item = Result<Fetched, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.find_map(|record| match record {
+            Ok(ArchivedRecord { content: ArchivedContent::Answer(fetched), .. }) => Some(Ok(fetched)),
+            Ok(_) => None,
+            Err(error) => Some(Err(error)),
+        })
     }
 }
 
@@ -98,20 +77,6 @@ pub(super) fn broken(path: &Path, error: &io::Error, at: u64) -> StoreError {
     let cut = error.kind() == ErrorKind::UnexpectedEof;
     let what = if cut { "it ends in the middle of a record".to_owned() } else { error.to_string() };
     StoreError::Warc { path: path.to_owned(), what, at }
-}
-
-impl Iterator for Responses {
-    type Item = Result<Fetched, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let item = self.read().transpose();
-        let item = item.map(|item| item.map_err(|error| broken(&self.path, &error, self.input.at)));
-        self.ended = !matches!(item, Some(Ok(_)));
-        item
-    }
 }
 
 pub(super) struct Counted<R> {

@@ -230,6 +230,11 @@ impl RecordHeader {
         if self.field("warc-type") != Some("response") || !http {
             return None;
         }
+        self.target()
+    }
+
+    /// The URL that the record is about.
+    pub fn target(&self) -> Option<CrawlUrl> {
         // Version 1.0 shows the URI in angle brackets, and some programs write them.
         let uri = self.field("warc-target-uri")?.trim_matches(['<', '>']);
         CrawlUrl::parse(uri).ok()

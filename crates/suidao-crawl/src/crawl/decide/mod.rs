@@ -1,6 +1,7 @@
 //! Decisions: pure functions from a [`Draft`](super::draft::Draft) to events. None changes the state.
 
 pub mod answer;
+pub mod archived;
 pub mod canonical;
 pub mod choose;
 pub mod failure;

@@ -1,0 +1,152 @@
+//! Reads the records of an import in windows, and parses their pages on all cores before the machine asks for them.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::ImportError;
+use crate::live::{Job, agent};
+use suidao_crawl::crawl::{FetchKind, FetchOutcome, is_page_media, outcome};
+use suidao_page::model::{Failure, FailureKind, Fetched, Millis, UrlId};
+use suidao_page::topic::Topic;
+use suidao_store::store::{ArchivedContent, ArchivedRecord, ArchivedRecords, RevisitRecord, WarcIndex};
+
+/// Most answers, and bytes of their bodies, in memory at a time.
+const WINDOW: (usize, usize) = (64, 32 << 20);
+
+/// An answer of an archive.
+pub(super) struct ReadAnswer {
+    pub at: Option<Millis>,
+    pub fetched: Fetched,
+    /// Its payload is that of the visit before: `fetched` has none.
+    pub unchanged: bool,
+    /// What parsing it as a page gave.
+    pub outcome: Option<FetchOutcome>,
+}
+
+/// Parses answers.
+#[derive(Clone)]
+pub(super) struct PageReader {
+    topic: Arc<Topic>,
+    robot: String,
+}
+
+impl PageReader {
+    pub fn new(job: &Job) -> Self {
+        Self { topic: Arc::clone(&job.topic), robot: agent(&job.config).to_owned() }
+    }
+
+    /// The outcome of an answer; a page that makes a library panic fails, as in a crawl.
+    pub fn read(&self, wanted: &FetchKind, fetched: &Fetched) -> FetchOutcome {
+        let read = || outcome(wanted, Ok(fetched), None, &self.topic, &self.robot);
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+            tracing::error!(url = %fetched.url, "parsing this page panicked, so it is skipped; please report it");
+            FetchOutcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
+        })
+    }
+
+    /// Parses the pages of a window. The kind of fetch may turn out to be another, and then they are parsed again.
+    fn read_all(&self, window: &mut [ReadAnswer]) {
+        let next = AtomicUsize::new(0);
+        let cores = std::thread::available_parallelism().map_or(2, usize::from).min(window.len());
+        let answers: &[ReadAnswer] = window;
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(answer) = answers.get(at) else { return done };
+                let is_page = (200..300).contains(&answer.fetched.status) && !answer.unchanged;
+                if is_page && is_page_media(&answer.fetched.media_type()) {
+                    done.push((at, self.read(&FetchKind::Page(UrlId(0)), &answer.fetched)));
+                }
+            }
+        };
+        let parsed: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+            // A thread that fails leaves its pages to the machine's turn.
+            threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect()
+        });
+        for (at, outcome) in parsed {
+            window[at].outcome = Some(outcome);
+        }
+    }
+}
+
+/// The records of all files, in order.
+pub(super) struct Windows<'a> {
+    files: std::slice::Iter<'a, PathBuf>,
+    open: Option<ArchivedRecords>,
+    index: &'a WarcIndex,
+    limit: usize,
+    reader: PageReader,
+    unused: BTreeMap<&'static str, u64>,
+}
+
+impl<'a> Windows<'a> {
+    pub fn new(files: &'a [PathBuf], index: &'a WarcIndex, job: &Job) -> Self {
+        let (limit, reader) = (job.config.fetch.max_body, PageReader::new(job));
+        Self { files: files.iter(), open: None, index, limit, reader, unused: BTreeMap::new() }
+    }
+
+    /// The next answers, parsed; none at the end.
+    pub fn next_window(&mut self) -> Result<Option<Vec<ReadAnswer>>, ImportError> {
+        let (mut window, mut bytes) = (Vec::new(), 0);
+        while window.len() < WINDOW.0 && bytes < WINDOW.1 {
+            let Some(record) = self.next_record()? else { break };
+            let Some(answer) = self.answer(record) else { continue };
+            bytes += answer.fetched.body.len() + answer.fetched.wire.as_ref().map_or(0, |wire| wire.len());
+            window.push(answer);
+        }
+        self.reader.read_all(&mut window);
+        Ok((!window.is_empty()).then_some(window))
+    }
+
+    /// Records that were not read, by kind.
+    pub fn unused(&self) -> &BTreeMap<&'static str, u64> {
+        &self.unused
+    }
+
+    fn next_record(&mut self) -> Result<Option<ArchivedRecord>, ImportError> {
+        loop {
+            if self.open.is_none() {
+                let Some(path) = self.files.next() else { return Ok(None) };
+                self.open = Some(ArchivedRecords::open(path, self.limit)?);
+            }
+            match self.open.as_mut().and_then(Iterator::next) {
+                Some(Ok(record)) => return Ok(Some(record)),
+                // The end; the index has warned of a truncated file.
+                Some(Err(_)) | None => {
+                    let passed = self.open.take().map(|open| open.passed().clone()).unwrap_or_default();
+                    passed.into_iter().for_each(|(kind, count)| *self.unused.entry(kind).or_default() += count);
+                }
+            }
+        }
+    }
+
+    /// The answer that a record stands for.
+    fn answer(&mut self, record: ArchivedRecord) -> Option<ReadAnswer> {
+        let answer = |fetched, unchanged| Some(ReadAnswer { at: record.at, fetched, unchanged, outcome: None });
+        let revisit: RevisitRecord = match record.content {
+            ArchivedContent::Answer(fetched) => return answer(fetched, false),
+            ArchivedContent::Revisit(revisit) => revisit,
+        };
+        if revisit.not_modified {
+            return answer(Fetched { status: 304, ..revisit.head }, true);
+        }
+        let payload = self.index.get(&revisit.of).unwrap_or_else(|error| {
+            tracing::warn!("{error}; a revisit of {} is passed over", revisit.of);
+            None
+        });
+        match payload {
+            // Another version of the same page, of which the index has the first only.
+            Some(payload) if revisit.of == revisit.head.url && !revisit.is_of(&payload) => answer(revisit.head, true),
+            Some(payload) => answer(revisit.with_payload_of(payload), false),
+            None => {
+                *self.unused.entry("revisit without its payload").or_default() += 1;
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Makes spider's requests: one at a time per host, with its delay, if its robots.txt allows them, hop by hop.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use spider::fetch_engine::{EngineError, EngineRequest, EngineResponse, HttpFetchEngine};
+use suidao_crawl::crawl::Robot;
+use suidao_live::fetch::Fetcher;
+use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
+use suidao_page::read;
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep_until};
+
+use crate::judge::Judge;
+use crate::staging::Staging;
+
+/// Most redirects in a row.
+const HOPS: usize = 5;
+
+/// What the requests of a crawl share.
+pub struct Shared {
+    pub fetcher: Fetcher,
+    pub judge: Judge,
+    pub staging: Staging,
+    /// Product token for robots.txt.
+    pub agent: String,
+    pub robots: bool,
+    pub delay: Duration,
+    pub hosts: Mutex<BTreeMap<String, Arc<Mutex<Host>>>>,
+}
+
+/// A host with scheme and port. Its lock is held during a request.
+#[derive(Default)]
+pub struct Host {
+    next: Option<Instant>,
+    robots: Option<Rules>,
+}
+
+enum Rules {
+    All,
+    /// Unreachable: nothing is allowed (RFC 9309, 2.3.1.4).
+    Nothing,
+    Parsed(Box<Robot>),
+}
+
+#[derive(Clone)]
+pub struct GuidedEngine(pub Arc<Shared>);
+
+#[async_trait::async_trait]
+impl HttpFetchEngine for GuidedEngine {
+    async fn fetch(&self, request: EngineRequest<'_>) -> Result<EngineResponse, EngineError> {
+        let requested = CrawlUrl::parse(request.url).map_err(|_| EngineError::Request)?;
+        let mut url = requested.clone();
+        for _ in 0..=HOPS {
+            let fetched = self.0.ask(&url).await?;
+            let target = fetched.header("location").and_then(|location| url.join(location).ok());
+            if let Some(target) = target.filter(|_| matches!(fetched.status, 301 | 302 | 303 | 307 | 308)) {
+                url = target;
+                continue;
+            }
+            let shared = Arc::clone(&self.0);
+            let judged = spawn_blocking(move || {
+                if (200..300).contains(&fetched.status) {
+                    shared.judge.judge(&requested, &fetched);
+                }
+                response(&requested, &fetched)
+            });
+            return judged.await.map_err(|_| EngineError::Other("the page cannot be read".to_owned()));
+        }
+        Err(EngineError::Other("too many redirects".to_owned()))
+    }
+}
+
+impl Shared {
+    /// Requests a URL once its host may be asked, and archives the answer.
+    async fn ask(&self, url: &CrawlUrl) -> Result<Fetched, EngineError> {
+        let host = Arc::clone(self.hosts.lock().await.entry(url.origin()).or_default());
+        let mut host = host.lock().await;
+        if self.robots && url.path() != "/robots.txt" {
+            if host.robots.is_none() {
+                host.robots = Some(self.rules(&mut host.next, url).await);
+            }
+            let allowed = match &host.robots {
+                Some(Rules::Parsed(robot)) => robot.allowed(url.as_str()),
+                Some(Rules::Nothing) => false,
+                Some(Rules::All) | None => true,
+            };
+            if !allowed {
+                return Err(EngineError::Status(403));
+            }
+        }
+        let delay = match &host.robots {
+            Some(Rules::Parsed(robot)) => {
+                self.delay.max(Duration::from_secs_f32(robot.delay.unwrap_or(0.0).clamp(0.0, 60.0)))
+            }
+            _ => self.delay,
+        };
+        self.request(&mut host.next, url, delay).await.map_err(|failure| engine_error(failure.kind))
+    }
+
+    async fn request(&self, next: &mut Option<Instant>, url: &CrawlUrl, delay: Duration) -> Result<Fetched, Failure> {
+        if let Some(next) = *next {
+            sleep_until(next).await;
+        }
+        let answer = self.fetcher.fetch(url, None).await;
+        *next = Some(Instant::now() + delay);
+        let fetched = answer?;
+        self.staging.add(fetched.clone()).map_err(|_| Failure { kind: FailureKind::Broken, retry_after: None })?;
+        Ok(fetched)
+    }
+
+    /// The rules of a host: those of its robots.txt, of a redirect's target, or none if it has no such file.
+    async fn rules(&self, next: &mut Option<Instant>, url: &CrawlUrl) -> Rules {
+        let mut at = url.robots();
+        for _ in 0..=HOPS {
+            let Ok(fetched) = self.request(next, &at, self.delay).await else { return Rules::Nothing };
+            match fetched.status {
+                200..=299 => return Rules::Parsed(Box::new(Robot::new(&self.agent, &fetched.body))),
+                300..=399 => match fetched.header("location").and_then(|location| at.join(location).ok()) {
+                    Some(target) => at = target,
+                    None => return Rules::All,
+                },
+                400..=428 | 430..=499 => return Rules::All,
+                _ => return Rules::Nothing,
+            }
+        }
+        Rules::All
+    }
+}
+
+/// The answer as spider expects it: HTML in UTF-8, other bodies as they are.
+fn response(requested: &CrawlUrl, fetched: &Fetched) -> EngineResponse {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &fetched.headers {
+        if !matches!(name.as_str(), "content-encoding" | "content-length" | "transfer-encoding")
+            && let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()))
+        {
+            headers.append(name, value);
+        }
+    }
+    EngineResponse {
+        status_code: StatusCode::from_u16(fetched.status).unwrap_or(StatusCode::BAD_GATEWAY),
+        final_url: (fetched.url != *requested).then(|| fetched.url.as_str().to_owned()),
+        headers,
+        body: read::html(fetched).map_or_else(|| fetched.body.to_vec(), String::into_bytes),
+        served: true,
+        ..EngineResponse::default()
+    }
+}
+
+fn engine_error(kind: FailureKind) -> EngineError {
+    match kind {
+        FailureKind::Timeout => EngineError::Timeout,
+        FailureKind::Tls => EngineError::TlsHandshake,
+        FailureKind::Dns => EngineError::Dns,
+        FailureKind::Connect => EngineError::ConnectRefused,
+        FailureKind::Status(status) => EngineError::Status(status),
+        // Refused by us: nothing to try again.
+        other => EngineError::Other(format!("{other:?}")),
+    }
+}

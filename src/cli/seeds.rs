@@ -1,0 +1,119 @@
+//! `suidao seeds`: proposes seeds for a topic.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use suidao::corpus::Catalogue;
+use suidao::html::count;
+use suidao::seeds::{CdxHosts, Proposal, Service, file, of_crawl, search};
+use suidao::store::directory::write_whole;
+use suidao::store::{CrawlDirectory, Store};
+use suidao::topic::Topic;
+
+use super::export::progress;
+use super::{Exit, Verbosity, inputs};
+
+/// Propose seeds for a topic: from the links of a crawl, a web archive's index or a search service.
+///
+/// The output is a seeds file with a reason for each URL. Read it and delete what is not about the topic.
+#[derive(Args)]
+#[command(after_help = "Example: suidao seeds -m lexicons/ml.toml --crawl ml -o more-seeds.txt")]
+pub struct SeedsArgs {
+    /// Lexicon of the topic
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    lexicon: PathBuf,
+    /// Crawl directory: hosts that its relevant pages link to and that it has not visited
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    crawl: Option<PathBuf>,
+    /// Index of a web archive (CDXJ, or lines of JSON): hosts with words of the topic in their URLs
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    cdxj: Option<PathBuf>,
+    /// The same from a CDX server, such as https://index.commoncrawl.org/CC-MAIN-2024-10-index?url=*.cn&output=json
+    #[arg(long, value_name = "URL", help_heading = "Network")]
+    cdx: Option<String>,
+    /// Search service to ask for the heaviest terms: brave, serper, bing, or a file that describes another
+    #[arg(long, value_name = "SERVICE|FILE", help_heading = "Network")]
+    search: Option<String>,
+    /// Number of terms to search for
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000), requires = "search", help_heading = "Network")]
+    queries: u32,
+    /// Most hosts of each source
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50, help_heading = "Output")]
+    limit: usize,
+    /// File to write [default: standard output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
+    let topic = inputs::topic(&args.lexicon)?;
+    let mut proposals = Vec::new();
+    let mut add = |more: Vec<Proposal>| proposals.extend(more.into_iter().take(args.limit));
+    if let Some(directory) = &args.crawl {
+        let store = Store::open(&CrawlDirectory::new(directory))?;
+        let catalogue = Catalogue::read(&store)?;
+        let bar = progress(catalogue.entries.iter().filter(|entry| entry.is_relevant()).count() as u64, verbosity);
+        let found = of_crawl(&store, &catalogue, &topic, &|| bar.inc(1));
+        bar.finish_and_clear();
+        add(found?);
+    }
+    if let Some(path) = &args.cdxj {
+        add(usable(cdxj(path, &topic)?, &path.display().to_string())?);
+    }
+    if let Some(address) = &args.cdx {
+        add(usable(search::cdx(address, &topic)?, address)?);
+    }
+    if let Some(name) = &args.search {
+        let service = service(name)?;
+        let mut terms = topic.lexicon().terms.clone();
+        terms.sort_by(|one, two| two.1.total_cmp(&one.1));
+        let queries: Vec<String> = terms.into_iter().take(args.queries as usize).map(|(term, _)| term).collect();
+        add(search::found(&service, &queries)?);
+    }
+    if args.crawl.is_none() && args.cdxj.is_none() && args.cdx.is_none() && args.search.is_none() {
+        bail!("there is no source; add --crawl DIR, --cdxj FILE, --cdx URL or --search SERVICE");
+    }
+    let (text, hosts) = file(&topic.lexicon().name, &proposals);
+    match &args.output {
+        Some(path) => {
+            write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+            if !verbosity.quiet {
+                errln!(
+                    "Wrote {} ({}). Delete what is not about the topic.",
+                    path.display(),
+                    count(hosts, "host", "hosts")
+                );
+            }
+        }
+        None => outln!("{}", text.trim_end()),
+    }
+    Ok(if hosts == 0 { Exit::Short } else { Exit::Done })
+}
+
+fn cdxj(path: &Path, topic: &Topic) -> Result<CdxHosts> {
+    let open = || format!("cannot read {}; check the path", path.display());
+    let lines = BufReader::new(std::fs::File::open(path).with_context(open)?);
+    let mut hosts = CdxHosts::default();
+    for line in lines.split(b'\n') {
+        hosts.add(&String::from_utf8_lossy(&line.with_context(open)?), topic);
+    }
+    Ok(hosts)
+}
+
+/// The proposals of an index, unless none of its lines is a record.
+fn usable(hosts: CdxHosts, name: &str) -> Result<Vec<Proposal>> {
+    if hosts.unusable == hosts.lines {
+        bail!("{name}: contains no record of a CDX index; give CDXJ, or JSON lines with a url");
+    }
+    Ok(hosts.proposals())
+}
+
+fn service(name: &str) -> Result<Service> {
+    if !Path::new(name).exists() {
+        return Ok(Service::named(name)?);
+    }
+    let text = std::fs::read_to_string(name).with_context(|| format!("cannot read {name}; check the path"))?;
+    Service::parse(&text).with_context(|| format!("invalid search service {name}"))
+}

@@ -1,0 +1,263 @@
+//! `suidao import`: the archives of other crawlers as a crawl.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use suidao::model::Event;
+use suidao::world::ServerOptions;
+
+use crate::support::{Ended, Running, Stage, copy, finite, pages, records, run, snapshot, suidao, tools};
+
+const BREADTH_FIRST: [&str; 4] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=1"];
+
+/// Of each page, by URL: relevance, whether it is relevant, and the URLs that it links to.
+type Facts = BTreeMap<String, (f32, bool, BTreeSet<String>)>;
+
+fn facts(dir: &Path) -> Facts {
+    let (mut urls, mut facts) = (Vec::new(), Facts::new());
+    for event in records(dir).into_iter().flat_map(|record| record.batch.events) {
+        match event {
+            Event::Discovered(found) => urls.push(found.url.to_string()),
+            Event::PageFetched(page) => {
+                let targets = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
+                let targets = targets.map(|to| urls[to.0 as usize].clone()).collect();
+                let url = urls[page.id.0 as usize].clone();
+                facts.insert(url, (page.relevance.get(), page.relevant, targets));
+            }
+            _ => {}
+        }
+    }
+    facts
+}
+
+/// The pages in order, as JSON, without their numbers.
+fn page_events(dir: &Path) -> Vec<Value> {
+    let events = crate::support::events(dir);
+    let pages = events.iter().filter(|event| event.starts_with("{\"page-fetched\""));
+    pages.map(|event| serde_json::from_str(event).unwrap()).collect()
+}
+
+fn import(stage: &Stage, files: &[PathBuf], out: &str, more: &[&str]) -> Command {
+    let mut command = suidao();
+    command.arg("import").args(files).arg("-m").arg(&stage.lexicon).arg("-o").arg(stage.path(out));
+    command.args(&BREADTH_FIRST[..2]).args(more);
+    command
+}
+
+/// Everything that is done with a crawl works.
+fn is_a_crawl(stage: &Stage, dir: &Path) {
+    let done = |words: &[&str]| {
+        let mut command = suidao();
+        command.args(words);
+        run(command).expect(0)
+    };
+    let name = dir.to_str().unwrap();
+    for file in ["harvest.csv", "skipped.csv", "summary.json", "state/topic.toml", "state/config.toml"] {
+        assert!(dir.join(file).is_file(), "{file}");
+    }
+    done(&["check", "crawl", name]);
+    done(&["report", name]);
+    let export = stage.path("export.jsonl");
+    done(&["export", name, "-o", export.to_str().unwrap(), "--force", "--listings"]);
+    let lines = fs::read_to_string(&export).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let why = done(&["why", name, first["url"].as_str().unwrap()]).out;
+    assert!(why.contains("relevance"), "{why}");
+    assert!(!done(&["search", name, "足球"]).out.is_empty());
+    done(&["graph", name]);
+}
+
+/// A crawl of a web, and its answers as others write them.
+fn written_by_others() -> Option<(Stage, PathBuf)> {
+    let python = tools::python("warcio")?;
+    let stage = Stage::new(finite(), ServerOptions::default());
+    run(stage.crawl("crawl", &BREADTH_FIRST)).expect(0);
+    let others = stage.path("others");
+    fs::create_dir(&others).unwrap();
+    let mut command = Command::new(python);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign_warc.py"));
+    run({
+        command.arg(stage.path("crawl")).arg(&others);
+        command
+    })
+    .expect(0);
+    Some((stage, others))
+}
+
+#[test]
+fn archives_in_every_way_of_writing_give_the_crawl() {
+    let Some((stage, others)) = written_by_others() else { return };
+    let (crawl, seeds) = (stage.path("crawl"), stage.seeds.to_str().unwrap());
+    let (expected, in_order) = (facts(&crawl), page_events(&crawl));
+    assert!(expected.len() > 200);
+    for (out, file, with_seeds) in [
+        ("plain", "plain.warc.gz", true),
+        ("mixed", "mixed.warc", true),
+        ("unseeded", "plain.warc.gz", false),
+        ("dedup", "dedup.warc.gz", true),
+    ] {
+        let more = if with_seeds { vec!["-s", seeds] } else { Vec::new() };
+        let ended = run(import(&stage, &[others.join(file)], out, &more)).expect(0);
+        let dir = stage.path(out);
+        assert_eq!(facts(&dir), expected, "{out}");
+        assert_eq!(pages(&dir).into_keys().collect::<Vec<_>>(), pages(&crawl).into_keys().collect::<Vec<_>>(), "{out}");
+        if with_seeds {
+            let imported = page_events(&dir);
+            for (number, (one, other)) in imported.iter().zip(&in_order).enumerate() {
+                assert_eq!(one, other, "{out}: page {number}");
+            }
+            assert_eq!(imported.len(), in_order.len(), "{out}");
+        }
+        let summary: Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
+        let visits = records(&dir)
+            .iter()
+            .flat_map(|record| &record.batch.events)
+            .filter(|event| matches!(event, Event::Unchanged { .. }))
+            .count();
+        assert_eq!(visits, if out == "dedup" { expected.len() } else { 0 }, "{out}: {}", ended.err);
+        assert_eq!(summary["pages"], expected.len(), "{out}");
+        assert_eq!(summary["stopped"], "imported");
+        is_a_crawl(&stage, &dir);
+    }
+    // It goes on as any crawl, with nothing left to fetch but what the first crawl left too.
+    run(stage.crawl("plain", &BREADTH_FIRST)).expect(0);
+    assert_eq!(facts(&stage.path("plain")), expected);
+}
+
+#[test]
+fn an_import_that_is_killed_resumes_and_another_is_rejected() {
+    let Some((stage, others)) = written_by_others() else { return };
+    let file = [others.join("mixed.warc")];
+    run(import(&stage, &file, "whole", &[])).expect(0);
+    let whole = crate::support::events(&stage.path("whole"));
+    for pages in [1usize, 40, 120] {
+        let mut running = Running::start(import(&stage, &file, "killed", &["--json"]));
+        while !running.has_ended() && running.output("out").matches("\"page-fetched\"").count() < pages {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        running.kill();
+    }
+    run(import(&stage, &file, "killed", &[])).expect(0);
+    assert_eq!(crate::support::events(&stage.path("killed")), whole);
+    is_a_crawl(&stage, &stage.path("killed"));
+    // Once more: nothing to do. With a further file: it follows.
+    let before = crate::support::events(&stage.path("whole")).len();
+    let again = run(import(&stage, &file, "whole", &[])).expect(0);
+    assert!(again.err.contains("This run: 0 pages"), "{}", again.err);
+    assert_eq!(crate::support::events(&stage.path("whole")).len(), before);
+    run(import(&stage, &[file[0].clone(), others.join("plain.warc.gz")], "whole", &[])).expect(0);
+    assert!(crate::support::events(&stage.path("whole")).len() > before);
+    let state = snapshot(&stage.path("whole"));
+    let other = run(import(&stage, &[others.join("plain.warc.gz")], "whole", &["--set", "crawl.page_threshold=0.9"]));
+    let other = other.expect(2);
+    assert!(other.err.contains("another import"), "{}", other.err);
+    let after = snapshot(&stage.path("whole"));
+    let changed: Vec<_> = state.keys().filter(|path| path.is_file() && after.get(*path) != state.get(*path)).collect();
+    assert!(changed.iter().all(|path| path.to_string_lossy().contains("/state/log/")), "{changed:?}");
+}
+
+#[test]
+fn what_wget_fetched_is_a_crawl() {
+    let Some(wget) = tools::program("wget") else { return };
+    let stage = Stage::new(finite(), ServerOptions::default());
+    run(stage.crawl("crawl", &BREADTH_FIRST)).expect(0);
+    let folder = stage.path("wget");
+    fs::create_dir(&folder).unwrap();
+    let mut command = Command::new(wget);
+    command.current_dir(&folder).args(["-q", "-r", "-l", "inf", "-H", "--delete-after", "--no-config", "-t", "1"]);
+    command.args(["-e", "use_proxy=yes", "-e", &format!("http_proxy={}", stage.server.proxy())]);
+    command.args(["--warc-file=site", "-i"]).arg(&stage.seeds);
+    // Its exit code reports the 404s of the web.
+    run(command);
+    let file = [folder.join("site.warc.gz")];
+    run(import(&stage, &file, "imported", &["-s", stage.seeds.to_str().unwrap()])).expect(0);
+    let (crawled, imported) = (facts(&stage.path("crawl")), facts(&stage.path("imported")));
+    let both: Vec<_> = crawled.keys().filter(|url| imported.contains_key(*url)).collect();
+    assert!(both.len() * 10 > crawled.len() * 9, "{} of {} and {}", both.len(), crawled.len(), imported.len());
+    for url in both {
+        assert_eq!(crawled[url], imported[url], "{url}");
+    }
+    let robots = records(&stage.path("imported"))
+        .iter()
+        .flat_map(|record| &record.batch.events)
+        .filter(|event| matches!(event, Event::Robots { .. }))
+        .count();
+    assert!(robots > 5, "{robots} robots.txt");
+    is_a_crawl(&stage, &stage.path("imported"));
+}
+
+#[test]
+fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    let record = |url: &str, date: &str, head: &str, body: &str| {
+        let block = format!("HTTP/1.1 {head}\r\n\r\n{body}");
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n\
+             Content-Type: application/http\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        )
+    };
+    let html = "200 OK\r\nContent-Type: text/html";
+    let page = record("http://a.example.cn/", "2024-02-03T04:05:06Z", html, "<p>足球 足球 <a href=/b>b</a>");
+    let file = |name: &str, content: &[u8]| {
+        fs::write(stage.path(name), content).unwrap();
+        stage.path(name)
+    };
+    for (name, content, says) in [
+        ("empty.warc", String::new(), "it is empty"),
+        ("page.warc", "<html>".to_owned(), "neither WARC/ nor gzip"),
+        (
+            "info.warc",
+            "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n".to_owned(),
+            "no answer of an HTTP server",
+        ),
+        ("middle.warc", format!("{page}rubbish\r\n{page}"), "expected the start of a record"),
+        ("length.warc", page.replace("Content-Length: ", "Content-Length: x"), "without content-length"),
+    ] {
+        let ended = run(import(&stage, &[file(name, content.as_bytes())], "none", &[])).expect(2);
+        assert!(ended.err.contains(says) && ended.err.trim().lines().count() == 1, "{name}: {}", ended.err);
+        assert!(!stage.path("none").exists(), "{name}");
+    }
+    let missing = run(import(&stage, &[stage.path("missing.warc")], "none", &[])).expect(2);
+    assert!(missing.err.contains("missing.warc"), "{}", missing.err);
+
+    // Truncated: what is before the end counts. Dates from the future, and URLs and heads without end, do no harm.
+    let long = format!("{html}\r\nX: {}", "\u{e9}".repeat(900_000));
+    let hostile = [
+        page.as_str(),
+        &record("http://a.example.cn/b", "9999-12-31T00:00:00Z", html, "<p>足球 b <a href=/c>c</a>"),
+        &record("http://a.example.cn/c", "not a date", &long, "x"),
+        &record(&format!("http://a.example.cn/{}", "x".repeat(9000)), "2024-02-03T04:05:06Z", html, "x"),
+        &record("http://a.example.cn/d", "1969-01-01T00:00:00Z", "301 Moved\r\nLocation: http://a.example.cn/e", ""),
+        &record("http://a.example.cn/e", "2024-02-03T04:05:06Z", "301 Moved\r\nLocation: http://a.example.cn/d", ""),
+        &record(
+            "http://a.example.cn/f",
+            "2024-02-03T04:05:06Z",
+            "200\r\nContent-Encoding: gzip",
+            "\u{1f}\u{8b}no gzip",
+        ),
+        &record("http://a.example.cn/g", "2024-02-03T04:05:06Z", html, "<p>足球"),
+    ]
+    .concat();
+    let cut = &hostile.as_bytes()[..hostile.len() - 9];
+    let ended = run(import(&stage, &[file("cut.warc", cut)], "cut", &[])).expect(0);
+    assert!(ended.err.contains("ends in the middle of a record") && ended.err.contains("too large 1"), "{}", ended.err);
+    let dir = stage.path("cut");
+    let urls: Vec<String> = pages(&dir).into_keys().map(|url| url.to_string()).collect();
+    assert!(urls.iter().any(|url| url.ends_with("/b")) && !urls.iter().any(|url| url.ends_with("/g")), "{urls:?}");
+    let latest = records(&dir).iter().map(|record| record.batch.at.0).max().unwrap();
+    assert!(latest < 4_000_000_000_000, "no time is in the future");
+    let first = records(&dir)[0].batch.at.0;
+    assert_eq!(first, 1_706_933_106_000);
+    is_a_crawl(&stage, &dir);
+    // Where a crawl is, no import begins.
+    run(stage.crawl("crawl", &["--max-pages", "3"])).expect(0);
+    let other: Ended = run(import(&stage, &[stage.path("cut.warc")], "crawl", &[])).expect(2);
+    assert!(other.err.contains("strategy"), "{}", other.err);
+    copy(&dir, &stage.path("copy"));
+    let into = run(import(&stage, &[stage.path("cut.warc")], "copy/pages", &[])).expect(2);
+    assert!(into.err.contains("is not empty"), "{}", into.err);
+}
