@@ -185,8 +185,8 @@ pub fn summary(job: &Job, report: &CrawlReport) -> Value {
                 "host": host, "kind": why.kind.name(), "reason": why.to_string(),
             })).collect::<Vec<_>>(),
         },
-        "skipped": progress.refused,
-        "skip_reasons": report.refusals,
+        "skipped": progress.excluded,
+        "skip_reasons": report.exclusions,
         "traps": report.traps,
         "queued": progress.queued,
         "known": progress.known,
@@ -232,9 +232,9 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
         thousands(progress.hosts_relevant),
         count(progress.queued as usize, "URL", "URLs"),
         thousands(progress.failed),
-        thousands(progress.refused),
+        thousands(progress.excluded),
         unreached_in_words(&report.unreached),
-        failures_in_words(&report.failures) + &traps_in_words(&report.refusals, &report.traps),
+        failures_in_words(&report.failures) + &traps_in_words(&report.exclusions, &report.traps),
         job.directory.root().join("").display(),
     )
 }
@@ -286,8 +286,8 @@ fn most_first(mut counts: Vec<(u64, String)>) -> String {
 }
 
 /// URLs skipped by reason, the most frequent first, and the results of the trap rules: a line each, if not empty.
-pub fn traps_in_words(refusals: &BTreeMap<SkipReason, u64>, traps: &TrapCounts) -> String {
-    let refused: Vec<(u64, String)> = refusals
+pub fn traps_in_words(exclusions: &BTreeMap<SkipReason, u64>, traps: &TrapCounts) -> String {
+    let refused: Vec<(u64, String)> = exclusions
         .iter()
         .filter(|(_, count)| **count > 0)
         .map(|(reason, count)| (*count, json!(reason).as_str().unwrap_or_default().to_owned()))

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Rehearsed, Seeding, SimulatedStep, simulate};
+use suidao::crawl::{Crawl, Seeding, SimulatedRequest, SimulatedStep, simulate};
 use suidao::live::{conditions, now};
 use suidao::model::{CrawlUrl, Event, QueueEntry, SkipReason, Stop, TunnelBudget, UrlId, UrlOrigin, number};
 use suidao::store::{CrawlDirectory, Meta, Store};
@@ -115,7 +115,7 @@ pub fn show(
     }
     outln!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
     let mut rank = 1;
-    let is_robots = |request: &Rehearsed| request.turn == SimulatedStep::Robots;
+    let is_robots = |request: &SimulatedRequest| request.turn == SimulatedStep::Robots;
     for chunk in requests.chunk_by(|one, next| is_robots(one) && is_robots(next)).take(options.most) {
         match chunk {
             [first, _, ..] => {
@@ -136,8 +136,13 @@ pub fn show(
 }
 
 /// A request for people and for programs.
-fn describe(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detailed: bool) -> (String, Value) {
-    let Rehearsed { after, url, turn } = request;
+fn describe(
+    rank: usize,
+    request: &SimulatedRequest,
+    from: &dyn Fn(UrlId) -> String,
+    detailed: bool,
+) -> (String, Value) {
+    let SimulatedRequest { after, url, turn } = request;
     let (text, mut value) = match turn {
         SimulatedStep::Absent => {
             (format!("{url}  (to see how the host answers for a missing page)"), json!({ "soft_404_probe": url }))

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rustc_hash::FxHashSet;
 use suidao::corpus::{Catalogue, PageRole, UrlNames};
-use suidao::eval::queries::{Collected, at_marks};
+use suidao::eval::queries::{Collected, at_cutoffs};
 use suidao::eval::{Evaluated, OfQuery, StrategyEvaluation};
 use suidao::index::{Index, Request};
 use suidao::recorded::LabelledUrls;
@@ -79,7 +79,7 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
             let last = crawl.pages.len() as u64;
             // A crawl that ended early gets no further rows.
             let until = marks.iter().position(|&mark| mark >= last).map_or(marks.len(), |at| at + 1);
-            Evaluated { name: crawl.name, marks: at_marks(&crawl.pages, &marks[..until]), queries: crawl.queries }
+            Evaluated { name: crawl.name, marks: at_cutoffs(&crawl.pages, &marks[..until]), queries: crawl.queries }
         })
         .collect();
     let judge = match &args.truth {

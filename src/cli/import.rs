@@ -115,8 +115,8 @@ fn in_words(job: &Job, report: &ImportReport) -> String {
         thousands(progress.hosts_relevant),
         count(progress.queued as usize, "URL", "URLs"),
         thousands(progress.failed),
-        thousands(progress.refused),
-        failures_in_words(&crawl.failures) + &traps_in_words(&crawl.refusals, &crawl.traps),
+        thousands(progress.excluded),
+        failures_in_words(&crawl.failures) + &traps_in_words(&crawl.exclusions, &crawl.traps),
         job.directory.root().join("").display(),
     )
 }

@@ -103,7 +103,7 @@ impl ReplayArgs {
 struct Report {
     stop: Stop,
     progress: Progress,
-    refusals: BTreeMap<SkipReason, u64>,
+    exclusions: BTreeMap<SkipReason, u64>,
     traps: TrapCounts,
     rows: Vec<Cutoff>,
     seconds: f64,
@@ -178,8 +178,8 @@ impl Run<'_> {
             keeps = keeps && keep(&batch);
         });
         let seconds = begun.elapsed().as_secs_f64();
-        let (refusals, traps) = (crawl.refusals().clone(), crawl.traps());
-        let report = Report { stop, progress: crawl.progress(), refusals, traps, rows: tally.rows(), seconds };
+        let (exclusions, traps) = (crawl.exclusions().clone(), crawl.traps());
+        let report = Report { stop, progress: crawl.progress(), exclusions, traps, rows: tally.rows(), seconds };
         (report, harvest)
     }
 
@@ -227,8 +227,8 @@ impl Run<'_> {
             "stopped": report.stop,
             "pages": report.progress.pages,
             "failed": report.progress.failed,
-            "skipped": report.progress.refused,
-            "skip_reasons": report.refusals,
+            "skipped": report.progress.excluded,
+            "skip_reasons": report.exclusions,
             "traps": report.traps,
             "queued": report.progress.queued,
             "known": report.progress.known,
@@ -283,9 +283,9 @@ impl Run<'_> {
             count(report.progress.hosts_visited as usize, "host", "hosts"),
             count(report.progress.queued as usize, "URL", "URLs"),
             thousands(report.progress.failed),
-            thousands(report.progress.refused),
+            thousands(report.progress.excluded),
             report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),
-            traps_in_words(&report.refusals, &report.traps),
+            traps_in_words(&report.exclusions, &report.traps),
         );
         text + end.trim_end()
     }

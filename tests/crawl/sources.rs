@@ -614,8 +614,8 @@ fn skipped_is_complete(dir: &Path) {
         assert!(!reason.is_empty(), "{url}");
         if let Some(wanted) = last.get(&url).or_else(|| skipped.get(&url).filter(|_| !urls.contains(&url))) {
             // The cause follows if the host was unreachable.
-            let is_hosts = wanted == "robots-unreachable" || wanted == "host-failing";
-            let reason = if is_hosts { reason.split(": ").next().unwrap() } else { reason };
+            let is_host_failure = wanted == "robots-unreachable" || wanted == "host-failing";
+            let reason = if is_host_failure { reason.split(": ").next().unwrap() } else { reason };
             assert_eq!(reason, wanted, "{url}");
         }
         assert!(reported.insert(url.clone()), "{url} is reported twice");

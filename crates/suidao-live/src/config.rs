@@ -264,7 +264,8 @@ impl Config {
             file = Some((name, text));
         }
         assign_all(&mut table, assignments)?;
-        let config = meant(table, file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())), assignments)?;
+        let config =
+            deserialize_checked(table, file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())), assignments)?;
         if let Some(path) = path
             && config.fetch.credentials.iter().any(crate::fetch::Credential::holds_secret)
         {
@@ -347,7 +348,11 @@ fn assign_all(table: &mut toml::Table, assignments: &[String]) -> Result<(), Con
 }
 
 /// Deserializes and checks the table; `file` is the name and text of its source.
-fn meant(table: toml::Table, file: Option<(&str, &str)>, assignments: &[String]) -> Result<Config, ConfigError> {
+fn deserialize_checked(
+    table: toml::Table,
+    file: Option<(&str, &str)>,
+    assignments: &[String],
+) -> Result<Config, ConfigError> {
     let config: Config = toml::Value::Table(table)
         .try_into()
         .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: message(&error) })?;

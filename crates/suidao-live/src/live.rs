@@ -42,7 +42,7 @@ use suidao_page::topic::Topic;
 use suidao_store::store::directory::write_own;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, WarcArchive, Writer, skipped};
 
-pub use view::{CrawlMonitor, Pace, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
+pub use view::{CrawlMonitor, HostLatency, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
 
 /// The default product token for robots.txt and pages; `fetch.user_agent` overrides it.
 pub const AGENT: &str = suidao_page::read::ROBOT;
@@ -130,7 +130,7 @@ pub struct CrawlReport {
     /// Memory of the process at the end, in bytes.
     pub memory: Option<u64>,
     /// URLs skipped, by reason.
-    pub refusals: BTreeMap<SkipReason, u64>,
+    pub exclusions: BTreeMap<SkipReason, u64>,
     /// For a refresh: when the first known page may be requested again.
     pub next_due: Option<Millis>,
     /// URLs given up, by kind of failure.
@@ -339,7 +339,7 @@ pub fn run_in_view(
         failures,
         trouble: report_on.iter().map(|id| (*id, crawl.url(*id))).collect(),
         progress: crawl.progress(),
-        refusals: crawl.refusals().clone(),
+        exclusions: crawl.exclusions().clone(),
         next_due: crawl.next_due(),
         unreached: crawl.unreached(UNREACHED),
         traps: crawl.traps(),

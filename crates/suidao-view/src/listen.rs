@@ -34,9 +34,9 @@ const BOUNDS: Bounds = Bounds { connections: 64, head: Duration::from_secs(10), 
 
 /// Connections without a request yet, by number, the oldest first.
 #[derive(Clone, Default)]
-struct Silent(Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>);
+struct IdleConnections(Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>);
 
-impl Silent {
+impl IdleConnections {
     /// Registers a connection. The future resolves when the connection must close, and never once it
     /// [spoke](Self::spoke).
     fn begin(&self, number: u64) -> impl Future<Output = ()> + use<> {
@@ -96,7 +96,7 @@ async fn within<F>(
     F: Future<Output = Response<Body>> + Send,
 {
     let positions = Arc::new(Semaphore::new(bounds.connections));
-    let silent = Silent::default();
+    let silent = IdleConnections::default();
     let mut number: u64 = 0;
     let (stopping, stopped) = watch::channel(());
     let mut stop = std::pin::pin!(stop);

@@ -153,7 +153,8 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
         if let News::Batch(batch, _) = news {
             for event in &batch.events {
                 // The failure before has already given the reason why the host was given up.
-                let after = matches!(event, Event::UrlExcluded { reason, .. } if reason.is_hosts()) && why.is_some();
+                let after =
+                    matches!(event, Event::UrlExcluded { reason, .. } if reason.is_host_failure()) && why.is_some();
                 why = reason(event).filter(|_| !after).or(why.take());
             }
         }

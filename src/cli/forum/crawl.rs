@@ -112,7 +112,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &Fo
         "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),
         "pages": report.progress.pages,
         "failed": report.progress.failed,
-        "skipped": report.progress.refused,
+        "skipped": report.progress.excluded,
         "queued": report.progress.queued,
         "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
         "config": job.config.without_secrets(),

@@ -61,7 +61,7 @@ impl State {
             sourcing,
             refreshing,
             left_due,
-            counts: Counts { progress, attempts, refusals, skipped },
+            counts: Counts { progress, attempts, exclusions, skipped },
             stop,
         } = self;
         if forums.is_whole() || refreshing.is_some() {
@@ -74,7 +74,7 @@ impl State {
         let urls = urls.portions().map(|(known, lines)| Piece::Urls(Cow::Borrowed(known), lines));
         let sites = forums.sites.iter().map(|(host, (site, _))| (Cow::Borrowed(&**host), Cow::Borrowed(site)));
         let rest = [
-            Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), refusals.clone()),
+            Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), exclusions.clone()),
             Piece::Forums(sites.collect()),
         ];
         let queues = frontier.hosts.chunks(FRONTIER_PIECE).map(|portion| Piece::Queues(Cow::Borrowed(portion)));
@@ -124,8 +124,8 @@ impl State {
                     self.forums.add(&host, site.into_owned());
                 }
             }
-            Ok(Piece::Counts(progress, attempts, left_due, refusals)) => {
-                (self.counts.progress, self.counts.attempts, self.counts.refusals) = (progress, attempts, refusals);
+            Ok(Piece::Counts(progress, attempts, left_due, exclusions)) => {
+                (self.counts.progress, self.counts.attempts, self.counts.exclusions) = (progress, attempts, exclusions);
                 self.left_due.extend(left_due);
             }
             Err(_) => return false,

@@ -23,7 +23,7 @@ pub struct Progress {
     /// URLs given up after failed fetches.
     pub failed: u64,
     /// URLs excluded on discovery or when their turn came.
-    pub refused: u64,
+    pub excluded: u64,
     pub queued: u64,
     pub known: u64,
     pub hosts: u64,
@@ -46,20 +46,20 @@ pub(super) struct Counts {
     /// Settled page tickets.
     pub attempts: u64,
     /// Excluded URLs by reason; each counts under its current state.
-    pub refusals: BTreeMap<SkipReason, u64>,
+    pub exclusions: BTreeMap<SkipReason, u64>,
     /// Fingerprints of URLs excluded on discovery, so that each is logged once.
     pub skipped: FxHashSet<u64>,
 }
 
 impl Counts {
     pub fn refuse(&mut self, reason: SkipReason) {
-        self.progress.refused += 1;
-        *self.refusals.entry(reason).or_default() += 1;
+        self.progress.excluded += 1;
+        *self.exclusions.entry(reason).or_default() += 1;
     }
 
     /// A URL excluded before is accepted.
     pub fn accept(&mut self, reason: SkipReason) {
-        self.progress.refused -= 1;
-        *self.refusals.entry(reason).or_default() -= 1;
+        self.progress.excluded -= 1;
+        *self.exclusions.entry(reason).or_default() -= 1;
     }
 }

@@ -119,7 +119,7 @@ impl Forums {
     }
 
     /// The analysis for a page; none if its host is not a forum.
-    pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
+    pub fn analysis_for(&self, url: &CrawlUrl, at: Millis) -> Option<ForumAnalysis> {
         match self.sites.get(url.authority()) {
             Some((_, profile)) => Some(ForumAnalysis { profile: Arc::clone(profile), at }),
             None if self.is_exploring() => Some(ForumAnalysis { profile: Arc::default(), at }),

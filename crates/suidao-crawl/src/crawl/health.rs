@@ -38,7 +38,7 @@ pub(super) struct Health {
     cause: Option<FailureKind>,
     answered: bool,
     /// Smoothed latency of its answers in milliseconds; 0 if unknown.
-    took: u32,
+    latency: u32,
     /// Milliseconds between requests because the host reported overload.
     throttle: u32,
 }
@@ -72,7 +72,7 @@ impl Health {
     }
 
     /// Records a failure that is the host's fault.
-    pub fn fails(&mut self, failure: &Failure, politeness: &Politeness, at: Millis) {
+    pub fn record_failure(&mut self, failure: &Failure, politeness: &Politeness, at: Millis) {
         if self.failures == 0 {
             (self.first, self.absent) = (at, true);
         }
@@ -93,8 +93,8 @@ impl Health {
     /// lower it.
     pub fn record_latency(&mut self, ms: u64, page: bool) {
         let ms = u32::try_from(ms).unwrap_or(u32::MAX);
-        let smoothed = if self.took == 0 { ms } else { self.took / 2 + ms / 2 + (self.took & ms & 1) };
-        self.took = if page { smoothed } else { self.took.max(smoothed) };
+        let smoothed = if self.latency == 0 { ms } else { self.latency / 2 + ms / 2 + (self.latency & ms & 1) };
+        self.latency = if page { smoothed } else { self.latency.max(smoothed) };
     }
 
     /// Milliseconds between two requests according to its answers, between `politeness.delay` and
@@ -103,7 +103,7 @@ impl Health {
         if !politeness.spaces() {
             return 0;
         }
-        let by_load = millis(f64::from(self.took) / 1000.0 * politeness.delay_factor);
+        let by_load = millis(f64::from(self.latency) / 1000.0 * politeness.delay_factor);
         by_load.max(u64::from(self.throttle)).min(millis(politeness.max_delay)).max(millis(politeness.delay))
     }
 
@@ -177,7 +177,7 @@ mod tests {
         let failed = failure(FailureKind::Connect);
         let waits = |health: &mut Health, tries: usize| -> Vec<u64> {
             let wait = |_| {
-                health.fails(&failed, &politeness, Millis(0));
+                health.record_failure(&failed, &politeness, Millis(0));
                 health.backoff(&politeness, &failed) / 1000
             };
             (0..tries).map(wait).collect()
@@ -188,7 +188,7 @@ mod tests {
         let asked = Failure { retry_after: Some(7_200_000), ..failed.clone() };
         assert_eq!(health.backoff(&politeness, &asked), 7_200_000);
         health.answers();
-        health.fails(&failed, &politeness, Millis(0));
+        health.record_failure(&failed, &politeness, Millis(0));
         assert_eq!(health.backoff(&politeness, &Failure { retry_after: Some(1_000), ..failed }), 5_000);
     }
 
@@ -216,7 +216,7 @@ mod tests {
         let politeness = Politeness::default();
         let mut health = Health::default();
         for expected in [2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
-            health.fails(&failure(FailureKind::Status(429)), &politeness, Millis(0));
+            health.record_failure(&failure(FailureKind::Status(429)), &politeness, Millis(0));
             assert_eq!(health.crawl_interval(&politeness), expected);
         }
         for _ in 0..44 {
@@ -227,7 +227,7 @@ mod tests {
             health.answers();
         }
         assert_eq!(health.crawl_interval(&politeness), 1_000);
-        health.fails(&failure(FailureKind::Connect), &politeness, Millis(0));
+        health.record_failure(&failure(FailureKind::Connect), &politeness, Millis(0));
         assert_eq!(health.crawl_interval(&politeness), 1_000, "nobody was there to have too much to do");
     }
 
@@ -235,7 +235,7 @@ mod tests {
     fn a_host_is_given_up_by_number_or_by_time_and_tried_again_later() {
         let (limits, politeness) = (CrawlLimits::default(), Politeness::default());
         let hour = |hours: u64| Millis(hours * 3_600_000);
-        let fail = |health: &mut Health, at| health.fails(&failure(FailureKind::Connect), &politeness, at);
+        let fail = |health: &mut Health, at| health.record_failure(&failure(FailureKind::Connect), &politeness, at);
         let (mut never, mut before) = (Health::default(), Health::default());
         before.answers();
         for n in 0..10 {

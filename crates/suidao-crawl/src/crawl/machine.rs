@@ -104,8 +104,8 @@ impl Crawl {
     }
 
     /// Numbers of excluded URLs by reason. A URL accepted later is not counted.
-    pub fn refusals(&self) -> &BTreeMap<SkipReason, u64> {
-        &self.state.counts.refusals
+    pub fn exclusions(&self) -> &BTreeMap<SkipReason, u64> {
+        &self.state.counts.exclusions
     }
 
     pub fn traps(&self) -> TrapCounts {

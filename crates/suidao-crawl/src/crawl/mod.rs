@@ -50,7 +50,7 @@ pub use politeness::Politeness;
 pub use refresh::{PlannedVisit, Refresh};
 pub use rules::{Robot, Ruling, product};
 pub use settings::{CrawlLimits, CrawlSettings};
-pub use simulation::{Rehearsed, SimulatedStep, simulate};
+pub use simulation::{SimulatedRequest, SimulatedStep, simulate};
 pub use sources::Sources;
 pub use ticket::{FetchKind, Next, Ticket};
 pub use traps::TrapCounts;

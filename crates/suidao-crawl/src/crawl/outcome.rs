@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::trap::absent;
 use suidao_forum::forum::analysis;
 use suidao_page::model::{
-    CrawlUrl, Failure, FailureKind, Fetched, ForumPageView, Hints, Page, RobotsRules, Validators,
+    CrawlUrl, Failure, FailureKind, Fetched, ForumPageView, Page, RobotsRules, SitemapContent, Validators,
 };
-use suidao_page::read::{Parsed, hints, score_hints};
+use suidao_page::read::{Parsed, hints, score_entries};
 use suidao_page::topic::Topic;
 
 use super::rules;
@@ -32,7 +32,7 @@ pub enum FetchOutcome {
         permanent: bool,
     },
     /// Content of a sitemap or a feed.
-    Hints(Box<Hints>, Option<Box<Validators>>),
+    Sitemap(Box<SitemapContent>, Option<Box<Validators>>),
     Robots(RobotsRules),
     Failed(Failure),
 }
@@ -66,8 +66,8 @@ pub fn outcome(
             }
             FetchKind::Sitemap(_) => {
                 let mut hints = hints(fetched);
-                score_hints(&mut hints, topic);
-                FetchOutcome::Hints(Box::new(hints), fetched.validators())
+                score_entries(&mut hints, topic);
+                FetchOutcome::Sitemap(Box::new(hints), fetched.validators())
             }
             FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_) => {
                 match fetched.media_type().as_str() {

@@ -23,7 +23,7 @@ pub struct Overview {
     /// Heads of each queue.
     pub queues: Vec<QueueView>,
     /// Excluded URLs by their first reason, including those queued later; the most frequent first.
-    pub refusals: Vec<(SkipReason, u64)>,
+    pub exclusions: Vec<(SkipReason, u64)>,
 }
 
 /// Hosts by state; each counts once, in the first state that applies.
@@ -119,9 +119,9 @@ impl State {
             named.collect()
         };
         let (largest, failing) = (view(largest), view(failing));
-        let mut refusals: Vec<(SkipReason, u64)> =
-            self.counts.refusals.iter().map(|(&reason, &count)| (reason, count)).collect();
-        refusals.sort_by_key(|&(reason, count)| (Reverse(count), reason));
+        let mut exclusions: Vec<(SkipReason, u64)> =
+            self.counts.exclusions.iter().map(|(&reason, &count)| (reason, count)).collect();
+        exclusions.sort_by_key(|&(reason, count)| (Reverse(count), reason));
         Overview {
             progress: self.counts.progress,
             in_flight,
@@ -130,7 +130,7 @@ impl State {
             largest,
             failing,
             queues: self.queues(most),
-            refusals,
+            exclusions,
         }
     }
 

@@ -138,7 +138,7 @@ impl Refreshing {
     }
 
     /// The visit value with the signals since the last visit.
-    pub(super) fn doubted(&self, worth: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
+    pub(super) fn with_signals(&self, worth: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
         VisitValue { doubt: self.signals.doubt(host, page.signals), ..worth }
     }
 

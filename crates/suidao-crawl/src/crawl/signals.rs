@@ -53,7 +53,7 @@ impl Signals {
     }
 
     /// A page with signals was visited; `still`: the probability, without them, that it had not changed.
-    pub fn prove(&mut self, host: HostId, still: f64, changed: bool) {
+    pub fn record_visit(&mut self, host: HostId, still: f64, changed: bool) {
         self.trust.entry(host).or_default().observe(still, changed);
     }
 

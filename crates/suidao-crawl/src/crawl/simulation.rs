@@ -15,7 +15,7 @@ use super::ticket::{FetchKind, Next, Ticket};
 const ANSWER: u64 = 100;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rehearsed {
+pub struct SimulatedRequest {
     /// Milliseconds from the start.
     pub after: u64,
     pub url: CrawlUrl,
@@ -36,7 +36,12 @@ pub enum SimulatedStep {
 /// The first `most` requests from `now` on with this concurrency, in order, and the stop reason if there are fewer.
 /// Assumes that each answer takes 100 ms and brings nothing new, that an unknown robots.txt allows everything, and
 /// that known rules remain valid. Afterwards the machine can only be queried.
-pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -> (Vec<Rehearsed>, Option<Stop>) {
+pub fn simulate(
+    crawl: &mut Crawl,
+    now: Millis,
+    in_flight: usize,
+    most: usize,
+) -> (Vec<SimulatedRequest>, Option<Stop>) {
     let begin = now;
     let mut now = now;
     let mut steps = Vec::new();
@@ -49,7 +54,7 @@ pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -
                     for event in batch.events {
                         if let Event::UrlExcluded { id, reason } = event {
                             let turn = SimulatedStep::Refused(id, reason);
-                            steps.push(Rehearsed { after: now.since(begin), url: crawl.url(id), turn });
+                            steps.push(SimulatedRequest { after: now.since(begin), url: crawl.url(id), turn });
                         }
                     }
                 }
@@ -59,7 +64,7 @@ pub fn simulate(crawl: &mut Crawl, now: Millis, in_flight: usize, most: usize) -
                         (None, FetchKind::Robots { .. }) => SimulatedStep::Robots,
                         (None, _) => SimulatedStep::Absent,
                     };
-                    steps.push(Rehearsed { after: now.since(begin), url: ticket.url.clone(), turn });
+                    steps.push(SimulatedRequest { after: now.since(begin), url: ticket.url.clone(), turn });
                     under_way.push_back((now.after(ANSWER), ticket));
                 }
                 Next::Wait(until) => {

@@ -161,7 +161,7 @@ fn dth_follows_promising_links_and_breadth_first_all_in_order() {
 fn hard_focus_never_sees_the_second_island() {
     let run = run(conditions(), BestFirst { focus: Focus::Hard }, ISLANDS);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/off"]);
-    assert_eq!(run.crawl.progress().refused, 2);
+    assert_eq!(run.crawl.progress().excluded, 2);
 }
 
 #[test]
@@ -752,7 +752,7 @@ fn a_url_that_waits_is_not_counted_as_refused_because_too_many_redirects_lead_to
     let limits = CrawlLimits { redirects: 0, ..CrawlLimits::default() };
     let (crawl, batch) = seeded(CrawlSettings { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
-    assert_eq!((run.crawl.progress().pages, run.crawl.progress().refused), (2, 0));
+    assert_eq!((run.crawl.progress().pages, run.crawl.progress().excluded), (2, 0));
 }
 
 #[test]

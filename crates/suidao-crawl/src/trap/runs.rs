@@ -89,7 +89,7 @@ pub struct SeriesTracker {
 
 impl SeriesTracker {
     /// Whether a page adds nothing new to a series.
-    pub fn is_barren(&self, series: &UrlSeries, page: &SeriesPage) -> bool {
+    pub fn adds_nothing_new(&self, series: &UrlSeries, page: &SeriesPage) -> bool {
         // The first page of a series is the reference for the others.
         let Some(run) = self.runs.get(&series.key()).filter(|run| run.pages > 0) else { return false };
         if page.leads.iter().any(|&link| !run.led_to(link)) {
@@ -157,7 +157,7 @@ mod tests {
         let mut ended = 0;
         for n in 0..40 {
             let page = SeriesPage { leads: &[], sketch: empty, listing: false, relevant: false };
-            let barren = runs.is_barren(&series(n), &page);
+            let barren = runs.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0);
             ended = runs.observe(&series(n), barren, empty, std::iter::once(UrlId(7)));
         }
@@ -170,7 +170,7 @@ mod tests {
             let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
             let page = SeriesPage { leads: &own, sketch: empty, listing: true, relevant: false };
             let series = series(n as usize);
-            assert!(!runs.is_barren(&series, &page), "{n}");
+            assert!(!runs.adds_nothing_new(&series, &page), "{n}");
             runs.observe(&series, false, empty, own.iter().copied());
         }
     }
@@ -184,14 +184,14 @@ mod tests {
             // Nearly all links are boilerplate, and the one that counts is new.
             let own = [UrlId(10_000 + n)];
             let page = SeriesPage { leads: &own, sketch: text, listing: true, relevant: false };
-            let barren = runs.is_barren(&series(n as usize), &page);
+            let barren = runs.adds_nothing_new(&series(n as usize), &page);
             let ended = runs.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
             assert!(ended < Traps::default().series, "{n}: now and then it seems to be one of them, never for long");
         }
         let mut runs = SeriesTracker::default();
         for n in 0..40 {
             let page = SeriesPage { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, relevant: false };
-            let barren = runs.is_barren(&series(n), &page);
+            let barren = runs.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0, "{n}");
             runs.observe(&series(n), barren, text, (0..1500).map(UrlId));
         }
@@ -210,8 +210,8 @@ mod tests {
         let mut runs = SeriesTracker::default();
         let page = |sketch| SeriesPage { leads: &[], sketch, listing: false, relevant: false };
         runs.observe(&series, false, text(1), std::iter::empty());
-        assert!(!runs.is_barren(&series, &page(text(5))));
+        assert!(!runs.adds_nothing_new(&series, &page(text(5))));
         runs.observe(&series, false, text(5), std::iter::empty());
-        assert!(runs.is_barren(&series, &page(text(5))) && runs.is_barren(&series, &page(text(1))));
+        assert!(runs.adds_nothing_new(&series, &page(text(5))) && runs.adds_nothing_new(&series, &page(text(1))));
     }
 }

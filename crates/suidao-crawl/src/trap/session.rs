@@ -46,13 +46,13 @@ pub fn is_code(value: &str) -> bool {
 
 /// A page fetched under one value.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Came {
+struct SessionVisit {
     value: u32,
     digest: u64,
     simhash: u64,
 }
 
-impl Came {
+impl SessionVisit {
     fn is_same(&self, sketch: Sketch) -> bool {
         self.digest == sketch.digest || sketch.chars >= MEANINGFUL && distance(self.simhash, sketch.simhash) <= NEAR
     }
@@ -62,7 +62,7 @@ impl Came {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Evidence {
     /// One page arrived under two values.
-    Once(Came),
+    Once(SessionVisit),
     /// It is a session id; the number of pages that were the same without it since.
     Found(u32),
     /// It changed a page.
@@ -74,7 +74,7 @@ enum Evidence {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Sessions {
     /// By hash of the URL without the parameter, and its name.
-    came: FxHashMap<u64, Came>,
+    came: FxHashMap<u64, SessionVisit>,
     evidence: FxHashMap<(HostId, Box<str>), Evidence>,
     known: FxHashSet<(HostId, Box<str>)>,
     hosts: FxHashSet<HostId>,
@@ -95,7 +95,11 @@ impl Sessions {
             }
             let Some(rest) = without(url, |other| other == name) else { continue };
             let key = key(&rest, name);
-            let came = Came { value: xxh3_64(value.as_bytes()) as u32, digest: sketch.digest, simhash: sketch.simhash };
+            let came = SessionVisit {
+                value: xxh3_64(value.as_bytes()) as u32,
+                digest: sketch.digest,
+                simhash: sketch.simhash,
+            };
             let before = match self.came.get(&key) {
                 Some(before) => *before,
                 None if self.came.len() < MOST => {
@@ -148,13 +152,13 @@ impl Sessions {
     }
 
     /// The recognised session ids under which the page of this URL was first fetched, by name.
-    fn dropped_from(&self, host: HostId, url: &CrawlUrl) -> Vec<(Box<str>, Came)> {
+    fn dropped_from(&self, host: HostId, url: &CrawlUrl) -> Vec<(Box<str>, SessionVisit)> {
         if !self.hosts.contains(&host) {
             return Vec::new();
         }
         let names = self.known.iter().filter(|(of, _)| *of == host).map(|(_, name)| name);
         let came = |name: &str| self.came.get(&key(url, name)).map(|came| (name.into(), *came));
-        let mut dropped: Vec<(Box<str>, Came)> = names.filter_map(|name| came(name)).collect();
+        let mut dropped: Vec<(Box<str>, SessionVisit)> = names.filter_map(|name| came(name)).collect();
         dropped.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         dropped
     }

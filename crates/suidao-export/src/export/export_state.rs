@@ -114,7 +114,7 @@ pub fn changes(catalogue: &Catalogue, wanted: &Selection, previous: &[(UrlId, u6
         }
         if let Ok(at) = previous.binary_search_by_key(&entry.id, |(id, _)| *id) {
             left[at] = false;
-            if previous[at].1 == mark(entry) {
+            if previous[at].1 == fingerprint(entry) {
                 selection.chosen[position] = false;
                 selection.pages -= 1;
                 unchanged += 1;
@@ -130,11 +130,11 @@ pub fn changes(catalogue: &Catalogue, wanted: &Selection, previous: &[(UrlId, u6
 
 fn exported<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<Item = (UrlId, u64)> + 'a {
     let chosen = catalogue.entries.iter().zip(&wanted.chosen).filter(|(_, chosen)| **chosen);
-    chosen.map(|(entry, _)| (entry.id, mark(entry)))
+    chosen.map(|(entry, _)| (entry.id, fingerprint(entry)))
 }
 
 /// Fingerprint of a page's exported data, without the time of fetching, or every visit would be a change.
-fn mark(entry: &CatalogueEntry) -> u64 {
+fn fingerprint(entry: &CatalogueEntry) -> u64 {
     let mut text = Vec::with_capacity(32);
     text.extend(entry.sketch.digest.to_le_bytes());
     text.extend(entry.metadata_hash.to_le_bytes());

@@ -26,7 +26,7 @@ const TITLE: f32 = 3.0;
 const ANCHORS: f32 = 1.5;
 const BODY: f32 = 1.0;
 /// Most words of a term of the topic, minus one.
-const LONGEST_TERM: usize = 5;
+const MOST_FURTHER_WORDS: usize = 5;
 const COMPOUND: usize = 3;
 /// Characters permitted between its words beyond those typed (足球的精彩比赛 for 足球比赛).
 const APART: u32 = 6;
@@ -131,7 +131,7 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Se
     while first < ranges.len() {
         let touching = ranges[first..].windows(2).take_while(|pair| pair[0].end == pair[1].start).count();
         let whole = |words: usize| &folded[ranges[first].start..ranges[first + words].end];
-        let more = (1..=touching.min(LONGEST_TERM)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
+        let more = (1..=touching.min(MOST_FURTHER_WORDS)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
         let word = whole(more);
         let cover = phrase_tokens(word);
         if !cover.is_empty() && found.iter().all(|unit| unit.text != word) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use suidao_page::model::{
-    ApproxTime, CrawlUrl, Fetched, ForumPageView, Millis, PostRecord, SightLink, ThreadRecord, TimeContext,
+    ApproxTime, CrawlUrl, Fetched, ForumPageLink, ForumPageView, Millis, PostRecord, ThreadRecord, TimeContext,
 };
 use suidao_page::read::{self, Parsed};
 
@@ -50,7 +50,7 @@ pub fn quick_check(fetched: &Fetched, parsed: &Parsed) -> Option<ForumPageView> 
 /// The threads that a page lists.
 struct Lists {
     tree: Tree,
-    links: Vec<SightLink>,
+    links: Vec<ForumPageLink>,
     records: Vec<ThreadRecord>,
     clock: TimeContext,
 }
@@ -120,7 +120,7 @@ fn clock(fetched: &Fetched, at: Millis) -> Millis {
 
 /// UTC offset of a page's times in seconds: that of its language's country, or more if times would be in the future
 /// otherwise. Forums west of Greenwich get the former, so their times are all off by the same amount.
-fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
+fn offset(parsed: &Parsed, now: Millis, links: &[ForumPageLink]) -> i32 {
     /// The earliest zones, in which no time is in the future. The second one separates absolute times from relative
     /// ones.
     const EARLIEST: [i32; 2] = [14 * 3600, 13 * 3600];
@@ -195,7 +195,7 @@ fn may_count(text: &str) -> bool {
     text.len() <= ALONE && !dated || WORDS.iter().any(|word| text.contains(word))
 }
 
-fn learnt(links: &[SightLink]) -> UrlClassifier {
+fn learnt(links: &[ForumPageLink]) -> UrlClassifier {
     let mut shapes = UrlClassifier::default();
     shapes.learn(links.iter().map(|link| &link.url));
     shapes
@@ -205,7 +205,7 @@ type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
 
 /// Tests for thread URLs: the known classes, else candidates: the dominant class of the page, and of many classes the
 /// widest.
-fn threads_by(profile: &ForumProfile, links: &[SightLink]) -> Vec<Test> {
+fn threads_by(profile: &ForumProfile, links: &[ForumPageLink]) -> Vec<Test> {
     const TRIED: usize = 3;
     const LEAST: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.0 };
     if !profile.threads.is_empty() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::links::columns;
 use super::shape::{Class, UrlClassifier};
-use suidao_page::model::SightLink;
+use suidao_page::model::ForumPageLink;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoardThresholds {
@@ -39,7 +39,7 @@ pub struct LinkClass {
 }
 
 /// The classes of a page's links, the largest first; ties by their first link.
-pub fn classes(links: &[SightLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
+pub fn classes(links: &[ForumPageLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
     let mut found: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
     for (at, link) in links.iter().enumerate() {
         found.entry(shapes.shape(&link.url).class).or_default().push(at);

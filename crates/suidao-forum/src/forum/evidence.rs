@@ -63,7 +63,7 @@ pub fn members<'a>(
     class: &'a Class,
     shapes: &'a UrlClassifier,
 ) -> impl Iterator<Item = (&'a CrawlUrl, &'a str)> {
-    let of_class = move |link: &&suidao_page::model::SightLink| shapes.shape(&link.url).class == *class;
+    let of_class = move |link: &&suidao_page::model::ForumPageLink| shapes.shape(&link.url).class == *class;
     page_view.links.iter().filter(of_class).map(|link| (&link.url, link.text.as_str()))
 }
 

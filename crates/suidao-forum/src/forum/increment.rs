@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use suidao_page::model::{ApproxTime, Listed};
+use suidao_page::model::{ApproxTime, ListedActivity};
 
 /// Default maximum of index pages per pass (as in Li, Cheng, Guo, Zhang 2007).
 pub const PAGES: u32 = 32;
@@ -40,7 +40,7 @@ pub enum ThreadChange {
 ///
 /// A later time means a reply. If two rough times may be equal, or a time is missing, the numbers of replies decide. An
 /// earlier time means a deleted reply or another format: only a higher number counts as a change.
-pub fn change(record: &Listed, known: Option<&KnownThread>) -> ThreadChange {
+pub fn change(record: &ListedActivity, known: Option<&KnownThread>) -> ThreadChange {
     let Some(known) = known else { return ThreadChange::New };
     let counts = record.replies.zip(known.replies);
     let replied = match record.last_reply.zip(known.last_reply) {
@@ -70,7 +70,7 @@ pub enum Order {
 }
 
 /// The sort order of one page of a list, without sticky threads. O(n log n).
-pub fn sorted_by(records: &[Listed]) -> Order {
+pub fn sorted_by(records: &[ListedActivity]) -> Order {
     let times = records.iter().filter(|record| !record.sticky).filter_map(|record| record.last_reply);
     let (mut number, mut first, mut differ) = (0, None, false);
     // Longest decreasing subsequence (Fredman 1975): places[k] is the latest time with which a run of k + 1 threads can
@@ -137,9 +137,9 @@ impl<K: Copy + Ord> BoardScan<K> {
     /// fetched but prove nothing, because their position is fixed. In a list not ordered by last reply an unchanged
     /// page proves nothing about the next one, because replies do not move old threads: such a list is read to its end
     /// or the page limit.
-    pub fn page(&mut self, records: &[(K, Listed)], known: impl Fn(K) -> Option<KnownThread>) -> ScanResult<K> {
+    pub fn page(&mut self, records: &[(K, ListedActivity)], known: impl Fn(K) -> Option<KnownThread>) -> ScanResult<K> {
         self.left = self.left.saturating_sub(1);
-        let listed: Vec<Listed> = records.iter().map(|(_, listed)| *listed).collect();
+        let listed: Vec<ListedActivity> = records.iter().map(|(_, listed)| *listed).collect();
         match sorted_by(&listed) {
             Order::LastReply => self.ordered += 1,
             Order::Other => self.disordered += 1,

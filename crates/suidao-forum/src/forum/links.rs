@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use suidao_page::model::{CrawlUrl, PaginationLink, SightLink};
+use suidao_page::model::{CrawlUrl, ForumPageLink, PaginationLink};
 use suidao_page::read::{DocumentLink, ParsedDocument};
 use suidao_page::word_list::SectionWords;
 
@@ -19,16 +19,16 @@ static NEXT: SectionWords = SectionWords::of(WORDS, "next page");
 /// Symbols for the next page, used if there are no words.
 const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 
-pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<SightLink> {
+pub fn links(document: &ParsedDocument, own: &CrawlUrl) -> Vec<ForumPageLink> {
     let same_site = |link: &&DocumentLink| link.url.authority() == own.authority();
     let names = sessions(document.links.iter().filter(same_site).map(|link| &link.url));
     let mut positions: FxHashMap<CrawlUrl, usize> = FxHashMap::default();
-    let mut links: Vec<SightLink> = Vec::new();
+    let mut links: Vec<ForumPageLink> = Vec::new();
     for link in document.links.iter().filter(same_site) {
         let url = without(&link.url, &names);
         let (visible, hidden) = texts(document, link.anchor.clone());
         let at = *positions.entry(url.clone()).or_insert_with(|| {
-            links.push(SightLink { url, text: String::new(), marks: Vec::new() });
+            links.push(ForumPageLink { url, text: String::new(), marks: Vec::new() });
             links.len() - 1
         });
         let known = &mut links[at];
@@ -88,7 +88,7 @@ pub(super) mod tests {
     use super::*;
     use suidao_page::model::Fetched;
 
-    pub fn read(path: &str, body: &str) -> (CrawlUrl, Vec<SightLink>) {
+    pub fn read(path: &str, body: &str) -> (CrawlUrl, Vec<ForumPageLink>) {
         let url = CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
         let body = Bytes::from(format!("<html><body>{body}</body></html>"));
         let parsed = suidao_page::read::parse(&Fetched::html(url.clone(), body));

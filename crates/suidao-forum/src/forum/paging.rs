@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use suidao_page::model::{CrawlUrl, PagingRule, SightLink};
+use suidao_page::model::{CrawlUrl, ForumPageLink, PagingRule};
 
 use super::links::columns;
 use super::map::IdPattern;
@@ -39,7 +39,7 @@ impl Paging {
     pub fn of(
         own: &CrawlUrl,
         page: i64,
-        links: &[SightLink],
+        links: &[ForumPageLink],
         shapes: &UrlClassifier,
         keys: &[IdPattern],
     ) -> Option<Self> {
@@ -71,7 +71,7 @@ impl Paging {
         page: i64,
         slot: usize,
         members: &[(usize, MatchedUrl)],
-        links: &[SightLink],
+        links: &[ForumPageLink],
     ) -> Option<(usize, Self)> {
         let value = |shaped: &MatchedUrl| shaped.number(slot);
         let mut pairs: Vec<(i64, i64, usize)> = Vec::new();

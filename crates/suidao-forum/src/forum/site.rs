@@ -5,8 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{
-    ApproxTime, CrawlUrl, ForumMap, ForumPage, ForumPageView, ForumRole, Listed, PageKind, PagingRule, ThreadRecord,
-    UrlId,
+    ApproxTime, CrawlUrl, ForumMap, ForumPage, ForumPageView, ForumRole, ListedActivity, PageKind, PagingRule,
+    ThreadRecord, UrlId,
 };
 
 use super::analysis::ForumProfile;
@@ -59,7 +59,7 @@ pub struct ListedThread {
     pub id: Option<UrlId>,
     pub title: String,
     /// Fields of its line; none if it is linked outside the list.
-    pub listed: Option<Listed>,
+    pub listed: Option<ListedActivity>,
 }
 
 /// Content of a forum page.
@@ -206,7 +206,7 @@ impl ForumSite {
     fn listed(&self, page_view: &ForumPageView) -> Vec<ListedThread> {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let mut threads = Vec::new();
-        let mut take = |url: &CrawlUrl, title: &str, listed: Option<Listed>| {
+        let mut take = |url: &CrawlUrl, title: &str, listed: Option<ListedActivity>| {
             let Some(key) = self.key(&self.threads, url) else { return };
             let id = self.ids.get(&key).copied();
             if seen.insert(key) {
@@ -214,7 +214,9 @@ impl ForumSite {
             }
         };
         // A record without fields, among records with fields, is a link in a sidebar.
-        let is_bare = |record: &&ThreadRecord| record.listed() == Listed { sticky: record.sticky, ..Listed::default() };
+        let is_bare = |record: &&ThreadRecord| {
+            record.listed() == ListedActivity { sticky: record.sticky, ..ListedActivity::default() }
+        };
         let bare = page_view.records.iter().filter(is_bare).count();
         let (full, sidebar): (Vec<_>, Vec<_>) =
             page_view.records.iter().partition(|record| bare * 2 > page_view.records.len() || !is_bare(record));
@@ -226,7 +228,7 @@ impl ForumSite {
         }
         for link in page_view.links.iter().filter(|link| columns(&link.text) >= TITLE) {
             // Without records, the list consists of its links.
-            take(&link.url, &link.text, page_view.records.is_empty().then(Listed::default));
+            take(&link.url, &link.text, page_view.records.is_empty().then(ListedActivity::default));
         }
         threads
     }
@@ -250,7 +252,7 @@ impl ForumSite {
     }
 
     /// Evaluates an index page: threads to fetch, and whether to continue.
-    pub fn judge(&self, board: UrlId, threads: &[(UrlId, Listed)]) -> ScanResult<UrlId> {
+    pub fn judge(&self, board: UrlId, threads: &[(UrlId, ListedActivity)]) -> ScanResult<UrlId> {
         self.pass(board).page(threads, |id| self.known.get(&id).map(|thread| thread.known))
     }
 
@@ -346,7 +348,7 @@ impl ForumSite {
             let mut pass = self.pass(list.board);
             let verdict = pass.page(&list.threads, |id| self.known.get(&id).map(|thread| thread.known));
             self.passes.insert(list.board, pass);
-            let listed: FxHashMap<UrlId, Listed> = list.threads.iter().copied().collect();
+            let listed: FxHashMap<UrlId, ListedActivity> = list.threads.iter().copied().collect();
             for (thread, listed) in &list.threads {
                 // A thread first linked outside the list has no time on record.
                 if let Some(Thread { known, .. }) = self.known.get_mut(thread) {
@@ -355,7 +357,7 @@ impl ForumSite {
                 }
             }
             for (thread, change) in verdict.changed {
-                let Listed { last_reply, replies, .. } = listed[&thread];
+                let ListedActivity { last_reply, replies, .. } = listed[&thread];
                 let known = KnownThread { last_reply, replies };
                 let entry = self.known.entry(thread).or_insert(Thread { board: list.board, known });
                 if change == ThreadChange::Replied || entry.board == list.board {

@@ -47,7 +47,7 @@ pub struct Comparison {
     /// For all cases, then for each task.
     resamples: Vec<Bootstrap>,
     /// Cached intervals at the cutoffs, by scope, strategy, measure and cutoff.
-    at_marks: Vec<Option<Interval>>,
+    at_cutoffs: Vec<Option<Interval>>,
 }
 
 impl Comparison {
@@ -87,7 +87,7 @@ impl Comparison {
         let groups: Vec<Vec<usize>> = (0..tasks.len()).map(of).collect();
         let mut resamples = vec![Bootstrap::new(groups.clone())];
         resamples.extend(groups.into_iter().map(|group| Bootstrap::new(vec![group])));
-        let mut made = Self { strategies, tasks, marks, points, cases, resamples, at_marks: Vec::new() };
+        let mut made = Self { strategies, tasks, marks, points, cases, resamples, at_cutoffs: Vec::new() };
         let scopes = [ComparisonScope::All].into_iter().chain((0..made.tasks.len()).map(ComparisonScope::Task));
         let cells = scopes.flat_map(|scope| (0..made.strategies.len()).map(move |strategy| (scope, strategy)));
         let cells: Vec<(ComparisonScope, usize)> = cells.collect();
@@ -99,7 +99,7 @@ impl Comparison {
                 .map(|(measure, mark)| made.interval(scope, strategy, measure, made.points.binary_search(&mark).ok()?));
             of.collect::<Vec<_>>()
         };
-        made.at_marks = cells.par_iter().flat_map_iter(of_cell).collect();
+        made.at_cutoffs = cells.par_iter().flat_map_iter(of_cell).collect();
         made
     }
 
@@ -156,7 +156,7 @@ impl Comparison {
         let mark = self.marks.binary_search(&mark).ok()?;
         let measure = RunMeasure::ALL.into_iter().position(|known| known == measure)?;
         let cell = (scope * self.strategies.len() + strategy) * RunMeasure::ALL.len() + measure;
-        *self.at_marks.get(cell * self.marks.len() + mark)?
+        *self.at_cutoffs.get(cell * self.marks.len() + mark)?
     }
 
     /// A measure by pages for a plot, as (pages, interval), up to the end of the longest run.
@@ -186,19 +186,19 @@ impl Comparison {
     }
 
     /// Cases in which strategy `one` found more, equally many or fewer relevant pages than `other` at a cutoff.
-    pub fn duel(&self, scope: ComparisonScope, one: usize, other: usize, mark: usize) -> PairedOutcome {
-        let mut duel = PairedOutcome::default();
-        let Ok(point) = self.points.binary_search(&mark) else { return duel };
+    pub fn paired_outcome(&self, scope: ComparisonScope, one: usize, other: usize, mark: usize) -> PairedOutcome {
+        let mut outcome = PairedOutcome::default();
+        let Ok(point) = self.points.binary_search(&mark) else { return outcome };
         for case in self.cases_of(scope) {
             let relevant = |strategy: usize| Some(case.runs.get(strategy)?.as_ref()?.1[point].relevant);
             let (Some(one), Some(other)) = (relevant(one), relevant(other)) else { continue };
             match one.cmp(&other) {
-                Ordering::Greater => duel.wins += 1,
-                Ordering::Equal => duel.ties += 1,
-                Ordering::Less => duel.losses += 1,
+                Ordering::Greater => outcome.wins += 1,
+                Ordering::Equal => outcome.ties += 1,
+                Ordering::Less => outcome.losses += 1,
             }
         }
-        duel
+        outcome
     }
 
     /// Tunnel lengths before relevant pages, over all runs of a strategy: see [`tunnels`].
@@ -291,10 +291,10 @@ pub(super) mod tests {
     #[test]
     fn duels_are_counted_case_by_case() {
         let comparison = comparison(&[]);
-        let duel = |one, other, mark| comparison.duel(ComparisonScope::All, one, other, mark);
-        assert_eq!(duel(1, 0, 200), PairedOutcome { wins: 4, ties: 0, losses: 0 });
-        assert_eq!(duel(0, 1, 200), PairedOutcome { wins: 0, ties: 0, losses: 4 });
-        assert_eq!(duel(2, 2, 50).ties, 4);
+        let outcome = |one, other, mark| comparison.paired_outcome(ComparisonScope::All, one, other, mark);
+        assert_eq!(outcome(1, 0, 200), PairedOutcome { wins: 4, ties: 0, losses: 0 });
+        assert_eq!(outcome(0, 1, 200), PairedOutcome { wins: 0, ties: 0, losses: 4 });
+        assert_eq!(outcome(2, 2, 50).ties, 4);
     }
 
     #[test]

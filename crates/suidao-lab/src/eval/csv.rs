@@ -116,8 +116,8 @@ pub fn win_rows(comparison: &Comparison) -> Vec<WinRow<'_>> {
         for &pages in comparison.marks() {
             for (one, strategy) in comparison.strategies().iter().enumerate() {
                 for (other, against) in comparison.strategies().iter().enumerate().filter(|&(other, _)| other != one) {
-                    let duel = comparison.duel(scope, one, other, pages);
-                    let (wins, ties, losses) = (duel.wins, duel.ties, duel.losses);
+                    let outcome = comparison.paired_outcome(scope, one, other, pages);
+                    let (wins, ties, losses) = (outcome.wins, outcome.ties, outcome.losses);
                     rows.push(WinRow { task, pages, strategy, against, wins, ties, losses });
                 }
             }

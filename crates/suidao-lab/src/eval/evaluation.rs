@@ -5,7 +5,7 @@ use std::fmt::Write;
 use minijinja::{Value, context};
 use serde::Serialize;
 
-use super::queries::AtMark;
+use super::queries::AtCutoff;
 use suidao_page::visible::Visible;
 use suidao_view::html::{self, fill, html, thousands};
 use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
@@ -14,7 +14,7 @@ use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 pub struct Evaluated {
     /// Strategy or directory.
     pub name: String,
-    pub marks: Vec<AtMark>,
+    pub marks: Vec<AtCutoff>,
     pub queries: Vec<OfQuery>,
 }
 
@@ -99,7 +99,7 @@ impl StrategyEvaluation {
     /// A self-contained page. Equal evaluations give equal bytes.
     pub fn html(&self) -> String {
         let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
-        let row = |name: &String, at: &AtMark| {
+        let row = |name: &String, at: &AtCutoff| {
             let [pages, hits, relevant_hits, relevant] =
                 [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
             [name.clone(), pages, hits, relevant_hits, share(at.precision()), relevant]
@@ -126,7 +126,7 @@ impl StrategyEvaluation {
         html::page("suidao: query results", "en", &[plot::STYLE], &body)
     }
 
-    fn curve(&self, title: &str, is_share: bool, value: impl Fn(&AtMark) -> Option<f64>) -> String {
+    fn curve(&self, title: &str, is_share: bool, value: impl Fn(&AtCutoff) -> Option<f64>) -> String {
         let best = |crawl: &Evaluated| crawl.marks.last().and_then(&value).unwrap_or(0.0);
         let most = self.crawls.iter().map(best).fold(0.0, f64::max);
         let lines: Vec<CurveLine> = (0..)
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn evaluation() -> StrategyEvaluation {
-        let at = |pages, hits, relevant_hits, relevant| AtMark { pages, hits, relevant_hits, relevant };
+        let at = |pages, hits, relevant_hits, relevant| AtCutoff { pages, hits, relevant_hits, relevant };
         let of = |query: &str, at_ten| OfQuery { query: query.to_owned(), hits: 4, relevant_hits: 3, at_ten };
         StrategyEvaluation {
             marks: vec![500, 1000],

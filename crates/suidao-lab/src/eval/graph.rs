@@ -45,12 +45,12 @@ pub(super) enum NodeKind {
 }
 
 /// Records redirects, because events omit those to fetched pages.
-struct Overheard<'a> {
+struct RedirectRecorder<'a> {
     source: &'a dyn ReplaySource,
     redirects: Mutex<Vec<(UrlId, CrawlUrl)>>,
 }
 
-impl ReplaySource for Overheard<'_> {
+impl ReplaySource for RedirectRecorder<'_> {
     fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
         let outcome = self.source.outcome(wanted, url);
         if let (FetchKind::Page(id) | FetchKind::Plain(id), FetchOutcome::Redirect { to, .. }) = (wanted, &outcome) {
@@ -84,7 +84,7 @@ impl WebGraph {
         let goals = suidao_crawl::crawl::StopConditions::default();
         let mut conditions = CrawlSettings { limits, goals, traps, ..conditions };
         conditions.politeness.delay = 0.0;
-        let overheard = Overheard { source, redirects: Mutex::default() };
+        let overheard = RedirectRecorder { source, redirects: Mutex::default() };
         let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
         let mut graph = Self::default();
         replay(&mut crawl, seeds, &overheard, 1, |batch| {

@@ -14,7 +14,7 @@ pub struct Collected {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct AtMark {
+pub struct AtCutoff {
     /// The cutoff, or fewer if the crawl ended before it.
     pub pages: u64,
     /// N: pages that the queries find.
@@ -25,7 +25,7 @@ pub struct AtMark {
     pub relevant: u64,
 }
 
-impl AtMark {
+impl AtCutoff {
     /// M / N; `None` without hits.
     pub fn precision(&self) -> Option<f64> {
         (self.hits > 0).then(|| self.relevant_hits as f64 / self.hits as f64)
@@ -33,8 +33,8 @@ impl AtMark {
 }
 
 /// Counts after each of `marks` pages, ascending; a cutoff after the end counts as the end.
-pub fn at_marks(pages: &[Collected], marks: &[u64]) -> Vec<AtMark> {
-    let mut at = AtMark::default();
+pub fn at_cutoffs(pages: &[Collected], marks: &[u64]) -> Vec<AtCutoff> {
+    let mut at = AtCutoff::default();
     let mut rest = pages.iter();
     marks
         .iter()
@@ -58,7 +58,7 @@ mod tests {
     fn precision_and_pages_grow_with_the_crawl() {
         let page = |relevant, hit| Collected { relevant, hit };
         let pages = [page(true, true), page(false, true), page(true, false), page(true, true), page(false, false)];
-        let at = at_marks(&pages, &[0, 1, 2, 4, 9]);
+        let at = at_cutoffs(&pages, &[0, 1, 2, 4, 9]);
         let counts: Vec<_> = at.iter().map(|at| (at.pages, at.hits, at.relevant_hits, at.relevant)).collect();
         assert_eq!(counts, [(0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 1, 1), (4, 3, 2, 3), (5, 3, 2, 3)]);
         assert_eq!(at[0].precision(), None);

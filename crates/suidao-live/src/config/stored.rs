@@ -87,7 +87,7 @@ impl Config {
         if !missing.is_empty() {
             return Err(ConfigError::UnsavedSettings { path: name, keys: missing });
         }
-        super::meant(table, Some((&name, &text)), assignments)
+        super::deserialize_checked(table, Some((&name, &text)), assignments)
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Fetcher {
     proxy: Option<Url>,
     connect_timeout: Duration,
     /// Sensitive header fields by origin.
-    known_to: Arc<FxHashMap<String, HeaderMap>>,
+    credentials: Arc<FxHashMap<String, HeaderMap>>,
     cookies: Option<Arc<Cookies>>,
 }
 
@@ -114,10 +114,10 @@ impl Fetcher {
                 client
             }
         };
-        let mut known_to = FxHashMap::default();
+        let mut credentials = FxHashMap::default();
         for credential in &settings.credentials {
             let ResolvedCredential { origin, headers: own } = credential.access(&|name| std::env::var(name).ok())?;
-            known_to.insert(origin, own);
+            credentials.insert(origin, own);
         }
         Ok(Self {
             client,
@@ -127,7 +127,7 @@ impl Fetcher {
             allowed: checked.allowed,
             proxy: checked.proxy,
             connect_timeout: checked.connect_timeout,
-            known_to: Arc::new(known_to),
+            credentials: Arc::new(credentials),
             cookies: settings.cookies.then(Arc::default),
         })
     }
@@ -187,16 +187,16 @@ impl Fetcher {
             return Err(FailureKind::Port);
         }
         let kind = |error: reqwest::Error| failure::kind(&error, self.proxy.is_some(), url.scheme() == "https");
-        let known_to = if self.known_to.is_empty() { None } else { self.known_to.get(&url.origin()) };
+        let credentials = if self.credentials.is_empty() { None } else { self.credentials.get(&url.origin()) };
         let own = part.is_none_or(|part| part.page.origin() == url.origin());
-        let known_to = known_to.filter(|_| own);
+        let credentials = credentials.filter(|_| own);
         let mut request = self.client.get(target.clone());
-        if let Some(secrets) = known_to {
+        if let Some(secrets) = credentials {
             request = request.headers(secrets.clone());
         }
         if let Some(cookies) = self.cookies.as_ref().filter(|_| own)
             && let Some(value) = cookies.header(&target)
-            && known_to.is_none_or(|secrets| !secrets.contains_key(COOKIE))
+            && credentials.is_none_or(|secrets| !secrets.contains_key(COOKIE))
         {
             request = request.header(COOKIE, value);
         }
@@ -226,7 +226,7 @@ impl Fetcher {
             Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None, asked, rendered: None };
         if response.status().is_success() {
             let media = fetched.media_type();
-            if part.is_none() && is_no_page(&media) && !is_for_crawlers(url) {
+            if part.is_none() && is_not_html(&media) && !is_for_crawlers(url) {
                 return Err(FailureKind::MediaType(media));
             }
             self.read_body(response, &mut fetched, self.max_wire, self.max_body).await?;
@@ -364,7 +364,7 @@ fn escaped(value: &HeaderValue) -> String {
 }
 
 /// Whether a media type (lower case, without parameters) is certainly not a page.
-fn is_no_page(media: &str) -> bool {
+fn is_not_html(media: &str) -> bool {
     !media.ends_with("xhtml+xml") && NO_PAGES.iter().any(|prefix| media.starts_with(prefix))
 }
 
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn only_what_is_clearly_no_page_is_refused() {
         for media in ["image/svg+xml", "video/mp4", "application/pdf", "application/vnd.ms-excel", "text/css"] {
-            assert!(is_no_page(media), "{media}");
+            assert!(is_not_html(media), "{media}");
         }
         for media in [
             "",
@@ -392,7 +392,7 @@ mod tests {
             "application/vnd.wap.xhtml+xml",
             "text/x-odd",
         ] {
-            assert!(!is_no_page(media), "{media}");
+            assert!(!is_not_html(media), "{media}");
         }
     }
 }

@@ -144,7 +144,7 @@ pub fn run(
         failures,
         trouble: BTreeMap::new(),
         progress: crawl.progress(),
-        refusals: crawl.refusals().clone(),
+        exclusions: crawl.exclusions().clone(),
         next_due: None,
         unreached: crawl.unreached(UNREACHED),
         traps: crawl.traps(),

@@ -38,7 +38,7 @@ const OFFERED: usize = 256;
 const NAMED: usize = 3;
 
 /// Why the loop woke up.
-enum Turn {
+enum WakeReason {
     Noticed(Notice),
     Finished(Box<FetchResult>),
     /// The status page asks for a snapshot.
@@ -110,12 +110,12 @@ impl<F: FnMut(News)> Driver<'_, F> {
             let event = tokio::select! {
                 // In this order, so that with one request in flight nothing is random.
                 biased;
-                Some(notice) = noticed.recv() => Turn::Noticed(notice),
-                Some(done) = finished.recv() => Turn::Finished(Box::new(done)),
-                Some(answer) = asks(&mut self.asked) => Turn::Asked(answer),
-                Some(is_up) = checks.recv() => Turn::Checked(is_up),
-                () = &mut interrupt, if self.open => Turn::Interrupted,
-                () = tokio::time::sleep(wake) => Turn::Slept,
+                Some(notice) = noticed.recv() => WakeReason::Noticed(notice),
+                Some(done) = finished.recv() => WakeReason::Finished(Box::new(done)),
+                Some(answer) = asks(&mut self.asked) => WakeReason::Asked(answer),
+                Some(is_up) = checks.recv() => WakeReason::Checked(is_up),
+                () = &mut interrupt, if self.open => WakeReason::Interrupted,
+                () = tokio::time::sleep(wake) => WakeReason::Slept,
             };
             let now = clock();
             let elapsed = now.duration_since(turned);
@@ -124,8 +124,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 self.outage.was_suspended(now);
             }
             turned = now;
-            let slept = matches!(event, Turn::Slept);
-            if matches!(event, Turn::Finished(_)) {
+            let slept = matches!(event, WakeReason::Slept);
+            if matches!(event, WakeReason::Finished(_)) {
                 answered = now;
             }
             let is_quiet = now.duration_since(answered) >= QUIET.0
@@ -135,7 +135,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 let at = self.clock.now();
                 (self.report)(News::Waiting(&self.crawl.waits(at, NAMED), at));
             }
-            if let Turn::Noticed(Notice::Failed) = event {
+            if let WakeReason::Noticed(Notice::Failed) = event {
                 return None;
             }
             self.handle(event, now, &checked);
@@ -149,26 +149,26 @@ impl<F: FnMut(News)> Driver<'_, F> {
         }
     }
 
-    fn handle(&mut self, event: Turn, now: Instant, checked: &UnboundedSender<bool>) {
+    fn handle(&mut self, event: WakeReason, now: Instant, checked: &UnboundedSender<bool>) {
         match event {
-            Turn::Noticed(Notice::Durable(durable)) => self.is_durable(durable),
+            WakeReason::Noticed(Notice::Durable(durable)) => self.is_durable(durable),
             // The receiver may be gone.
-            Turn::Asked(answer) => drop(answer.send(self.snapshot())),
-            Turn::Finished(done) => self.finish(*done, now, checked),
-            Turn::Checked(is_up) => {
+            WakeReason::Asked(answer) => drop(answer.send(self.snapshot())),
+            WakeReason::Finished(done) => self.finish(*done, now, checked),
+            WakeReason::Checked(is_up) => {
                 self.is_checking = false;
                 // Something may have answered meanwhile.
                 if is_up || self.outage.is_down() || !self.doubted.is_empty() {
                     self.set_network(is_up, now, checked);
                 }
             }
-            Turn::Interrupted => {
+            WakeReason::Interrupted => {
                 self.open = false;
                 if let Some(renderer) = &self.task.renderer {
                     renderer.stop();
                 }
             }
-            Turn::Noticed(Notice::Failed) | Turn::Slept => {}
+            WakeReason::Noticed(Notice::Failed) | WakeReason::Slept => {}
         }
     }
 
@@ -331,7 +331,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 progress.hosts_visited,
                 progress.queued,
                 progress.failed,
-                progress.refused
+                progress.excluded
             );
             if let Err(error) = self.harvest.write(self.directory) {
                 tracing::warn!("{error}");

@@ -185,7 +185,7 @@ fn log_outcome(ticket: &Ticket, outcome: &FetchOutcome) {
         }
         FetchOutcome::Unchanged => tracing::debug!("{url} unchanged"),
         FetchOutcome::Redirect { to, .. } => tracing::debug!("{url} redirects to {to}"),
-        FetchOutcome::Hints(hints, _) => tracing::debug!("{url} lists {} pages", hints.pages.len()),
+        FetchOutcome::Sitemap(hints, _) => tracing::debug!("{url} lists {} pages", hints.pages.len()),
         FetchOutcome::Robots(_) => tracing::debug!("{url} fetched (or absent)"),
         FetchOutcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
     }

@@ -67,7 +67,7 @@ pub struct RunCounts {
     pub pages: VecDeque<RecentPage>,
     /// The newest first.
     pub failures: VecDeque<RecentFailure>,
-    slow: FxHashMap<Box<str>, Pace>,
+    slow: FxHashMap<Box<str>, HostLatency>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ pub struct RecentFailure {
 
 /// The latency of a host.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pace {
+pub struct HostLatency {
     /// Moving average.
     pub seconds: f64,
     pub answers: u64,
@@ -213,7 +213,7 @@ fn remember<T>(list: &mut VecDeque<T>, new: Option<T>) {
 
 impl RunCounts {
     /// The slowest hosts, the slowest first.
-    pub fn slowest(&self, most: usize) -> Vec<(&str, Pace)> {
+    pub fn slowest(&self, most: usize) -> Vec<(&str, HostLatency)> {
         let mut hosts: Vec<_> = self.slow.iter().map(|(name, pace)| (&**name, *pace)).collect();
         hosts.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds).then(one.0.cmp(other.0)));
         hosts.truncate(most);
@@ -233,7 +233,7 @@ impl RunCounts {
                 _ => return,
             };
         }
-        self.slow.insert(host.into(), Pace { seconds, answers: 1 });
+        self.slow.insert(host.into(), HostLatency { seconds, answers: 1 });
     }
 }
 

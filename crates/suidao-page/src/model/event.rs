@@ -22,7 +22,7 @@ pub enum UrlOrigin {
     Redirect(UrlId),
     /// A sitemap or feed, named by robots.txt or a page.
     Named,
-    /// Listed in this sitemap or feed.
+    /// ListedActivity in this sitemap or feed.
     Listed(UrlId),
     /// The canonical URL of this page.
     Canonical(UrlId),
@@ -398,10 +398,10 @@ impl Event {
     pub fn is_unanswered(&self) -> bool {
         match self {
             Self::Trap(step) => {
-                matches!(&**step, TrapStep::Unanswered { failure, .. } if failure.is_hosts())
+                matches!(&**step, TrapStep::Unanswered { failure, .. } if failure.is_host_failure())
             }
-            Self::Robots { failure, .. } => failure.as_ref().is_some_and(Failure::is_hosts),
-            Self::FetchRetried { failure, .. } | Self::FetchFailed { failure, .. } => failure.is_hosts(),
+            Self::Robots { failure, .. } => failure.as_ref().is_some_and(Failure::is_host_failure),
+            Self::FetchRetried { failure, .. } | Self::FetchFailed { failure, .. } => failure.is_host_failure(),
             _ => false,
         }
     }

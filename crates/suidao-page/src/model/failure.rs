@@ -98,7 +98,7 @@ impl Failure {
 
 impl Failure {
     /// Whether the failure concerns the host (down or overloaded) rather than one page.
-    pub fn is_hosts(&self) -> bool {
+    pub fn is_host_failure(&self) -> bool {
         // An internal server error often comes from the database; a proxy in front of the server sends 52x and 530.
         let inside = matches!(self.kind, FailureKind::Broken | FailureKind::Status(500 | 520..=530));
         inside || self.is_overload() || self.is_down()

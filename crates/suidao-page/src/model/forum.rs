@@ -58,14 +58,14 @@ impl ThreadRecord {
     }
 
     /// The part that shows whether the thread has changed.
-    pub fn listed(&self) -> Listed {
-        Listed { last_reply: self.last_reply, replies: self.replies, sticky: self.sticky }
+    pub fn listed(&self) -> ListedActivity {
+        ListedActivity { last_reply: self.last_reply, replies: self.replies, sticky: self.sticky }
     }
 }
 
 /// The part of a list entry that shows whether a thread has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listed {
+pub struct ListedActivity {
     pub last_reply: Option<ApproxTime>,
     pub replies: Option<u32>,
     pub sticky: bool,
@@ -100,7 +100,7 @@ impl PostRecord {
 
 /// A link to another page of the same forum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SightLink {
+pub struct ForumPageLink {
     /// Without session parameters.
     pub url: CrawlUrl,
     /// The longest text among the links to it; empty if all are images.
@@ -125,7 +125,7 @@ pub struct ForumPageView {
     /// Its URL without session parameters.
     pub own: CrawlUrl,
     /// Links to the same site, each URL once, in order of appearance.
-    pub links: Vec<SightLink>,
+    pub links: Vec<ForumPageLink>,
     pub records: Vec<ThreadRecord>,
     /// Time of each post, if shown.
     pub posts: Vec<Option<ApproxTime>>,
@@ -187,7 +187,7 @@ pub struct IndexPage {
     /// First page of the board.
     pub board: UrlId,
     pub page: u16,
-    pub threads: Vec<(UrlId, Listed)>,
+    pub threads: Vec<(UrlId, ListedActivity)>,
 }
 
 /// What a page showed about its forum.

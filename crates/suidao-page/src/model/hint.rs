@@ -30,7 +30,7 @@ impl SitemapEntry {
 
 /// The content of a sitemap or feed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Hints {
+pub struct SitemapContent {
     /// A feed rather than a sitemap. A feed may list pages of other sites.
     pub feed: bool,
     /// In file order; a page may be listed more than once.

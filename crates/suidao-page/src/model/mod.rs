@@ -17,10 +17,10 @@ mod url;
 pub use event::{Batch, Discovered, Event, Link, LinkState, PageProcessed, RobotsRules, Stop, UrlOrigin, is_document};
 pub use failure::{Failure, FailureKind};
 pub use forum::{
-    ApproxTime, BoardEntry, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Listed, PageKind,
-    PaginationLink, PagingRule, PostRecord, SightLink, ThreadRecord, TimeContext,
+    ApproxTime, BoardEntry, ForumMap, ForumPage, ForumPageLink, ForumPageView, ForumRole, ForumStep, IndexPage,
+    ListedActivity, PageKind, PaginationLink, PagingRule, PostRecord, ThreadRecord, TimeContext,
 };
-pub use hint::{Hints, SitemapEntry};
+pub use hint::{SitemapContent, SitemapEntry};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{Budget, PageChanges, RefreshStep};
 pub use rows::NestedVec;

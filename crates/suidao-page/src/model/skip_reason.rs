@@ -46,7 +46,7 @@ pub enum SkipReason {
     ForumFunction,
     /// Found only on a page whose canonical URL is another.
     Copy,
-    /// Listed in a sitemap or feed without a sign of the topic.
+    /// ListedActivity in a sitemap or feed without a sign of the topic.
     Unpromising,
     /// Beyond the limit of sitemaps, feeds or their pages per host.
     SourceLimit,
@@ -59,7 +59,7 @@ pub enum SkipReason {
 
 impl SkipReason {
     /// Whether the cause is an unreachable host or robots.txt.
-    pub fn is_hosts(self) -> bool {
+    pub fn is_host_failure(self) -> bool {
         matches!(self, Self::RobotsUnreachable | Self::HostFailing)
     }
 

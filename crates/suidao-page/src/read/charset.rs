@@ -150,11 +150,11 @@ fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encodin
     if utf8.long > 4 * utf8.errors {
         return (UTF_8, Bytes);
     }
-    let gb = reading(GB18030, sample, last);
+    let gb = score_charset(GB18030, sample, last);
     if utf8.errors == 0 && !(declared.is_some_and(is_chinese) && gb.mean() > CONVINCING) {
         return (UTF_8, Bytes);
     }
-    let big5 = reading(BIG5, sample, last);
+    let big5 = score_charset(BIG5, sample, last);
     let (chinese, best) = if big5.mean() > gb.mean() { (BIG5, big5) } else { (GBK, gb) };
     if let Some(declared) = declared.filter(|&declared| is_chinese(declared)) {
         let own = if family(declared) == GB18030 { gb } else { big5 };
@@ -176,10 +176,11 @@ fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encodin
             // Latin-1 accepts all bytes, but text in it is not mostly accents.
             let accents = sample.iter().filter(|byte| !byte.is_ascii()).count();
             let guess = guess(sample, last);
-            let other = is_multibyte(guess) && accents * 4 > sample.len() && reading(guess, sample, last).is_clean();
+            let other =
+                is_multibyte(guess) && accents * 4 > sample.len() && score_charset(guess, sample, last).is_clean();
             (if other { guess } else { declared }, Guess)
         }
-        Some(declared) if declared != UTF_8 && reading(declared, sample, last).is_clean() => (declared, Bytes),
+        Some(declared) if declared != UTF_8 && score_charset(declared, sample, last).is_clean() => (declared, Bytes),
         _ => {
             let guess = guess(sample, last);
             // Latin-1 accepts all bytes, so the page's own declaration is better.
@@ -201,7 +202,7 @@ fn utf16(body: &[u8], declared: Option<&'static Encoding>) -> Option<&'static En
     }
     let wide = declared.filter(|&encoding| encoding == UTF_16LE || encoding == UTF_16BE)?;
     let (sample, last) = sample(body);
-    (reading(wide, sample, last).mean() > CONVINCING).then_some(wide)
+    (score_charset(wide, sample, last).mean() > CONVINCING).then_some(wide)
 }
 
 fn is_chinese(encoding: &'static Encoding) -> bool {
@@ -251,13 +252,13 @@ fn has_four_bytes(sample: &[u8]) -> bool {
 
 /// Score of a sample under one charset.
 #[derive(Clone, Copy)]
-struct Reading {
+struct CharsetScore {
     characters: u32,
     points: i32,
     errors: u32,
 }
 
-impl Reading {
+impl CharsetScore {
     /// Points per character; errors count as characters.
     fn mean(self) -> f32 {
         self.points as f32 / (self.characters + self.errors).max(1) as f32
@@ -269,8 +270,8 @@ impl Reading {
 }
 
 /// Decodes the sample and scores its non-ASCII characters.
-fn reading(encoding: &'static Encoding, sample: &[u8], last: bool) -> Reading {
-    let mut reading = Reading { characters: 0, points: 0, errors: 0 };
+fn score_charset(encoding: &'static Encoding, sample: &[u8], last: bool) -> CharsetScore {
+    let mut reading = CharsetScore { characters: 0, points: 0, errors: 0 };
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut buffer = [0_u8; DECODED];
     let mut at = 0;

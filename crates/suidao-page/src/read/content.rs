@@ -20,7 +20,7 @@ const LONG: u32 = 240;
 /// Text of 150 ideographs counts as content even in a sidebar or footer.
 const VERY_LONG: u32 = 450;
 /// Nested mislabelled containers around one text.
-const MISNAMED: usize = 3;
+const MOST_MISLABELLED: usize = 3;
 
 impl TextStats {
     pub(super) fn total(self) -> u32 {
@@ -59,7 +59,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     let areas_of = |markup: &ParsedHtml| areas(markup, &amounts, &headed, &pictures, bodiless);
     let mut areas = areas_of(markup);
     // The text's container may be inside another mislabelled one.
-    for _ in 0..MISNAMED {
+    for _ in 0..MOST_MISLABELLED {
         let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Zone::Label | Zone::Boilerplate)).collect();
         let Some(at) = mislabelled_container(markup, &inside) else { break };
         markup.elements[at].hint = ElementRole::None;

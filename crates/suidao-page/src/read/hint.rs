@@ -35,7 +35,7 @@ pub(super) fn of(tag: &Tag) -> ElementRole {
     let own = match tag.name {
         // Links to the previous and next post may be `article` elements.
         local_name!("main") | local_name!("article") => {
-            return if leads_on(tag) { ElementRole::Boilerplate } else { ElementRole::Main };
+            return if is_post_navigation(tag) { ElementRole::Boilerplate } else { ElementRole::Main };
         }
         local_name!("nav") | local_name!("aside") | local_name!("menu") | local_name!("button") => {
             return ElementRole::Boilerplate;
@@ -86,7 +86,7 @@ pub(super) fn of(tag: &Tag) -> ElementRole {
 }
 
 /// Whether an element's names mean links to the previous and next post.
-fn leads_on(tag: &Tag) -> bool {
+fn is_post_navigation(tag: &Tag) -> bool {
     let names = [&local_name!("class"), &local_name!("id")].map(|name| attribute(tag, name).unwrap_or_default());
     names.into_iter().flat_map(str::split_ascii_whitespace).take(12).any(|name| {
         let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());

@@ -38,8 +38,8 @@ impl MarkupBuilder {
         let rel = attribute(tag, &local_name!("rel")).unwrap_or_default();
         self.link = Some(OpenLink {
             url,
-            nofollow: refuses(rel),
-            next: leads_on(rel),
+            nofollow: is_nofollow(rel),
+            next: is_next(rel),
             first: self.markup.document.pieces.len(),
             block: None,
             title: label(tag).to_owned(),
@@ -110,7 +110,7 @@ impl MarkupBuilder {
         self.hide(text);
         let anchor = first..self.markup.document.pieces.len();
         let path = self.path(tag);
-        let (nofollow, next) = (refuses(rel), leads_on(rel));
+        let (nofollow, next) = (is_nofollow(rel), is_next(rel));
         let link = DocumentLink { url, anchor, block, region: Region::Content, nofollow, next, path };
         self.markup.document.links.push(link);
     }
@@ -175,12 +175,12 @@ fn is_feed(tag: &Tag) -> bool {
 }
 
 /// Whether `rel` means the next page.
-fn leads_on(rel: &str) -> bool {
+fn is_next(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("next"))
 }
 
 /// Whether `rel` means that the link is not recommended.
-pub(super) fn refuses(rel: &str) -> bool {
+pub(super) fn is_nofollow(rel: &str) -> bool {
     ["nofollow", "ugc", "sponsored"]
         .iter()
         .any(|no| rel.split(|c: char| c.is_ascii_whitespace() || c == ',').any(|word| word.eq_ignore_ascii_case(no)))

@@ -41,7 +41,7 @@ use sha1::{Digest as _, Sha1};
 pub use charset::CharsetFrom;
 pub use date::first_date;
 pub use document::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
-pub use hints::{hints, score_hints};
+pub use hints::{hints, score_entries};
 pub use language::{UnknownLanguage, language_code, language_tag};
 pub use outlinks::{anchor, page};
 
@@ -125,7 +125,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         noindex: false,
         nofollow: false,
         expires: None,
-        refresh: header(fetched, "refresh").find_map(|value| leads_on(value, &fetched.url)),
+        refresh: header(fetched, "refresh").find_map(|value| redirect_target(value, &fetched.url)),
         canonical: None,
         feeds: Vec::new(),
         sketch: Sketch::default(),
@@ -215,7 +215,7 @@ fn header<'a>(fetched: &'a Fetched, name: &'static str) -> impl Iterator<Item = 
 }
 
 /// Target of a `Refresh` that counts as a redirect.
-fn leads_on(refresh: &str, url: &CrawlUrl) -> Option<CrawlUrl> {
+fn redirect_target(refresh: &str, url: &CrawlUrl) -> Option<CrawlUrl> {
     let (delay, target) = refresh::parse(refresh)?;
     url.join(target).ok().filter(|to| delay <= refresh::REDIRECT && to != url)
 }

@@ -16,7 +16,7 @@ const BYTES: usize = 1 << 20;
 pub struct References {
     base: CrawlUrl,
     /// A `base` element was read.
-    is_said: bool,
+    has_base: bool,
     /// The page's charset, in which browsers encode the query (WHATWG URL, query state).
     encoding: &'static Encoding,
     resolved: usize,
@@ -25,7 +25,7 @@ pub struct References {
 
 impl References {
     pub fn new(url: &CrawlUrl, encoding: &'static Encoding) -> Self {
-        Self { base: url.clone(), is_said: false, encoding, resolved: 0, bytes: 0 }
+        Self { base: url.clone(), has_base: false, encoding, resolved: 0, bytes: 0 }
     }
 
     pub fn base(&self) -> &CrawlUrl {
@@ -34,8 +34,8 @@ impl References {
 
     /// Sets the base; only the first call counts.
     pub fn set_base(&mut self, href: &str) {
-        if !self.is_said {
-            self.is_said = true;
+        if !self.has_base {
+            self.has_base = true;
             if let Ok(base) = self.base.join(href) {
                 self.base = base;
             }

@@ -24,7 +24,7 @@ pub fn tokenize<S: TokenSink>(html: &str, make: impl Fn() -> S) -> S {
     while at < html.len() {
         let slice = head(&html[at..], SLICE);
         at += slice.len();
-        if feeder.feed(slice) == Brought::Nothing {
+        if feeder.feed(slice) == LastToken::Nothing {
             begun += slice.bytes().filter(|byte| byte.is_ascii_whitespace() || b"/\"'".contains(byte)).count();
         } else {
             begun = 0;
@@ -51,10 +51,10 @@ fn watched<S: TokenSink>(html: &str, feeder: Feeder<S>) -> S {
         let start = at;
         at += slice.len();
         silent = match feeder.feed(slice) {
-            Brought::Nothing => silent.or(Some(start)),
+            LastToken::Nothing => silent.or(Some(start)),
             // The text may precede a tag that begins this slice.
-            Brought::Text if slice.starts_with('<') => Some(start),
-            Brought::Text | Brought::Other => None,
+            LastToken::Text if slice.starts_with('<') => Some(start),
+            LastToken::Text | LastToken::Other => None,
         };
         if let Some(start) = silent.filter(|&start| at - start > SLICE && harmless != Some(start)) {
             match end_early(&html[start..], at - start) {
@@ -127,7 +127,7 @@ fn end_early(html: &str, read: usize) -> Option<(&'static str, usize)> {
 
 /// What a slice yielded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Brought {
+enum LastToken {
     Nothing,
     /// Text was the last token.
     Text,
@@ -142,12 +142,12 @@ struct Feeder<S: TokenSink> {
 
 impl<S: TokenSink> Feeder<S> {
     fn new(sink: S) -> Self {
-        let sink = Watched { sink, last: Cell::new(Brought::Nothing) };
+        let sink = Watched { sink, last: Cell::new(LastToken::Nothing) };
         Self { tokenizer: Tokenizer::new(sink, TokenizerOpts::default()), input: BufferQueue::default() }
     }
 
-    fn feed(&self, slice: &str) -> Brought {
-        self.tokenizer.sink.last.set(Brought::Nothing);
+    fn feed(&self, slice: &str) -> LastToken {
+        self.tokenizer.sink.last.set(LastToken::Nothing);
         self.input.push_back(StrTendril::from_slice(slice));
         // Scripts are not run, so the tokenizer never stops for one.
         let _ = self.tokenizer.feed(&self.input);
@@ -163,7 +163,7 @@ impl<S: TokenSink> Feeder<S> {
 /// A sink that records its last token.
 struct Watched<S> {
     sink: S,
-    last: Cell<Brought>,
+    last: Cell<LastToken>,
 }
 
 impl<S: TokenSink> TokenSink for Watched<S> {
@@ -172,8 +172,8 @@ impl<S: TokenSink> TokenSink for Watched<S> {
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<S::Handle> {
         match &token {
             Token::ParseError(_) => {}
-            Token::CharacterTokens(_) | Token::NullCharacterToken => self.last.set(Brought::Text),
-            _ => self.last.set(Brought::Other),
+            Token::CharacterTokens(_) | Token::NullCharacterToken => self.last.set(LastToken::Text),
+            _ => self.last.set(LastToken::Other),
         }
         self.sink.process_token(token, line)
     }

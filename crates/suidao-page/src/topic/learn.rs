@@ -21,7 +21,7 @@ use crate::text::textrank::{is_candidate, textrank};
 /// A larger lift is chance, and is cut.
 pub(super) const LARGEST_LIFT: f64 = 20.0;
 /// Minimum counts of a term; reduced if there are fewer pages or hosts.
-pub(super) struct Least {
+pub(super) struct MinimumCounts {
     pub(super) pages: usize,
     pub(super) hosts: usize,
     /// Share of the samples.
@@ -30,9 +30,9 @@ pub(super) struct Least {
     lift: f64,
 }
 /// For terms of the topic and tokens of its URLs.
-pub(super) const TERM: Least = Least { pages: 3, hosts: 2, share: 0.01, lift: 1.5 };
+pub(super) const TERM: MinimumCounts = MinimumCounts { pages: 3, hosts: 2, share: 0.01, lift: 1.5 };
 /// For near terms. Stricter, because upstream pages are few and of mixed topics.
-const NEAR: Least = Least { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
+const NEAR: MinimumCounts = MinimumCounts { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 
 /// How terms are weighted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
@@ -227,7 +227,7 @@ fn weigh(
     background: &Background,
     options: &LearnOptions,
     most: usize,
-    least: &Least,
+    least: &MinimumCounts,
     without: &FxHashSet<&str>,
 ) -> Vec<(String, f64)> {
     struct OfHost<'a> {

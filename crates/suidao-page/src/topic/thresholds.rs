@@ -19,7 +19,7 @@ const RECALL: f64 = 0.65;
 const RANDOM_PAGES: usize = 1000;
 const RANDOM_SHARE: f64 = 0.01;
 /// Words besides a term in the anchor of the weakest promising link.
-const WORDS_BESIDE: f64 = 3.0;
+const OTHER_WORDS: f64 = 3.0;
 /// The page threshold if nothing can be measured.
 const DEFAULT_PAGE: f64 = 0.05;
 /// Least on-topic links for a measurement.
@@ -187,7 +187,7 @@ pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenT
 fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold {
     let length: f64 = lexicon.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
     let middling = lexicon.terms.get(lexicon.terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
-    let least = lexicon.weights.anchor * middling / length / (1.0 + WORDS_BESIDE).sqrt();
+    let least = lexicon.weights.anchor * middling / length / (1.0 + OTHER_WORDS).sqrt();
     let text = "score of a median topic term in a four-word anchor";
     let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();
     if on < LEAST_LINKS || scored.len() - on < LEAST_LINKS {

@@ -25,7 +25,7 @@ pub(super) struct VocabularyWord {
 
 /// A node of the tree of phrases: the words that may follow.
 #[derive(Default)]
-struct Words {
+struct PhraseNode {
     next: FxHashMap<String, usize>,
     /// The phrase that ends here, as one word.
     joined: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Vocabulary {
     other: f64,
     /// Terms of several segmented words (`深度 学习`), which are joined when adjacent. A tree by words; the first node is
     /// its root.
-    phrases: Vec<Words>,
+    phrases: Vec<PhraseNode>,
     /// Finds terms (the first word of phrases) in folded text; `None` without terms.
     automaton: Option<AhoCorasick>,
     /// Kind of each pattern.
@@ -56,7 +56,7 @@ impl Vocabulary {
             tf: lexicon.weights.tf,
             words: FxHashMap::default(),
             other: idf(None),
-            phrases: vec![Words::default()],
+            phrases: vec![PhraseNode::default()],
             automaton: None,
             kinds: Vec::new(),
         };
@@ -144,7 +144,7 @@ impl Vocabulary {
             let new = self.phrases.len();
             node = *self.phrases[node].next.entry(word).or_insert(new);
             if node == new {
-                self.phrases.push(Words::default());
+                self.phrases.push(PhraseNode::default());
             }
         }
         self.phrases[node].joined.get_or_insert_with(|| joined.to_owned());

@@ -206,7 +206,7 @@ impl Catalogue {
         let claim = |(url, believed): (u64, bool)| Some(CanonicalClaim { to: positions.get(&url).copied()?, believed });
         let canonical: Vec<Option<CanonicalClaim>> =
             canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
-        duplicates::mark(&mut catalogue.entries, &canonical);
+        duplicates::mark_duplicates(&mut catalogue.entries, &canonical);
         Ok(catalogue)
     }
 

@@ -22,7 +22,7 @@ pub(super) struct CanonicalClaim {
 /// Sets [`CatalogueEntry::duplicate_of`] of every page that is not the best of its group. `canonical` gives the fetched
 /// page that each page declares. The best is the one that a member declares, else the most relevant, the longest, the
 /// first. A page whose declaration was accepted is not a document.
-pub(super) fn mark(entries: &mut [CatalogueEntry], canonical: &[Option<CanonicalClaim>]) {
+pub(super) fn mark_duplicates(entries: &mut [CatalogueEntry], canonical: &[Option<CanonicalClaim>]) {
     let mut leaders = NearDuplicateIndex::default();
     // The first page of each page's group; after groups are joined, the first page of that.
     let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
@@ -135,7 +135,7 @@ mod tests {
         for &(position, target) in canonical {
             targets[position] = Some(CanonicalClaim { to: target, believed: false });
         }
-        mark(&mut entries, &targets);
+        mark_duplicates(&mut entries, &targets);
         entries.iter().map(|entry| entry.duplicate_of).collect()
     }
 

@@ -228,7 +228,7 @@ impl UrlHistory {
             }
             Event::UrlExcluded { id: of, reason } if Some(of) == id => {
                 let why = reason.why();
-                self.depends_on_host = reason.is_hosts();
+                self.depends_on_host = reason.is_host_failure();
                 (json!({ "skipped": at, "reason": reason, "why": why }), same(format!("skipped {at}: {why}")))
             }
             _ => return,

@@ -11,7 +11,7 @@ use suidao_page::model::{Event, Failure, Link, LinkDecision, SkipReason, UrlId};
 use suidao_page::visible::Visible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum UrlStatus {
     New,
     Waiting,
     /// Fetched, redirected, or taken under the other scheme.
@@ -26,29 +26,29 @@ pub enum Standing {
 /// The status of every known URL, computed from the events. Memory: 2 bytes per URL, and about 10 per URL skipped without
 /// a number.
 #[derive(Debug, Default)]
-pub struct Standings {
-    pub of: Vec<Standing>,
+pub struct UrlStatuses {
+    pub of: Vec<UrlStatus>,
     /// Fingerprints of URLs that were skipped before they got a number, including those that got one later.
     pub without_number: FxHashSet<u64>,
 }
 
-impl Standings {
+impl UrlStatuses {
     /// Adds an event; each event once, in order.
     pub fn observe(&mut self, event: &Event) {
         match event {
-            Event::Discovered(_) => self.of.push(Standing::New),
+            Event::Discovered(_) => self.of.push(UrlStatus::New),
             Event::SeedJudged(link) => {
                 // A failed seed is queued again if its failure may be temporary.
-                if let Some(now @ Standing::Failed) = self.of.get_mut(link.to.0 as usize) {
-                    *now = Standing::New;
+                if let Some(now @ UrlStatus::Failed) = self.of.get_mut(link.to.0 as usize) {
+                    *now = UrlStatus::New;
                 }
             }
             Event::Redirected { id, .. } | Event::SchemeRewritten { id, .. } | Event::SitemapRead { id, .. } => {
-                self.set(*id, Standing::Done);
+                self.set(*id, UrlStatus::Done);
             }
-            Event::PageFetched(page) => self.set(page.id, Standing::Done),
-            Event::UrlExcluded { id, reason } => self.set(*id, Standing::Refused(*reason)),
-            Event::FetchFailed { id, .. } => self.set(*id, Standing::Failed),
+            Event::PageFetched(page) => self.set(page.id, UrlStatus::Done),
+            Event::UrlExcluded { id, reason } => self.set(*id, UrlStatus::Refused(*reason)),
+            Event::FetchFailed { id, .. } => self.set(*id, UrlStatus::Failed),
             Event::LinkRejected { url, .. } => {
                 self.without_number.insert(url.fingerprint());
             }
@@ -57,27 +57,27 @@ impl Standings {
         event.links().iter().for_each(|link| self.judge(link));
     }
 
-    pub fn get(&self, id: UrlId) -> Option<Standing> {
+    pub fn get(&self, id: UrlId) -> Option<UrlStatus> {
         self.of.get(id.0 as usize).copied()
     }
 
     fn judge(&mut self, link: &Link) {
         let Some(now) = self.of.get_mut(link.to.0 as usize) else { return };
         match (link.decision, *now) {
-            (_, Standing::Refused(_) | Standing::Failed | Standing::Done) => {}
-            (LinkDecision::Follow(_), _) => *now = Standing::Waiting,
-            (LinkDecision::Drop(_), Standing::Waiting) => {}
-            (LinkDecision::Drop(reason), _) => *now = Standing::Dropped(reason),
+            (_, UrlStatus::Refused(_) | UrlStatus::Failed | UrlStatus::Done) => {}
+            (LinkDecision::Follow(_), _) => *now = UrlStatus::Waiting,
+            (LinkDecision::Drop(_), UrlStatus::Waiting) => {}
+            (LinkDecision::Drop(reason), _) => *now = UrlStatus::Dropped(reason),
         }
     }
 
-    fn set(&mut self, id: UrlId, to: Standing) {
+    fn set(&mut self, id: UrlId, to: UrlStatus) {
         if let Some(now) = self.of.get_mut(id.0 as usize) {
             *now = match (*now, to) {
                 // Only a test's log fetches what was not queued.
-                (Standing::Dropped(_), Standing::Done) => *now,
+                (UrlStatus::Dropped(_), UrlStatus::Done) => *now,
                 // A fetched page stays fetched, even if a later visit failed.
-                (Standing::Done, _) => Standing::Done,
+                (UrlStatus::Done, _) => UrlStatus::Done,
                 _ => to,
             };
         }
@@ -119,7 +119,7 @@ impl Causes {
     fn named(&self, reason: SkipReason, host: &str) -> String {
         let name = serde_json::to_value(reason).ok();
         let name = name.as_ref().and_then(|name| name.as_str()).unwrap_or_default();
-        match self.of.get(host).filter(|_| reason.is_hosts()) {
+        match self.of.get(host).filter(|_| reason.is_host_failure()) {
             Some(failure) => format!("{name}: {failure}"),
             None => name.to_owned(),
         }
@@ -132,7 +132,7 @@ impl Causes {
 /// per known URL, about 10 per URL skipped without a number, about 50 per failed one. After an error the previous file
 /// remains.
 pub fn write(store: &Store) -> Result<Skipped, StoreError> {
-    let mut standings = Standings::default();
+    let mut standings = UrlStatuses::default();
     let mut causes = Causes::default();
     for record in store.batches() {
         record?.batch.events.iter().for_each(|event| {
@@ -141,7 +141,7 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
         });
     }
     let of_urls = std::mem::take(&mut causes.of_urls);
-    if standings.of.contains(&Standing::Refused(SkipReason::HostFailing)) {
+    if standings.of.contains(&UrlStatus::Refused(SkipReason::HostFailing)) {
         for record in store.batches() {
             for event in record?.batch.events {
                 if let Event::Discovered(found) = event
@@ -165,12 +165,12 @@ pub fn write(store: &Store) -> Result<Skipped, StoreError> {
                     Event::Discovered(found) => {
                         without_number.remove(&found.url.fingerprint());
                         match standings.of.get(found.id.0 as usize) {
-                            Some(Standing::Dropped(reason) | Standing::Refused(reason)) => {
+                            Some(UrlStatus::Dropped(reason) | UrlStatus::Refused(reason)) => {
                                 let reason = causes.named(*reason, found.url.authority());
                                 table.write_record([found.url.as_str(), &reason])?;
                                 skipped.lines += 1;
                             }
-                            Some(Standing::Failed) => {
+                            Some(UrlStatus::Failed) => {
                                 failing.insert(found.id, found.url);
                             }
                             _ => {}

@@ -70,7 +70,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), Sto
 fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, Option<Store>), StoreError> {
     let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
     files.sort();
-    let saved = mark(dir)?;
+    let saved = acknowledged_batches(dir)?;
     let mut checked = CrawlCheck { files: files.len(), ..CrawlCheck::default() };
     let store = match attempt(|| Store::of_copy(dir, meta, copy))? {
         Ok(store) => store,
@@ -172,7 +172,7 @@ impl Walk<'_> {
 }
 
 /// Number of acknowledged batches; `None` if the file is invalid.
-fn mark(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
+fn acknowledged_batches(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
     match own::read(&dir.acknowledged(), own::SMALL) {
         Ok(digits) => Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim().parse().ok())),
         Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -157,7 +157,7 @@ pub struct Tunnels {
 pub struct TunnelFacts {
     pub hops: u32,
     /// Relevant pages found through the one at its end, itself included.
-    pub paid: u64,
+    pub led_to: u64,
     /// From the last relevant page before it (or a seed) to the relevant page at its end.
     pub steps: Vec<PathStep>,
 }

@@ -16,7 +16,7 @@ use super::tunnels::{Traced, trace};
 use crate::link_graph;
 use suidao_page::model::UrlId;
 use suidao_store::corpus::Catalogue;
-use suidao_store::store::skipped::Standing;
+use suidao_store::store::skipped::UrlStatus;
 use suidao_store::store::{Store, StoreError, date};
 
 const HOSTS: usize = 30;
@@ -154,10 +154,10 @@ fn hosts(catalogue: &Catalogue, ledger: &ReportAccumulator) -> HostFacts {
     for (standing, &host) in ledger.standings.of.iter().zip(&ledger.host_of) {
         let Some(row) = rows.get_mut(host as usize) else { continue };
         match standing {
-            Standing::Failed => row.failed += 1,
-            Standing::Dropped(_) | Standing::Refused(_) => row.skipped += 1,
-            Standing::Waiting => row.waiting += 1,
-            Standing::New | Standing::Done => {}
+            UrlStatus::Failed => row.failed += 1,
+            UrlStatus::Dropped(_) | UrlStatus::Refused(_) => row.skipped += 1,
+            UrlStatus::Waiting => row.waiting += 1,
+            UrlStatus::New | UrlStatus::Done => {}
         }
     }
     let known = rows.len() as u64;
@@ -215,7 +215,7 @@ fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &PageNames) -> Tunnels
     };
     let longest = traced.longest.iter().map(|path| TunnelFacts {
         hops: path.hops,
-        paid: path.paid,
+        led_to: path.led_to,
         steps: path.places.iter().filter_map(step).collect(),
     });
     let hosts = traced.hosts.iter().map(|opening| TunnelledHost {
@@ -238,7 +238,7 @@ fn terms(ledger: &ReportAccumulator) -> Vec<Bin> {
 fn queue(ledger: &ReportAccumulator) -> QueueFacts {
     let all = ledger.standings.of.iter().zip(&ledger.host_of);
     let waiting: Vec<u32> =
-        all.filter(|(standing, _)| **standing == Standing::Waiting).map(|(_, host)| *host).collect();
+        all.filter(|(standing, _)| **standing == UrlStatus::Waiting).map(|(_, host)| *host).collect();
     let hosts: FxHashSet<u32> = waiting.iter().copied().collect();
     QueueFacts { waiting: waiting.len() as u64, hosts: hosts.len() as u64 }
 }

@@ -10,12 +10,12 @@ use super::tunnels::{NONE, TreePage};
 use suidao_page::model::{Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::Record;
-use suidao_store::store::skipped::Standings;
+use suidao_store::store::skipped::UrlStatuses;
 
 pub(super) struct ReportAccumulator<'a> {
     catalogue: &'a Catalogue,
     hosts: FxHashMap<&'a str, u32>,
-    pub(super) standings: Standings,
+    pub(super) standings: UrlStatuses,
     pub(super) host_of: Vec<u32>,
     /// The URL on which each was found, or [`NONE`].
     origins: Vec<u32>,
@@ -38,7 +38,7 @@ impl<'a> ReportAccumulator<'a> {
         Self {
             catalogue,
             hosts: (0..).zip(&catalogue.hosts).map(|(number, host)| (host.as_str(), number)).collect(),
-            standings: Standings::default(),
+            standings: UrlStatuses::default(),
             host_of: Vec::new(),
             origins: Vec::new(),
             places: Vec::new(),

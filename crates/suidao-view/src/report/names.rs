@@ -10,7 +10,7 @@ use super::ledger::ReportAccumulator;
 use super::tunnels::NONE;
 use suidao_page::model::{CrawlUrl, Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
-use suidao_store::store::skipped::Standing;
+use suidao_store::store::skipped::UrlStatus;
 use suidao_store::store::{Store, StoreError};
 
 const EXAMPLES: usize = 3;
@@ -33,12 +33,12 @@ pub(super) fn examples(ledger: &ReportAccumulator) -> (ByReason<u16>, ByReason<S
     let (mut failed, mut refused) = (ByReason::new(), ByReason::new());
     for (id, standing) in (0..).map(UrlId).zip(&ledger.standings.of) {
         match standing {
-            Standing::Failed => {
+            UrlStatus::Failed => {
                 let reason = ledger.failures.get(&id).copied().unwrap_or(u16::MAX);
                 add(&mut failed, reason, id);
             }
-            Standing::Dropped(reason) | Standing::Refused(reason) => add(&mut refused, *reason, id),
-            Standing::New | Standing::Waiting | Standing::Done => {}
+            UrlStatus::Dropped(reason) | UrlStatus::Refused(reason) => add(&mut refused, *reason, id),
+            UrlStatus::New | UrlStatus::Waiting | UrlStatus::Done => {}
         }
     }
     (failed, refused)

@@ -176,7 +176,8 @@ impl Timetable {
 mod tests {
     use super::*;
     use suidao_page::model::{
-        ApproxTime, Batch, BoardEntry, CrawlUrl, Discovered, ForumStep, IndexPage, Listed, Millis, PageKind, UrlOrigin,
+        ApproxTime, Batch, BoardEntry, CrawlUrl, Discovered, ForumStep, IndexPage, ListedActivity, Millis, PageKind,
+        UrlOrigin,
     };
     use suidao_store::store::{CrawlDirectory, Meta, Record};
 
@@ -192,7 +193,7 @@ mod tests {
             let url = CrawlUrl::parse(&format!("http://bbs.example.cn/{id}")).unwrap();
             Event::Discovered(Discovered { id: UrlId(id), url, origin: UrlOrigin::Seed, anchor: String::new() })
         };
-        let listed = Listed { last_reply: None, replies: None, sticky: false };
+        let listed = ListedActivity { last_reply: None, replies: None, sticky: false };
         let posts = (0..20).map(|day| ApproxTime { at: (14_000 + day) * DAY + 3_600, within: 60 }).collect();
         let step = ForumStep {
             map: map.map(Box::new),

@@ -24,7 +24,7 @@ pub(super) struct TreePage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Path {
     pub(super) hops: u32,
-    pub(super) paid: u64,
+    pub(super) led_to: u64,
     pub(super) places: Vec<u32>,
 }
 
@@ -90,8 +90,8 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
         }
         let places = back(position);
         if mouths.insert(mouth(&places)) {
-            let (hops, paid) = (hops[position as usize], u64::from(through[position as usize]));
-            traced.longest.push(Path { hops, paid, places });
+            let (hops, led_to) = (hops[position as usize], u64::from(through[position as usize]));
+            traced.longest.push(Path { hops, led_to, places });
         }
     }
 
@@ -160,7 +160,7 @@ mod tests {
         let traced = trace(&tree, 3);
         assert_eq!(traced.by_hops, [2, 2, 1]);
         // One for each first off-topic page: 5 begins with 1, like 3.
-        let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.paid, path.places.clone())).collect();
+        let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.led_to, path.places.clone())).collect();
         assert_eq!(longest, [(2, 2, vec![0, 1, 2, 3]), (1, 1, vec![6, 7])]);
         assert_eq!(traced.hosts, [Opening { host: 1, relevant: 2, hops: 2, first: 3, from: Some(0) }]);
         assert_eq!(traced.opened, 1, "a seed's own host is not opened by a tunnel");

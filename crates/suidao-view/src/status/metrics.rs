@@ -75,7 +75,7 @@ pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Re
         ] {
             all.register(name, help, gauge(count));
         }
-        let refused = overview.refusals.iter().map(|(reason, count)| (reason_name(*reason), *count));
+        let refused = overview.exclusions.iter().map(|(reason, count)| (reason_name(*reason), *count));
         all.register("skipped_urls", "URLs skipped, by first reason", counters("reason", refused));
         let hosts = overview.hosts;
         let states = [

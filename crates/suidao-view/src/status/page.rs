@@ -55,7 +55,7 @@ fn form(typed: &str) -> Value {
 }
 
 fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
-    let Overview { progress, hosts, in_flight, queues, refusals, goals, largest, failing, .. } = &snapshot.overview;
+    let Overview { progress, hosts, in_flight, queues, exclusions, goals, largest, failing, .. } = &snapshot.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = snapshot.at.since(since) as f64 / 1000.0;
     let now = progress.pages.saturating_sub(tally.before.pages);
@@ -77,7 +77,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
             thousands(hosts.failing),
             format!("{} waiting (politeness), {} ready", thousands(hosts.resting), thousands(hosts.ready)),
         ),
-        ("failed", thousands(progress.failed), format!("{} skipped", thousands(progress.refused))),
+        ("failed", thousands(progress.failed), format!("{} skipped", thousands(progress.excluded))),
         ("page data", bytes(progress.bytes), format!("{} revisits", thousands(progress.visits))),
         ("memory", resident_memory().map_or_else(|| "–".to_owned(), bytes), "of the process".to_owned()),
     ];
@@ -103,7 +103,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
-        refused => refusals.iter().map(|(reason, urls)| (reason_name(*reason), *urls, reason.why())).collect::<Value>(),
+        refused => exclusions.iter().map(|(reason, urls)| (reason_name(*reason), *urls, reason.why())).collect::<Value>(),
     }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         tally.failed.insert("<i>".to_owned(), 1);
         let overview = Overview {
             queues: vec![QueueView { queue_id: QueueId(0), heads: vec![(url, place)] }],
-            refusals: vec![(SkipReason::Robots, 3)],
+            exclusions: vec![(SkipReason::Robots, 3)],
             ..Overview::default()
         };
         let line = HarvestLine { pages: 100, relevant: 50, harvest_rate: 0.5, mean_k: None, new_hosts: 1 };

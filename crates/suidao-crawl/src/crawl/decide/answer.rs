@@ -69,7 +69,7 @@ pub fn settled(draft: &mut Draft, ticket: Ticket, outcome: FetchOutcome) {
             let page_view = page_view.filter(|_| !is_plain);
             page::fetched(draft, id, &ticket.url, FetchedPage { status, page: *page, page_view, validators });
         }
-        FetchOutcome::Hints(hints, validators) => sitemaps::read(draft, id, *hints, validators),
+        FetchOutcome::Sitemap(hints, validators) => sitemaps::read(draft, id, *hints, validators),
         FetchOutcome::Unchanged if is_source => sitemaps::unchanged(draft, id),
         FetchOutcome::Unchanged => unchanged(draft, id),
         FetchOutcome::Redirect { to, .. } if is_source => sitemaps::moved(draft, id, &to),
@@ -145,7 +145,7 @@ fn robots(draft: &mut Draft, host: HostId, https: bool, origin: String, outcome:
             failure = Some(failed);
             RobotsRules::Unreachable
         }
-        FetchOutcome::Page { .. } | FetchOutcome::Unchanged | FetchOutcome::Hints(..) => RobotsRules::Unreachable,
+        FetchOutcome::Page { .. } | FetchOutcome::Unchanged | FetchOutcome::Sitemap(..) => RobotsRules::Unreachable,
     };
     draft.push(Event::Robots { host, origin, rules, failure });
 }
@@ -159,7 +159,7 @@ fn probed(draft: &mut Draft, host: HostId, outcome: FetchOutcome) {
         }
         FetchOutcome::Redirect { to, .. } => Some(MissingPageAnswer::Redirect(draft.preferred(&to))),
         // The failure counts against the host like that of a page.
-        FetchOutcome::Failed(failure) if failure.is_transient() || failure.is_hosts() => {
+        FetchOutcome::Failed(failure) if failure.is_transient() || failure.is_host_failure() => {
             return draft.push(Event::Trap(Box::new(TrapStep::Unanswered { host, failure })));
         }
         _ => None,

@@ -8,7 +8,7 @@ use crate::crawl::draft::Draft;
 
 /// The canonical URL that a page claims, if accepted so far: same site, in scope, and with the same text or not fetched
 /// yet.
-pub fn claimed_address(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) -> Option<UrlId> {
+pub fn claimed_url(draft: &mut Draft, id: UrlId, url: &CrawlUrl, page: &Page) -> Option<UrlId> {
     let claimed = draft.preferred(page.canonical.as_ref()?);
     let own = TextDigest::of(&page.sketch)?;
     let state = draft.state;

@@ -150,7 +150,7 @@ pub fn page_kind(state: &State, id: UrlId, url: &CrawlUrl, again: bool, now: Mil
         return FetchKind::Sitemap(id);
     }
     let pages = state.hosts.of(url).map_or(0, |host| host.pages);
-    match state.forums.look(url, now) {
+    match state.forums.analysis_for(url, now) {
         Some(look) => FetchKind::Forum(id, look),
         None if state.forums.may_recognise(pages) => FetchKind::Page(id),
         None => FetchKind::Plain(id),

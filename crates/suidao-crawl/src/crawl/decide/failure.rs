@@ -14,7 +14,7 @@ pub fn failed(draft: &mut Draft, id: UrlId, failure: Failure) {
     }
     let gone = matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
     // A failing host is no evidence about a page.
-    let is_pages = !failure.is_hosts();
+    let is_pages = !failure.is_host_failure();
     draft.push(Event::FetchFailed { id, failure });
     if is_pages {
         // It failed without a parameter that it was first fetched with: then that is not a session parameter.
@@ -37,5 +37,5 @@ fn is_hosts_fault(state: &State, id: UrlId, failure: &Failure) -> bool {
     let others = host.queued as usize > host.parked.len();
     let waits = politeness.backoff > 0.0 && limits.retries > 0;
     let is_host = host.health.opens(limits) && (failure.is_down() || asks_to_wait(failure) || others);
-    failure.is_hosts() && waits && !state.is_due(id) && is_host
+    failure.is_host_failure() && waits && !state.is_due(id) && is_host
 }

@@ -8,7 +8,7 @@ use suidao_forum::forum::increment::ThreadChange;
 use suidao_forum::forum::site::{ForumPageReading, ForumSite, ListedThread};
 use suidao_page::model::{
     CrawlUrl, Event, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Link, LinkDecision,
-    LinkState, Listed, PageKind, Relevance, UrlId, UrlOrigin,
+    LinkState, ListedActivity, PageKind, Relevance, UrlId, UrlOrigin,
 };
 
 pub struct Want {
@@ -79,7 +79,7 @@ fn wanted_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ForumPa
     for (url, name) in &reading.boards {
         want(draft, url, name, ForumRole::Board);
     }
-    let mut rows: Vec<(UrlId, Listed)> = Vec::new();
+    let mut rows: Vec<(UrlId, ListedActivity)> = Vec::new();
     for ListedThread { url, id, title, listed } in &reading.threads {
         let thread = id.unwrap_or_else(|| want(draft, url, title, ForumRole::Thread));
         rows.extend(listed.map(|listed| (thread, listed)));

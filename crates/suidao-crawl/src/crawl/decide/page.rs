@@ -30,7 +30,7 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     if let Some(known) = known.filter(|known| known.body == page.digest) {
         return draft.push(Event::Unchanged { id, status, since: known.whole, validators });
     }
-    if state.is_no_page(id, url, &page) {
+    if state.matches_soft_404(id, url, &page) {
         return failed(draft, id, Failure { kind: FailureKind::NoSuchPage, retry_after: None });
     }
     let forum = page_view.as_deref().and_then(|page_view| read_forum(draft, id, url, page_view));
@@ -108,14 +108,14 @@ fn judge_page(
     let (state, id) = (draft.state, visit.id);
     let is_checked = !linking.is_forum && state.tracked(id).is_none();
     let checked = is_checked.then(|| state.look_for_traps(id, url, page));
-    let copy_of = canonical::claimed_address(draft, id, url, page);
+    let copy_of = canonical::claimed_url(draft, id, url, page);
     // The links of a copy are not followed: its canonical URL is fetched in its place.
     let repeats = checked.as_ref().is_some_and(|checked| checked.repeats) && !state.canonicals.is_claimed(id);
     let left_out = copy_of.map(|_| SkipReason::Copy).or(repeats.then_some(SkipReason::NearDuplicate));
     let mut links = judge(draft, visit, targets, left_out);
     links.links.extend(copy_of.and_then(|address| canonical::lead_to(draft, address, page, visit.entry)));
     let trap_signals = checked.map_or_else(TrapSignals::default, |checked| {
-        let no_new_content = state.is_barren(&checked, (page.sketch, page.listing), visit, targets);
+        let no_new_content = state.adds_nothing_new(&checked, (page.sketch, page.listing), visit, targets);
         TrapSignals { no_new_content, ..checked.signs }
     });
     Judgement { links, copy_of, trap_signals }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use crate::strategy::{LinkCandidate, PageVisit};
 use suidao_page::model::{
-    CrawlUrl, Event, Hints, HostId, Link, LinkDecision, LinkScores, LinkState, QueueEntry, Region, Relevance,
+    CrawlUrl, Event, HostId, Link, LinkDecision, LinkScores, LinkState, QueueEntry, Region, Relevance, SitemapContent,
     SitemapEntry, SkipReason, UrlId, UrlOrigin, Validators,
 };
 
@@ -127,7 +127,7 @@ pub fn of_known_hosts(draft: &mut Draft, most: usize) -> Vec<UrlId> {
 }
 
 /// A source was read: known pages that changed since their last visit, and what is taken from it.
-pub fn read(draft: &mut Draft, id: UrlId, hints: Hints, validators: Option<Box<Validators>>) {
+pub fn read(draft: &mut Draft, id: UrlId, hints: SitemapContent, validators: Option<Box<Validators>>) {
     let state = draft.state;
     let host = state.urls.get(id).host();
     let (mut useful, mut pages) = (false, Vec::new());
@@ -186,7 +186,7 @@ fn is_inner(state: &State, id: UrlId) -> bool {
 }
 
 /// What a crawl takes from a sitemap or a feed: links, and further sitemaps (also returned in `sources`).
-fn take(draft: &mut Draft, id: UrlId, hints: Hints, sources: &mut Vec<UrlId>) -> Vec<Link> {
+fn take(draft: &mut Draft, id: UrlId, hints: SitemapContent, sources: &mut Vec<UrlId>) -> Vec<Link> {
     let state = draft.state;
     let mut links = Vec::new();
     for url in hints.sitemaps {

@@ -27,11 +27,11 @@ impl State {
         if let Some(latency) = latency {
             record.health.record_latency(latency, page);
         }
-        let failed = failure.filter(|failure| failure.is_hosts());
+        let failed = failure.filter(|failure| failure.is_host_failure());
         record.failing = failed.is_some();
         let wait = match failed {
             Some(failure) => {
-                record.health.fails(failure, politeness, at);
+                record.health.record_failure(failure, politeness, at);
                 record.backoff(politeness, failure)
             }
             None => {
@@ -41,7 +41,7 @@ impl State {
         };
         self.delay_until(host, at.after(wait), at);
         if failed.is_none() {
-            self.bring_back(host);
+            self.requeue_parked(host);
         }
     }
 
@@ -60,11 +60,11 @@ impl State {
         let robots = self.hosts.learn_robots(host, origin, &self.settings.agent, rules, at);
         let (is_known, asked) = (robots.has_rules(), failure.and_then(|failure| failure.retry_after));
         let disallowed_for = if is_known { 0 } else { robots.backoff(politeness, asked) };
-        let failed = failure.filter(|failure| failure.is_hosts());
+        let failed = failure.filter(|failure| failure.is_host_failure());
         let record = self.hosts.get_mut(host);
         let wait = match failed {
             Some(failure) => {
-                record.health.fails(failure, politeness, at);
+                record.health.record_failure(failure, politeness, at);
                 let own = is_known || record.health.is_unknown();
                 if own { record.health.backoff(politeness, failure) } else { disallowed_for }
             }
@@ -144,7 +144,7 @@ impl State {
         };
         if !of_refresh && !failure.is_some_and(unasked) {
             self.counts.progress.requests += 1;
-            self.counts.progress.requests_failed += u64::from(failure.is_some_and(Failure::is_hosts));
+            self.counts.progress.requests_failed += u64::from(failure.is_some_and(Failure::is_host_failure));
         }
     }
 }

@@ -100,7 +100,7 @@ impl State {
                 host.deferred_until.is_none_or(|until| until <= now)
             })
             .filter_map(|(page, tracked)| {
-                let worth = refreshing.doubted(tracked.worth(settings)?, tracked, self.urls.get(page).host());
+                let worth = refreshing.with_signals(tracked.worth(settings)?, tracked, self.urls.get(page).host());
                 Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
             })
             .collect();

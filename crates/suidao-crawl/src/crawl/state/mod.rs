@@ -241,7 +241,7 @@ impl State {
             self.move_in_forum(id, link.to);
             self.admit(&[*link]);
         }
-        self.bring_back_the_last(id);
+        self.requeue_if_only_parked(id);
     }
 
     fn apply_scheme(&mut self, host: HostId, https: bool, at: Millis) {
@@ -275,19 +275,19 @@ impl State {
             host.missing = host.missing.saturating_add(1);
         }
         self.counts.progress.failed += u64::from(!self.is_due(id));
-        self.bring_back_the_last(id);
+        self.requeue_if_only_parked(id);
     }
 
     fn apply_exclusion(&mut self, id: UrlId, reason: SkipReason) {
         self.set_state(id, LinkState::Excluded);
         if !self.is_due(id) {
             self.counts.refuse(reason);
-            if reason.is_hosts() {
+            if reason.is_host_failure() {
                 let known = self.urls.get_mut(id);
                 (known.in_another_run, known.dropped) = (true, Some(reason));
             }
         }
-        self.bring_back(self.urls.get(id).host());
+        self.requeue_parked(self.urls.get(id).host());
     }
 
     /// Whether a URL is queued or in flight because its page is due.

@@ -134,21 +134,21 @@ impl State {
         self.urls.get_mut(id).parked = true;
         record.parked.push(id);
         if record.parked.len() >= record.queued as usize {
-            self.bring_back(host);
+            self.requeue_parked(host);
         }
     }
 
     /// A URL left the queue of its host: if only parked URLs remain, they are queued again.
-    pub(super) fn bring_back_the_last(&mut self, id: UrlId) {
+    pub(super) fn requeue_if_only_parked(&mut self, id: UrlId) {
         let host = self.urls.get(id).host();
         let record = self.hosts.get(host);
         if !record.parked.is_empty() && record.parked.len() >= record.queued as usize {
-            self.bring_back(host);
+            self.requeue_parked(host);
         }
     }
 
     /// Queues a host's parked URLs again: it answers, only they remain, or it is given up.
-    pub(super) fn bring_back(&mut self, host: HostId) {
+    pub(super) fn requeue_parked(&mut self, host: HostId) {
         for id in std::mem::take(&mut self.hosts.get_mut(host).parked) {
             self.urls.get_mut(id).parked = false;
             if self.urls.get(id).state == LinkState::Queued {

@@ -66,7 +66,7 @@ impl State {
         });
         let found = refreshing.histories.observe(event, at);
         if let (Some(found), Some((1.., still))) = (found, before) {
-            refreshing.signals.prove(self.urls.get(id).host(), still, found.text || found.links);
+            refreshing.signals.record_visit(self.urls.get(id).host(), still, found.text || found.links);
         }
     }
 

@@ -85,11 +85,11 @@ impl State {
     /// The URL without session parameters, to be requested instead; none if the host redirects that, because then it
     /// requires a session.
     pub fn plain(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
-        let leads_on = |plain: &CrawlUrl| {
+        let is_redirected = |plain: &CrawlUrl| {
             let known = self.find_preferred(plain);
             known.is_some_and(|known| self.urls.get(known).state == LinkState::Redirected)
         };
-        self.without_session(url).filter(|plain| !leads_on(plain))
+        self.without_session(url).filter(|plain| !is_redirected(plain))
     }
 
     /// Removes session parameters from a page's links.
@@ -105,7 +105,7 @@ impl State {
     }
 
     /// Whether an answer equals the host's answer for a page that cannot exist.
-    pub fn is_no_page(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> bool {
+    pub fn matches_soft_404(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> bool {
         let suspicion = self.traps.suspicions.get(&self.urls.get(id).host());
         let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
         let (sketch, title) = (page.sketch, title(&page.title));
@@ -137,7 +137,7 @@ impl State {
     }
 
     /// Whether a page adds nothing new to its series, given its links.
-    pub fn is_barren(
+    pub fn adds_nothing_new(
         &self,
         check: &TrapCheck,
         (sketch, listing): (Sketch, bool),
@@ -151,7 +151,9 @@ impl State {
             is_content && UrlSeries::of(&link.url).is_none_or(|other| !series.is_relative(&other))
         });
         let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();
-        self.traps.runs.is_barren(series, &SeriesPage { leads: &leads, sketch, listing, relevant: visit.relevant })
+        self.traps
+            .runs
+            .adds_nothing_new(series, &SeriesPage { leads: &leads, sketch, listing, relevant: visit.relevant })
     }
 
     /// The URL of a page that cannot exist, if this host should be probed for soft 404s.

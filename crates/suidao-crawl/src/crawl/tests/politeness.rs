@@ -261,7 +261,7 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
         assert_eq!(first.to("t.cn").len(), tries, "{kind:?}, robots {robots}: {:?}", first.to("t.cn"));
         assert!(first.at < 8_000, "{} ms, {kind:?}", first.at);
         let progress = first.crawl.progress();
-        assert_eq!(progress.refused + progress.failed, 1);
+        assert_eq!(progress.excluded + progress.failed, 1);
         // The next run, when the host has recovered.
         let kills = [1_000_000];
         let mut batches = first.batches;
@@ -270,7 +270,7 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
         let seeds = seeds.map(|seed| CrawlUrl::parse(seed).unwrap());
         batches.push(crawl.seed(&seeds, Millis(kills[0])));
         let progress = crawl.progress();
-        assert_eq!((progress.refused, progress.failed, progress.queued), (0, 0, 1), "robots {robots}, {kind:?}");
+        assert_eq!((progress.excluded, progress.failed, progress.queued), (0, 0, 1), "robots {robots}, {kind:?}");
         let mut now = Millis(kills[0]);
         loop {
             match crawl.next(now) {
@@ -341,7 +341,7 @@ fn a_host_that_cannot_be_given_up_yet_causes_no_busy_loop() {
     };
     let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
     assert_eq!((fetched(&course), course.stop), (1, Stop::OnlyUnreachable));
-    assert_eq!((course.crawl.progress().queued, course.crawl.progress().refused), (1, 1));
+    assert_eq!((course.crawl.progress().queued, course.crawl.progress().excluded), (1, 1));
 }
 
 #[test]
@@ -527,7 +527,7 @@ proptest! {
         prop_assert_eq!(course.stop, Stop::FrontierEmpty);
         let progress = course.crawl.progress();
         // Refused: a host whose first requests all failed is given up.
-        let given_up = usize::try_from(progress.failed + progress.refused).unwrap();
+        let given_up = usize::try_from(progress.failed + progress.excluded).unwrap();
         prop_assert_eq!(fetched(&course) + given_up, pages.len() + 1, "every page was fetched or given up");
 
         let all: Vec<&Asked> = course.asked.iter().collect();

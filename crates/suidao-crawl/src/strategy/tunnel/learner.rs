@@ -193,7 +193,7 @@ impl Learner {
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
             UrlKind::Blogroll => self.settings.bridge * self.blogrolls.mean(1.0, BLOGROLL_PRIOR),
-            _ if self.leads_on(known) => self.settings.listing * self.value(known),
+            _ if self.leads_to_listing(known) => self.settings.listing * self.value(known),
             _ => self.document(known),
         };
         let bridge = self.settings.bridge * self.templates[known.template as usize].bridge_value();
@@ -203,7 +203,7 @@ impl Learner {
     /// Value of a page as a hub, 0 if it is not one.
     pub fn hub_value(&self, id: UrlId) -> f32 {
         let known = self.get(id);
-        if self.leads_on(known) { self.value(known) } else { 0.0 }
+        if self.leads_to_listing(known) { self.value(known) } else { 0.0 }
     }
 
     fn get(&self, id: UrlId) -> &Known {
@@ -215,7 +215,7 @@ impl Learner {
     }
 
     /// Whether a URL leads to a listing, by its features or by the results of its template.
-    fn leads_on(&self, known: &Known) -> bool {
+    fn leads_to_listing(&self, known: &Known) -> bool {
         known.kind.is_listing() || self.templates[known.template as usize].makes_listings()
     }
 
@@ -281,7 +281,7 @@ impl Learner {
             self.account(settled.id, worth, risen);
             let record = &mut self.hosts[host];
             if !record.seeded {
-                self.discovered_hosts.meet(record, worth);
+                self.discovered_hosts.record_document(record, worth);
             }
         }
         let mut opened = 0;

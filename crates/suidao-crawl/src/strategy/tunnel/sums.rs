@@ -187,7 +187,7 @@ pub(super) struct DiscoveredHosts {
 
 impl DiscoveredHosts {
     /// Records a fetched document of a host.
-    pub fn meet(&mut self, host: &mut HostYield, worth: f32) {
+    pub fn record_document(&mut self, host: &mut HostYield, worth: f32) {
         if host.documents < LOOK {
             self.count += f32::from(u8::from(host.documents == 0));
             self.best += (worth - host.best).max(0.0);
@@ -295,15 +295,15 @@ mod tests {
         assert!((discovered_hosts.promise() - 1.0).abs() < 1e-6);
         let mut generous = discovered_hosts;
         for _ in 0..50 {
-            discovered_hosts.meet(&mut HostYield::default(), 0.02);
+            discovered_hosts.record_document(&mut HostYield::default(), 0.02);
             let mut host = HostYield::default();
-            [0.0, 0.9, 0.1].into_iter().for_each(|worth| generous.meet(&mut host, worth));
+            [0.0, 0.9, 0.1].into_iter().for_each(|worth| generous.record_document(&mut host, worth));
         }
         assert!(discovered_hosts.promise() < 0.05 && generous.promise() > 0.99);
         let mut known = HostYield::default();
-        (0..3).for_each(|_| discovered_hosts.meet(&mut known, 0.0));
+        (0..3).for_each(|_| discovered_hosts.record_document(&mut known, 0.0));
         let before = discovered_hosts.promise();
-        discovered_hosts.meet(&mut known, 1.0);
+        discovered_hosts.record_document(&mut known, 1.0);
         assert!((discovered_hosts.promise() - before).abs() < 1e-6, "the first look is over");
     }
 

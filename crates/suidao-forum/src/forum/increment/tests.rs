@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use suidao_page::model::Listed;
+use suidao_page::model::ListedActivity;
 
 const MINUTE: u32 = 60;
 const DAY: u32 = 86_400;
@@ -16,8 +16,8 @@ fn at(at: i64, within: u32) -> Option<ApproxTime> {
     Some(ApproxTime { at, within })
 }
 
-fn listed(last_reply: Option<ApproxTime>, replies: Option<u32>) -> Listed {
-    Listed { last_reply, replies, sticky: false }
+fn listed(last_reply: Option<ApproxTime>, replies: Option<u32>) -> ListedActivity {
+    ListedActivity { last_reply, replies, sticky: false }
 }
 
 fn known(last_reply: Option<ApproxTime>, replies: Option<u32>) -> Option<KnownThread> {
@@ -27,7 +27,7 @@ fn known(last_reply: Option<ApproxTime>, replies: Option<u32>) -> Option<KnownTh
 #[test]
 fn times_that_can_be_compared_decide() {
     let then = known(at(NOON, MINUTE), None);
-    let against = |now: Listed| change(&now, then.as_ref());
+    let against = |now: ListedActivity| change(&now, then.as_ref());
     assert_eq!(change(&listed(None, None), None), ThreadChange::New);
     assert_eq!(against(listed(at(NOON, MINUTE), None)), ThreadChange::Same);
     assert_eq!(against(listed(at(NOON + 60, MINUTE), None)), ThreadChange::Replied, "the minute after is another one");
@@ -70,7 +70,7 @@ fn rough_times_agree_where_they_touch() {
     );
 }
 
-fn page(times: &[i64]) -> Vec<Listed> {
+fn page(times: &[i64]) -> Vec<ListedActivity> {
     times.iter().map(|&time| listed(at(time, MINUTE), None)).collect()
 }
 
@@ -89,7 +89,7 @@ fn the_order_of_a_list_is_reported_by_its_times() {
 }
 
 /// Threads of a page: (name, time); each recorded time is the thread's name.
-fn records(threads: impl IntoIterator<Item = (u32, i64)>) -> Vec<(u32, Listed)> {
+fn records(threads: impl IntoIterator<Item = (u32, i64)>) -> Vec<(u32, ListedActivity)> {
     threads.into_iter().map(|(key, time)| (key, listed(at(time, 1), None))).collect()
 }
 
@@ -97,7 +97,7 @@ fn on_record(key: u32) -> Option<KnownThread> {
     known(at(-i64::from(key), 1), None)
 }
 
-fn unchanged(keys: std::ops::Range<u32>) -> Vec<(u32, Listed)> {
+fn unchanged(keys: std::ops::Range<u32>) -> Vec<(u32, ListedActivity)> {
     records(keys.map(|key| (key, -i64::from(key))))
 }
 
@@ -120,7 +120,7 @@ fn a_full_page_without_a_change_ends_a_pass_and_small_ones_need_two() {
 
 #[test]
 fn stickies_neither_stop_a_pass_nor_keep_it_up() {
-    let sticky = |key, time| (key, Listed { sticky: true, ..listed(at(time, 1), None) });
+    let sticky = |key, time| (key, ListedActivity { sticky: true, ..listed(at(time, 1), None) });
     let stickies: Vec<_> = (90..99).map(|key| sticky(key, -i64::from(key))).collect();
     let mut pass = BoardScan::default();
     let first = [stickies.clone(), unchanged(0..2)].concat();
@@ -185,12 +185,12 @@ impl Board {
         self.list.insert(0, (thread, self.posts));
     }
 
-    fn listed(&self, thread: u32, last: i64) -> (u32, Listed) {
-        (thread, Listed { sticky: self.stickies.contains(&thread), ..listed(at(last, 1), None) })
+    fn listed(&self, thread: u32, last: i64) -> (u32, ListedActivity) {
+        (thread, ListedActivity { sticky: self.stickies.contains(&thread), ..listed(at(last, 1), None) })
     }
 
     /// Sticky threads are on every page.
-    fn page(&self, page: usize, size: usize) -> Vec<(u32, Listed)> {
+    fn page(&self, page: usize, size: usize) -> Vec<(u32, ListedActivity)> {
         let is_sticky = |thread: &u32| self.stickies.contains(thread);
         let of = |sticky: bool| self.list.iter().filter(move |(thread, _)| is_sticky(thread) == sticky);
         of(true)
@@ -256,9 +256,9 @@ proptest! {
         let mut pass = BoardScan::default();
         let mut read = 0;
         for page in pages {
-            let records: Vec<(u32, Listed)> = page.into_iter().map(|(key, time, replies, sticky)| {
+            let records: Vec<(u32, ListedActivity)> = page.into_iter().map(|(key, time, replies, sticky)| {
                 let last_reply = time.map(|(at, within)| ApproxTime { at: i64::from(at), within });
-                (key, Listed { last_reply, replies, sticky })
+                (key, ListedActivity { last_reply, replies, sticky })
             }).collect();
             read += 1;
             if !pass.page(&records, |key| (key % 2 == 0).then_some(KnownThread { last_reply: None, replies: Some(key) })).more {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use suidao_page::model::{ApproxTime, Batch, Event, ForumStep, IndexPage, Listed, Millis, PageKind, UrlId};
+use suidao_page::model::{ApproxTime, Batch, Event, ForumStep, IndexPage, ListedActivity, Millis, PageKind, UrlId};
 
 const HORIZONS: [Horizon; 2] = [Horizon::Day, Horizon::Periodic];
 
@@ -170,7 +170,7 @@ fn a_page_fetched_again_counts_only_what_is_new_on_it() {
     let list = IndexPage {
         board,
         page: 1,
-        threads: vec![(thread, Listed { last_reply: None, replies: None, sticky: false })],
+        threads: vec![(thread, ListedActivity { last_reply: None, replies: None, sticky: false })],
     };
     let step = |page: UrlId, number: u16, hours: &[i64]| {
         let kind = PageKind::Thread { thread, page: number };

@@ -28,7 +28,7 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
     let pages = comparison.pages();
     let task = |(task, name): (usize, &String)| {
         let scope = ComparisonScope::Task(task);
-        let (curves, marks) = (page.curves(scope, RunMeasure::Relevant), page.at_marks(scope, RunMeasure::Relevant));
+        let (curves, marks) = (page.curves(scope, RunMeasure::Relevant), page.at_cutoffs(scope, RunMeasure::Relevant));
         context! { name, curves, marks, all => page.all_measures(scope) }
     };
     let context = context! {
@@ -38,7 +38,7 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
         cases => comparison.cases(ComparisonScope::All),
         pages => thousands(pages as u64),
         ahead => page.ahead(),
-        marks => page.at_marks(ComparisonScope::All, headline(comparison)),
+        marks => page.at_cutoffs(ComparisonScope::All, headline(comparison)),
         intervals => page.intervals(),
         curves => page.curves(ComparisonScope::All, second),
         panels_title => sentence_case(shown.title()),
@@ -129,8 +129,8 @@ impl Page<'_> {
             format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
         };
         let second = contestants.get(1).map(|&second| {
-            let duel = comparison.duel(ComparisonScope::All, first, second, pages);
-            context! { second => self.name(second), wins => duel.wins, ties => duel.ties }
+            let outcome = comparison.paired_outcome(ComparisonScope::All, first, second, pages);
+            context! { second => self.name(second), wins => outcome.wins, ties => outcome.ties }
         });
         Some(context! { name => self.name(first), conclusion, ..second.unwrap_or_else(|| context! {}) })
     }

@@ -11,7 +11,7 @@ use suidao_view::html::{html, thousands};
 impl Page<'_> {
     /// Tables of strategies by cutoffs: the share of the oracle, then the measure. Side by side they would be wider
     /// than the page.
-    pub(super) fn at_marks(&self, scope: ComparisonScope, measure: RunMeasure) -> Value {
+    pub(super) fn at_cutoffs(&self, scope: ComparisonScope, measure: RunMeasure) -> Value {
         let marks = self.comparison.marks();
         let of_measure = |measure: RunMeasure| {
             let heads: Value = marks.iter().map(|&mark| format!("{} pages", thousands(mark as u64))).collect();
@@ -38,11 +38,14 @@ impl Page<'_> {
             if one == other {
                 return Value::from("");
             }
-            let duel = comparison.duel(ComparisonScope::All, one, other, pages);
-            let lead = duel.wins as f64 - duel.losses as f64;
+            let outcome = comparison.paired_outcome(ComparisonScope::All, one, other, pages);
+            let lead = outcome.wins as f64 - outcome.losses as f64;
             let share = 0.45 * lead.abs() / cases.max(1) as f64;
             let class = if lead > 0.0 { "won" } else { "lost" };
-            html(format!("<span class=\"{class}\" style=\"--share:{share:.2}\">{}–{}</span>", duel.wins, duel.losses))
+            html(format!(
+                "<span class=\"{class}\" style=\"--share:{share:.2}\">{}–{}</span>",
+                outcome.wins, outcome.losses
+            ))
         };
         let row = |(number, &one): (usize, &usize)| {
             let cells: Value = self.order.iter().map(|&other| cell(one, other)).collect();

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::world::forum::BoardActivity;
 use suidao_page::model::ApproxTime;
-use suidao_page::model::Listed;
+use suidao_page::model::ListedActivity;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
@@ -81,9 +81,9 @@ impl SimulatedBoard<'_> {
         self.activity.threads.partition_point(|thread| thread.posts[0].at <= now)
     }
 
-    pub fn listed(self, thread: usize, now: i64) -> Listed {
+    pub fn listed(self, thread: usize, now: i64) -> ListedActivity {
         let replies = self.posts(thread, now) - 1;
-        Listed {
+        ListedActivity {
             last_reply: displayed_time(self.skin.times, self.at(thread, replies), now),
             replies: self.skin.counts.then_some(replies as u32),
             sticky: self.activity.threads[thread].sticky,
@@ -91,7 +91,7 @@ impl SimulatedBoard<'_> {
     }
 
     /// An index page, from 0; empty after the last.
-    pub fn page(self, page: u32, now: i64) -> Vec<(usize, Listed)> {
+    pub fn page(self, page: u32, now: i64) -> Vec<(usize, ListedActivity)> {
         let mut threads: Vec<usize> = (0..self.threads(now)).collect();
         let shown_by = |thread: usize| if self.skin.by_reply { self.posts(thread, now) - 1 } else { 0 };
         threads.sort_by_cached_key(|&thread| (Reverse(self.at(thread, shown_by(thread))), thread));

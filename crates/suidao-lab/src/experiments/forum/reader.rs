@@ -3,7 +3,7 @@
 use super::board::{SimulatedBoard, THREADS};
 use super::incremental::CrawlDay;
 use suidao_forum::forum::increment::{BoardScan, KnownThread};
-use suidao_page::model::Listed;
+use suidao_page::model::ListedActivity;
 
 /// Posts per thread page.
 const POSTS: usize = 15;
@@ -94,7 +94,7 @@ impl<'a> BoardFollower<'a> {
         due.into_iter().for_each(|thread| self.fetch(thread, clock, day));
     }
 
-    fn page(&self, page: u32, clock: &mut i64, day: &mut CrawlDay) -> Vec<(usize, Listed)> {
+    fn page(&self, page: u32, clock: &mut i64, day: &mut CrawlDay) -> Vec<(usize, ListedActivity)> {
         let listed = self.board.page(page, *clock);
         *clock += PACE;
         day.requests += 1;

@@ -123,7 +123,7 @@ impl Sites {
     /// The boilerplate of a page that has any, for the hour.
     fn boilerplate(&self, page: u64, day: f64) -> Option<Vec<Anchor>> {
         let mut own = Draw::new(self.seed, salt::BOILERPLATE, page);
-        if !own.chance(self.spec.furnished) {
+        if !own.chance(self.spec.boilerplate_share) {
             return None;
         }
         let hour = (day * 24.0).floor();

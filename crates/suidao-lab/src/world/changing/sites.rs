@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::spec::{ChangingSpec, HostProfile, MANNERS};
+use super::spec::{ChangingSpec, HostProfile, PROFILES};
 use crate::world::change::{ChangeHistory, Gone, Pattern};
 use crate::world::words::{THEMES, WORDS};
 use suidao_page::draw::Draw;
@@ -74,12 +74,12 @@ pub struct ArticleTruth {
 }
 
 pub(super) fn profile(host: usize) -> &'static HostProfile {
-    &MANNERS[host % MANNERS.len()]
+    &PROFILES[host % PROFILES.len()]
 }
 
 fn host_name(host: usize) -> String {
     let name = profile(host).name;
-    match host / MANNERS.len() {
+    match host / PROFILES.len() {
         0 => format!("{name}.changing.test"),
         turn => format!("{name}{}.changing.test", turn + 1),
     }

@@ -49,7 +49,7 @@ pub struct HostProfile {
 }
 
 /// Profiles, assigned to hosts in turn.
-pub(super) const MANNERS: [HostProfile; 6] = [
+pub(super) const PROFILES: [HostProfile; 6] = [
     HostProfile {
         name: "strong",
         policy: ValidatorPolicy::Strong,
@@ -102,7 +102,7 @@ pub struct ChangingSpec {
     /// Range of new articles a day per section; log-uniform.
     pub new_articles: [f64; 2],
     /// Share of pages with advertisements, a clock and a counter that differ every hour.
-    pub furnished: f64,
+    pub boilerplate_share: f64,
     /// Days with new articles.
     pub days: f64,
     /// Start of day 0 in seconds since 1970, UTC.
@@ -118,7 +118,7 @@ impl Default for ChangingSpec {
             initial: 30,
             listed: 20,
             new_articles: [0.5, 6.0],
-            furnished: 0.5,
+            boilerplate_share: 0.5,
             days: 60.0,
             start: 1_772_294_400,
         }

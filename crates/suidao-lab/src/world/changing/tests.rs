@@ -117,7 +117,7 @@ fn a_removed_page_is_answered_as_its_history_requires() {
 
 #[test]
 fn hosts_answer_conditions_in_their_manner() {
-    let spec = ChangingSpec { furnished: 1.0, ..ChangingSpec::default() };
+    let spec = ChangingSpec { boilerplate_share: 1.0, ..ChangingSpec::default() };
     let web = ChangingWeb::new(spec, 1);
     for home in web.seeds() {
         let profile = web.profile(&home).unwrap();

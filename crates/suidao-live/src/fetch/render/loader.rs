@@ -53,7 +53,7 @@ enum Rules {
 }
 
 /// Rate limit of a host.
-struct Turns {
+struct HostRateLimit {
     few: Semaphore,
     /// With a Crawl-delay: when the next request may go out.
     one: tokio::sync::Mutex<Option<Instant>>,
@@ -61,7 +61,7 @@ struct Turns {
     busy: Mutex<Option<Instant>>,
 }
 
-impl Turns {
+impl HostRateLimit {
     fn new() -> Self {
         Self { few: Semaphore::new(AT_A_TIME), one: tokio::sync::Mutex::default(), busy: Mutex::default() }
     }
@@ -74,7 +74,7 @@ impl Turns {
 #[derive(Default)]
 struct State {
     robots: FxHashMap<String, (Instant, Arc<OnceCell<Rules>>)>,
-    hosts: FxHashMap<String, Arc<Turns>>,
+    hosts: FxHashMap<String, Arc<HostRateLimit>>,
     scripts: FxHashMap<CrawlUrl, (Instant, Fetched)>,
     /// Oldest first.
     order: VecDeque<CrawlUrl>,
@@ -150,12 +150,12 @@ impl Loader {
         }
     }
 
-    fn turns(&self, url: &CrawlUrl) -> Arc<Turns> {
+    fn turns(&self, url: &CrawlUrl) -> Arc<HostRateLimit> {
         let mut state = self.state();
         if state.hosts.len() >= REMEMBERED {
             state.hosts.clear();
         }
-        let turns = || Arc::new(Turns::new());
+        let turns = || Arc::new(HostRateLimit::new());
         Arc::clone(state.hosts.entry(url.authority().to_owned()).or_insert_with(turns))
     }
 

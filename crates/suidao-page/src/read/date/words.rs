@@ -38,7 +38,7 @@ const OTHER: &str = "发行|發行|上映|出版日期|出版时间|出版年|ak
 const BY: &str = "von |by |par |por |author|autor|auteur|автор|作者|door ";
 
 /// Bytes before and after a date to search.
-const BESIDE: usize = 90;
+const CONTEXT_BYTES: usize = 90;
 
 static LINE: LazyLock<(AhoCorasick, Vec<DateSense>)> = LazyLock::new(|| {
     let of = |words: &'static str, sense| words.split('|').map(move |word| (word, sense));
@@ -50,11 +50,11 @@ static LINE: LazyLock<(AhoCorasick, Vec<DateSense>)> = LazyLock::new(|| {
 });
 
 /// The meaning of the date in a line: by the last word before it, else by the first after it.
-pub(super) fn sense(before: &str, behind: &str) -> Option<DateSense> {
+pub(super) fn sense(before: &str, after: &str) -> Option<DateSense> {
     let (line, senses) = &*LINE;
     // In a long line only text next to the date.
-    let from = before.ceil_char_boundary(before.len().saturating_sub(BESIDE));
-    let behind = head(behind, BESIDE);
+    let from = before.ceil_char_boundary(before.len().saturating_sub(CONTEXT_BYTES));
+    let after = head(after, CONTEXT_BYTES);
     let (begins, before) = (from == 0, before[from..].to_lowercase());
     // Adjacent words are one label, and the first decides: `更新时间`, `last updated date`.
     let mut label: Option<(usize, DateSense)> = None;
@@ -64,7 +64,7 @@ pub(super) fn sense(before: &str, behind: &str) -> Option<DateSense> {
     }
     let last = label.map(|(_, sense)| sense);
     // `5 March 2021, 3 comments` is not a comment's date.
-    let next = || line.find(&behind.to_lowercase()).map(|found| senses[found.pattern()]);
+    let next = || line.find(&after.to_lowercase()).map(|found| senses[found.pattern()]);
     last.or_else(|| next().filter(|sense| *sense != DateSense::Other))
         .or_else(|| (begins && BY.split('|').any(|by| before.starts_with(by))).then_some(DateSense::Published))
 }

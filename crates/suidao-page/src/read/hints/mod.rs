@@ -13,8 +13,8 @@ use std::io::Read;
 use flate2::bufread::MultiGzDecoder;
 
 use super::charset;
-use crate::model::{CrawlUrl, Fetched, Hints, SitemapEntry};
-pub use score::score_hints;
+use crate::model::{CrawlUrl, Fetched, SitemapContent, SitemapEntry};
+pub use score::score_entries;
 
 /// Maximum URLs of one file: the limit of the sitemap protocol.
 const MOST: usize = 50_000;
@@ -35,7 +35,7 @@ const AHEAD: u64 = 86_400_000;
 ///
 /// URLs may be of other hosts, because feeds aggregate; the caller decides about trust. Ignores times before 1990 and
 /// times more than a day after the answer's `date` (after 2099 without one).
-pub fn hints(fetched: &Fetched) -> Hints {
+pub fn hints(fetched: &Fetched) -> SitemapContent {
     let body = unpacked(&fetched.body);
     let decoded = charset::decode(&body, fetched.header("content-type"));
     let text = decoded.text.trim_start();
@@ -60,7 +60,7 @@ fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// A plain text sitemap: one URL per line; other lines are ignored.
-fn plain(text: &str) -> Hints {
+fn plain(text: &str) -> SitemapContent {
     let lines = text.lines().filter(|line| line.len() <= LONGEST && line.trim_start().starts_with("http"));
     let urls = lines.filter_map(|line| CrawlUrl::parse(line).ok());
     let mut bytes = 0;
@@ -69,7 +69,10 @@ fn plain(text: &str) -> Hints {
         bytes += url.as_str().len();
         before < ADDRESSES
     };
-    Hints { pages: urls.take(MOST).take_while(fits).map(SitemapEntry::bare).collect(), ..Hints::default() }
+    SitemapContent {
+        pages: urls.take(MOST).take_while(fits).map(SitemapEntry::bare).collect(),
+        ..SitemapContent::default()
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Scores the entries of a sitemap or feed as links: the title is the anchor text, the description the context.
 
-use crate::model::{Hints, Region};
+use crate::model::{Region, SitemapContent};
 use crate::read::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
 use crate::topic::Topic;
 
 /// Scores every entry and clears its description.
-pub fn score_hints(hints: &mut Hints, topic: &Topic) {
+pub fn score_entries(hints: &mut SitemapContent, topic: &Topic) {
     let mut document = ParsedDocument::default();
     // Entries with a URL only share one block without text.
     document.blocks.push(TextBlock { pieces: 0..0, region: Region::Boilerplate, form: BlockKind::default() });

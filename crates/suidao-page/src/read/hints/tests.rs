@@ -14,12 +14,12 @@ fn answer(body: impl Into<Vec<u8>>, fields: &[(&str, &str)]) -> Fetched {
     Fetched { url, status: 200, headers, body: Bytes::from(body.into()), wire: None, asked: None, rendered: None }
 }
 
-fn read(body: &str) -> Hints {
+fn read(body: &str) -> SitemapContent {
     hints(&answer(body, &[]))
 }
 
 /// URL and time in seconds.
-fn pages(hints: &Hints) -> Vec<(&str, Option<u64>)> {
+fn pages(hints: &SitemapContent) -> Vec<(&str, Option<u64>)> {
     hints.pages.iter().map(|hint| (hint.url.as_str(), hint.at.map(|at| at.0 / 1000))).collect()
 }
 
@@ -119,7 +119,7 @@ fn atom_names_entries() {
 
 #[test]
 fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
-    let called = |hints: &Hints| -> Vec<(String, String)> {
+    let called = |hints: &SitemapContent| -> Vec<(String, String)> {
         hints.pages.iter().map(|hint| (hint.anchor.clone(), hint.about.clone())).collect()
     };
     let pair = |anchor: &str, about: &str| (anchor.to_owned(), about.to_owned());
@@ -144,8 +144,8 @@ fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
     let mut lexicon = crate::topic::Lexicon::from_terms("体育", &[("足球", 1.0)]);
     lexicon.url = vec!["zuqiu".to_owned()];
     let topic = crate::topic::Topic::new(lexicon);
-    score_hints(&mut rss, &topic);
-    score_hints(&mut news, &topic);
+    score_entries(&mut rss, &topic);
+    score_entries(&mut news, &topic);
     let parts = |hint: &SitemapEntry| {
         [hint.evidence.anchor, hint.evidence.context, hint.evidence.url].map(|part| part.get() > 0.0)
     };
@@ -227,7 +227,7 @@ fn mistakes_cost_no_more_than_an_entry() {
     for none in
         ["", "<", "<html><body><a href=/1>1</a>", "<urlset>", "{\"a\": 1}", "<svg><url><loc>/1</loc></url></svg>"]
     {
-        assert_eq!(read(none), Hints::default(), "{none}");
+        assert_eq!(read(none), SitemapContent::default(), "{none}");
     }
 }
 

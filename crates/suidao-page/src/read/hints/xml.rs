@@ -11,7 +11,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use super::{ADDRESSES, LONGEST, MOST, time};
-use crate::model::{CrawlUrl, Hints, Millis, SitemapEntry};
+use crate::model::{CrawlUrl, Millis, SitemapContent, SitemapEntry};
 use crate::read::markup::{self, fold_into};
 use crate::read::outlinks::ANCHOR;
 
@@ -60,13 +60,13 @@ struct Walk {
     /// The element that is being read, its depth and its text.
     field: Option<(Field, usize)>,
     text: String,
-    hints: Hints,
+    hints: SitemapContent,
     /// Bytes of all URLs so far.
     bytes: usize,
 }
 
 /// Reads the entries; after an error keeps the complete ones.
-pub(super) fn read(text: &str, url: &CrawlUrl) -> Hints {
+pub(super) fn read(text: &str, url: &CrawlUrl) -> SitemapContent {
     let mut reader = Reader::from_str(text);
     let config = reader.config_mut();
     config.check_end_names = false;
@@ -91,7 +91,7 @@ pub(super) fn read(text: &str, url: &CrawlUrl) -> Hints {
             _ => {}
         }
     }
-    walk.map(|walk| Hints { feed: walk.list != List::Sitemap, ..walk.hints }).unwrap_or_default()
+    walk.map(|walk| SitemapContent { feed: walk.list != List::Sitemap, ..walk.hints }).unwrap_or_default()
 }
 
 impl Walk {
@@ -105,7 +105,7 @@ impl Walk {
         };
         // Elements in RDF have no prefix, although the root has one.
         let prefix = prefix.filter(|_| list != List::Rss).map(|prefix| prefix.as_ref().to_owned());
-        let hints = Hints::default();
+        let hints = SitemapContent::default();
         let base = based(url, root);
         Some(Self { list, prefix, base, depth: 1, entry: None, field: None, text: String::new(), hints, bytes: 0 })
     }
