@@ -78,7 +78,7 @@ fn page(number: u64, known: u64) -> Page {
         #[allow(clippy::cast_precision_loss)]
         relevance: Relevance::new((Draw::at(number + at).bits() % 100) as f32 / 100.0),
         region: Region::Content,
-        path: 0,
+        dom_path: 0,
         nofollow: false,
     };
     Page {

@@ -156,7 +156,7 @@ fn a3(runs: &[Vec<StrategyRun>]) -> Vec<(String, usize)> {
     for (at, (strategy, _)) in STRATEGIES.iter().enumerate() {
         for (letter, ends) in [("a", true), ("b", false)] {
             let of = |run: &StrategyRun| -> Vec<f64> {
-                let counted = run.steps.iter().filter(|step| step.hit == ends && (step.hops > 0 || !ends));
+                let counted = run.steps.iter().filter(|step| step.relevant == ends && (step.hops > 0 || !ends));
                 counted.map(|step| f64::from(step.hops) + 1.0).collect()
             };
             let short = |all: &[f64]| all.iter().filter(|&&length| length <= 6.0).count() as f64 / all.len() as f64;

@@ -101,7 +101,7 @@ fn write(pages: u32, in_flight: u64) -> f64 {
                 headers,
                 body: body.clone().into(),
                 wire: None,
-                asked: None,
+                request_validators: None,
                 rendered: None,
             };
             Work { batch: batch(page), answer: Some(WarcEntry::Whole(fetched)) }

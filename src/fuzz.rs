@@ -162,7 +162,7 @@ fn fetched(path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Fetched {
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         body: Bytes::from(body),
         wire: None,
-        asked: None,
+        request_validators: None,
         rendered: None,
     }
 }

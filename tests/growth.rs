@@ -98,7 +98,7 @@ fn fetched(path: &str, content_type: &str, body: &[u8]) -> Fetched {
         headers: vec![("content-type".to_owned(), content_type.to_owned())],
         body: body.to_vec().into(),
         wire: None,
-        asked: None,
+        request_validators: None,
         rendered: None,
     }
 }

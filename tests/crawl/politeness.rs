@@ -57,7 +57,15 @@ impl Web for Moody {
 
 fn reply(url: &CrawlUrl, status: u16, fields: &[(&str, String)]) -> Fetched {
     let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Fetched { url: url.clone(), status, headers, body: "busy".into(), wire: None, asked: None, rendered: None }
+    Fetched {
+        url: url.clone(),
+        status,
+        headers,
+        body: "busy".into(),
+        wire: None,
+        request_validators: None,
+        rendered: None,
+    }
 }
 
 fn crawl(dir: &Path, server: &WebServer, seeds: &str, sets: &[&str]) -> Command {

@@ -76,7 +76,7 @@ impl Run {
                     let down = Failure { kind: FailureKind::Refused, retry_after: None };
                     let answer = if ticket.url.authority().starts_with(self.down) { Err(down) } else { answer };
                     let answer: Result<Fetched, Failure> =
-                        answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
+                        answer.map(|fetched| Fetched { request_validators: ticket.validators.clone(), ..fetched });
                     let outcome =
                         outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
                     let batch = crawl.settle(ticket, outcome, ResponseMeta::default(), self.millis());

@@ -31,7 +31,10 @@ impl Pages {
             headers.push(("content-type".to_owned(), "text/html; charset=utf-8".to_owned()));
         }
         let body = Bytes::from(body.into());
-        self.0.insert(url.clone(), Fetched { url, status, headers, body, wire: None, asked: None, rendered: None });
+        self.0.insert(
+            url.clone(),
+            Fetched { url, status, headers, body, wire: None, request_validators: None, rendered: None },
+        );
     }
 
     /// A page on or off topic with the text of this number, a head and links.
@@ -52,7 +55,7 @@ impl Web for Pages {
             headers: vec![("content-type".to_owned(), "text/html".to_owned())],
             body: Bytes::from_static(b"<p>404"),
             wire: None,
-            asked: None,
+            request_validators: None,
             rendered: None,
         };
         Ok(self.0.get(url).cloned().unwrap_or_else(missing))

@@ -26,7 +26,15 @@ impl<F: Fn(&str, &str, &str) -> Option<String> + Send + Sync> Web for Written<F>
             Some(to) if to.starts_with("-> ") => {
                 let headers = vec![("location".to_owned(), to[3..].to_owned())];
                 let (url, body) = (url.clone(), Bytes::new());
-                return Ok(Fetched { url, status: 302, headers, body, wire: None, asked: None, rendered: None });
+                return Ok(Fetched {
+                    url,
+                    status: 302,
+                    headers,
+                    body,
+                    wire: None,
+                    request_validators: None,
+                    rendered: None,
+                });
             }
             Some(body) => (200, body),
             None if url.host().ends_with(".test") => (404, "<title>404</title>".to_owned()),
@@ -39,7 +47,7 @@ impl<F: Fn(&str, &str, &str) -> Option<String> + Send + Sync> Web for Written<F>
             headers,
             body: Bytes::from(body),
             wire: None,
-            asked: None,
+            request_validators: None,
             rendered: None,
         })
     }

@@ -199,7 +199,8 @@ fn a_refresh() {
                         })
                         .collect();
                     let answer = web.answer(&ticket.url, &fields, day);
-                    let answer = answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
+                    let answer =
+                        answer.map(|fetched| Fetched { request_validators: ticket.validators.clone(), ..fetched });
                     let answer = answer.as_ref().map_err(Clone::clone);
                     let outcome = outcome(&ticket.wanted, answer, None, &topic, "suidao");
                     log.push(crawl.settle(ticket, outcome, ResponseMeta::default(), at(day)));

@@ -90,7 +90,15 @@ fn evil(url: &CrawlUrl) -> Fetched {
     let answer = |status: u16, media: &str, more: &[(&str, String)], body: String| {
         let mut headers = vec![("content-type".to_owned(), media.to_owned())];
         headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        Fetched { url: url.clone(), status, headers, body: body.into(), wire: None, asked: None, rendered: None }
+        Fetched {
+            url: url.clone(),
+            status,
+            headers,
+            body: body.into(),
+            wire: None,
+            request_validators: None,
+            rendered: None,
+        }
     };
     let words = "足球比赛和篮球联赛的新闻，球员在训练。".repeat(8);
     let page = |head: &str, body: &str| {

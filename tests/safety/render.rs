@@ -37,7 +37,7 @@ impl Web for Pages {
         };
         let name = if (300..400).contains(&status) { "location" } else { "content-type" };
         let headers = vec![(name.to_owned(), media)];
-        Ok(Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None })
+        Ok(Fetched { url: url.clone(), status, headers, body, wire: None, request_validators: None, rendered: None })
     }
 }
 
@@ -548,7 +548,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
                 headers: Vec::new(),
                 body: Bytes::new(),
                 wire: None,
-                asked: None,
+                request_validators: None,
                 rendered: None,
             };
             Ok(self.0.get(url).cloned().unwrap_or(missing))

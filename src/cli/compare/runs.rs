@@ -200,11 +200,11 @@ impl Case<'_> {
         let mut judge = RelevanceJudge::new(ready.trial.judge.clone());
         let world = ready.trial.web.world.as_deref();
         let mut recorder = Recorder::new(|url, page| {
-            let hit = judge.is_relevant(url, page)?;
-            result.page(hit);
+            let relevant = judge.is_relevant(url, page)?;
+            result.page(relevant);
             let planted = world.and_then(|world| world.island(url)).and_then(|island| u32::try_from(island).ok());
             let found = || ready.islands.as_ref().and_then(|(_, of_page)| of_page.get(&url.fingerprint()).copied());
-            Some(KnownTruth { hit, island: planted.or_else(found).filter(|_| hit) })
+            Some(KnownTruth { relevant, island: planted.or_else(found).filter(|_| relevant) })
         });
         let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
         let conditions = conditions(&config, &ready.trial.topic);

@@ -90,7 +90,7 @@ pub fn outcome(
             }
         },
         // A 304 to an unconditional request refers to an unknown version.
-        304 if fetched.asked.is_some() => FetchOutcome::Unchanged,
+        304 if fetched.request_validators.is_some() => FetchOutcome::Unchanged,
         301 | 302 | 303 | 307 | 308 => {
             let target = fetched.header("location").and_then(|location| fetched.url.join(location).ok());
             let permanent = matches!(fetched.status, 301 | 308);
@@ -134,7 +134,7 @@ mod tests {
         let topic = Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]));
         let known = Validators { etag: Some("\"1\"".to_owned()), modified: None };
         let robots = FetchKind::Robots { host: HostId(0), https: false };
-        let read = |wanted: &FetchKind, asked: Option<&Validators>, status| {
+        let read = |wanted: &FetchKind, request_validators: Option<&Validators>, status| {
             let headers = [("etag", "\"2\""), ("content-type", "text/html")];
             let fetched = Fetched {
                 url: CrawlUrl::parse("http://a.cn/").unwrap(),
@@ -142,7 +142,7 @@ mod tests {
                 headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
                 body: Bytes::new(),
                 wire: None,
-                asked: asked.map(|asked| Box::new(asked.clone())),
+                request_validators: request_validators.map(|asked| Box::new(asked.clone())),
                 rendered: None,
             };
             outcome(wanted, Ok(&fetched), None, &topic, "suidao")
@@ -168,7 +168,7 @@ mod tests {
                 .into(),
             body: Bytes::from_static(b"<meta name=mybot content=noindex><p>x"),
             wire: None,
-            asked: None,
+            request_validators: None,
             rendered: None,
         };
         let heard = |robot: &str| match outcome(&FetchKind::Page(UrlId(0)), Ok(&fetched), None, &topic, robot) {

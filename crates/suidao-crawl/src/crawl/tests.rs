@@ -41,7 +41,7 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
                 scores: LinkScores::default(),
                 relevance,
                 region: Region::Content,
-                path: 0,
+                dom_path: 0,
                 nofollow: false,
             }
         };

@@ -9,12 +9,12 @@ use suidao_page::model::{
 pub struct LinkCandidate {
     pub url: CrawlUrl,
     /// The parts of eq. (3).
-    pub evidence: LinkScores,
+    pub scores: LinkScores,
     /// Eq. (3).
     pub relevance: Relevance,
     pub region: Region,
     /// Hash of the tag names and classes from the root to it.
-    pub path: u32,
+    pub dom_path: u32,
     /// Its role in a forum, if its host is one.
     pub role: Option<ForumRole>,
 }
@@ -114,10 +114,10 @@ pub mod tests {
     pub fn links(relevances: &[f32]) -> Vec<LinkCandidate> {
         let candidate = |(at, &relevance): (usize, &f32)| LinkCandidate {
             url: CrawlUrl::parse(&format!("http://h.cn/{at}")).unwrap(),
-            evidence: LinkScores::default(),
+            scores: LinkScores::default(),
             relevance: Relevance::new(relevance),
             region: Region::Content,
-            path: 0,
+            dom_path: 0,
             role: None,
         };
         relevances.iter().enumerate().map(candidate).collect()

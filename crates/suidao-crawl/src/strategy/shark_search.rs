@@ -38,8 +38,8 @@ impl Default for SharkSearch {
 impl SharkSearch {
     /// The potential of a link that inherits this score.
     pub(super) fn potential(&self, inherited: Relevance, link: &LinkCandidate) -> f32 {
-        let anchor = link.evidence.anchor.get();
-        let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
+        let anchor = link.scores.anchor.get();
+        let context = if anchor > 0.0 { 1.0 } else { link.scores.context.get() };
         let near = self.beta * anchor + (1.0 - self.beta) * context;
         self.gamma * inherited.get() + (1.0 - self.gamma) * near
     }
@@ -71,8 +71,8 @@ mod tests {
     /// Potential and inherited score of a link with this anchor and context, on a page that inherited 0.6.
     fn judge(relevance: f32, anchor: f32, context: f32) -> (f32, f32) {
         let mut links = links(&[0.0]);
-        links[0].evidence.anchor = Relevance::new(anchor);
-        links[0].evidence.context = Relevance::new(context);
+        links[0].scores.anchor = Relevance::new(anchor);
+        links[0].scores.context = Relevance::new(context);
         match SharkSearch::default().judge(&visit(relevance, TunnelBudget::Unbounded, &links))[0] {
             LinkDecision::Follow(entry) => (entry.priority.get(), entry.path.inherited.get()),
             LinkDecision::Drop(_) => panic!("dropped"),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub use build::{IndexSource, build};
 pub use extracted::ValueCondition;
 pub use query::{Clause, Query, QueryItem, TextField};
-pub use search::{ExplainedStep, FacetCount, Facets, Hit, Index, Matched, Request, SearchAnswer, Stored};
+pub use search::{ExplainedStep, Facets, Hit, Index, Matched, Request, ScorePart, SearchAnswer, Stored};
 pub use snippet::Marked;
 
 use suidao_store::store::StoreError;

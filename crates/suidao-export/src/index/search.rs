@@ -73,7 +73,7 @@ pub struct Hit {
     pub snippet: Marked,
     pub duplicates: u64,
     /// Parts of its score; empty unless requested.
-    pub why: Vec<FacetCount>,
+    pub why: Vec<ScorePart>,
 }
 
 impl Hit {
@@ -83,7 +83,7 @@ impl Hit {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FacetCount {
+pub struct ScorePart {
     pub words: String,
     pub field: TextField,
     /// Weighted BM25.
@@ -335,7 +335,7 @@ impl Index {
     }
 
     /// What each word adds to a page's score.
-    fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<FacetCount>> {
+    fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<ScorePart>> {
         let reader = self.searcher.segment_reader(address.segment_ord);
         let mut shares = Vec::new();
         for unit in &compiled.units {
@@ -343,7 +343,7 @@ impl Index {
                 let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
                 let mut scorer = weight.scorer(reader, 1.0)?;
                 if scorer.doc() <= address.doc_id && scorer.seek(address.doc_id) == address.doc_id {
-                    shares.push(FacetCount { words: unit.text.clone(), field, bm25: scorer.score() });
+                    shares.push(ScorePart { words: unit.text.clone(), field, bm25: scorer.score() });
                 }
             }
         }

@@ -284,7 +284,7 @@ pub(super) mod tests {
                 scores: LinkScores::default(),
                 relevance: Relevance::ZERO,
                 region: Region::Content,
-                path: 0,
+                dom_path: 0,
                 nofollow: false,
             };
             let page =

@@ -37,7 +37,7 @@ impl StrategyRun {
                 tally.mark += 1;
                 if let Some(step) = self.steps.get(tally.pages) {
                     tally.pages += 1;
-                    if step.hit {
+                    if step.relevant {
                         tally.relevant += 1;
                         islands.extend(step.island);
                     }
@@ -54,7 +54,7 @@ impl StrategyRun {
 /// index 0 counts those linked from a relevant page.
 pub fn tunnels(run: &StrategyRun, pages: usize) -> Vec<u32> {
     let mut lengths = Vec::new();
-    for step in run.steps.iter().take(pages).filter(|step| step.hit) {
+    for step in run.steps.iter().take(pages).filter(|step| step.relevant) {
         let hops = usize::from(step.hops);
         if lengths.len() <= hops {
             lengths.resize(hops + 1, 0);

@@ -6,7 +6,7 @@ use suidao_page::model::{Batch, CrawlUrl, Event, PageProcessed, Stop, UrlId, Url
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunStep {
     /// Whether the page is relevant by ground truth.
-    pub hit: bool,
+    pub relevant: bool,
     /// Length of its tunnel: off-topic pages (by ground truth) in a row before it on the path of its discovery.
     pub hops: u16,
     /// The topic island of the page, if known.
@@ -31,15 +31,15 @@ pub struct StrategyRun {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownTruth {
-    pub hit: bool,
+    pub relevant: bool,
     pub island: Option<u32>,
 }
 
 impl KnownTruth {
     pub fn of(world: &SyntheticWeb, url: &CrawlUrl) -> Self {
-        let hit = world.is_relevant(url);
-        let island = world.island(url).filter(|_| hit).and_then(|island| u32::try_from(island).ok());
-        Self { hit, island }
+        let relevant = world.is_relevant(url);
+        let island = world.island(url).filter(|_| relevant).and_then(|island| u32::try_from(island).ok());
+        Self { relevant, island }
     }
 }
 
@@ -58,7 +58,7 @@ pub struct RunMeta {
 struct Found {
     url: Option<CrawlUrl>,
     origin: UrlOrigin,
-    hit: bool,
+    relevant: bool,
     hops: u16,
 }
 
@@ -79,7 +79,7 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
         for event in &batch.events {
             match event {
                 Event::Discovered(new) => {
-                    self.found.push(Found { url: Some(new.url.clone()), origin: new.origin, hit: false, hops: 0 });
+                    self.found.push(Found { url: Some(new.url.clone()), origin: new.origin, relevant: false, hops: 0 });
                 }
                 Event::PageFetched(page) => self.settled(page),
                 _ => {}
@@ -104,9 +104,9 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
         let Some(url) = found.url.take() else { return };
         let known = (self.ask)(&url, page);
         found.hops = hops;
-        found.hit = known.map_or_else(|| page.is_relevant_document(), |known| known.hit);
-        let Some(KnownTruth { hit, island }) = known else { return };
-        self.steps.push(RunStep { hit, hops, island });
+        found.relevant = known.map_or_else(|| page.is_relevant_document(), |known| known.relevant);
+        let Some(KnownTruth { relevant, island }) = known else { return };
+        self.steps.push(RunStep { relevant, hops, island });
     }
 
     /// Off-topic pages before this one, back to a relevant page or a seed. Redirects are not pages.
@@ -117,7 +117,7 @@ impl<F: FnMut(&CrawlUrl, &PageProcessed) -> Option<KnownTruth>> Recorder<F> {
                 // Terminates, because a URL's origin has a smaller number.
                 Some(UrlOrigin::Redirect(from) | UrlOrigin::Canonical(from)) if from < at => at = from,
                 Some(UrlOrigin::Link(from)) => {
-                    return self.found.get(from.0 as usize).map_or(0, |from| match from.hit {
+                    return self.found.get(from.0 as usize).map_or(0, |from| match from.relevant {
                         true => 0,
                         false => from.hops.saturating_add(1),
                     });
@@ -144,7 +144,7 @@ pub(super) mod tests {
     /// A hand-made run: one letter per page, `+` relevant, `-` not, each on the host and island of its number.
     pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> StrategyRun {
         let step = |(at, letter): (usize, char)| RunStep {
-            hit: letter == '+',
+            relevant: letter == '+',
             hops: (at % 3) as u16,
             island: (letter == '+').then_some((at / 20) as u32),
         };
@@ -192,8 +192,9 @@ pub(super) mod tests {
         ];
         // In the ground truth /hit is relevant and /off is not, whatever the threshold; out.cn does not count.
         let ask = |url: &CrawlUrl, page: &PageProcessed| {
-            let hit = url.path() == "/hit" || (page.relevant && url.path() == "/");
-            (url.host() != "out.cn" && page.status == 200).then_some(KnownTruth { hit, island: hit.then_some(7) })
+            let relevant = url.path() == "/hit" || (page.relevant && url.path() == "/");
+            (url.host() != "out.cn" && page.status == 200)
+                .then_some(KnownTruth { relevant, island: relevant.then_some(7) })
         };
         let mut recorder = Recorder::new(ask);
         recorder.fold(&Batch { at: Millis(0), latency: None, events });
@@ -201,15 +202,16 @@ pub(super) mod tests {
         let of =
             RunMeta { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
         let run = recorder.finish(of, Stop::FrontierEmpty, 9);
-        let steps: Vec<_> = run.steps.iter().map(|s| (s.hit, s.hops, s.island)).collect();
+        let steps: Vec<_> = run.steps.iter().map(|s| (s.relevant, s.hops, s.island)).collect();
         let expected = [(true, 0, Some(7)), (false, 0, None), (false, 1, None), (true, 2, Some(7))];
         assert_eq!(steps, expected);
     }
 
     #[test]
     fn a_run_is_cut_at_its_pages() {
-        let mut recorder =
-            Recorder::new(|_: &CrawlUrl, page: &PageProcessed| Some(KnownTruth { hit: page.relevant, island: None }));
+        let mut recorder = Recorder::new(|_: &CrawlUrl, page: &PageProcessed| {
+            Some(KnownTruth { relevant: page.relevant, island: None })
+        });
         let ids = 0..5_u32;
         let mut events: Vec<Event> =
             ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), UrlOrigin::Seed)).collect();

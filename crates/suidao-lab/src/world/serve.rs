@@ -213,8 +213,15 @@ mod tests {
         fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
             let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
             let body = Bytes::from_static(b"<p>hello</p>\n");
-            let there =
-                Fetched { url: url.clone(), status: 200, headers, body, wire: None, asked: None, rendered: None };
+            let there = Fetched {
+                url: url.clone(),
+                status: 200,
+                headers,
+                body,
+                wire: None,
+                request_validators: None,
+                rendered: None,
+            };
             let missing = Failure { kind: FailureKind::Dns, retry_after: None };
             if url.host() == "a.test" { Ok(there) } else { Err(missing) }
         }

@@ -222,8 +222,15 @@ impl Fetcher {
         });
         let headers = headers.collect();
         let asked = known.map(|known| Box::new(known.clone()));
-        let mut fetched =
-            Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None, asked, rendered: None };
+        let mut fetched = Fetched {
+            url: url.clone(),
+            status,
+            headers,
+            body: Bytes::new(),
+            wire: None,
+            request_validators: asked,
+            rendered: None,
+        };
         if response.status().is_success() {
             let media = fetched.media_type();
             if part.is_none() && is_not_html(&media) && !is_for_crawlers(url) {

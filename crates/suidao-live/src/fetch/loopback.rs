@@ -169,7 +169,7 @@ async fn a_request_is_conditional_on_what_is_known() {
     ] {
         let fetched = fetcher.fetch(&server.url("/"), Some(&known)).await.unwrap();
         assert_eq!((fetched.status, fetched.body.len(), fetched.header("etag")), (304, 0, Some(etag)));
-        assert_eq!(fetched.asked.as_deref(), Some(&known).filter(|known| !known.is_empty()));
+        assert_eq!(fetched.request_validators.as_deref(), Some(&known).filter(|known| !known.is_empty()));
         let head = server.heads().pop().unwrap();
         let fields = head.lines().filter_map(|line| line.split_once(": "));
         let mut fields: Vec<_> = fields.filter(|(name, _)| name.to_lowercase().starts_with("if-")).collect();
@@ -177,7 +177,7 @@ async fn a_request_is_conditional_on_what_is_known() {
         assert_eq!(fields, sent, "{head}");
     }
     assert_eq!(*server.connections.lock().unwrap(), 1, "an answer without a body ends at its head");
-    assert_eq!(fetcher.fetch(&server.url("/"), None).await.unwrap().asked, None);
+    assert_eq!(fetcher.fetch(&server.url("/"), None).await.unwrap().request_validators, None);
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ mod tests {
             headers: vec![("retry-after".into(), value.into())],
             body: bytes::Bytes::new(),
             wire: None,
-            asked: None,
+            request_validators: None,
             rendered: None,
         };
         // Sun, 06 Nov 1994 08:49:37 GMT is 784111777.
@@ -86,7 +86,7 @@ mod tests {
             headers: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             body: bytes::Bytes::new(),
             wire: None,
-            asked: None,
+            request_validators: None,
             rendered: None,
         };
         for now in [0, 784_111_777_000, u64::MAX] {

@@ -16,15 +16,15 @@ pub struct SitemapEntry {
     /// Description as text; cleared after scoring.
     pub about: String,
     /// Eq. (3)'s terms, as for a link with that text and context; 0 before scoring.
-    pub evidence: LinkScores,
+    pub scores: LinkScores,
     pub relevance: Relevance,
 }
 
 impl SitemapEntry {
     /// An entry with a URL only.
     pub fn bare(url: CrawlUrl) -> Self {
-        let (evidence, relevance) = (LinkScores::default(), Relevance::ZERO);
-        Self { url, at: None, anchor: String::new(), about: String::new(), evidence, relevance }
+        let (scores, relevance) = (LinkScores::default(), Relevance::ZERO);
+        Self { url, at: None, anchor: String::new(), about: String::new(), scores, relevance }
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Fetched {
     /// The body as received (still content-encoded), if that differs from `body`; stored in the archive.
     pub wire: Option<Bytes>,
     /// Validators sent with the request: status 304 then means unchanged.
-    pub asked: Option<Box<Validators>>,
+    pub request_validators: Option<Box<Validators>>,
     /// HTML in UTF-8 that a browser made by running the page's scripts; read instead of `body`.
     pub rendered: Option<Bytes>,
 }
@@ -38,7 +38,7 @@ impl Fetched {
 
     /// An answer to an unconditional request, decoded; names of headers in lower case.
     pub fn new(url: CrawlUrl, status: u16, headers: Vec<(String, String)>, body: impl Into<Bytes>) -> Self {
-        Self { url, status, headers, body: body.into(), wire: None, asked: None, rendered: None }
+        Self { url, status, headers, body: body.into(), wire: None, request_validators: None, rendered: None }
     }
 
     /// The answer to read: a rendered page replaces body and media type.
@@ -202,7 +202,7 @@ pub struct Outlink {
     pub region: Region,
     /// Hash of the tag names and classes (digits removed) from the root to the link: the same for all links of one
     /// template block.
-    pub path: u32,
+    pub dom_path: u32,
     /// `rel=nofollow`, `ugc` or `sponsored`.
     pub nofollow: bool,
 }
@@ -271,8 +271,16 @@ mod tests {
         let validators = |fields: &[(&str, &str)]| {
             let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             let url = CrawlUrl::parse("http://a.cn/").unwrap();
-            Fetched { url, status: 200, headers, body: Bytes::new(), wire: None, asked: None, rendered: None }
-                .validators()
+            Fetched {
+                url,
+                status: 200,
+                headers,
+                body: Bytes::new(),
+                wire: None,
+                request_validators: None,
+                rendered: None,
+            }
+            .validators()
         };
         let date = "Sun, 06 Nov 1994 08:49:37 GMT";
         let both = validators(&[("etag", "W/\"1-a\""), ("last-modified", date)]).unwrap();

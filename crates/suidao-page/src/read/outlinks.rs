@@ -55,13 +55,13 @@ fn outlinks(parsed: &Parsed, scores: &TopicScores, own_url: &CrawlUrl) -> Vec<Ou
             None => {
                 positions.insert(link.url.as_str(), outlinks.len());
                 let (url, region, path) = (link.url.clone(), link.region, link.path);
-                outlinks.push(Outlink { url, anchor, scores: evidence, relevance, region, path, nofollow });
+                outlinks.push(Outlink { url, anchor, scores: evidence, relevance, region, dom_path: path, nofollow });
             }
             Some(&position) => {
                 let known = &mut outlinks[position];
                 known.nofollow &= nofollow;
                 if rank(link.region) > rank(known.region) {
-                    (known.region, known.path) = (link.region, link.path);
+                    (known.region, known.dom_path) = (link.region, link.path);
                 }
                 let better = relevance > known.relevance;
                 if better {

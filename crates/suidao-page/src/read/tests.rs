@@ -58,7 +58,7 @@ fn fetched(content_type: Option<&str>, body: &[u8]) -> Fetched {
         headers: content_type.map(|value| ("content-type".to_owned(), value.to_owned())).into_iter().collect(),
         body: Bytes::copy_from_slice(body),
         wire: None,
-        asked: None,
+        request_validators: None,
         rendered: None,
     }
 }

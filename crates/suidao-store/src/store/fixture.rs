@@ -26,7 +26,7 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
         ],
         body: Bytes::from(body),
         wire: None,
-        asked: None,
+        request_validators: None,
         rendered: None,
     }
 }
@@ -39,7 +39,10 @@ pub(super) fn warc_entry(n: u32, size: usize) -> WarcEntry {
         1 => WarcEntry::Revisit { fetched, of },
         2 => {
             let asked = Some(Box::new(asked));
-            WarcEntry::Revisit { fetched: Fetched { status: 304, body: Bytes::new(), asked, ..fetched }, of }
+            WarcEntry::Revisit {
+                fetched: Fetched { status: 304, body: Bytes::new(), request_validators: asked, ..fetched },
+                of,
+            }
         }
         _ => WarcEntry::Whole(fetched),
     }

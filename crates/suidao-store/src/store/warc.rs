@@ -164,7 +164,7 @@ pub(super) fn request_head(fetched: &Fetched, headers: &[(String, String)]) -> V
     for (name, value) in headers {
         push_field(&mut head, name, value);
     }
-    for (name, value) in fetched.asked.iter().flat_map(|asked| asked.fields()) {
+    for (name, value) in fetched.request_validators.iter().flat_map(|asked| asked.fields()) {
         push_field(&mut head, name, value);
     }
     head.push_str("\r\n");
@@ -270,7 +270,7 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
         Some(body) => (body, Some(stored)),
         None => (stored, None),
     };
-    Some(Fetched { url, status, headers, body, wire, asked: None, rendered: None })
+    Some(Fetched { url, status, headers, body, wire, request_validators: None, rendered: None })
 }
 
 /// The rendered copy of the answer in the record `of`, if the next record, with the head `head`, holds one; nothing is

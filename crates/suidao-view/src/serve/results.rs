@@ -6,7 +6,7 @@ use minijinja::value::{Serde, Value};
 use super::ask::{MOST_PAGES, PER_PAGE, SearchParams};
 use super::{HttpReply, SearchSite, look};
 use crate::html::thousands;
-use suidao_export::index::{FacetCount, Hit, IndexError, Request, SearchAnswer, TextField};
+use suidao_export::index::{Hit, IndexError, Request, ScorePart, SearchAnswer, TextField};
 
 /// Most values of a facet.
 const MOST: usize = 12;
@@ -63,7 +63,7 @@ fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
 fn hit_in_words(asked: &SearchParams, hit: &Hit) -> Value {
     let (language, page) = (asked.lang, &hit.page);
     let page_link = SearchParams::nothing(language).with_language_of(asked).with(|asked| asked.id = page.id.clone());
-    let share_in_words = |share: &FacetCount| {
+    let share_in_words = |share: &ScorePart| {
         let field = match share.field {
             TextField::Title => language.pick("title", "标题"),
             TextField::Anchors => language.pick("links to it", "链接文字"),

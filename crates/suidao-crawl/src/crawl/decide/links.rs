@@ -74,8 +74,8 @@ pub fn candidates(draft: &mut Draft, page: &LinkingPage, outlinks: Vec<Outlink>)
             continue;
         }
         found.targets.push(to);
-        let Outlink { scores: evidence, relevance, region, path, .. } = outlink;
-        found.links.push(LinkCandidate { url: target, evidence, relevance, region, path, role });
+        let Outlink { scores, relevance, region, dom_path, .. } = outlink;
+        found.links.push(LinkCandidate { url: target, scores, relevance, region, dom_path, role });
     }
     found
 }
@@ -112,8 +112,8 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
             Some(reason) => LinkDecision::Drop(reason),
             None => limit(draft, decision),
         };
-        let &LinkCandidate { evidence, relevance, region, path, .. } = candidate;
-        let link = Link { to, region, dom_path: path, scores: evidence, relevance, decision: verdict };
+        let &LinkCandidate { scores, relevance, region, dom_path, .. } = candidate;
+        let link = Link { to, region, dom_path, scores, relevance, decision: verdict };
         match (draft.link_state(to), verdict) {
             (LinkState::Queued | LinkState::InFlight, LinkDecision::Follow(entry))
                 if draft.entry(to).is_some_and(|old| strategy.merge(old, entry) != old) =>
@@ -153,12 +153,12 @@ fn limit(draft: &Draft, decision: LinkDecision) -> LinkDecision {
 /// Judges the logged links of a page as if it had been fetched from this queue entry.
 pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool, entry: QueueEntry) -> JudgedLinks {
     let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
-    let candidate = |&Link { to, region, dom_path: path, scores: evidence, relevance, .. }: &Link| LinkCandidate {
+    let candidate = |&Link { to, region, dom_path, scores, relevance, .. }: &Link| LinkCandidate {
         url: draft.state.urls.url(to),
-        evidence,
+        scores,
         relevance,
         region,
-        path,
+        dom_path,
         role: None,
     };
     let candidates: Vec<LinkCandidate> = page.links.iter().map(candidate).collect();

@@ -36,7 +36,7 @@ pub fn number(draft: &mut Draft, link: &OfferedLink) -> Option<UrlId> {
 pub fn queue(draft: &mut Draft, id: UrlId, link: &OfferedLink) {
     let &OfferedLink { scores, relevance, path, .. } = link;
     let url = draft.state.urls.url(id);
-    let candidate = LinkCandidate { url, evidence: scores, relevance, region: Region::Content, path: 0, role: None };
+    let candidate = LinkCandidate { url, scores, relevance, region: Region::Content, dom_path: 0, role: None };
     let before = PathState { depth: path.depth.saturating_sub(1), hops: path.hops.saturating_sub(1), ..path };
     let visit = PageVisit {
         id,

@@ -181,7 +181,7 @@ fn add_wanted(outlinks: &mut Vec<Outlink>, result: &ForumPageResult) {
             scores: LinkScores::default(),
             relevance: mean,
             region: Region::Content,
-            path: 0,
+            dom_path: 0,
             nofollow: false,
         })
         .collect();

@@ -227,9 +227,9 @@ fn take(draft: &mut Draft, id: UrlId, hints: SitemapContent, sources: &mut Vec<U
     }
     let mut targets = Vec::with_capacity(named.len());
     let mut candidates = Vec::with_capacity(named.len());
-    for SitemapEntry { url, anchor, evidence, relevance, .. } in named {
+    for SitemapEntry { url, anchor, scores, relevance, .. } in named {
         targets.push(draft.id(&url, UrlOrigin::Listed(id), &anchor));
-        candidates.push(candidate(url, evidence, relevance));
+        candidates.push(candidate(url, scores, relevance));
     }
     let visit = PageVisit {
         id,
@@ -266,6 +266,6 @@ fn further(draft: &mut Draft, id: UrlId, url: &CrawlUrl, origin: UrlOrigin, sour
     Some(Link::bare(to, Relevance::ONE, LinkDecision::Follow(state.urls.get(id).entry())))
 }
 
-fn candidate(url: CrawlUrl, evidence: LinkScores, relevance: Relevance) -> LinkCandidate {
-    LinkCandidate { url, evidence, relevance, region: Region::Content, path: 0, role: None }
+fn candidate(url: CrawlUrl, scores: LinkScores, relevance: Relevance) -> LinkCandidate {
+    LinkCandidate { url, scores, relevance, region: Region::Content, dom_path: 0, role: None }
 }

@@ -19,7 +19,7 @@ fn links_are_written_in_the_charset_of_the_page_and_lines_end_as_in_it() {
         headers: vec![("content-type".to_owned(), "text/html; charset=gbk".to_owned())],
         body: encoding_rs::GBK.encode(page).0.into_owned().into(),
         wire: None,
-        asked: None,
+        request_validators: None,
         rendered: None,
     };
     let tree = Tree::read(&fetched);

@@ -31,7 +31,7 @@ pub fn score_entries(hints: &mut SitemapContent, topic: &Topic) {
         let (url, region) = (hint.url.clone(), Region::Content);
         document.links.push(DocumentLink { url, anchor, block, region, nofollow: false, next: false, path: 0 });
     }
-    for (hint, (evidence, relevance)) in hints.pages.iter_mut().zip(topic.score(&document).links) {
-        (hint.evidence, hint.relevance) = (evidence, relevance);
+    for (hint, (scores, relevance)) in hints.pages.iter_mut().zip(topic.score(&document).links) {
+        (hint.scores, hint.relevance) = (scores, relevance);
     }
 }

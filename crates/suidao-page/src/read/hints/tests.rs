@@ -11,7 +11,15 @@ const HOST: &str = "http://a.cn/maps/list.xml";
 fn answer(body: impl Into<Vec<u8>>, fields: &[(&str, &str)]) -> Fetched {
     let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let url = CrawlUrl::parse(HOST).unwrap();
-    Fetched { url, status: 200, headers, body: Bytes::from(body.into()), wire: None, asked: None, rendered: None }
+    Fetched {
+        url,
+        status: 200,
+        headers,
+        body: Bytes::from(body.into()),
+        wire: None,
+        request_validators: None,
+        rendered: None,
+    }
 }
 
 fn read(body: &str) -> SitemapContent {
@@ -146,9 +154,8 @@ fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
     let topic = crate::topic::Topic::new(lexicon);
     score_entries(&mut rss, &topic);
     score_entries(&mut news, &topic);
-    let parts = |hint: &SitemapEntry| {
-        [hint.evidence.anchor, hint.evidence.context, hint.evidence.url].map(|part| part.get() > 0.0)
-    };
+    let parts =
+        |hint: &SitemapEntry| [hint.scores.anchor, hint.scores.context, hint.scores.url].map(|part| part.get() > 0.0);
     assert_eq!(rss.pages.iter().map(parts).collect::<Vec<_>>(), [[false, true, false], [false; 3]]);
     assert_eq!(news.pages.iter().map(parts).collect::<Vec<_>>(), [[true, false, false], [false, false, true]]);
     assert!(rss.pages.iter().all(|hint| hint.about.is_empty()));

@@ -52,10 +52,10 @@ impl Training {
             .iter()
             .map(|&(to, anchor, region, path)| LinkCandidate {
                 url: CrawlUrl::parse(to).unwrap(),
-                evidence: LinkScores { anchor: Relevance::new(anchor), ..LinkScores::default() },
+                scores: LinkScores { anchor: Relevance::new(anchor), ..LinkScores::default() },
                 relevance: Relevance::new(anchor * 0.5),
                 region,
-                path,
+                dom_path: path,
                 role: None,
             })
             .collect();
@@ -75,8 +75,8 @@ impl Training {
         let link = |((&to, candidate), verdict): ((&UrlId, &LinkCandidate), LinkDecision)| Link {
             to,
             region: candidate.region,
-            dom_path: candidate.path,
-            scores: candidate.evidence,
+            dom_path: candidate.dom_path,
+            scores: candidate.scores,
             relevance: candidate.relevance,
             decision: verdict,
         };
