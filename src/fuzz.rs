@@ -15,7 +15,7 @@ use crate::crawl::Robot;
 use crate::extract::Extractor;
 use crate::fetch::retry_after;
 use crate::model::{CrawlUrl, Fetched, Millis};
-use crate::read::{charset, coding, hints};
+use crate::read::{charset, coding, read_sitemap};
 use crate::store::{Record, Responses};
 use crate::topic::Lexicon;
 
@@ -340,7 +340,7 @@ proptest! {
         for body in [text.clone().into_bytes(), bytes.clone(), [text.as_bytes(), &bytes].concat(), text.repeat(20).into_bytes()] {
             let packed = coding::packed::gzip(&body);
             for (path, body) in [("sitemap.xml", body.clone()), ("sitemap.xml.gz", packed), ("list.txt", body)] {
-                let found = hints(&fetched(path, &[], body));
+                let found = read_sitemap(&fetched(path, &[], body));
                 for page in &found.pages {
                     is_normal(&page.url)?;
                 }

@@ -8,10 +8,10 @@ mod checkpoints;
 mod clock;
 pub(crate) mod driver;
 pub(crate) mod fetch_task;
+mod monitor;
 mod network;
 mod outage;
-mod readers;
-mod view;
+mod parse_pool;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
@@ -29,7 +29,7 @@ use clock::MonotonicClock;
 use driver::Driver;
 use fetch_task::FetchTask;
 use outage::Outage;
-use readers::ParsePool;
+use parse_pool::ParsePool;
 use suidao_crawl::crawl::{
     Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitReasons,
     Watch, product,
@@ -42,7 +42,7 @@ use suidao_page::topic::Topic;
 use suidao_store::store::directory::write_own;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, WarcArchive, Writer, skipped};
 
-pub use view::{CrawlMonitor, HostLatency, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
+pub use monitor::{CrawlMonitor, HostLatency, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
 
 /// The default product token for robots.txt and pages; `fetch.user_agent` overrides it.
 pub const AGENT: &str = suidao_page::read::ROBOT;

@@ -4,12 +4,12 @@ use core::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::trap::absent;
+use crate::trap::soft_404;
 use suidao_forum::forum::analysis;
 use suidao_page::model::{
     CrawlUrl, Failure, FailureKind, Fetched, ForumPageView, Page, RobotsRules, SitemapContent, Validators,
 };
-use suidao_page::read::{Parsed, hints, score_entries};
+use suidao_page::read::{Parsed, read_sitemap, score_entries};
 use suidao_page::topic::Topic;
 
 use super::rules;
@@ -65,7 +65,7 @@ pub fn outcome(
                 FetchOutcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
             FetchKind::Sitemap(_) => {
-                let mut hints = hints(fetched);
+                let mut hints = read_sitemap(fetched);
                 score_entries(&mut hints, topic);
                 FetchOutcome::Sitemap(Box::new(hints), fetched.validators())
             }
@@ -117,7 +117,7 @@ fn page(fetched: &Fetched, parsed: Parsed, wanted: &FetchKind, topic: &Topic) ->
     };
     let scores = topic.score(&parsed.document);
     let mut page = suidao_page::read::page(parsed, scores, &fetched.url);
-    page.missing = absent::is_error_text(&page.title, &page.text);
+    page.missing = soft_404::is_error_text(&page.title, &page.text);
     (page, page_view.map(Box::new))
 }
 

@@ -11,7 +11,7 @@ pub mod rate;
 pub mod settings;
 pub mod signal;
 pub mod tally;
-pub mod worth;
+pub mod visit_value;
 
 #[cfg(test)]
 mod crossing;
@@ -21,4 +21,4 @@ mod optimum;
 pub use plan::{Choice, plan};
 pub use rate::ChangeObservations;
 pub use signal::Trust;
-pub use worth::VisitValue;
+pub use visit_value::VisitValue;

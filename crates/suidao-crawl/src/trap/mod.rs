@@ -1,12 +1,12 @@
 //! Trap rules: they recognise endless sites and pages without content. One file per rule. Pure: a URL or a page and the
 //! history in, a skip reason or none out. `crawl/state/traps.rs` evaluates them and folds what pages teach.
 
-pub mod absent;
 pub mod mirror;
 pub mod path;
 pub mod runs;
 pub mod series;
 pub mod session;
+pub mod soft_404;
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::readers::{ParsePool, Unread};
+use super::parse_pool::{ParsePool, Unread};
 use super::{CrawlMonitor, clock, now};
 use crate::fetch::render::{RenderFailure, RenderMode, Renderer};
 use crate::fetch::{Fetcher, retry_after};

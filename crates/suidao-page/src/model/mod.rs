@@ -3,12 +3,12 @@
 mod event;
 mod failure;
 mod forum;
-mod hint;
 pub mod number;
 mod page;
 mod refresh;
 mod rows;
 mod scores;
+mod sitemap;
 mod skip_reason;
 mod time;
 mod trap;
@@ -20,13 +20,13 @@ pub use forum::{
     ApproxTime, BoardEntry, ForumMap, ForumPage, ForumPageLink, ForumPageView, ForumRole, ForumStep, IndexPage,
     ListedActivity, PageKind, PaginationLink, PagingRule, PostRecord, ThreadRecord, TimeContext,
 };
-pub use hint::{SitemapContent, SitemapEntry};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{Budget, PageChanges, RefreshStep};
 pub use rows::NestedVec;
 pub use scores::{
     LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId, QueuePolicy, Relevance, TunnelBudget,
 };
+pub use sitemap::{SitemapContent, SitemapEntry};
 pub use skip_reason::SkipReason;
 pub use time::{Day, Millis, Timestamp, span};
 pub use trap::{MissingPageAnswer, TrapSignals, TrapStep};

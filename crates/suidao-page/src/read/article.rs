@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::document::TextBlock;
-use super::hint::ElementRole;
+use super::element_role::ElementRole;
 use super::inserts::{is_end, is_photo_credit, is_request};
 use super::markup::{BlockStats, Element, ParsedHtml};
 use super::phrases::is_metadata_line;

@@ -2,7 +2,7 @@
 //! of the page has a text of its own.
 
 use super::article::{CONTEXT, LINE, SENTENCES, Titles};
-use super::hint::ElementRole;
+use super::element_role::ElementRole;
 use super::markup::ParsedHtml;
 
 /// The element named as boilerplate whose single text is longer than everything outside boilerplate. `inside`: which

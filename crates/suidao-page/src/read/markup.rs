@@ -8,9 +8,9 @@ use html5ever::{LocalName, Namespace, local_name, ns};
 use super::byline::Bylines;
 use super::date::Dates;
 use super::document::ParsedDocument;
+use super::element_role::{self, ElementRole};
 use super::flow::Gap;
 use super::form::ElementKind;
-use super::hint::{self, ElementRole};
 use super::json_ld::JsonLd;
 use super::links::OpenLink;
 use super::names::{is_block, is_fallback, is_skipped};
@@ -242,8 +242,8 @@ impl MarkupBuilder {
         if block {
             self.end_block();
         }
-        let hidden = hint::is_hidden(tag);
-        let hint = if hidden { ElementRole::Boilerplate } else { hint::of(tag) };
+        let hidden = element_role::is_hidden(tag);
+        let hint = if hidden { ElementRole::Boilerplate } else { element_role::of(tag) };
         if hint == ElementRole::Hidden {
             self.skip = Some(depth);
         }

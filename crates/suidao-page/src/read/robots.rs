@@ -1,6 +1,6 @@
 //! Robots directives of a page: `meta name=robots` and the header field `X-Robots-Tag`.
 
-use super::hints::time;
+use super::sitemap::time;
 use crate::model::Millis;
 
 /// Directives for the page, accumulated.

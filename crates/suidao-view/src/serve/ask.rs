@@ -2,7 +2,7 @@
 
 use url::form_urlencoded;
 
-use super::look::Lang;
+use super::frame::Lang;
 use suidao_export::index::Request;
 use suidao_page::model::Day;
 use suidao_store::corpus::{DuplicatePolicy, Filter};

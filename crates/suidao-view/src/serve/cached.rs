@@ -4,7 +4,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use super::ask::SearchParams;
-use super::{HttpReply, SearchSite, look};
+use super::{HttpReply, SearchSite, frame};
 use suidao_export::index::{ExplainedStep, IndexError};
 
 /// Most characters of text shown.
@@ -14,28 +14,28 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
     let Some(page) = site.index.page(&asked.id)? else {
         return Ok(site.missing(&SearchParams::nothing(asked.lang).with_language_of(asked)));
     };
-    let title = look::title(&page);
+    let title = frame::title(&page);
     let step = |step: &ExplainedStep| {
         let known = step.page.as_ref();
         let link = known
             .filter(|page| page.id != asked.id)
             .map(|page| asked.with(|asked| asked.id = page.id.clone()).link("/page"));
-        context! { title => known.map_or(step.url.as_str(), look::title), link, ..Value::from(Serde(step)) }
+        context! { title => known.map_or(step.url.as_str(), frame::title), link, ..Value::from(Serde(step)) }
     };
     let path = site.index.path(&page)?;
     let end = page.text.char_indices().nth(MOST).map_or(page.text.len(), |(at, _)| at);
     let context = context! {
         title,
         page => Value::from(Serde(&page)),
-        language => look::lang(&page),
-        trail => look::link_path(asked.lang, &page),
+        language => frame::lang(&page),
+        trail => frame::link_path(asked.lang, &page),
         path => path.iter().map(step).collect::<Vec<_>>(),
         command => [shell(&site.directory), shell(&page.url)],
         paragraphs => page.text[..end].lines().filter(|line| !line.trim().is_empty()).collect::<Value>(),
         is_cut => end < page.text.len(),
     };
     let headed = format!("{title} · {}", site.index.origin().topic);
-    Ok(HttpReply::html(200, look::frame(site, asked, &headed, include_str!("cached.html"), context)))
+    Ok(HttpReply::html(200, frame::frame(site, asked, &headed, include_str!("cached.html"), context)))
 }
 
 fn shell(word: &str) -> String {

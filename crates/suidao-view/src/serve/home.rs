@@ -3,7 +3,7 @@
 use minijinja::context;
 
 use super::ask::SearchParams;
-use super::{HttpReply, SearchSite, look};
+use super::{HttpReply, SearchSite, frame};
 use crate::html::thousands;
 use suidao_export::index::{IndexError, Request};
 
@@ -53,7 +53,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
             (lang.pick("Years", "年份"), years.collect()),
         ],
     };
-    Ok(HttpReply::html(200, look::frame(site, asked, &title, include_str!("home.html"), context)))
+    Ok(HttpReply::html(200, frame::frame(site, asked, &title, include_str!("home.html"), context)))
 }
 
 fn quoted(term: &str) -> String {

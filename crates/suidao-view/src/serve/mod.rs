@@ -5,8 +5,8 @@
 
 mod ask;
 mod cached;
+mod frame;
 mod home;
-mod look;
 mod results;
 
 use std::future::Future;
@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use ask::{Refused, SearchParams};
-use look::Lang;
+use frame::Lang;
 
 use crate::listen::{is_ours, listen};
 use suidao_export::index::{Index, IndexError};
@@ -78,7 +78,7 @@ impl SearchSite {
                 ("Cannot read the index", "See the output of suidao in its terminal."),
                 ("索引读取失败", "请查看 suidao 启动处的输出。"),
             );
-            look::notice(self, &asked, 500, title, result)
+            frame::notice(self, &asked, 500, title, result)
         })
     }
 
@@ -94,7 +94,7 @@ impl SearchSite {
             ("Page not found", "Search here, or go to the home page."),
             ("没有这个页面", "可以在上面搜索，或回到首页。"),
         );
-        look::notice(self, asked, 404, title, result)
+        frame::notice(self, asked, 404, title, result)
     }
 
     fn refuse(&self, path: &str, language: Lang, refused: Refused) -> HttpReply {
@@ -104,7 +104,7 @@ impl SearchSite {
             return HttpReply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
         let title = language.pick("Invalid request", "无法这样查询");
-        look::notice(self, &SearchParams::nothing(language), 400, title, message)
+        frame::notice(self, &SearchParams::nothing(language), 400, title, message)
     }
 }
 

@@ -4,7 +4,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use super::ask::{MOST_PAGES, PER_PAGE, SearchParams};
-use super::{HttpReply, SearchSite, look};
+use super::{HttpReply, SearchSite, frame};
 use crate::html::thousands;
 use suidao_export::index::{Hit, IndexError, Request, ScorePart, SearchAnswer, TextField};
 
@@ -19,7 +19,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
     if asked.page > pages {
         let (title, result) = language
             .pick(("No more results", "Go back to the first page of results."), ("没有这么多结果", "请回到第一页。"));
-        return Ok(look::notice(site, asked, 404, title, result));
+        return Ok(frame::notice(site, asked, 404, title, result));
     }
     let number = thousands(answer.pages);
     let what = match (asked.q.is_empty(), answer.pages) {
@@ -49,7 +49,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
         facets => facets(asked, &answer),
     };
     let title = if asked.page > 1 { format!("{what} ({})", asked.page) } else { what };
-    Ok(HttpReply::html(200, look::frame(site, asked, &title, include_str!("results.html"), context)))
+    Ok(HttpReply::html(200, frame::frame(site, asked, &title, include_str!("results.html"), context)))
 }
 
 fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
@@ -73,13 +73,13 @@ fn hit_in_words(asked: &SearchParams, hit: &Hit) -> Value {
         (language.pick(format!("“{words}” in the {field}"), format!("{field}中的“{words}”")), share.bm25)
     };
     context! {
-        shown => if page.title.is_empty() { Value::from(&page.url) } else { look::marked(&hit.title()) },
-        lang => look::lang(page),
-        piece => look::marked(&hit.snippet),
+        shown => if page.title.is_empty() { Value::from(&page.url) } else { frame::marked(&hit.title()) },
+        lang => frame::lang(page),
+        piece => frame::marked(&hit.snippet),
         link => page_link.link("/page"),
         bm25 => hit.why.iter().map(|share| share.bm25).sum::<f32>().max(f32::MIN_POSITIVE),
         shares => hit.why.iter().map(share_in_words).collect::<Vec<_>>(),
-        trail => look::link_path(language, page),
+        trail => frame::link_path(language, page),
         ..Value::from(Serde(hit)),
     }
 }

@@ -10,7 +10,7 @@ use crate::crawl::robots::OriginRobots;
 use crate::crawl::state::State;
 use crate::crawl::ticket::{FetchKind, Ticket};
 use crate::crawl::traps::title;
-use crate::trap::absent;
+use crate::trap::soft_404;
 use suidao_page::model::{
     CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageAnswer, Relevance,
     RobotsRules, Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
@@ -167,7 +167,7 @@ fn probed(draft: &mut Draft, host: HostId, outcome: FetchOutcome) {
     let suspects = state.traps.suspicions.get(&host).map(|suspicion| suspicion.pages.as_slice()).unwrap_or_default();
     let same = |&&(id, sketch, title): &&(UrlId, Sketch, u32)| {
         let is_same = |answer: &MissingPageAnswer, url: &CrawlUrl| {
-            absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url)
+            soft_404::is_same(answer, url, sketch, title) || soft_404::is_alike(answer, url)
         };
         answer.as_ref().is_some_and(|answer| is_same(answer, &state.urls.url(id)))
     };

@@ -146,7 +146,7 @@ fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, now: Milli
 
 /// How a page of the frontier is read.
 pub fn page_kind(state: &State, id: UrlId, url: &CrawlUrl, again: bool, now: Millis) -> FetchKind {
-    if state.is_hints(id, again) {
+    if state.is_sitemap(id, again) {
         return FetchKind::Sitemap(id);
     }
     let pages = state.hosts.of(url).map_or(0, |host| host.pages);

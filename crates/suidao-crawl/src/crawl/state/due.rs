@@ -185,7 +185,7 @@ impl State {
     }
 
     /// Whether a URL must be read as a sitemap or a feed.
-    pub fn is_hints(&self, id: UrlId, again: bool) -> bool {
+    pub fn is_sitemap(&self, id: UrlId, again: bool) -> bool {
         if again { self.is_source(id) } else { self.sourcing.is_source(id) }
     }
 

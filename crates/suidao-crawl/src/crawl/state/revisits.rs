@@ -15,7 +15,7 @@ impl State {
             Event::SitemapRead { id, pages, sources, useful, validators, .. } => {
                 self.count_spent(Some(*id), event);
                 self.is_done(*id);
-                self.observe_hints(*id, pages, sources, (*useful, validators), at);
+                self.observe_sitemap(*id, pages, sources, (*useful, validators), at);
             }
             Event::PageFetched(page) => {
                 let host = self.urls.get(page.id).host();
@@ -123,7 +123,7 @@ impl State {
         }
     }
 
-    fn observe_hints(
+    fn observe_sitemap(
         &mut self,
         id: UrlId,
         pages: &[UrlId],

@@ -10,7 +10,7 @@ use crate::strategy::PageVisit;
 use crate::trap::runs::SeriesPage;
 use crate::trap::series::UrlSeries;
 use crate::trap::session::without;
-use crate::trap::{Traps, absent};
+use crate::trap::{Traps, soft_404};
 
 /// Result of the trap rules for a page, before its links are judged.
 pub struct TrapCheck {
@@ -112,7 +112,7 @@ impl State {
         let is_suspicious =
             || page.missing || self.traps.near_duplicates.find(sketch, title).is_some_and(|found| found.page != id.0);
         answer.is_some_and(|answer| {
-            absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url) && is_suspicious()
+            soft_404::is_same(answer, url, sketch, title) || soft_404::is_alike(answer, url) && is_suspicious()
         })
     }
 
@@ -161,7 +161,7 @@ impl State {
         if !self.settings.traps.soft_404 || !self.traps.wants_probe(host) {
             return None;
         }
-        absent::probe(url, self.settings.seed)
+        soft_404::probe(url, self.settings.seed)
     }
 
     /// Folds a newly fetched page.

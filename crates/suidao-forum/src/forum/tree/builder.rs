@@ -7,7 +7,7 @@ use html5ever::{LocalName, Namespace, local_name, ns};
 use super::{BASE, Node, Tree, words_of};
 use crate::forum::WORDS;
 use suidao_page::model::CrawlUrl;
-use suidao_page::read::hint::is_hidden;
+use suidao_page::read::element_role::is_hidden;
 use suidao_page::read::markup::{attribute, fold_into};
 use suidao_page::read::names::{is_block, is_fallback, is_skipped};
 use suidao_page::read::references::References;

@@ -35,7 +35,7 @@ const AHEAD: u64 = 86_400_000;
 ///
 /// URLs may be of other hosts, because feeds aggregate; the caller decides about trust. Ignores times before 1990 and
 /// times more than a day after the answer's `date` (after 2099 without one).
-pub fn hints(fetched: &Fetched) -> SitemapContent {
+pub fn read_sitemap(fetched: &Fetched) -> SitemapContent {
     let body = unpacked(&fetched.body);
     let decoded = charset::decode(&body, fetched.header("content-type"));
     let text = decoded.text.trim_start();
