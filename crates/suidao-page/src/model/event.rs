@@ -22,7 +22,7 @@ pub enum UrlOrigin {
     Redirect(UrlId),
     /// A sitemap or feed, named by robots.txt or a page.
     Named,
-    /// ListedActivity in this sitemap or feed.
+    /// Listed in this sitemap or feed.
     Listed(UrlId),
     /// The canonical URL of this page.
     Canonical(UrlId),
