@@ -1,4 +1,4 @@
-//! Sitemaps and feeds: the pages a site lists, and when each changed. (Roles of elements are in [`super::hint`].)
+//! Sitemaps and feeds: the pages a site lists, and when each changed.
 //!
 //! Reads sitemaps and sitemap indexes (sitemaps.org 0.9) as XML, plain text or gzip; RSS 0.9 to 2.0; and Atom. Of a
 //! broken file the part before the error counts.
