@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{CrawlLimits, TrapCounts, Unreached};
+use suidao::crawl::{CrawlLimits, HoldCosts, TrapCounts, Unreached};
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job};
 use suidao::model::{Failure, FailureKind, SkipReason, Stop, number};
@@ -194,7 +194,8 @@ pub fn summary(job: &Job, report: &CrawlReport) -> Value {
         "hosts_visited": progress.hosts_visited,
         "hosts_relevant": progress.hosts_relevant,
         "memory": report.memory,
-        "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed },
+        "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed,
+            "idle_host_seconds": seconds(report.holds.idle), "longest_gap": seconds(report.holds.longest_gap) },
         "config": job.config.without_secrets(),
     })
 }
@@ -221,7 +222,7 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
     format!(
         "{why}\n{}, {} of them relevant to {}: harvest rate {:.1}%. This run: {}, {:.0} pages/s.\n\
          {} visited, {} with relevant pages; {} queued, {} failed, {} skipped (reasons in \
-         skipped.csv).\n{}{}Output: {}",
+         skipped.csv).\n{}{}{}Output: {}",
         count(progress.pages as usize, "page", "pages"),
         thousands(progress.relevant),
         job.topic.lexicon().name,
@@ -233,6 +234,7 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
         count(progress.queued as usize, "URL", "URLs"),
         thousands(progress.failed),
         thousands(progress.excluded),
+        holds_in_words(&report.holds),
         unreached_in_words(&report.unreached),
         failures_in_words(&report.failures) + &traps_in_words(&report.exclusions, &report.traps),
         job.directory.root().join("").display(),
@@ -249,6 +251,22 @@ pub fn requests_in_words(limits: &CrawlLimits, requests: u64) -> String {
         "Request limit reached: {} requests sent (limit: {by}). Rerun with a larger --max-requests to continue; skipped.csv \
          lists failures.",
         thousands(requests)
+    )
+}
+
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
+/// What crawl.spend has cost; empty if nothing was held back.
+fn holds_in_words(holds: &HoldCosts) -> String {
+    if holds.idle == 0 {
+        return String::new();
+    }
+    format!(
+        "Ready hosts waited {} host-seconds for better pages of others (crawl.spend); longest time without a page: {:.1} s.\n",
+        thousands(holds.idle / 1_000),
+        seconds(holds.longest_gap)
     )
 }
 

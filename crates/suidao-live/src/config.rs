@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use suidao_crawl::crawl::{CrawlLimits, Politeness, Sources, StopConditions};
+use suidao_crawl::crawl::{CrawlLimits, Politeness, Sources, Spend, StopConditions};
 use suidao_crawl::revisit::settings::RefreshSettings;
 use suidao_crawl::strategy::{StrategySettings as Strategy, scope::CrawlScope};
 use suidao_crawl::trap::Traps;
@@ -65,6 +65,8 @@ pub enum ConfigError {
 pub struct General {
     /// Requests in flight, each to another host. Affects the order of pages, so reports include it.
     pub in_flight: usize,
+    /// Pages against time: 0 asks every ready host, 1 waits for the best page; or `time`, `balanced`, `pages`.
+    pub spend: Spend,
     /// Whether to crawl a host whose pages list threads as a forum: boards and threads only.
     pub forums: bool,
     /// Fewest batches between checkpoints; 0: no checkpoints.
@@ -89,6 +91,7 @@ impl Default for General {
     fn default() -> Self {
         Self {
             in_flight: 64,
+            spend: Spend::default(),
             forums: true,
             checkpoint_every: 20_000,
             seed: 1,

@@ -31,8 +31,8 @@ use fetch_task::FetchTask;
 use outage::Outage;
 use parse_pool::ParsePool;
 use suidao_crawl::crawl::{
-    Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitReasons,
-    Watch, product,
+    Crawl, CrawlSettings, Exploration, ForumMode, HoldCosts, OfferedLink, Progress, Refresh, TrapCounts, Unreached,
+    WaitReasons, Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
 use suidao_page::model::{
@@ -138,6 +138,8 @@ pub struct CrawlReport {
     /// Hosts that never answered, the first of them by name.
     pub unreached: Unreached,
     pub traps: TrapCounts,
+    /// What holding URLs back has cost in this run.
+    pub holds: HoldCosts,
     /// For a forum: its structure, or why it is unknown.
     pub forum: Exploration<ForumMap>,
     /// First pages of boards and threads that asked for a login, or have a new layout.
@@ -181,6 +183,7 @@ pub fn conditions(config: &Config, topic: &Topic) -> CrawlSettings {
         sources: config.sources.clone(),
         // Checked when the configuration was read.
         languages: config.keep.codes().unwrap_or_default(),
+        spend: config.crawl.spend,
         seed: config.crawl.seed,
         page_threshold: config.crawl.page_threshold.map_or(topic.page_threshold(), Relevance::new),
         link_threshold: config.crawl.link_threshold.map_or(topic.link_threshold(), Relevance::new),
@@ -343,6 +346,7 @@ pub fn run_in_view(
         next_due: crawl.next_due(),
         unreached: crawl.unreached(UNREACHED),
         traps: crawl.traps(),
+        holds: crawl.holds(),
         forum: crawl.forum(),
     })
 }

@@ -69,6 +69,9 @@ pub(super) struct HostQueues {
     /// By queue number; most hosts use one.
     by_id: Vec<(u8, Queue)>,
     ready: bool,
+    /// It is in the list of resting hosts.
+    #[serde(skip)]
+    resting: bool,
 }
 
 impl HostQueues {
@@ -129,6 +132,8 @@ pub struct Frontier {
     pub(super) heads: Vec<Heads>,
     /// Those of due pages: a crawl that has any has no checkpoints.
     due: Heads,
+    /// Hosts that were taken or made to wait; some are ready again.
+    resting: Vec<HostId>,
     /// Pushes to stacks so far: the rank on a stack.
     pub(super) stacked: u32,
 }
@@ -136,7 +141,7 @@ pub struct Frontier {
 impl Frontier {
     /// An empty frontier; `seed` seeds the random choices of the policy.
     pub fn new(policy: QueuePolicy, seed: u64) -> Self {
-        Self { policy, seed, hosts: Vec::new(), heads: Vec::new(), due: Heads::new(), stacked: 0 }
+        Self { policy, seed, hosts: Vec::new(), heads: Vec::new(), due: Heads::new(), resting: Vec::new(), stacked: 0 }
     }
 
     /// Number of entries, stale ones included; none if one refers to a URL or host beyond these limits.
@@ -223,7 +228,44 @@ impl Frontier {
 
     /// Marks the host as not ready.
     pub fn mark_waiting(&mut self, host: HostId) {
-        self.host(host).ready = false;
+        let queues = self.host(host);
+        queues.ready = false;
+        if !std::mem::replace(&mut queues.resting, true) {
+            self.resting.push(host);
+        }
+    }
+
+    /// The hosts that are not ready and for which `keep` holds. Give them back with [`Frontier::put_resting`].
+    pub fn take_resting(&mut self, keep: impl Fn(HostId) -> bool) -> Vec<HostId> {
+        let mut resting = std::mem::take(&mut self.resting);
+        resting.retain(|&host| {
+            let queues = self.host(host);
+            queues.resting = !queues.ready && keep(host);
+            queues.resting
+        });
+        resting
+    }
+
+    pub fn put_resting(&mut self, resting: Vec<HostId>) {
+        self.resting = resting;
+    }
+
+    /// About how many ready hosts have URLs in this queue: stale heads count.
+    pub fn announced(&self, queue_id: QueueId) -> usize {
+        self.heads.get(usize::from(queue_id.0)).map_or(0, Heads::len)
+    }
+
+    /// The best URL of a host in a queue, after dropping stale entries.
+    pub fn best_of(
+        &mut self,
+        host: HostId,
+        queue_id: QueueId,
+        waits: impl Fn(UrlId, EntryKey) -> bool,
+    ) -> Option<UrlId> {
+        let stack = self.is_stack(queue_id);
+        let queue = self.host(host).queue(queue_id);
+        drop_stale(queue, queue_id, stack, &waits);
+        queue.heap.peek().copied().map(id_of)
     }
 
     pub fn make_ready(&mut self, host: HostId) {
@@ -295,8 +337,8 @@ impl Frontier {
     fn pop_queue(&mut self, queue_id: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
         let (entry, host) = self.head(queue_id, waits)?;
         self.heads_of(queue_id)?.pop();
+        self.mark_waiting(host);
         let queues = self.host(host);
-        queues.ready = false;
         let queue = queues.queue(queue_id);
         queue.heap.pop();
         queue.announce(None);
@@ -358,13 +400,7 @@ impl Frontier {
                 self.heads_of(queue_id)?.pop();
                 continue;
             }
-            let stale = |entry: Entry| {
-                let rank = u32::try_from(entry >> 32).expect("32 bits are left");
-                !waits(id_of(entry), EntryKey { queue_id, rank: (!stack).then_some(rank) })
-            };
-            while queue.heap.peek().is_some_and(|&head| stale(head)) {
-                queue.heap.pop();
-            }
+            drop_stale(queue, queue_id, stack, waits);
             let head = queue.heap.peek().copied();
             if ready && head == Some(announced) {
                 return Some((announced, host));
@@ -378,6 +414,17 @@ impl Frontier {
                 self.announce(queue_id, head, host);
             }
         }
+    }
+}
+
+/// Drops stale entries from the top of a host's queue.
+fn drop_stale(queue: &mut Queue, queue_id: QueueId, stack: bool, waits: &impl Fn(UrlId, EntryKey) -> bool) {
+    let stale = |entry: Entry| {
+        let rank = u32::try_from(entry >> 32).expect("32 bits are left");
+        !waits(id_of(entry), EntryKey { queue_id, rank: (!stack).then_some(rank) })
+    };
+    while queue.heap.peek().is_some_and(|&head| stale(head)) {
+        queue.heap.pop();
     }
 }
 

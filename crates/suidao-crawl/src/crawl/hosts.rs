@@ -39,6 +39,8 @@ pub(super) struct HostState {
     pub relevant: bool,
     /// Consecutive soft 404s since the last page.
     pub missing: u32,
+    /// Consecutive requests for pages that brought none.
+    pub without_page: u8,
     pub queued: u32,
     /// Queued URLs that have failed, parked while others can show whether the host answers.
     pub parked: Vec<UrlId>,

@@ -22,6 +22,7 @@ use super::overview::{Overview, Unreached, WaitReasons};
 use super::refresh::{ActiveRound, PlannedVisit, is_over};
 use super::run::Run;
 use super::settings::CrawlSettings;
+use super::spend::HoldCosts;
 use super::state::{EventTime, State};
 use super::ticket::{FetchKind, Next, Ticket};
 use super::traps::TrapCounts;
@@ -112,6 +113,11 @@ impl Crawl {
         self.state.traps.counts
     }
 
+    /// What holding URLs back has cost in this run.
+    pub fn holds(&self) -> HoldCosts {
+        self.run.holds
+    }
+
     /// Tickets not settled yet.
     pub fn in_flight(&self) -> u64 {
         self.run.in_flight()
@@ -197,7 +203,7 @@ impl Crawl {
 impl Crawl {
     /// The status with at most `most` entries per list. Linear in the number of hosts.
     pub fn overview(&self, now: Millis, most: usize) -> Overview {
-        self.state.overview(self.in_flight(), now, most)
+        Overview { held: self.held(), ..self.state.overview(self.in_flight(), now, most) }
     }
 
     /// What the crawl waits for, with at most `most` entries per list. Linear in the number of hosts.
@@ -235,6 +241,9 @@ impl Crawl {
     pub fn settle(&mut self, ticket: Ticket, outcome: FetchOutcome, meta: ResponseMeta, now: Millis) -> Batch {
         let (groups, again, id) = (ticket.groups, ticket.again, ticket.wanted.url_id());
         self.finish(&ticket);
+        if let FetchOutcome::Page { .. } = outcome {
+            self.run.holds.page(now);
+        }
         let mut events = Vec::new();
         let time = EventTime { at: now, latency: meta.latency };
         let host_facts = |draft: &mut Draft| answer::host_facts(draft, &ticket, &outcome, meta);
@@ -325,6 +334,9 @@ impl Crawl {
             HeadRuling::Defer(by) => {
                 self.state.defer(head, by, now);
                 return None;
+            }
+            HeadRuling::Robots(_) | HeadRuling::Probe(_) | HeadRuling::Fetch(_) if self.is_held(head, events, now) => {
+                return Some(self.hold(head, events, now));
             }
             HeadRuling::Lowered | HeadRuling::Removed => {
                 events.extend(self.commit(decided, EventTime::without_request(now)));

@@ -7,6 +7,7 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, HostId, Millis, QueueEn
 use super::counts::Progress;
 use super::frontier::EntryKey;
 use super::goals::StopConditions;
+use super::spend::HeldBack;
 use super::state::State;
 
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,8 @@ pub struct Overview {
     pub failing: Vec<HostView>,
     /// Heads of each queue.
     pub queues: Vec<QueueView>,
+    /// What is held back for better URLs now.
+    pub held: Option<HeldBack>,
     /// Excluded URLs by their first reason, including those queued later; the most frequent first.
     pub exclusions: Vec<(SkipReason, u64)>,
 }
@@ -130,6 +133,7 @@ impl State {
             largest,
             failing,
             queues: self.queues(most),
+            held: None,
             exclusions,
         }
     }

@@ -11,6 +11,7 @@ use super::goals::StopConditions;
 use super::politeness::Politeness;
 use super::refresh::Refresh;
 use super::sources::Sources;
+use super::spend::Spend;
 use super::watch::Watch;
 
 /// `[limits]` of the configuration. Unset limits do not apply.
@@ -74,6 +75,7 @@ pub struct CrawlSettings {
     pub languages: Vec<String>,
     /// Product token for robots.txt.
     pub agent: String,
+    pub spend: Spend,
     /// Seeds the random choices of the queue policy.
     pub seed: u64,
     /// τ_page: pages at or above it are relevant.

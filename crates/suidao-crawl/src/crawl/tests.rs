@@ -6,6 +6,8 @@ mod bounds;
 mod politeness;
 #[cfg(test)]
 mod restore;
+#[cfg(test)]
+mod spend;
 
 use std::collections::BTreeMap;
 

@@ -70,6 +70,11 @@ pub trait Strategy: Send + Sync {
         None
     }
 
+    /// Whether a priority is the expected worth of a fetch, so that the worths of two URLs can be compared as ratios.
+    fn expects(&self) -> bool {
+        false
+    }
+
     /// How the frontier serves the queues.
     fn queue_policy(&self) -> QueuePolicy {
         QueuePolicy::BestFirst

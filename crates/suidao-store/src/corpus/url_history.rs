@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::store::{Location, Record, StoreError, moment};
 use suidao_page::model::{
-    CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, PageChanges, PageProcessed, QueueEntry, SkipReason,
-    UrlId, UrlOrigin,
+    CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, PageChanges, PageProcessed, Priority, QueueEntry,
+    SkipReason, UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
 use words::{describe_entry, describe_k, how_queued};
@@ -57,6 +57,9 @@ pub struct UrlHistory {
     /// It waits for its host, or was skipped because of it.
     #[serde(skip)]
     depends_on_host: bool,
+    /// Until when it was held back for better URLs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_until: Option<String>,
     /// Why the last request for the robots.txt of its host failed, if it did.
     #[serde(skip)]
     robots_failure: Option<Failure>,
@@ -172,6 +175,7 @@ impl UrlHistory {
             names: FxHashMap::default(),
             summary: Default::default(),
             depends_on_host: false,
+            held_until: None,
             robots_failure: None,
         }
     }
@@ -196,6 +200,10 @@ impl UrlHistory {
                 if origin.split_once("://").is_some_and(|(_, host)| *host == *self.url.authority()) =>
             {
                 self.robots_failure = failure;
+                return;
+            }
+            Event::Released { id: of } if Some(of) == id => {
+                self.held_until = Some(at.to_owned());
                 return;
             }
             Event::PageFetched(page) if Some(page.id) == id => {
@@ -252,6 +260,13 @@ impl UrlHistory {
             is_followed.then(evidence).then_with(|| priority(its).cmp(&priority(mine)))
         });
         links
+    }
+
+    /// The best priority that a link gave it, if it waits in the queue.
+    pub fn queued_at(&self) -> Option<Priority> {
+        let is_queued = self.outcome.get("status").is_some() && self.outcome["reason"].is_null();
+        let entries = self.links.iter().filter_map(|linked| followed(&linked.link)).filter(|_| is_queued);
+        entries.map(|entry| entry.priority).max()
     }
 
     fn is_seed(&self) -> bool {
@@ -326,6 +341,9 @@ impl fmt::Display for UrlHistory {
             let waits = self.outcome["reason"].is_null();
             let waits = if waits { "; pages of the host wait until it is fetched" } else { "" };
             writeln!(out, "  last robots.txt request to the host: {failure}{waits}")?;
+        }
+        if let Some(at) = &self.held_until {
+            writeln!(out, "  held back for better URLs of other hosts until {at}, when no page had come for 2 s")?;
         }
         // A single visit is the outcome, except a failure of a URL that is queued again.
         let are_shown = self.visits.len() > 1 || self.outcome.get("status").is_some() && !self.visits.is_empty();

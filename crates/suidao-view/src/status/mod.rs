@@ -218,13 +218,20 @@ impl Site {
         };
         let text = in_turn(&self.reading, move |is_waited_for| {
             let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
-            Ok::<_, suidao_store::store::StoreError>(story.map(|story| story.to_string()))
+            Ok::<_, suidao_store::store::StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
         });
         let Some(text) = text.await else {
             return page(503, Err("Another URL is being looked up; try again later."));
         };
         match text {
-            Ok(Ok(Some(story))) => page(200, Ok(&story)),
+            Ok(Ok(Some((mut story, queued)))) => {
+                let held = self.snapshot().await.and_then(|snapshot| snapshot.overview.held);
+                let held = held.filter(|held| queued.is_some_and(|priority| priority.get() < held.below));
+                if let Some(held) = held {
+                    story += &page::in_words(&held);
+                }
+                page(200, Ok(&story))
+            }
             Ok(Ok(None)) => page(404, Err("Unknown to this crawl: no page fetched so far links to it.")),
             Ok(Err(error)) => page(500, Err(&error.to_string())),
             Err(_) => page(500, Err("Cannot read the log.")),

@@ -24,6 +24,7 @@ impl State {
     ) {
         let politeness = &self.settings.politeness;
         let record = self.hosts.get_mut(host);
+        record.without_page = if page { 0 } else { record.without_page.saturating_add(1) };
         if let Some(latency) = latency {
             record.health.record_latency(latency, page);
         }

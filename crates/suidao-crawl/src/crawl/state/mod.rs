@@ -6,6 +6,7 @@ mod due;
 mod forums;
 mod queue;
 mod revisits;
+mod rivals;
 mod traps;
 mod waits;
 
@@ -27,10 +28,12 @@ use super::hosts::HostTable;
 use super::refresh::Refreshing;
 use super::settings::CrawlSettings;
 use super::sources::Sourcing;
+use super::spend::Spending;
 use super::traps::TrapState;
 use super::tunnels::EndedTunnel;
 use super::urls::Urls;
 use crate::strategy::Strategy;
+pub(super) use rivals::Rival;
 
 /// When an event happened.
 #[derive(Clone, Copy)]
@@ -64,6 +67,7 @@ pub(super) struct State {
     pub left_due: FxHashSet<UrlId>,
     pub counts: Counts,
     pub stop: StopTracker,
+    pub spending: Spending,
 }
 
 impl State {
@@ -81,6 +85,7 @@ impl State {
             left_due: FxHashSet::default(),
             counts: Counts::default(),
             stop: StopTracker::default(),
+            spending: Spending::default(),
             strategy,
             settings: Arc::new(settings),
         }
@@ -96,6 +101,7 @@ impl State {
         self.count_request(event);
         self.apply_to_queues(event, time);
         self.stop.observe(&self.settings.goals, event);
+        self.spending.observe(event, time.at);
         let urls = &self.urls;
         let ended = self.canonicals.observe(event, |id| urls.get(id).state == LinkState::Fetched);
         self.ended.extend(ended);
@@ -151,8 +157,8 @@ impl State {
                 self.set_state(*id, LinkState::Dropped);
                 self.urls.get_mut(*id).was_page = true;
             }
-            // `observe_refresh` handles it.
-            Event::Refresh(_) => {}
+            // `observe_refresh` and `Spending::observe` handle them.
+            Event::Refresh(_) | Event::Released { .. } => {}
             Event::Trap(step) => self.apply_trap(step, time),
             Event::FetchRetried { id, failure } => self.apply_retry(*id, failure, time),
             Event::FetchFailed { id, failure } => self.apply_failure(*id, failure, time),

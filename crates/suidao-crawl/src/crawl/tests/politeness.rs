@@ -10,10 +10,10 @@ use super::*;
 /// One request: when it started and ended (or the crawl was killed), its host, and whether the machine knew the
 /// address.
 #[derive(Clone, Debug)]
-struct Asked {
-    out: u64,
+pub(super) struct Asked {
+    pub out: u64,
     back: u64,
-    url: String,
+    pub url: String,
     known: bool,
 }
 
@@ -24,22 +24,22 @@ impl Asked {
 }
 
 /// Answer of a web at a time, its latency, and its address.
-type Answer<'a> = &'a dyn Fn(&str, u64) -> (FetchOutcome, u64, Option<IpAddr>);
+pub(super) type Answer<'a> = &'a dyn Fn(&str, u64) -> (FetchOutcome, u64, Option<IpAddr>);
 
-struct Course {
-    asked: Vec<Asked>,
-    batches: Vec<Batch>,
-    stop: Stop,
-    at: u64,
-    crawl: Crawl,
+pub(super) struct Course {
+    pub asked: Vec<Asked>,
+    pub batches: Vec<Batch>,
+    pub stop: Stop,
+    pub at: u64,
+    pub crawl: Crawl,
 }
 
 impl Course {
-    fn events(&self) -> impl Iterator<Item = &Event> {
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.batches.iter().flat_map(|batch| &batch.events)
     }
 
-    fn to(&self, host: &str) -> Vec<&Asked> {
+    pub fn to(&self, host: &str) -> Vec<&Asked> {
         self.asked.iter().filter(|asked| asked.host() == host).collect()
     }
 }
@@ -49,7 +49,7 @@ fn course(conditions: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &
     course_of(&|| Box::new(BreadthFirst), conditions, seeds, in_flight, kills, answer)
 }
 
-fn course_of(
+pub(super) fn course_of(
     strategy: &dyn Fn() -> Box<dyn crate::strategy::Strategy>,
     conditions: &CrawlSettings,
     seeds: &[&str],
@@ -120,7 +120,7 @@ fn failed(kind: FailureKind) -> FetchOutcome {
 }
 
 /// The web's page, or 404; robots.txt allows everything.
-fn page(web: &BTreeMap<String, FetchOutcome>, url: &str) -> FetchOutcome {
+pub(super) fn page(web: &BTreeMap<String, FetchOutcome>, url: &str) -> FetchOutcome {
     let missing = if url.ends_with("/robots.txt") {
         FetchOutcome::Robots(RobotsRules::AllowAll)
     } else {

@@ -31,12 +31,21 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         left_due,
         counts,
         stop,
+        spending,
     } = state;
     let records: Vec<Vec<u8>> = urls.portions().map(|(records, lines)| bytes(&(records, lines))).collect();
     let hosts: Vec<Vec<u8>> = hosts
         .all()
         .map(|(_, host)| {
-            let known = (host.pages, host.relevant, host.missing, host.queued, host.https, host.address, &host.parked);
+            let known = (
+                host.pages,
+                host.relevant,
+                (host.missing, host.without_page),
+                host.queued,
+                host.https,
+                host.address,
+                &host.parked,
+            );
             let robots = (host.robots(false), host.robots(true));
             // At the end of a round, hosts that failed before it are requested again at a time of the clock.
             let failing = refreshing.is_none().then_some((host.failing, host.deferred_until));
@@ -61,6 +70,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         ("due pages of a former refresh", sorted(left_due.iter())),
         ("counts", bytes(counts)),
         ("stop conditions", bytes(&stop.recent())),
+        ("spending", bytes(spending)),
         ("strategy", bytes(&learnt)),
     ];
     if let Some(refreshing) = refreshing {

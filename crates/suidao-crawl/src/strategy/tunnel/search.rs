@@ -59,6 +59,10 @@ impl Strategy for TunnelSearch {
     fn learning_mut(&mut self) -> Option<&mut dyn Learning> {
         Some(self)
     }
+
+    fn expects(&self) -> bool {
+        true
+    }
 }
 
 impl Learning for TunnelSearch {

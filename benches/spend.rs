@@ -1,0 +1,167 @@
+//! What `crawl.spend` trades: pages against time, on the tasks of `benches/tasks.py`.
+//!
+//! For each theta, over the tasks of each plan: relevant pages after 500, 1,000 and 2,000 pages as a share of one
+//! request in flight without waits; relevant pages by the time at which theta 0 has fetched as many pages, as a share of
+//! theta 0; the pages fetched by then, as such a share; the time to as many pages as a multiple of theta 0's; the longest
+//! time without a page. Shares are of sums over the tasks. Virtual time: each request takes 100 ms.
+//!
+//! ```text
+//! cargo bench --bench spend -- TASKS/web.toml TASKS/web2.toml
+//! ```
+//!
+//! `SUIDAO_THETAS` (0,0.2,0.25,0.3,0.35,0.4,0.6), `SUIDAO_IN_FLIGHT` (64), `SUIDAO_STRATEGIES` (tunnel).
+
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock and is not a library
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::{env, fs};
+
+use rayon::prelude::*;
+use suidao::config::Config;
+use suidao::crawl::Crawl;
+use suidao::eval::{Plan, TaskPlan};
+use suidao::live::conditions;
+use suidao::model::{CrawlUrl, Event, Millis};
+use suidao::recorded::{GroundTruth, LabelledUrls, Memo, OpenedWeb, RelevanceJudge, WebName};
+use suidao::replay::{TopicalWeb, replay_while};
+use suidao::topic::{Lexicon, Topic};
+
+const MARKS: [usize; 3] = [500, 1_000, 2_000];
+
+struct Task {
+    web: OpenedWeb,
+    topic: Topic,
+    seeds: Vec<CrawlUrl>,
+    judge: GroundTruth,
+    memo: Memo,
+}
+
+/// When each counted page was fetched, and whether it is relevant.
+type Run = Vec<(Millis, bool)>;
+
+impl Task {
+    fn new(plan: &TaskPlan, base: &Path) -> Self {
+        let path = |file: &Option<std::path::PathBuf>| base.join(file.as_ref().expect("the task names its files"));
+        let text = |file| fs::read_to_string(path(file)).expect("the file is there");
+        Self {
+            web: WebName::parse(&plan.web, base).expect("the web's name is one").open().expect("the web is there"),
+            topic: Topic::new(Lexicon::parse(&text(&plan.lexicon)).expect("the lexicon is one")),
+            seeds: text(&plan.seeds).lines().filter_map(|line| CrawlUrl::parse(line).ok()).collect(),
+            judge: GroundTruth::Truth(Arc::new(
+                LabelledUrls::read(&path(&plan.truth), plan.exclude.as_ref().map(|file| base.join(file)).as_deref())
+                    .expect("the truth is there"),
+            )),
+            memo: Memo::default(),
+        }
+    }
+
+    fn run(&self, sets: &[String], pages: usize) -> Run {
+        let config = Config::load(None, sets).expect("the keys are the configuration's");
+        let source = self.memo.over(TopicalWeb { web: &*self.web.web, topic: &self.topic });
+        let conditions = conditions(&config, &self.topic);
+        let strategy = config.strategy.build(conditions.page_threshold);
+        let mut crawl = Crawl::new(conditions, strategy);
+        let mut judge = RelevanceJudge::new(self.judge.clone());
+        let mut urls: Vec<CrawlUrl> = Vec::new();
+        let mut run = Run::new();
+        replay_while(&mut crawl, &self.seeds, &source, config.crawl.in_flight, |batch| {
+            for event in &batch.events {
+                match event {
+                    Event::Discovered(found) => urls.push(found.url.clone()),
+                    Event::PageFetched(page) => {
+                        let relevant = judge.is_relevant(&urls[page.id.0 as usize], page);
+                        run.extend(relevant.map(|relevant| (batch.at, relevant)));
+                    }
+                    _ => {}
+                }
+            }
+            if run.len() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        run
+    }
+}
+
+fn relevant(run: &[(Millis, bool)]) -> f64 {
+    run.iter().filter(|(_, relevant)| *relevant).count() as f64
+}
+
+fn first(run: &Run, pages: usize) -> &[(Millis, bool)] {
+    &run[..pages.min(run.len())]
+}
+
+fn until(run: &Run, at: Millis) -> &[(Millis, bool)] {
+    &run[..run.partition_point(|(then, _)| *then <= at)]
+}
+
+/// When a run has this many pages, or its end.
+fn time(run: &Run, pages: usize) -> Millis {
+    first(run, pages).last().map_or(Millis(0), |(at, _)| *at)
+}
+
+fn longest_gap(run: &[(Millis, bool)]) -> f64 {
+    let gaps = run.windows(2).map(|pair| pair[1].0.since(pair[0].0));
+    gaps.max().unwrap_or(0) as f64 / 1_000.0
+}
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    // `cargo test --benches` passes this flag.
+    if arguments.iter().any(|argument| argument == "--test") || arguments.is_empty() {
+        return;
+    }
+    let list = |name, default: &str| -> Vec<String> {
+        env::var(name).unwrap_or_else(|_| default.to_owned()).split(',').map(str::to_owned).collect()
+    };
+    let thetas = list("SUIDAO_THETAS", "0,0.2,0.25,0.3,0.35,0.4,0.6");
+    let further = list("SUIDAO_SETS", "");
+    for file in &arguments {
+        let plan = Plan::parse(&fs::read_to_string(file).expect("the plan is there")).expect("the plan is one");
+        let base = Path::new(file).parent().expect("a file is in a folder");
+        let tasks: Vec<Task> = plan.tasks.iter().map(|task| Task::new(task, base)).collect();
+        for strategy in list("SUIDAO_STRATEGIES", "tunnel") {
+            let sets = |more: &[&str]| -> Vec<String> {
+                let all = ["limits.requests=1000000000000", "scope.downgrade_seeds=true", "politeness.backoff=0"];
+                let all = all.iter().chain(more).map(|&set| set.to_owned());
+                let further = further.iter().filter(|set| !set.is_empty()).cloned();
+                all.chain([format!("strategy.name={strategy}")]).chain(further).collect()
+            };
+            let one = sets(&["crawl.in_flight=1", "politeness.delay=0", "politeness.max_crawl_delay=0"]);
+            let pages = MARKS[MARKS.len() - 1];
+            let ones: Vec<Run> = tasks.par_iter().map(|task| task.run(&one, pages)).collect();
+            for in_flight in list("SUIDAO_IN_FLIGHT", "64") {
+                println!("\n{file}, {strategy}, {in_flight} in flight\n");
+                println!(
+                    "| theta | at equal pages | at equal time | fetched by then | times as slow | longest gap, s |"
+                );
+                println!("|---|---|---|---|---|---|");
+                let mut eager: Option<Vec<Run>> = None;
+                for theta in &thetas {
+                    let own = sets(&[&format!("crawl.in_flight={in_flight}"), &format!("crawl.spend={theta}")]);
+                    // More than the last mark, to see what is found by the time of theta 0.
+                    let runs: Vec<Run> = tasks.par_iter().map(|task| task.run(&own, pages)).collect();
+                    let eager = eager.get_or_insert_with(|| runs.clone());
+                    let sum = |of: &dyn Fn(usize) -> f64| (0..tasks.len()).map(of).sum::<f64>();
+                    let row = |of: &dyn Fn(usize) -> f64, to: &dyn Fn(usize) -> f64| {
+                        format!("{:.2}", sum(of) / sum(to).max(1e-9))
+                    };
+                    let row = |of: &dyn Fn(usize, usize) -> f64, to: &dyn Fn(usize, usize) -> f64| -> String {
+                        let cells = MARKS.map(|mark| row(&|at| of(at, mark), &|at| to(at, mark)));
+                        cells.join(" ")
+                    };
+                    let by_time = |at: usize, mark: usize| until(&runs[at], time(&eager[at], mark));
+                    let gap = runs.iter().map(|run| longest_gap(run)).fold(0.0, f64::max);
+                    println!(
+                        "| {theta} | {} | {} | {} | {} | {gap:.1} |",
+                        row(&|at, mark| relevant(first(&runs[at], mark)), &|at, mark| relevant(first(&ones[at], mark))),
+                        row(&|at, mark| relevant(by_time(at, mark)), &|at, mark| relevant(first(&eager[at], mark))),
+                        row(&|at, mark| by_time(at, mark).len() as f64, &|at, mark| first(&eager[at], mark).len()
+                            as f64),
+                        row(&|at, mark| time(&runs[at], mark).0 as f64, &|at, mark| time(&eager[at], mark).0 as f64),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Holds a URL back as long as better ones of other hosts will be ready soon (`crawl.spend`).
+
+use suidao_page::model::{Batch, Event, Millis};
+
+use super::draft::Draft;
+use super::frontier::QueueHead;
+use super::machine::Crawl;
+use super::spend::HeldBack;
+use super::state::{EventTime, Rival};
+use super::ticket::Next;
+
+impl Crawl {
+    /// Whether a head is held back. Rivals whose scores have fallen are queued with the lower ones.
+    pub(super) fn is_held(&mut self, head: QueueHead, events: &mut Vec<Event>, now: Millis) -> bool {
+        loop {
+            match self.state.rival(head, now) {
+                Rival::Fallen(id, priority) => {
+                    let lower = |draft: &mut Draft| draft.push(Event::Reprioritized { id, priority });
+                    self.decide(events, EventTime::without_request(now), lower);
+                }
+                Rival::Better(best) if !self.state.spending.is_released(head.id) => {
+                    let ready = 1 + self.state.frontier.announced(head.queue_id);
+                    self.run.holds.begin(best, ready, now);
+                    return true;
+                }
+                Rival::None | Rival::Better(_) => {
+                    self.run.holds.end(now);
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// The head stays ready: it is chosen again when a host is ready or an answer comes, and released after a time
+    /// without pages.
+    pub(super) fn hold(&mut self, head: QueueHead, events: &mut Vec<Event>, now: Millis) -> Next {
+        self.state.frontier.requeue(head);
+        self.state.frontier.make_ready(head.host);
+        let released_at = self.state.spending.released_at();
+        if released_at <= now {
+            let release = |draft: &mut Draft| draft.push(Event::Released { id: head.id });
+            self.decide(events, EventTime::without_request(now), release);
+        }
+        if events.is_empty() {
+            Next::Wait(Some(self.state.hosts.next_due().map_or(released_at, |due| due.min(released_at))))
+        } else {
+            Next::Record(Batch { at: now, latency: None, events: std::mem::take(events) })
+        }
+    }
+
+    /// What is held back now.
+    pub(super) fn held(&self) -> Option<HeldBack> {
+        let best = self.run.holds.best()?;
+        Some(HeldBack { best, below: (self.state.settings.spend.theta() * f64::from(best)) as f32 })
+    }
+}

@@ -1,0 +1,147 @@
+//! `crawl.spend`: when a ready URL is left for a better one of a host that will be ready soon.
+//!
+//! A fetch costs the site, the disk and the budget; waiting costs time. A URL worth w is fetched if w >= theta * best,
+//! where best is the highest worth among the hosts that are in flight or ready within [`SOON`].
+
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{Event, Millis, UrlId};
+
+/// Milliseconds within which a host counts as ready soon.
+pub(super) const SOON: u64 = 5_000;
+/// Milliseconds without a page after which one URL is fetched, whatever others are worth.
+pub(super) const PATIENCE: u64 = 2_000;
+/// A host whose last requests for pages brought this many times none is not waited for.
+pub(super) const WITHOUT_PAGE: u8 = 3;
+
+/// Theta, from 0 (every ready host is asked, whatever its best page is worth) to 1 (the crawl waits for the best page).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spend(f64);
+
+impl Spend {
+    /// Words for values.
+    const NAMES: [(&str, f64); 3] = [("time", 0.0), ("balanced", 0.3), ("pages", 0.6)];
+
+    /// None outside of 0 to 1.
+    pub fn new(theta: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&theta).then_some(Self(theta))
+    }
+
+    pub fn theta(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for Spend {
+    fn default() -> Self {
+        Self(0.3)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spend {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Value {
+            Whole(u8),
+            Theta(f64),
+            Name(String),
+        }
+        let theta = match Value::deserialize(deserializer) {
+            Ok(Value::Whole(theta)) => Some(f64::from(theta)),
+            Ok(Value::Theta(theta)) => Some(theta),
+            Ok(Value::Name(name)) => Self::NAMES.iter().find(|(word, _)| *word == name).map(|(_, theta)| *theta),
+            Err(_) => None,
+        };
+        theta
+            .and_then(Self::new)
+            .ok_or_else(|| D::Error::custom("expected a number from 0 to 1, time, balanced or pages"))
+    }
+}
+
+/// What the rule remembers. A fold of the events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Spending {
+    /// When the last page was fetched, or the last URL released.
+    since: Millis,
+    /// A URL that is fetched whatever others are worth.
+    released: Option<UrlId>,
+}
+
+impl Spending {
+    pub fn observe(&mut self, event: &Event, at: Millis) {
+        match event {
+            Event::PageFetched(_) => self.since = at,
+            Event::Released { id } => *self = Self { since: at, released: Some(*id) },
+            _ => {}
+        }
+    }
+
+    pub fn is_released(&self, id: UrlId) -> bool {
+        self.released == Some(id)
+    }
+
+    /// When a URL held back is released, if no page comes before.
+    pub fn released_at(&self) -> Millis {
+        self.since.after(PATIENCE)
+    }
+}
+
+/// URLs of ready hosts that are worth less are held back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldBack {
+    pub below: f32,
+    /// Highest worth among the hosts that are ready soon.
+    pub best: f32,
+}
+
+/// What holding back costs in one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HoldCosts {
+    /// Ready hosts times the milliseconds that they were held back.
+    pub idle: u64,
+    /// Longest time between two pages, in milliseconds.
+    pub longest_gap: u64,
+    last_page: Option<Millis>,
+    /// The current hold: since when, how many hosts are ready, and the best rival.
+    current: Option<(Millis, u64, f32)>,
+}
+
+impl HoldCosts {
+    pub(super) fn page(&mut self, now: Millis) {
+        let gap = self.last_page.replace(now).map_or(0, |last| now.since(last));
+        self.longest_gap = self.longest_gap.max(gap);
+    }
+
+    pub(super) fn begin(&mut self, best: f32, ready: usize, now: Millis) {
+        self.end(now);
+        self.current = Some((now, ready as u64, best));
+    }
+
+    pub(super) fn end(&mut self, now: Millis) {
+        if let Some((since, ready, _)) = self.current.take() {
+            self.idle += ready * now.since(since);
+        }
+    }
+
+    pub(super) fn best(&self) -> Option<f32> {
+        self.current.map(|(_, _, best)| best)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spend_is_a_number_or_a_word() {
+        let read = |text: &str| toml::from_str::<std::collections::BTreeMap<String, Spend>>(&format!("s = {text}"));
+        for (text, theta) in [("0", 0.0), ("1", 1.0), ("0.25", 0.25), ("\"time\"", 0.0), ("\"pages\"", 0.6)] {
+            assert_eq!(read(text).unwrap()["s"].theta(), theta, "{text}");
+        }
+        for text in ["-0.1", "1.5", "2", "\"fast\"", "true", "nan"] {
+            assert!(read(text).unwrap_err().to_string().contains("0 to 1"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! `crawl.spend` under a virtual clock: what is held back, for how long, and that a crawl never stalls.
+
+use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+use proptest::strategy::Strategy as _;
+
+use super::politeness::{Course, course_of};
+use super::*;
+use crate::strategy::PageVisit;
+
+/// A link's relevance is its worth.
+struct Worths;
+
+impl Strategy for Worths {
+    fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
+        let path = visit.path_state(TunnelBudget::Unbounded);
+        let entry = |link: Relevance| QueueEntry { queue: QueueId::MAIN, priority: Priority::new(link.get()), path };
+        visit.links.iter().map(|link| LinkDecision::Follow(entry(link.relevance))).collect()
+    }
+
+    fn expects(&self) -> bool {
+        true
+    }
+}
+
+fn spending(theta: f64) -> CrawlSettings {
+    let politeness = Politeness {
+        robots: false,
+        patience: 1e6,
+        per_address: u32::MAX,
+        per_domain: u32::MAX,
+        ..Politeness::default()
+    };
+    CrawlSettings { politeness, spend: Spend::new(theta).unwrap(), ..conditions() }
+}
+
+/// Each request takes 100 ms.
+fn crawled(theta: f64, in_flight: usize, kills: &[u64], text: &str) -> Course {
+    let web = web(text);
+    let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
+    course_of(&strategy, &spending(theta), &["http://s.cn/"], in_flight, kills, &|url, _| {
+        (super::politeness::page(&web, url), 100, None)
+    })
+}
+
+fn order(course: &Course) -> Vec<(u64, &str)> {
+    course.asked.iter().map(|asked| (asked.out, asked.url.trim_start_matches("http://"))).collect()
+}
+
+fn released(course: &Course) -> usize {
+    course.events().filter(|event| matches!(event, Event::Released { .. })).count()
+}
+
+/// A good host with a chain of pages, and two that are worth little.
+const CHAIN: &str = "
+    http://s.cn/ 0.9 -> http://good.cn/0 0.9, http://good.cn/1 0.9, http://poor.cn/ 0.1, http://fair.cn/ 0.5
+    http://good.cn/0 0.9 -> http://good.cn/2 0.2
+    http://good.cn/1 0.9
+    http://good.cn/2 0.9
+    http://poor.cn/ 0
+    http://fair.cn/ 0
+";
+
+#[test]
+fn a_poor_page_waits_while_better_ones_are_in_flight_or_ready_soon() {
+    let eager = crawled(0.0, 3, &[], CHAIN);
+    assert_eq!(order(&eager)[1..4], [(100, "good.cn/0"), (100, "fair.cn/"), (100, "poor.cn/")]);
+    let patient = crawled(0.3, 3, &[], CHAIN);
+    // When good.cn/1 is on its way, the best page of its host is worth 0.2: 0.1 is at least 0.3 of that.
+    let expected = [
+        (0, "s.cn/"),
+        (100, "good.cn/0"),
+        (100, "fair.cn/"),
+        (1_200, "good.cn/1"),
+        (1_200, "poor.cn/"),
+        (2_300, "good.cn/2"),
+    ];
+    assert_eq!(order(&patient), expected);
+    assert_eq!((released(&patient), patient.stop), (0, Stop::FrontierEmpty));
+    let costs = patient.crawl.holds();
+    assert!(costs.longest_gap >= 1_000 && costs.idle >= 1_000, "{costs:?}");
+}
+
+#[test]
+fn one_page_is_released_after_two_seconds_without_any() {
+    // slow.cn asks for 4 s between requests: its next page is near, but not within 2 s.
+    let text = "
+        http://s.cn/ 0.9 -> http://slow.cn/0 0.9, http://a.cn/ 0.1, http://b.cn/ 0.1, http://c.cn/ 0.1
+        http://slow.cn/0 0.9 -> http://slow.cn/1 0.9
+        http://slow.cn/1 0.9
+        http://a.cn/ 500!
+        http://b.cn/ 0
+        http://c.cn/ 0
+    ";
+    let web = web(text);
+    let mut settings = spending(1.0);
+    settings.politeness.robots = true;
+    let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
+    let course = course_of(&strategy, &settings, &["http://s.cn/"], 4, &[], &|url, _| match url {
+        "http://slow.cn/robots.txt" => {
+            (FetchOutcome::Robots(RobotsRules::Rules(b"User-agent: *\nCrawl-delay: 4\n".to_vec())), 100, None)
+        }
+        _ => (super::politeness::page(&web, url), 100, None),
+    });
+    assert!(released(&course) >= 1, "{:?}", order(&course));
+    assert_eq!(course.stop, Stop::FrontierEmpty);
+    let pages = course.asked.iter().filter(|asked| !asked.url.ends_with("robots.txt")).count();
+    assert!(pages >= 6, "{:?}", order(&course));
+}
+
+#[test]
+fn a_host_that_brings_no_page_is_not_waited_for() {
+    let mut text = String::from("http://s.cn/ 0.9 -> http://moved.cn/0 0.9, http://poor.cn/0 0.1\n");
+    for n in 0..30 {
+        text += &format!("http://moved.cn/{n} => http://moved.cn/{}\n", n + 1);
+        text += &format!("http://poor.cn/{n} 0 -> http://poor.cn/{} 0.1\n", n + 1);
+    }
+    let mut settings = spending(1.0);
+    settings.limits.redirects = 15;
+    let web = web(&text);
+    let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
+    let course = course_of(&strategy, &settings, &["http://s.cn/"], 4, &[], &|url, _| {
+        (super::politeness::page(&web, url), 100, None)
+    });
+    let gap = course.crawl.holds().longest_gap;
+    assert!(gap <= 5_000, "{gap} ms without a page");
+    assert_eq!(course.to("poor.cn").len(), 31);
+}
+
+/// Random webs of some hosts: pages, redirects, failures, and hosts that never answer.
+fn webs() -> impl proptest::strategy::Strategy<Value = String> {
+    let page = (0..6_usize, 0..5_usize, 0..10_u8, proptest::collection::vec((0..6_usize, 0..5_usize, 0..=10_u8), 0..5));
+    proptest::collection::vec(page, 1..40).prop_map(|pages| {
+        let mut text = String::from("http://s.cn/ 0.9 -> http://h0.cn/0 0.5, http://h1.cn/1 0.1, http://h2.cn/2 0\n");
+        for (host, page, kind, links) in pages {
+            let from = format!("http://h{host}.cn/{page}");
+            text += &match (kind, links.first()) {
+                (0, Some((to, at, _))) => format!("{from} => http://h{to}.cn/{at}\n"),
+                (1, _) => format!("{from} 404!\n"),
+                (2, _) => format!("{from} 503!\n"),
+                _ => {
+                    let links: Vec<String> =
+                        links.iter().map(|(to, at, worth)| format!("http://h{to}.cn/{at} 0.{worth}")).collect();
+                    let arrow = if links.is_empty() { "" } else { " -> " };
+                    format!("{from} 0.{kind}{arrow}{}\n", links.join(", "))
+                }
+            };
+        }
+        text
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_same_pages_are_fetched_in_the_end_and_the_same_twice(
+        text in webs(), theta in 0.0..=1.0, in_flight in 1..6_usize, kill in 100..5_000_u64,
+    ) {
+        let fetched = |course: &Course| {
+            let pages = course.events().filter_map(|event| match event {
+                Event::PageFetched(page) => Some(course.crawl.url(page.id).to_string()),
+                _ => None,
+            });
+            pages.collect::<std::collections::BTreeSet<_>>()
+        };
+        let eager = crawled(0.0, in_flight, &[], &text);
+        let patient = crawled(theta, in_flight, &[], &text);
+        prop_assert_eq!(fetched(&patient), fetched(&eager));
+        let again = crawled(theta, in_flight, &[], &text);
+        prop_assert_eq!(order(&again), order(&patient));
+        prop_assert_eq!(again.batches, patient.batches);
+        let killed = crawled(theta, in_flight, &[kill], &text);
+        prop_assert_eq!(fetched(&killed), fetched(&eager));
+        // As slow as two seconds for each page, and no slower.
+        let most = eager.at + 2_100 * eager.asked.len() as u64;
+        prop_assert!(patient.at <= most, "{} ms instead of {}", patient.at, eager.at);
+    }
+}
