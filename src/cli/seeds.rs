@@ -2,16 +2,21 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use suidao::config::Config;
 use suidao::corpus::Catalogue;
+use suidao::fetch::Fetcher;
 use suidao::html::count;
+use suidao::seeds::search::ServiceRequest;
 use suidao::seeds::{CdxHosts, Proposal, Service, file, of_crawl, search};
 use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::Topic;
 
+use super::conditions::ConditionsArgs;
 use super::export::progress;
 use super::{Exit, Verbosity, inputs};
 
@@ -45,10 +50,16 @@ pub struct SeedsArgs {
     /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
 }
 
 pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = inputs::topic(&args.lexicon)?;
+    let config = args.conditions.load()?;
+    if args.cdx.is_some() || args.search.is_some() {
+        args.conditions.remind(&config, verbosity);
+    }
     let mut proposals = Vec::new();
     let mut add = |more: Vec<Proposal>| proposals.extend(more.into_iter().take(args.limit));
     if let Some(directory) = &args.crawl {
@@ -63,14 +74,16 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
         add(usable(cdxj(path, &topic)?, &path.display().to_string())?);
     }
     if let Some(address) = &args.cdx {
-        add(usable(search::cdx(address, &topic)?, address)?);
+        let mut requests = Requests::new(&config)?;
+        add(usable(search::cdx(address, &topic, &mut |request| requests.send(request))?, address)?);
     }
     if let Some(name) = &args.search {
         let service = service(name)?;
         let mut terms = topic.lexicon().terms.clone();
         terms.sort_by(|one, two| two.1.total_cmp(&one.1));
         let queries: Vec<String> = terms.into_iter().take(args.queries as usize).map(|(term, _)| term).collect();
-        add(search::found(&service, &queries)?);
+        let mut requests = Requests::new(&config)?;
+        add(search::found(&service, &queries, &mut |request| requests.send(request))?);
     }
     if args.crawl.is_none() && args.cdxj.is_none() && args.cdx.is_none() && args.search.is_none() {
         bail!("there is no source; add --crawl DIR, --cdxj FILE, --cdx URL or --search SERVICE");
@@ -90,6 +103,33 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
         None => outln!("{}", text.trim_end()),
     }
     Ok(if hosts == 0 { Exit::Short } else { Exit::Done })
+}
+
+/// Sends requests one after the other, as far apart as those of a crawl to a host.
+struct Requests {
+    runtime: tokio::runtime::Runtime,
+    fetcher: Fetcher,
+    delay: Duration,
+    is_first: bool,
+}
+
+impl Requests {
+    fn new(config: &Config) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.context("cannot wait for answers; close other programs and rerun the same command")?;
+        let fetcher = Fetcher::new(&config.fetch)?.with_ports(&config.scope.allow_ports);
+        let delay = Duration::try_from_secs_f64(config.politeness.delay).unwrap_or_default();
+        Ok(Self { runtime, fetcher, delay, is_first: true })
+    }
+
+    fn send(&mut self, request: &ServiceRequest) -> Result<(u16, Vec<u8>), String> {
+        let wait = if std::mem::take(&mut self.is_first) { Duration::ZERO } else { self.delay };
+        let answer = self.runtime.block_on(async {
+            tokio::time::sleep(wait).await;
+            self.fetcher.fetch_service(&request.url, &request.fields, request.body.as_deref()).await
+        });
+        answer.map(|answer| (answer.status, answer.body.to_vec())).map_err(|failure| failure.to_string())
+    }
 }
 
 fn cdxj(path: &Path, topic: &Topic) -> Result<CdxHosts> {

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use suidao::model::Event;
 use suidao::world::ServerOptions;
 
-use crate::support::{Ended, Running, Stage, copy, finite, pages, records, run, snapshot, suidao, tools};
+use crate::support::{AT_ONCE, Ended, Running, Stage, copy, finite, pages, records, run, snapshot, suidao, tools};
 
 const BREADTH_FIRST: [&str; 4] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=1"];
 
@@ -38,6 +39,12 @@ fn page_events(dir: &Path) -> Vec<Value> {
     let events = crate::support::events(dir);
     let pages = events.iter().filter(|event| event.starts_with("{\"page-fetched\""));
     pages.map(|event| serde_json::from_str(event).unwrap()).collect()
+}
+
+/// Visits that found a page unchanged.
+fn visits(dir: &Path) -> usize {
+    let is_visit = |event: &&Event| matches!(event, Event::Unchanged { .. });
+    records(dir).iter().flat_map(|record| &record.batch.events).filter(is_visit).count()
 }
 
 fn import(stage: &Stage, files: &[PathBuf], out: &str, more: &[&str]) -> Command {
@@ -112,12 +119,7 @@ fn archives_in_every_way_of_writing_give_the_crawl() {
             assert_eq!(imported.len(), in_order.len(), "{out}");
         }
         let summary: Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
-        let visits = records(&dir)
-            .iter()
-            .flat_map(|record| &record.batch.events)
-            .filter(|event| matches!(event, Event::Unchanged { .. }))
-            .count();
-        assert_eq!(visits, if out == "dedup" { expected.len() } else { 0 }, "{out}: {}", ended.err);
+        assert_eq!(visits(&dir), if out == "dedup" { expected.len() } else { 0 }, "{out}: {}", ended.err);
         assert_eq!(summary["pages"], expected.len(), "{out}");
         assert_eq!(summary["stopped"], "imported");
         is_a_crawl(&stage, &dir);
@@ -125,6 +127,21 @@ fn archives_in_every_way_of_writing_give_the_crawl() {
     // It goes on as any crawl, with nothing left to fetch but what the first crawl left too.
     run(stage.crawl("plain", &BREADTH_FIRST)).expect(0);
     assert_eq!(facts(&stage.path("plain")), expected);
+    // Its pages are due as those of any crawl.
+    for out in ["plain", "dedup"] {
+        let before = visits(&stage.path(out));
+        let mut refresh = suidao();
+        refresh.arg("refresh").arg(stage.path(out)).args(["--proxy", &stage.server.proxy(), "--requests", "30"]);
+        refresh.args(AT_ONCE).args(["--set", "refresh.shortest=0"]);
+        let ended = run(refresh).expect(0);
+        assert!(visits(&stage.path(out)) > before, "{out}: {}", ended.err);
+        run({
+            let mut check = suidao();
+            check.args(["check", "crawl"]).arg(stage.path(out));
+            check
+        })
+        .expect(0);
+    }
 }
 
 #[test]
@@ -133,13 +150,30 @@ fn an_import_that_is_killed_resumes_and_another_is_rejected() {
     let file = [others.join("mixed.warc")];
     run(import(&stage, &file, "whole", &[])).expect(0);
     let whole = crate::support::events(&stage.path("whole"));
-    for pages in [1usize, 40, 120] {
+    for pages in [1usize, 20, 40, 120] {
         let mut running = Running::start(import(&stage, &file, "killed", &["--json"]));
         while !running.has_ended() && running.output("out").matches("\"page-fetched\"").count() < pages {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         running.kill();
     }
+    // Ctrl-C, while the import waits for the reader of its output.
+    let mut interrupted = import(&stage, &file, "interrupted", &["--json"]);
+    let mut running = interrupted.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(running.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("\"page-fetched\"")));
+    assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    let ended = running.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("Rerun the same command to resume"), "{said}");
+    assert!(rest.last().unwrap().contains("\"stopped\":\"interrupted\""), "{rest:?}");
+    let part = crate::support::events(&stage.path("interrupted"));
+    assert!(part.len() < whole.len() && part == whole[..part.len()]);
+    is_a_crawl(&stage, &stage.path("interrupted"));
+    run(import(&stage, &file, "interrupted", &[])).expect(0);
+    assert_eq!(crate::support::events(&stage.path("interrupted")), whole);
     run(import(&stage, &file, "killed", &[])).expect(0);
     assert_eq!(crate::support::events(&stage.path("killed")), whole);
     is_a_crawl(&stage, &stage.path("killed"));
@@ -151,9 +185,12 @@ fn an_import_that_is_killed_resumes_and_another_is_rejected() {
     run(import(&stage, &[file[0].clone(), others.join("plain.warc.gz")], "whole", &[])).expect(0);
     assert!(crate::support::events(&stage.path("whole")).len() > before);
     let state = snapshot(&stage.path("whole"));
-    let other = run(import(&stage, &[others.join("plain.warc.gz")], "whole", &["--set", "crawl.page_threshold=0.9"]));
-    let other = other.expect(2);
-    assert!(other.err.contains("another import"), "{}", other.err);
+    // With another threshold, and with seeds, which make the first step another.
+    let seeds = ["-s", stage.seeds.to_str().unwrap()];
+    for (file, more) in [("plain.warc.gz", ["--set", "crawl.page_threshold=0.9"]), ("mixed.warc", seeds)] {
+        let other = run(import(&stage, &[others.join(file)], "whole", &more)).expect(2);
+        assert!(other.err.contains("another import"), "{}", other.err);
+    }
     let after = snapshot(&stage.path("whole"));
     let changed: Vec<_> = state.keys().filter(|path| path.is_file() && after.get(*path) != state.get(*path)).collect();
     assert!(changed.iter().all(|path| path.to_string_lossy().contains("/state/log/")), "{changed:?}");
@@ -225,7 +262,7 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
     assert!(missing.err.contains("missing.warc"), "{}", missing.err);
 
     // Truncated: what is before the end counts. Dates from the future, and URLs and heads without end, do no harm.
-    let long = format!("{html}\r\nX: {}", "\u{e9}".repeat(900_000));
+    let long = format!("{html}\r\nX: {}", "\u{e9}".repeat(1_020_000));
     let hostile = [
         page.as_str(),
         &record("http://a.example.cn/b", "9999-12-31T00:00:00Z", html, "<p>足球 b <a href=/c>c</a>"),

@@ -61,7 +61,14 @@ fn seeds(dir: &std::path::Path, more: &[&str]) -> Command {
     topic.url = vec!["zuqiu".to_owned()];
     fs::write(&lexicon, topic.to_toml()).unwrap();
     let mut command = suidao();
-    command.current_dir(dir).args(["seeds", "-m", "lexicon.toml"]).args(more);
+    command.current_dir(dir).args(["seeds", "-m", "lexicon.toml", "--set", "politeness.delay=0"]).args(more);
+    command
+}
+
+/// As [`seeds`], from services on this machine.
+fn local(dir: &std::path::Path, more: &[&str]) -> Command {
+    let mut command = seeds(dir, more);
+    command.arg("--allow-private");
     command
 }
 
@@ -115,9 +122,17 @@ fn an_index_of_an_archive_gives_hosts_with_words_of_the_topic() {
 
     let (address, requests) =
         service(&[("/index?url=*.cn&page=0", r#"{"url": "http://a.cn/zuqiu/1", "status": "200"}"#)]);
-    let text = run(seeds(root.path(), &["--cdx", &format!("{address}/index?url=*.cn")])).expect(0).out;
+    let text = run(local(root.path(), &["--cdx", &format!("{address}/index?url=*.cn")])).expect(0).out;
     assert_eq!(urls(&text), ["http://a.cn/zuqiu/1"]);
     assert_eq!(requests.lock().unwrap().len(), 2, "the page after the last is an error of the server");
+    assert!(requests.lock().unwrap().iter().all(|head| head.to_lowercase().contains("user-agent: suidao/")));
+    // As in a crawl: no private address unless allowed, and no answer beyond the limit.
+    let refused = run(seeds(root.path(), &["--cdx", &format!("{address}/index?url=*.cn")])).expect(2).err;
+    assert!(refused.contains("private") && refused.contains("--allow-private"), "{refused}");
+    assert_eq!(requests.lock().unwrap().len(), 2);
+    let small = ["--cdx", &format!("{address}/index?url=*.cn"), "--set", "fetch.max_body=10"];
+    let large = run(local(root.path(), &small)).expect(2).err;
+    assert!(large.contains("fetch.max_body"), "{large}");
     fs::write(root.path().join("page.html"), "<html>\n<p>no index").unwrap();
     let wrong = run(seeds(root.path(), &["--cdxj", "page.html"])).expect(2).err;
     assert!(wrong.contains("no record of a CDX index"), "{wrong}");
@@ -135,9 +150,9 @@ fn a_search_service_is_asked_for_the_heaviest_terms() {
     );
     fs::write(root.path().join("service.toml"), &file).unwrap();
     let search = ["--search", "service.toml", "--queries", "2"];
-    let missing = run(seeds(root.path(), &search)).expect(2).err;
+    let missing = run(local(root.path(), &search)).expect(2).err;
     assert!(missing.contains("SUIDAO_TEST_KEY is not set"), "{missing}");
-    let mut command = seeds(root.path(), &search);
+    let mut command = local(root.path(), &search);
     command.env("SUIDAO_TEST_KEY", "secret-1");
     let ended = run(command).expect(0);
     assert_eq!(urls(&ended.out), ["http://a.cn/one", "http://b.cn/"], "{}", ended.out);
@@ -154,11 +169,20 @@ fn a_search_service_is_asked_for_the_heaviest_terms() {
     for (name, content, says) in [
         ("no.toml", "url = \"http://127.0.0.1:9/\"\nurls = \"a\"\n", "contains {query}"),
         ("typo.toml", "url = \"http://a/{query}\"\nurl_s = \"a\"\n", "line 2: unknown field"),
-        ("away.toml", "url = \"http://127.0.0.1:9/?q={query}\"\nurls = \"a\"\n", "does not answer"),
+        ("nowhere.toml", "url = \"ftp://a/?q={query}\"\nurls = \"a\"\n", "give an http or https URL"),
+        (
+            "header.toml",
+            "url = \"http://127.0.0.1:9/?q={query}\"\nkey_header = \"X Key\"\nkey_variable = \"PATH\"\nurls = \"a\"\n",
+            "check key_header",
+        ),
+        ("away.toml", "url = \"http://127.0.0.1:9/?q={query}\"\nurls = \"a\"\n", "no answer from http://127.0.0.1:9/"),
     ] {
         fs::write(root.path().join(name), content).unwrap();
-        let wrong = run(seeds(root.path(), &["--search", name])).expect(2).err;
-        assert!(wrong.contains(says) && wrong.trim().lines().count() == 1, "{name}: {wrong}");
+        let wrong = run(local(root.path(), &["--search", name])).expect(2).err;
+        assert!(
+            wrong.contains(says) && wrong.trim().lines().filter(|line| !line.starts_with("warning: ")).count() == 1,
+            "{name}: {wrong}"
+        );
     }
     let unknown = run(seeds(root.path(), &["--search", "altavista"])).expect(2).err;
     assert!(unknown.contains("brave") && unknown.contains("serper"), "{unknown}");
@@ -176,7 +200,7 @@ fn a_key_does_not_follow_a_redirect() {
         "url = \"{address}/search?q={{query}}\"\nkey_header = \"X-Key\"\nkey_variable = \"SUIDAO_TEST_KEY\"\nurls = \"a\"\n"
     );
     fs::write(root.path().join("service.toml"), file).unwrap();
-    let mut command = seeds(root.path(), &["--search", "service.toml"]);
+    let mut command = local(root.path(), &["--search", "service.toml"]);
     command.env("SUIDAO_TEST_KEY", "secret-2");
     let refused = run(command).expect(2).err;
     assert!(refused.contains("status 302"), "{refused}");

@@ -19,7 +19,11 @@ pub enum ServiceError {
     NoQuery,
     #[error("the environment variable {0} is not set; set it to the service's key")]
     NoKey(String),
-    #[error("{address} does not answer ({reason}); check the address and the network")]
+    #[error("the key header {0:?} or its key has characters that a request cannot carry; check key_header and the key")]
+    Header(String),
+    #[error("{address}: {reason}; give an http or https URL")]
+    Address { address: String, reason: String },
+    #[error("no answer from {address}: {reason}; check the address and the network")]
     Away { address: String, reason: String },
     #[error("{address} answered with status {status}; check the address, the key and the quota")]
     Status { address: String, status: u16 },

@@ -60,6 +60,8 @@ pub(in crate::fetch) struct Subresource<'a> {
     pub page: &'a CrawlUrl,
     /// Its header fields.
     pub fields: &'a [(String, String)],
+    /// What a POST sends.
+    pub body: Option<&'a str>,
 }
 
 /// Fetches any number of URLs at once. Clones share one connection pool and are cheap.
@@ -172,6 +174,17 @@ impl Fetcher {
         self.exchange(url, None, Some(part), &mut None).await.map_err(|kind| Failure { kind, retry_after: None })
     }
 
+    /// Requests the API of a service, as [`Fetcher::fetch`] but of any media type, with these header fields, such as a key,
+    /// and as a POST if there is a `body`.
+    pub async fn fetch_service(
+        &self,
+        url: &CrawlUrl,
+        fields: &[(String, String)],
+        body: Option<&str>,
+    ) -> Result<Fetched, Failure> {
+        self.fetch_part(url, &Subresource { page: url, fields, body }).await
+    }
+
     async fn exchange(
         &self,
         url: &CrawlUrl,
@@ -190,7 +203,10 @@ impl Fetcher {
         let credentials = if self.credentials.is_empty() { None } else { self.credentials.get(&url.origin()) };
         let own = part.is_none_or(|part| part.page.origin() == url.origin());
         let credentials = credentials.filter(|_| own);
-        let mut request = self.client.get(target.clone());
+        let mut request = match part.and_then(|part| part.body) {
+            Some(body) => self.client.post(target.clone()).body(body.to_owned()),
+            None => self.client.get(target.clone()),
+        };
         if let Some(secrets) = credentials {
             request = request.headers(secrets.clone());
         }

@@ -252,7 +252,7 @@ impl Visit<'_> {
                 let (loader, script) = (Arc::clone(self.loader), request.kind == "Script");
                 let page = self.page.url.clone();
                 self.loads.spawn(async move {
-                    let part = Subresource { page: &page, fields: &request.passed() };
+                    let part = Subresource { page: &page, fields: &request.passed(), body: None };
                     (request.id, loader.load(&url, &part, script).await)
                 });
             }
