@@ -2,6 +2,7 @@
 //! I/O, reads no clock and cannot fail. Drivers call it: `live` over the network, `replay` over a recorded web.
 
 mod archived;
+mod calibration;
 mod canonical;
 mod checkpoint;
 mod counts;

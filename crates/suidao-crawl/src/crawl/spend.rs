@@ -6,6 +6,7 @@
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
+use super::calibration::Calibration;
 use suidao_page::model::{Event, Millis, UrlId};
 
 /// Milliseconds within which a host counts as ready soon.
@@ -61,30 +62,46 @@ impl<'de> Deserialize<'de> for Spend {
 }
 
 /// What the rule remembers. A fold of the events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Spending {
-    /// When the last page was fetched, or the last URL released.
-    since: Millis,
-    /// A URL that is fetched whatever others are worth.
-    released: Option<UrlId>,
+    /// When the last page was fetched.
+    last_page: Millis,
+    /// A URL that is fetched whatever others are worth, until its result, and since when.
+    released: Option<(UrlId, Millis)>,
+    pub calibration: Calibration,
 }
 
 impl Spending {
     pub fn observe(&mut self, event: &Event, at: Millis) {
-        match event {
-            Event::PageFetched(_) => self.since = at,
-            Event::Released { id } => *self = Self { since: at, released: Some(*id) },
-            _ => {}
-        }
+        let id = match event {
+            Event::Released { id } => {
+                self.released = Some((*id, at));
+                return;
+            }
+            Event::PageFetched(page) => {
+                self.last_page = at;
+                self.calibration.add(page.queued_as, page.is_relevant_document());
+                page.id
+            }
+            Event::Redirected { id, .. }
+            | Event::SchemeRewritten { id, .. }
+            | Event::SitemapRead { id, .. }
+            | Event::FetchRetried { id, .. }
+            | Event::FetchFailed { id, .. }
+            | Event::UrlExcluded { id, .. } => *id,
+            _ => return,
+        };
+        self.released.take_if(|(released, _)| *released == id);
     }
 
     pub fn is_released(&self, id: UrlId) -> bool {
-        self.released == Some(id)
+        self.released.is_some_and(|(released, _)| released == id)
     }
 
-    /// When a URL held back is released, if no page comes before.
+    /// When a URL held back is released: after some time without a page. The next one follows at once if that one
+    /// brings no page, so that a row of failures does not add up.
     pub fn released_at(&self) -> Millis {
-        self.since.after(PATIENCE)
+        self.released.map_or(self.last_page, |(_, since)| since).after(PATIENCE)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::State;
 use crate::crawl::frontier::QueueHead;
 use crate::crawl::spend::{SOON, WITHOUT_PAGE};
-use suidao_page::model::{Millis, Priority, UrlId};
+use suidao_page::model::{Millis, Priority, QueueId, UrlId};
 
 /// The best URL of a host that will be ready soon.
 pub enum Rival {
@@ -16,11 +16,16 @@ pub enum Rival {
 }
 
 impl State {
+    /// What fetching a URL of this priority is worth.
+    fn worth(&self, queue_id: QueueId, priority: Priority) -> f32 {
+        if self.strategy.expects() { priority.get() } else { self.spending.calibration.worth(queue_id, priority) }
+    }
+
     /// The best rival of a head whose score is current. Linear in the hosts that are in flight or rest.
     pub fn rival(&mut self, head: QueueHead, now: Millis) -> Rival {
         let theta = self.settings.spend.theta();
-        let least = f64::from(self.score(head).get()) / theta;
-        if theta == 0.0 || head.is_due() || self.refreshing.is_some() || !self.strategy.expects() || least >= 1.0 {
+        let least = f64::from(self.worth(head.queue_id, self.score(head))) / theta;
+        if theta == 0.0 || head.is_due() || self.refreshing.is_some() || least >= 1.0 {
             return Rival::None;
         }
         let mut best = least as f32;
@@ -41,7 +46,7 @@ impl State {
                 continue;
             };
             let priority = self.urls.get(id).entry().priority;
-            let worth = priority.get().min(1.0);
+            let worth = self.worth(head.queue_id, priority).min(1.0);
             if worth <= best {
                 continue;
             }
