@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs below target/tools what tests need of others: independent readers of WARC files, exports and metrics, forum
-# software, and html5lib's tests (MIT). The browser and wget are the system's (Debian: apt-get install
+# Installs below target/tools what tests need of others: independent readers of WARC files, exports and metrics, Scrapy,
+# forum software, and html5lib's tests (MIT). The browser and wget are the system's (Debian: apt-get install
 # chromium wget).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ tools=target/tools
 
 python3 -m venv $tools/python
 $tools/python/bin/pip install --quiet --disable-pip-version-check \
-    warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client
+    warcio pyarrow pandas duckdb polars networkx scipy lxml cssselect surt jsonschema elasticsearch prometheus_client scrapy
 
 tests/forums/install.sh $tools/forums
 

@@ -211,6 +211,24 @@ fn what_wget_fetched_is_a_crawl() {
     run(command);
     let file = [folder.join("site.warc.gz")];
     run(import(&stage, &file, "imported", &["-s", stage.seeds.to_str().unwrap()])).expect(0);
+    is_nearly_the_crawl(&stage);
+}
+
+#[test]
+fn what_scrapy_fetched_is_a_crawl() {
+    let Some(python) = tools::python("scrapy") else { return };
+    let stage = Stage::new(finite(), ServerOptions::default());
+    run(stage.crawl("crawl", &BREADTH_FIRST)).expect(0);
+    let mut command = Command::new(python);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scrapy_crawl.py"));
+    command.arg(&stage.seeds).arg(stage.path("scrapy.warc.gz")).env("http_proxy", stage.server.proxy());
+    run(command).expect(0);
+    run(import(&stage, &[stage.path("scrapy.warc.gz")], "imported", &["-s", stage.seeds.to_str().unwrap()])).expect(0);
+    is_nearly_the_crawl(&stage);
+}
+
+/// Another crawler finds nearly the same pages, and they are judged as in the crawl.
+fn is_nearly_the_crawl(stage: &Stage) {
     let (crawled, imported) = (facts(&stage.path("crawl")), facts(&stage.path("imported")));
     let both: Vec<_> = crawled.keys().filter(|url| imported.contains_key(*url)).collect();
     assert!(both.len() * 10 > crawled.len() * 9, "{} of {} and {}", both.len(), crawled.len(), imported.len());
@@ -223,7 +241,7 @@ fn what_wget_fetched_is_a_crawl() {
         .filter(|event| matches!(event, Event::Robots { .. }))
         .count();
     assert!(robots > 5, "{robots} robots.txt");
-    is_a_crawl(&stage, &stage.path("imported"));
+    is_a_crawl(stage, &stage.path("imported"));
 }
 
 #[test]

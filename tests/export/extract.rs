@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::support::{AT_ONCE, lexicon_of, run, suidao, tools};
+use crate::support::{AT_ONCE, Running, ask, lexicon_of, run, suidao, tools};
+use scraper::{Html, Selector};
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
 use suidao::world::WebServer;
@@ -166,6 +167,57 @@ fn a_search_has_conditions_on_values_and_remembers_the_rules() {
     again.arg("search").arg(dir.join("crawl")).arg("number:2..5");
     let again = run(again).expect(0);
     assert!(again.out.contains("4 pages") && again.out.contains("number 5"), "{}", again.out);
+}
+
+#[test]
+fn the_search_page_lists_values_that_narrow_it_down() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    crawled(dir);
+    run(verb(dir, "search", &["项"])).expect(0);
+    let mut command = suidao();
+    command.arg("serve").arg(dir.join("crawl")).args(["--listen", "0"]);
+    let mut running = Running::start(command);
+    while !running.output("out").ends_with("/\n") {
+        assert!(!running.has_ended(), "{}", running.output("err"));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let address = running.output("out").trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+    let get = |path: &str| {
+        let got = ask(&address, "GET", path, &address, "");
+        assert_eq!(got.status, 200, "{path}");
+        Html::parse_document(&got.body)
+    };
+    let all = |html: &Html, selector: &str| -> Vec<(String, Option<String>)> {
+        let selector = Selector::parse(selector).unwrap();
+        let found = html.select(&selector);
+        found.map(|one| (one.text().collect::<String>(), one.value().attr("href").map(str::to_owned))).collect()
+    };
+    let html = get("/search?q=");
+    let headings: Vec<String> = all(&html, "aside h2").into_iter().map(|(text, _)| text).collect();
+    for (field, listed) in [("class", true), ("pdf", true), ("number", false), ("missing", false)] {
+        assert_eq!(headings.iter().any(|heading| heading == field), listed, "{field}: {headings:?}");
+    }
+    // A link leads to as many pages as it says, and there the value is chosen. `lang:` has another meaning in a query.
+    let value = "这是 第一 段 & 更多";
+    let links = |html: &Html| -> Vec<Option<String>> {
+        all(html, "aside a").into_iter().filter(|(text, _)| text == value).map(|(_, link)| link).collect()
+    };
+    let items = |html: &Html| all(html, "aside li").iter().filter(|(text, _)| *text == format!("{value} 10")).count();
+    assert_eq!((links(&html).len(), items(&html)), (1, 2), "of next, not of lang");
+    let narrowed = get(links(&html)[0].as_deref().unwrap());
+    assert_eq!(all(&narrowed, "h1")[0].0, format!("10 pages for “next:\"{value}\"”"));
+    assert_eq!((links(&narrowed).len(), items(&narrowed)), (0, 2));
+    // It is added to the query, and every link finds something.
+    let html = get("/search?q=%E9%A1%B9&lang=zh");
+    let links = all(&html, "aside a");
+    assert!(links.len() > 20);
+    for (text, link) in links {
+        let narrowed = get(&link.unwrap());
+        assert!(!all(&narrowed, ".hits article").is_empty(), "{text}");
+    }
+    running.signal("INT");
+    running.end().expect(0);
 }
 
 #[test]

@@ -32,8 +32,9 @@ pub fn program(name: &str) -> Option<PathBuf> {
 }
 
 fn installed(path: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools").join(path);
-    path.exists().then_some(path)
+    // The tests of a crate are further down.
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders.map(|folder| folder.join("target/tools").join(path)).find(|path| path.exists())
 }
 
 fn wanted(found: Option<PathBuf>, what: &str) -> Option<PathBuf> {

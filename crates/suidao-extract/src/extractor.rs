@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use suidao_page::model::CrawlUrl;
 
 use crate::content::main_text;
-use crate::rules::{FieldRule, PageRule, RulesError, applies, parse};
+use crate::rules::{FieldRule, PageRule, RulesError, ValueKind, applies, parse};
 use crate::selector::CheckedSelector;
 use crate::structured::{at_path, objects};
 use crate::tree::PageTree;
@@ -72,6 +72,12 @@ impl Extractor {
             }
         }
         names
+    }
+
+    /// Names of the fields with texts, not numbers, dates or URLs.
+    pub fn text_fields(&self) -> Vec<&str> {
+        let is_text = |name: &&str| self.fields.iter().any(|rule| rule.name == *name && rule.kind == ValueKind::Text);
+        self.fields().into_iter().filter(is_text).collect()
     }
 
     /// Whether a rule applies to the pages of a host.

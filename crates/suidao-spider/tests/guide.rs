@@ -1,11 +1,14 @@
 //! Spider crawls a small site on loopback under the guide.
-#![allow(clippy::unwrap_used)] // for tests
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // for tests, which wait for processes
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use suidao_live::config::Config;
 use suidao_page::read::coding::packed;
@@ -16,6 +19,10 @@ use suidao_store::corpus::Catalogue;
 use suidao_store::store::archive::warc_files;
 use suidao_store::store::{CrawlDirectory, Store};
 
+#[allow(dead_code)] // others are for the tests of the program
+#[path = "../../../tests/support/tools.rs"]
+mod tools;
+
 const ON: &str = "足球 和 篮球 的 比赛 ， 球队 夺冠 ， 足球 联赛 的 决赛 ， 篮球 联赛 的 决赛 。";
 const OFF: &str = "菜谱里说，先把生姜切好，再用小火慢慢炖汤，最后加盐。";
 
@@ -23,21 +30,27 @@ const OFF: &str = "菜谱里说，先把生姜切好，再用小火慢慢炖汤�
 struct Site {
     address: String,
     heads: Arc<Mutex<Vec<String>>>,
+    /// Whether /off2 is answered only in part.
+    stalls: Arc<AtomicBool>,
 }
 
 impl Site {
     fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at("127.0.0.1:0")
+    }
+
+    fn start_at(address: &str) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let heads = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&heads);
+        let (heads, stalls) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+        let (log, stalling) = (Arc::clone(&heads), Arc::clone(&stalls));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let log = Arc::clone(&log);
-                thread::spawn(move || answer(stream, &log));
+                let (log, stalling) = (Arc::clone(&log), Arc::clone(&stalling));
+                thread::spawn(move || answer(stream, &log, &stalling));
             }
         });
-        Self { address, heads }
+        Self { address, heads, stalls }
     }
 
     fn url(&self, path: &str) -> String {
@@ -52,7 +65,7 @@ impl Site {
     }
 }
 
-fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
+fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>, stalls: &AtomicBool) {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -70,6 +83,7 @@ fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
             "<!DOCTYPE html><html><head><meta charset=utf-8><title>{path}</title></head><body><p>{text} {path}</p>{links}</body></html>"
         )
     };
+    let elsewhere;
     let (status, fields, body) = match path.as_str() {
         "/robots.txt" => ("200 OK", "Content-Type: text/plain\r\n", b"User-agent: *\nDisallow: /no".to_vec()),
         "/" => ("200 OK", "", page(ON, &["/on", "/off1", "/no", "/inside", "/gone"]).into_bytes()),
@@ -78,18 +92,34 @@ fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
         "/off2" => ("200 OK", "", page(OFF, &["/off3"]).into_bytes()),
         "/off3" => ("200 OK", "", page(ON, &[]).into_bytes()),
         "/inside" => ("302 Found", "Location: http://10.255.255.1/secret\r\n", Vec::new()),
+        name if name.starts_with("/name/") => ("200 OK", "", page(ON, &[&name.replace("name", "to")]).into_bytes()),
+        to if to.starts_with("/to/") => {
+            elsewhere = format!("Location: http://localhost:{}/secret\r\n", &to[4..]);
+            ("302 Found", elsewhere.as_str(), Vec::new())
+        }
         _ => ("404 Not Found", "", b"<p>nothing".to_vec()),
     };
     let kind = if fields.contains("Content-Type") { "" } else { "Content-Type: text/html; charset=utf-8\r\n" };
     let head =
         format!("HTTP/1.1 {status}\r\n{kind}{fields}Content-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-    let _ = stream.write_all(&[head.as_bytes(), &body].concat());
+    let whole = [head.as_bytes(), &body].concat();
+    if path == "/off2" && stalls.load(Ordering::Relaxed) {
+        let _ = stream.write_all(&whole[..whole.len() - 9]);
+        // Until the client is gone.
+        let _ = stream.read(&mut byte);
+        return;
+    }
+    let _ = stream.write_all(&whole);
 }
 
 /// Off-topic pages in a row: `k`. Only loopback is allowed of the private addresses.
 fn guide(directory: &Path, k: u8) -> Guide {
+    guide_to(directory, k, &["127.0.0.1"])
+}
+
+fn guide_to(directory: &Path, k: u8, addresses: &[&str]) -> Guide {
     let mut config = Config::default();
-    config.fetch.allow_addresses = vec!["127.0.0.1".parse().unwrap()];
+    config.fetch.allow_addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
     config.fetch.connect_timeout = 2.0;
     config.politeness.delay = 0.0;
     config.strategy.static_tunnel.k = k;
@@ -127,6 +157,7 @@ async fn spider_drives_and_suidao_guards_judges_and_archives() {
     }
     assert_eq!(pages(&directory), ["/", "/off1", "/off2", "/on"]);
     assert_eq!(report.crawl.progress.pages, 4);
+    warcio_check(&directory);
     let (_, file) = warc_files(&CrawlDirectory::new(&directory).pages()).unwrap().swap_remove(0);
     let mut records = Vec::new();
     flate2::read::MultiGzDecoder::new(std::fs::File::open(file).unwrap()).read_to_end(&mut records).unwrap();
@@ -136,16 +167,87 @@ async fn spider_drives_and_suidao_guards_judges_and_archives() {
     assert!(!root.path().join("crawl.spider").exists(), "imported answers are removed");
 }
 
+/// warcio checks the files of a crawl directory, if it is installed.
+fn warcio_check(directory: &Path) {
+    let files = warc_files(&CrawlDirectory::new(directory).pages()).unwrap();
+    assert!(!files.is_empty());
+    let Some(warcio) = tools::warcio() else { return };
+    let files: Vec<PathBuf> = files.into_iter().map(|(_, file)| file).collect();
+    let checked = Command::new(warcio).args(["check", "-v"]).args(files).output().unwrap();
+    let text = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success() && text.contains("digest pass") && !text.contains("fail"), "{text}");
+}
+
+/// Directory and address of a crawl in a process of its own.
+const CHILD: &str = "SUIDAO_SPIDER_CHILD";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_killed_crawl_fetched_is_imported_by_the_next() {
-    let (site, root) = (Site::start(), tempfile::tempdir().unwrap());
-    let directory = root.path().join("crawl");
-    let killed = guide(&directory, 3);
-    crawl(&killed, &site).await;
-    // Like a kill: nothing is closed.
-    std::mem::forget(killed);
-    guide(&directory, 3).finish().await.unwrap();
-    assert_eq!(pages(&directory), ["/", "/off1", "/off2", "/off3", "/on"]);
+#[ignore = "the process that what_a_killed_process_fetched_is_imported kills"]
+async fn crawls_until_it_is_killed() {
+    let Ok(child) = std::env::var(CHILD) else { return };
+    let (directory, url) = child.split_once(' ').unwrap();
+    let guide = guide(Path::new(directory), 3);
+    let mut website = Website::new(url);
+    guide.attach(&mut website).unwrap();
+    website.crawl().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_process_fetched_is_imported() {
+    for goes_on in [false, true] {
+        let (site, root) = (Site::start(), tempfile::tempdir().unwrap());
+        let directory = root.path().join("crawl");
+        site.stalls.store(true, Ordering::Relaxed);
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "crawls_until_it_is_killed", "--ignored"]).stdout(Stdio::null());
+        child.env(CHILD, format!("{} {}", directory.display(), site.url("/")));
+        let mut child = child.spawn().unwrap();
+        // A host gets one request at a time, so the answers before are on disk.
+        while !site.paths().contains(&"/off2".to_owned()) {
+            assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+            thread::sleep(Duration::from_millis(5));
+        }
+        child.kill().unwrap();
+        assert!(child.wait().unwrap().code().is_none(), "ended by a signal");
+        assert!(!directory.exists());
+        warcio_check(&root.path().join("crawl.spider/00000"));
+        let asked = site.paths();
+        let fetched = ["/", "/off1", "/on"].into_iter().filter(|path| asked.iter().any(|asked| asked == path));
+        let fetched: Vec<&str> = fetched.collect();
+        assert!(fetched.len() >= 2);
+        site.stalls.store(false, Ordering::Relaxed);
+        let next = guide(&directory, 3);
+        if goes_on {
+            crawl(&next, &site).await;
+        }
+        next.finish().await.unwrap();
+        let all = ["/", "/off1", "/off2", "/off3", "/on"];
+        assert_eq!(pages(&directory), if goes_on { &all[..] } else { &fetched[..] });
+        warcio_check(&directory);
+        assert!(!root.path().join("crawl.spider").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_resolves_to_a_private_address_is_refused() {
+    let (site, victim) = (Site::start_at("127.0.0.2:0"), Site::start());
+    let port = victim.address.split_once(':').unwrap().1;
+    for (addresses, secrets) in [(&["127.0.0.2"][..], 0), (&["127.0.0.2", "127.0.0.1"], 1)] {
+        let root = tempfile::tempdir().unwrap();
+        let guide = guide_to(&root.path().join("crawl"), 1, addresses);
+        // By a redirect, and as the URL of the website.
+        let name = format!("http://localhost:{port}/of-website");
+        for url in [site.url(&format!("/name/{port}")), name] {
+            let mut website = Website::new(&url);
+            guide.attach(&mut website).unwrap();
+            website.crawl().await;
+        }
+        guide.finish().await.unwrap();
+        assert!(site.paths().contains(&format!("/to/{port}")), "{:?}", site.paths());
+        let asked = |path: &str| victim.paths().iter().filter(|asked| *asked == path).count();
+        assert_eq!((asked("/secret"), asked("/of-website")), (secrets, secrets), "{addresses:?}: {:?}", victim.paths());
+        assert_eq!(victim.paths().is_empty(), secrets == 0);
+    }
 }
 
 #[tokio::test]

@@ -44,10 +44,16 @@ impl ValueCondition {
         } else if let Some((from, until)) = value.split_once("..") {
             (bound(from), bound(until))
         } else {
-            let words = Some(own(value));
-            return Self { field: field.to_owned(), bounds: (bound(value), bound(value)), words };
+            return Self::of_words(field, value);
         };
         Self { field: field.to_owned(), bounds, words: None }
+    }
+
+    /// The condition that the value has these words, or is this number.
+    pub fn of_words(field: &str, value: &str) -> Self {
+        let value = value.trim().to_owned();
+        let bounds = (Bound::Included(value.clone()), Bound::Included(value.clone()));
+        Self { field: field.to_owned(), bounds, words: Some(value) }
     }
 
     /// A query that adds nothing to the score.

@@ -82,6 +82,17 @@ impl Query {
         }
         query
     }
+
+    /// See [`Index::with_value`](super::Index::with_value).
+    pub(super) fn with_value(typed: &str, field: &str, value: &str, fields: &[String]) -> Option<String> {
+        let value = value.replace(['"', '＂'], " ");
+        let longer = format!("{typed} {field}:\"{value}\"").trim_start().to_owned();
+        let wanted = QueryItem { not: false, any: vec![Clause::Value(ValueCondition::of_words(field, &value))] };
+        let (before, after) = (Self::parse(typed, fields).items, Self::parse(&longer, fields).items);
+        // An open quotation mark or OR before it would make it another query.
+        let is_added = after.split_last() == Some((&wanted, &before[..]));
+        (is_added && !before.contains(&wanted) && longer.chars().count() <= LONGEST).then_some(longer)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -177,7 +188,10 @@ impl Token {
                 "no" | "false" | "0" | "否" => Some(Clause::Relevant(false)),
                 _ => None,
             },
-            Some(name) => extracted(fields, name).map(|field| Clause::Value(ValueCondition::parse(field, &self.text))),
+            Some(name) => extracted(fields, name).map(|field| {
+                let read = if self.quoted { ValueCondition::of_words } else { ValueCondition::parse };
+                Clause::Value(read(field, &self.text))
+            }),
             None => None,
         };
         let words = || match &self.field {
@@ -243,6 +257,27 @@ mod tests {
 
     fn words(text: &str) -> Clause {
         Clause::Words(TextField::All, text.to_owned())
+    }
+
+    #[test]
+    fn a_value_is_added_to_a_query_only_as_a_condition() {
+        let fields = ["Brand".to_owned(), "lang".to_owned()];
+        let add = |typed: &str, field: &str, value: &str| Query::with_value(typed, field, value, &fields);
+        assert_eq!(add("", "Brand", "Go 语言").as_deref(), Some("Brand:\"Go 语言\""));
+        assert_eq!(add("a OR b", "Brand", "10..20").as_deref(), Some("a OR b Brand:\"10..20\""));
+        assert_eq!(add("a", "Brand", "19\" <b>").as_deref(), Some("a Brand:\"19  <b>\""));
+        let quoted = Query::parse("brand:\"<5\"", &fields);
+        assert_eq!(quoted.items[0].any, [Clause::Value(ValueCondition::of_words("Brand", "<5"))]);
+        for (typed, field, value) in [
+            ("a brand:\"go\"", "Brand", "go"),
+            ("\"open", "Brand", "go"),
+            ("a OR", "Brand", "go"),
+            ("a", "lang", "zh"),
+            ("a", "Brand", ""),
+            ("a", "Brand", &"x".repeat(500)),
+        ] {
+            assert_eq!(add(typed, field, value), None, "{typed} {field}:{value}");
+        }
     }
 
     #[test]

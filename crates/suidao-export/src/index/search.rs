@@ -35,8 +35,9 @@ pub struct Index {
     fields: Fields,
     searcher: Searcher,
     origin: IndexSource,
-    /// Names of extracted fields.
+    /// Names of extracted fields, and of those whose values are counted.
     extracted: Vec<String>,
+    counted: Vec<String>,
     /// A temporary directory of the index, deleted with the value.
     _temporary: Option<tempfile::TempDir>,
 }
@@ -189,8 +190,12 @@ impl Index {
         index.tokenizers().register(TOKENIZER, analyzer());
         let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;
         let rules = origin.rules.as_deref().and_then(|rules| Extractor::parse(rules).ok());
-        let extracted = rules.map_or_else(Vec::new, |rules| rules.fields().into_iter().map(str::to_owned).collect());
-        Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin, extracted, _temporary: None })
+        let names = |names: fn(&Extractor) -> Vec<&str>| {
+            rules.as_ref().map_or_else(Vec::new, |rules| names(rules).into_iter().map(str::to_owned).collect())
+        };
+        let (extracted, counted) = (names(Extractor::fields), names(Extractor::text_fields));
+        let (path, searcher) = (path.to_owned(), reader.searcher());
+        Ok(Self { path, fields, searcher, origin, extracted, counted, _temporary: None })
     }
 
     /// Adds the temporary directory of the index, to be deleted with it.
@@ -351,6 +356,12 @@ impl Index {
         Ok(shares)
     }
 
+    /// The query with the condition that an extracted field has this value. `None` if it has the condition, or if it cannot
+    /// be added because the query is long or the name of the field means something else in queries.
+    pub fn with_value(&self, query: &str, field: &str, value: &str) -> Option<String> {
+        Query::with_value(query, field, value, &self.extracted)
+    }
+
     fn facets(&self, rows: &[CollectedRow]) -> tantivy::Result<Facets> {
         let mut facets = Facets::default();
         let mut days: FxHashMap<Option<Day>, u64> = FxHashMap::default();
@@ -365,7 +376,7 @@ impl Index {
         facets.years = years.into_iter().rev().collect();
         let hosts = self.counts("host", rows, |row| row.host)?;
         facets.hosts = hosts.into_iter().filter_map(|(host, pages)| Some((host?, pages))).collect();
-        facets.extracted = extracted::counts(&self.searcher, &self.extracted, rows)?;
+        facets.extracted = extracted::counts(&self.searcher, &self.counted, rows)?;
         facets.languages = self.counts("language", rows, |row| row.language)?;
         Ok(facets)
     }

@@ -231,6 +231,9 @@ fn extracted_values_are_found_by_value_range_and_word_and_counted() {
     }
     let all = index.search(&Request { limit: 10, ..Request::default() }).unwrap();
     assert_eq!(all.facets.extracted["Brand"], [("Go".to_owned(), 2), ("隧道 体育".to_owned(), 1)]);
+    assert_eq!(all.facets.extracted.len(), 1, "texts are counted, not numbers and dates");
+    let narrowed = index.with_value("足球", "Brand", "隧道 体育").unwrap();
+    assert_eq!(found(&narrowed), &urls[..1], "{narrowed}");
     let first = all.hits.iter().find(|hit| hit.page.url == urls[0]).unwrap();
     assert_eq!(first.page.extracted["price"], 99.5);
     let rates: Vec<(String, u64)> = extractor.hit_rates().into_iter().map(|rate| (rate.host, rate.hits)).collect();

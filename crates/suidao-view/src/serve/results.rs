@@ -10,6 +10,8 @@ use suidao_export::index::{Hit, IndexError, Request, ScorePart, SearchAnswer, Te
 
 /// Most values of a facet.
 const MOST: usize = 12;
+/// Most characters shown of a value.
+const LONGEST: usize = 60;
 
 pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
     let language = asked.lang;
@@ -46,7 +48,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
         repeats => link(&|asked| asked.all = !asked.all),
         page => asked.page,
         links => (1..=pages).map(|page| link(&|asked| asked.page = page)).collect::<Vec<_>>(),
-        facets => facets(asked, &answer),
+        facets => facets(site, asked, &answer),
     };
     let title = if asked.page > 1 { format!("{what} ({})", asked.page) } else { what };
     Ok(HttpReply::html(200, frame::frame(site, asked, &title, include_str!("results.html"), context)))
@@ -85,9 +87,9 @@ fn hit_in_words(asked: &SearchParams, hit: &Hit) -> Value {
 }
 
 /// Facets: a heading, then names, links unless already chosen, and numbers of pages.
-type Group = (&'static str, Vec<(String, Option<String>, u64)>);
+type Group = (String, Vec<(String, Option<String>, u64)>);
 
-fn facets(asked: &SearchParams, answer: &SearchAnswer) -> [Group; 3] {
+fn facets(site: &SearchSite, asked: &SearchParams, answer: &SearchAnswer) -> Vec<Group> {
     let (language, facets) = (asked.lang, &answer.facets);
     let link = |chosen: bool, change: &dyn Fn(&mut SearchParams)| (!chosen).then(|| asked.with(change).link("/search"));
     let relevance = [(true, facets.relevant), (false, facets.off_topic)].into_iter().filter(|(_, pages)| *pages > 0);
@@ -109,9 +111,22 @@ fn facets(asked: &SearchParams, answer: &SearchAnswer) -> [Group; 3] {
         (year.to_string(), link, pages)
     });
     let other_years = rest(dated().skip(MOST).map(|(_, pages)| pages).sum());
-    [
-        (language.pick("Relevance", "相关度"), relevance.collect()),
-        (language.pick("Host", "站点"), hosts.chain(other_hosts).collect()),
-        (language.pick("Published", "发布年份"), years.chain(other_years).chain(undated).collect()),
-    ]
+    let mut groups: Vec<Group> = vec![
+        (language.pick("Relevance", "相关度").to_owned(), relevance.collect()),
+        (language.pick("Host", "站点").to_owned(), hosts.chain(other_hosts).collect()),
+        (language.pick("Published", "发布年份").to_owned(), years.chain(other_years).chain(undated).collect()),
+    ];
+    for (field, values) in &facets.extracted {
+        let values = values.iter().take(MOST).map(|(value, pages)| {
+            let narrowed = site.index.with_value(&asked.q, field, value);
+            let link = narrowed.map(|q| asked.with(|asked| asked.q = q).link("/search"));
+            let mut shown: String = value.chars().take(LONGEST).collect();
+            if shown.len() < value.len() {
+                shown.push('…');
+            }
+            (shown, link, *pages)
+        });
+        groups.push((field.clone(), values.collect()));
+    }
+    groups
 }
