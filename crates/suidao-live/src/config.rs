@@ -65,8 +65,9 @@ pub enum ConfigError {
 pub struct General {
     /// Requests in flight, each to another host. Affects the order of pages, so reports include it.
     pub in_flight: usize,
-    /// Pages against time: 0 asks every ready host, 1 waits for the best page; or `time`, `balanced`, `pages`.
-    pub spend: Spend,
+    /// Pages against time: 0 asks every ready host, 1 waits for the best page; or `time`, `balanced`, `pages`. Default: by the
+    /// strategy.
+    pub spend: Option<Spend>,
     /// Whether to crawl a host whose pages list threads as a forum: boards and threads only.
     pub forums: bool,
     /// Fewest batches between checkpoints; 0: no checkpoints.
@@ -91,7 +92,7 @@ impl Default for General {
     fn default() -> Self {
         Self {
             in_flight: 64,
-            spend: Spend::default(),
+            spend: None,
             forums: true,
             checkpoint_every: 20_000,
             seed: 1,

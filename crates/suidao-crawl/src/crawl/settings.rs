@@ -75,7 +75,8 @@ pub struct CrawlSettings {
     pub languages: Vec<String>,
     /// Product token for robots.txt.
     pub agent: String,
-    pub spend: Spend,
+    /// Default: [`Spend::BALANCED`] if priorities are expected worths, else [`Spend::TIME`].
+    pub spend: Option<Spend>,
     /// Seeds the random choices of the queue policy.
     pub seed: u64,
     /// τ_page: pages at or above it are relevant.

@@ -22,7 +22,10 @@ pub struct Spend(f64);
 
 impl Spend {
     /// Words for values.
-    const NAMES: [(&str, f64); 3] = [("time", 0.0), ("balanced", 0.3), ("pages", 0.6)];
+    const NAMES: [(&str, Self); 3] = [("time", Self::TIME), ("balanced", Self::BALANCED), ("pages", Self(0.6))];
+
+    pub const TIME: Self = Self(0.0);
+    pub const BALANCED: Self = Self(0.3);
 
     /// None outside of 0 to 1.
     pub fn new(theta: f64) -> Option<Self> {
@@ -31,12 +34,6 @@ impl Spend {
 
     pub fn theta(self) -> f64 {
         self.0
-    }
-}
-
-impl Default for Spend {
-    fn default() -> Self {
-        Self(0.3)
     }
 }
 
@@ -49,15 +46,13 @@ impl<'de> Deserialize<'de> for Spend {
             Theta(f64),
             Name(String),
         }
-        let theta = match Value::deserialize(deserializer) {
-            Ok(Value::Whole(theta)) => Some(f64::from(theta)),
-            Ok(Value::Theta(theta)) => Some(theta),
-            Ok(Value::Name(name)) => Self::NAMES.iter().find(|(word, _)| *word == name).map(|(_, theta)| *theta),
+        let spend = match Value::deserialize(deserializer) {
+            Ok(Value::Whole(theta)) => Self::new(f64::from(theta)),
+            Ok(Value::Theta(theta)) => Self::new(theta),
+            Ok(Value::Name(name)) => Self::NAMES.iter().find(|(word, _)| *word == name).map(|(_, spend)| *spend),
             Err(_) => None,
         };
-        theta
-            .and_then(Self::new)
-            .ok_or_else(|| D::Error::custom("expected a number from 0 to 1, time, balanced or pages"))
+        spend.ok_or_else(|| D::Error::custom("expected a number from 0 to 1, time, balanced or pages"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
-use crate::crawl::spend::{SOON, WITHOUT_PAGE};
+use crate::crawl::spend::{SOON, Spend, WITHOUT_PAGE};
 use suidao_page::model::{Millis, Priority, QueueId, UrlId};
 
 /// The best URL of a host that will be ready soon.
@@ -16,6 +16,12 @@ pub enum Rival {
 }
 
 impl State {
+    /// How much of the best worth a fetched URL needs.
+    pub fn theta(&self) -> f64 {
+        let default = if self.strategy.expects() { Spend::BALANCED } else { Spend::TIME };
+        self.settings.spend.unwrap_or(default).theta()
+    }
+
     /// What fetching a URL of this priority is worth.
     fn worth(&self, queue_id: QueueId, priority: Priority) -> f32 {
         if self.strategy.expects() { priority.get() } else { self.spending.calibration.worth(queue_id, priority) }
@@ -23,7 +29,7 @@ impl State {
 
     /// The best rival of a head whose score is current. Linear in the hosts that are in flight or rest.
     pub fn rival(&mut self, head: QueueHead, now: Millis) -> Rival {
-        let theta = self.settings.spend.theta();
+        let theta = self.theta();
         let least = f64::from(self.worth(head.queue_id, self.score(head))) / theta;
         if theta == 0.0 || head.is_due() || self.refreshing.is_some() || least >= 1.0 {
             return Rival::None;

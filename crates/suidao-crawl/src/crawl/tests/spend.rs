@@ -30,7 +30,7 @@ fn spending(theta: f64) -> CrawlSettings {
         per_domain: u32::MAX,
         ..Politeness::default()
     };
-    CrawlSettings { politeness, spend: Spend::new(theta).unwrap(), ..conditions() }
+    CrawlSettings { politeness, spend: Spend::new(theta), ..conditions() }
 }
 
 /// Each request takes 100 ms.
