@@ -88,13 +88,17 @@ impl Extractor {
 
     /// The values of a page, given its HTML; counts them as hits of its host.
     pub fn extract(&self, html: &str, url: &CrawlUrl) -> Extracted {
-        let host = url.host();
-        if !self.applies(host) {
+        if !self.applies(url.host()) {
             return Extracted::default();
         }
-        let tree = PageTree::new(html, url);
+        self.extract_from(&PageTree::new(html, url), url)
+    }
+
+    /// As [`Extractor::extract`], given the tree of the page.
+    pub fn extract_from(&self, tree: &PageTree, url: &CrawlUrl) -> Extracted {
+        let host = url.host();
         let has_jsonld = self.fields.iter().any(|rule| !rule.jsonld.is_empty() && applies(&rule.hosts, host));
-        let objects = if has_jsonld { objects(&tree, &self.scripts) } else { Vec::new() };
+        let objects = if has_jsonld { objects(tree, &self.scripts) } else { Vec::new() };
         let mut values = Map::new();
         let mut tried: Vec<&str> = Vec::new();
         for rule in self.fields.iter().filter(|rule| applies(&rule.hosts, host)) {
@@ -103,7 +107,7 @@ impl Extractor {
             }
             // A rule for the host comes before one for all.
             if !values.contains_key(&rule.name)
-                && let Some(value) = value(rule, &tree, &objects)
+                && let Some(value) = value(rule, tree, &objects)
             {
                 values.insert(rule.name.clone(), value);
             }
@@ -115,7 +119,7 @@ impl Extractor {
             *pages += 1;
         }
         let rule = self.pages.iter().find(|rule| applies(&rule.hosts, host));
-        Extracted { values, text: rule.and_then(|rule| main_text(&tree, rule, &self.body)) }
+        Extracted { values, text: rule.and_then(|rule| main_text(tree, rule, &self.body)) }
     }
 
     /// Hit rates of the pages so far, by field, then host.

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use suidao_page::model::CrawlUrl;
+use suidao_page::model::{CrawlUrl, Fetched};
+use suidao_page::read::parse_watched;
 
 use super::*;
 
@@ -177,4 +178,34 @@ proptest! {
             extractor.extract(&page, &url());
         }
     }
+}
+
+#[test]
+fn the_tree_of_reading_serves_unless_scripting_makes_a_difference() {
+    let rules = "[[fields]]\nname = 'all'\nselect = 'img, a, b, td'\ntake = 'html'\nmany = true\n\
+                 [[fields]]\nname = 'link'\nselect = 'a'\ntake = 'attr:href'\ntype = 'url'\n[[pages]]\nhosts = ['shop.cn']\ncontent = 'body'";
+    let extractor = Extractor::parse(rules).unwrap();
+    let deep = "<div>".repeat(600);
+    for (page, shares) in [
+        (PAGE, true),
+        ("<base href=/b/><table><td>x<a href=c>y</a><b>z", true),
+        ("<p>x<noscript><img src=1></noscript><a href=c>y</a>", false),
+        ("<script>document.write('<noscript>')</script><a href=c>y</a>", true),
+        (&*format!("{deep}<b>x</b>"), true),
+        (&"<b>x</b>".repeat(60_000), true),
+        // Read again with hidden elements, which is not watched.
+        ("<div hidden><a href=c>y</a></div>", true),
+    ] {
+        let mut builder = PageTreeBuilder::default();
+        let fetched = Fetched::html(url(), page.to_owned());
+        parse_watched(&fetched, &mut |step| builder.step(step));
+        let tree = builder.finish_without_scripting(&url());
+        let start: String = page.chars().take(60).collect();
+        assert_eq!(tree.is_some(), shares, "{start}");
+        if let Some(tree) = tree {
+            assert_eq!(extractor.extract_from(&tree, &url()), extractor.extract(page, &url()), "{start}");
+        }
+    }
+    let builder = PageTreeBuilder::default();
+    assert!(builder.finish_without_scripting(&url()).is_none(), "no page was walked");
 }

@@ -14,7 +14,7 @@ pub mod warc;
 
 pub use output::{Output, RowWriter};
 
-use suidao_extract::Extractor;
+use suidao_extract::{Extractor, PageTree, PageTreeBuilder};
 use suidao_store::corpus::{Catalogue, CorpusDocument, PageRole, Parts, SelectedDocument, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{Store, StoreError};
@@ -53,11 +53,19 @@ pub fn document(
     chosen: &SelectedDocument,
     parts: Parts,
 ) -> Result<CorpusDocument, StoreError> {
-    let mut document = chosen.document(parts)?;
-    if let Some(extractor) = extractor.filter(|extractor| extractor.applies(document.url.host()))
-        && let Some(html) = chosen.html()?
-    {
-        let extracted = extractor.extract(&html, &document.url);
+    let url = chosen.url()?;
+    let Some(extractor) = extractor.filter(|extractor| extractor.applies(url.host())) else {
+        return chosen.document(parts);
+    };
+    let mut builder = PageTreeBuilder::default();
+    let mut document = chosen.document_watched(parts, &mut |step| builder.step(step))?;
+    // Parsing takes most of the time, so the tree of the document serves here too, where it can.
+    let tree = match builder.finish_without_scripting(&url) {
+        Some(tree) => Some(tree),
+        None => chosen.html()?.map(|html| PageTree::new(&html, &url)),
+    };
+    if let Some(tree) = tree {
+        let extracted = extractor.extract_from(&tree, &url);
         document.extracted = extracted.values;
         // The text of a thread is that of its posts.
         if let Some(text) = extracted.text.filter(|_| chosen.entry.part == PageRole::Page) {

@@ -85,16 +85,25 @@ pub(super) struct ParsedHtml {
     pub(super) cut: bool,
 }
 
-/// Parses a page. `lenient` includes hidden elements and fallbacks for scripts and players.
-pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> ParsedHtml {
+/// Parses a page. `lenient` includes hidden elements and fallbacks for scripts and players. `watch` sees each step.
+pub(super) fn read(
+    html: &str,
+    url: &CrawlUrl,
+    encoding: &'static Encoding,
+    lenient: bool,
+    watch: &mut dyn FnMut(&TreeStep<'_>),
+) -> ParsedHtml {
     let mut builder = MarkupBuilder::new(url, encoding, lenient);
-    let whole = walk(html, !lenient, |step| match step {
-        TreeStep::Open(tag, ns) => builder.start(tag, ns),
-        TreeStep::Close(tag) => {
-            builder.markup.dates.end(&tag.name);
-            builder.end(tag);
+    let whole = walk(html, !lenient, |step| {
+        watch(&step);
+        match step {
+            TreeStep::Open(tag, ns) => builder.start(tag, ns),
+            TreeStep::Close(tag) => {
+                builder.markup.dates.end(&tag.name);
+                builder.end(tag);
+            }
+            TreeStep::Text(text) => builder.text(text),
         }
-        TreeStep::Text(text) => builder.text(text),
     });
     builder.markup.cut |= !whole;
     builder.finish()

@@ -45,6 +45,7 @@ pub use language::{UnknownLanguage, language_code, language_tag};
 pub use outlinks::{anchor, page};
 pub use sitemap::{read_sitemap, score_entries};
 
+use self::tree::TreeStep;
 use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region, Sketch, Timestamp};
 use crate::text::{simhash, without_address};
 use crate::topic::Topic;
@@ -111,6 +112,15 @@ pub fn parse(fetched: &Fetched) -> Parsed {
 
 /// [`parse`] with the directives for a robot of this name.
 pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
+    parse_both(fetched, robot, &mut |_| {})
+}
+
+/// [`parse`]; `watch` sees each step of the walk through HTML, with scripting.
+pub fn parse_watched(fetched: &Fetched, watch: &mut dyn FnMut(&TreeStep<'_>)) -> Parsed {
+    parse_both(fetched, ROBOT, watch)
+}
+
+fn parse_both(fetched: &Fetched, robot: &str, watch: &mut dyn FnMut(&TreeStep<'_>)) -> Parsed {
     let fetched = &*fetched.as_rendered();
     let mut parsed = Parsed {
         document: ParsedDocument::default(),
@@ -160,9 +170,9 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         }
     } else {
         let encoding = Encoding::for_label(decoded.charset.as_bytes()).unwrap_or(UTF_8);
-        let mut markup = markup::read(&decoded.text, &fetched.url, encoding, false);
+        let mut markup = markup::read(&decoded.text, &fetched.url, encoding, false, watch);
         if markup.document.pieces.is_empty() {
-            markup = markup::read(&decoded.text, &fetched.url, encoding, true);
+            markup = markup::read(&decoded.text, &fetched.url, encoding, true, &mut |_| {});
         }
         let lists = date::is_section(&fetched.url);
         let open = content::decide(&mut markup, fetched.url.host(), lists);

@@ -18,9 +18,10 @@ use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
 use crate::store::{self, Store, StoreError, date};
 use suidao_forum::forum::analysis::posts_of;
-use suidao_page::model::{Batch, Event, Fetched, Millis, PageProcessed, TunnelBudget};
+use suidao_page::model::{Batch, CrawlUrl, Event, Fetched, Millis, PageProcessed, TunnelBudget};
 use suidao_page::read;
 use suidao_page::read::language_tag;
+use suidao_page::read::tree::TreeStep;
 
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
@@ -73,6 +74,15 @@ pub struct SelectedDocument<'a> {
 
 impl SelectedDocument<'_> {
     pub fn document(&self, parts: Parts) -> Result<CorpusDocument, StoreError> {
+        self.document_watched(parts, &mut |_| {})
+    }
+
+    /// As [`Self::document`]; if the page must be parsed for it, `watch` sees each step, with scripting.
+    pub fn document_watched(
+        &self,
+        parts: Parts,
+        watch: &mut dyn FnMut(&TreeStep<'_>),
+    ) -> Result<CorpusDocument, StoreError> {
         let own = &self.answers[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
         // A thread without recognisable posts is exported like any other page.
@@ -83,11 +93,9 @@ impl SelectedDocument<'_> {
         });
         // If boilerplate lines are removed, the characters can be counted only in the text.
         let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
-        let parsed = if parts.links || counts && stated.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
-        let url = match self.names.url(self.page.id) {
-            Some(url) => url.clone(),
-            None => own.fetched()?.url,
-        };
+        let is_parsed = parts.links || counts && stated.is_none();
+        let parsed = if is_parsed { Some(read::parse_watched(&own.fetched()?, watch)) } else { None };
+        let url = self.url()?;
         let mut links = Vec::new();
         if let Some(parsed) = parsed.as_ref().filter(|_| parts.links) {
             links.extend(linked(parsed));
@@ -153,6 +161,13 @@ impl SelectedDocument<'_> {
                 length: own.location.length,
             },
         })
+    }
+
+    pub fn url(&self) -> Result<CrawlUrl, StoreError> {
+        match self.names.url(self.page.id) {
+            Some(url) => Ok(url.clone()),
+            None => Ok(self.answers[self.own].fetched()?.url),
+        }
     }
 
     /// The HTML of the page; `None` if it is not HTML.
