@@ -38,8 +38,13 @@ struct Task {
     memo: Memo,
 }
 
-/// When each counted page was fetched, and whether it is relevant.
-type Run = Vec<(Millis, bool)>;
+#[derive(Clone, Default)]
+struct Run {
+    /// When each counted page was fetched, and whether it is relevant.
+    pages: Vec<(Millis, bool)>,
+    /// Longest time without a page, counted or not, in milliseconds.
+    longest_gap: u64,
+}
 
 impl Task {
     fn new(plan: &TaskPlan, base: &Path) -> Self {
@@ -65,20 +70,21 @@ impl Task {
         let mut crawl = Crawl::new(conditions, strategy);
         let mut judge = RelevanceJudge::new(self.judge.clone());
         let mut urls: Vec<CrawlUrl> = Vec::new();
-        let mut run = Run::new();
+        let mut run = Run::default();
         replay_while(&mut crawl, &self.seeds, &source, config.crawl.in_flight, |batch| {
             for event in &batch.events {
                 match event {
                     Event::Discovered(found) => urls.push(found.url.clone()),
                     Event::PageFetched(page) => {
                         let relevant = judge.is_relevant(&urls[page.id.0 as usize], page);
-                        run.extend(relevant.map(|relevant| (batch.at, relevant)));
+                        run.pages.extend(relevant.map(|relevant| (batch.at, relevant)));
                     }
                     _ => {}
                 }
             }
-            if run.len() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if run.pages.len() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        run.longest_gap = crawl.holds().longest_gap;
         run
     }
 }
@@ -88,21 +94,16 @@ fn relevant(run: &[(Millis, bool)]) -> f64 {
 }
 
 fn first(run: &Run, pages: usize) -> &[(Millis, bool)] {
-    &run[..pages.min(run.len())]
+    &run.pages[..pages.min(run.pages.len())]
 }
 
 fn until(run: &Run, at: Millis) -> &[(Millis, bool)] {
-    &run[..run.partition_point(|(then, _)| *then <= at)]
+    &run.pages[..run.pages.partition_point(|(then, _)| *then <= at)]
 }
 
 /// When a run has this many pages, or its end.
 fn time(run: &Run, pages: usize) -> Millis {
     first(run, pages).last().map_or(Millis(0), |(at, _)| *at)
-}
-
-fn longest_gap(run: &[(Millis, bool)]) -> f64 {
-    let gaps = run.windows(2).map(|pair| pair[1].0.since(pair[0].0));
-    gaps.max().unwrap_or(0) as f64 / 1_000.0
 }
 
 fn main() {
@@ -151,7 +152,7 @@ fn main() {
                         cells.join(" ")
                     };
                     let by_time = |at: usize, mark: usize| until(&runs[at], time(&eager[at], mark));
-                    let gap = runs.iter().map(|run| longest_gap(run)).fold(0.0, f64::max);
+                    let gap = runs.iter().map(|run| run.longest_gap).max().unwrap_or(0) as f64 / 1_000.0;
                     println!(
                         "| {theta} | {} | {} | {} | {} | {gap:.1} |",
                         row(&|at, mark| relevant(first(&runs[at], mark)), &|at, mark| relevant(first(&ones[at], mark))),
