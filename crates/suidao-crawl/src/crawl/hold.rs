@@ -51,6 +51,10 @@ impl Crawl {
     /// What is held back now.
     pub(super) fn held(&self) -> Option<HeldBack> {
         let best = self.run.holds.best()?;
-        Some(HeldBack { best, below: (self.state.theta() * f64::from(best)) as f32 })
+        Some(HeldBack {
+            best,
+            by_priority: self.state.strategy.expects(),
+            below: (self.state.theta() * f64::from(best)) as f32,
+        })
     }
 }

@@ -34,6 +34,7 @@ pub(super) struct HostState {
     pub in_flight: bool,
     /// Whether it is asked under https; none before its first answer.
     pub https: Option<bool>,
+    /// When it may be asked again; in flight, since when.
     pub ready_at: Millis,
     pub pages: u32,
     pub relevant: bool,

@@ -104,6 +104,8 @@ impl Spending {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldBack {
     pub below: f32,
+    /// Whether worths are priorities; else they are shares learnt from them.
+    pub by_priority: bool,
     /// Highest worth among the hosts that are ready soon.
     pub best: f32,
 }

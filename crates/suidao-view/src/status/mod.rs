@@ -226,7 +226,8 @@ impl Site {
         match text {
             Ok(Ok(Some((mut story, queued)))) => {
                 let held = self.snapshot().await.and_then(|snapshot| snapshot.overview.held);
-                let held = held.filter(|held| queued.is_some_and(|priority| priority.get() < held.below));
+                let held =
+                    held.filter(|held| held.by_priority && queued.is_some_and(|priority| priority.get() < held.below));
                 if let Some(held) = held {
                     story += &page::in_words(&held);
                 }

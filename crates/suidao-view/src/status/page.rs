@@ -112,8 +112,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
 /// What is held back, and for what.
 pub(super) fn in_words(held: &HeldBack) -> String {
     format!(
-        "Held back (crawl.spend): URLs with a priority below {:.3}, since others of priority {:.3} are in flight or ready \
-         within 5 s.",
+        "Held back (crawl.spend): URLs worth less than {:.3}; others worth {:.3} are in flight or ready within 5 s.",
         held.below, held.best
     )
 }

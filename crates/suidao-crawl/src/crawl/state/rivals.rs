@@ -1,9 +1,11 @@
 //! What the best URL of the ready hosts competes with: the best URLs of hosts that will be ready soon.
 
+use std::cmp::Reverse;
+
 use super::State;
 use crate::crawl::frontier::QueueHead;
 use crate::crawl::spend::{SOON, Spend, WITHOUT_PAGE};
-use suidao_page::model::{Millis, Priority, QueueId, UrlId};
+use suidao_page::model::{HostId, Millis, Priority, QueueId, UrlId};
 
 /// The best URL of a host that will be ready soon.
 pub enum Rival {
@@ -34,35 +36,42 @@ impl State {
         if theta == 0.0 || head.is_due() || self.refreshing.is_some() || least >= 1.0 {
             return Rival::None;
         }
-        let mut best = least as f32;
-        let mut found = Rival::None;
         let hosts = &self.hosts;
         let resting = self.frontier.take_resting(|host| {
             let host = hosts.get(host);
             host.in_flight || !host.failing
         });
+        let mut best: Option<(f32, Reverse<UrlId>)> = None;
         for &host in &resting {
-            let record = self.hosts.get(host);
-            let is_soon = record.in_flight || record.ready_at > now && record.ready_at.since(now) <= SOON;
-            if !is_soon || record.failing || record.queued == 0 || record.without_page >= WITHOUT_PAGE {
+            if !self.is_ready_soon(host, now) {
                 continue;
             }
             let urls = &self.urls;
             let Some(id) = self.frontier.best_of(host, head.queue_id, |id, key| urls.get(id).is_current(key)) else {
                 continue;
             };
-            let priority = self.urls.get(id).entry().priority;
-            let worth = self.worth(head.queue_id, priority).min(1.0);
-            if worth <= best {
-                continue;
+            let worth = self.worth(head.queue_id, self.urls.get(id).entry().priority).min(1.0);
+            if f64::from(worth) > least && best.is_none_or(|best| (worth, Reverse(id)) > best) {
+                best = Some((worth, Reverse(id)));
             }
-            if let Some(score) = self.current_score(id).filter(|score| priority.is_clearly_above(*score)) {
-                found = Rival::Fallen(id, score);
-                break;
-            }
-            (best, found) = (worth, Rival::Better(worth));
         }
         self.frontier.put_resting(resting);
-        found
+        let Some((worth, Reverse(id))) = best else { return Rival::None };
+        let priority = self.urls.get(id).entry().priority;
+        match self.current_score(id).filter(|score| priority.is_clearly_above(*score)) {
+            Some(score) => Rival::Fallen(id, score),
+            None => Rival::Better(worth),
+        }
+    }
+
+    /// Whether a host that is not ready probably will be, and with a page.
+    fn is_ready_soon(&self, host: HostId, now: Millis) -> bool {
+        let host = self.hosts.get(host);
+        let is_soon = if host.in_flight {
+            now.since(host.ready_at) <= SOON
+        } else {
+            host.ready_at > now && host.ready_at.since(now) <= SOON
+        };
+        is_soon && !host.failing && host.queued > 0 && host.without_page < WITHOUT_PAGE
     }
 }

@@ -23,7 +23,9 @@ impl Strategy for Worths {
 }
 
 fn spending(theta: f64) -> CrawlSettings {
+    // Without waits after failures, whose length depends on the order.
     let politeness = Politeness {
+        backoff: 0.0,
         robots: false,
         patience: 1e6,
         per_address: u32::MAX,
@@ -124,6 +126,39 @@ fn a_host_that_brings_no_page_is_not_waited_for() {
     let gap = course.crawl.holds().longest_gap;
     assert!(gap <= 5_000, "{gap} ms without a page");
     assert_eq!(course.to("poor.cn").len(), 31);
+}
+
+#[test]
+fn a_crawl_of_equal_or_worthless_pages_is_as_fast_as_one_that_asks_every_host() {
+    let hosts = |hosts: usize, worth: &str| {
+        let mut text = String::from("http://s.cn/ 0.9 -> ");
+        text += &(0..hosts).map(|host| format!("http://h{host}.cn/0 {worth}")).collect::<Vec<_>>().join(", ");
+        for host in 0..hosts {
+            for page in 0..5 {
+                text += &format!("\nhttp://h{host}.cn/{page} 0 -> http://h{host}.cn/{} {worth}", page + 1);
+            }
+        }
+        text
+    };
+    for (name, text) in [("one host", hosts(1, "0.5")), ("equal", hosts(4, "0.5")), ("worthless", hosts(4, "0"))] {
+        let (eager, patient) = (crawled(0.0, 3, &[], &text), crawled(1.0, 3, &[], &text));
+        assert_eq!(order(&patient), order(&eager), "{name}");
+    }
+}
+
+#[test]
+fn a_host_that_does_not_answer_is_waited_for_only_at_first() {
+    let mut text = String::from("http://s.cn/ 0.9 -> http://hang.cn/0 0.9, http://hang.cn/1 0.9, http://a.cn/0 0.1\n");
+    (0..60).for_each(|n| text += &format!("http://a.cn/{n} 0 -> http://a.cn/{} 0.1\n", n + 1));
+    let web = web(&text);
+    let strategy = || -> Box<dyn Strategy> { Box::new(Worths) };
+    let course = course_of(&strategy, &spending(1.0), &["http://s.cn/"], 4, &[], &|url, _| {
+        let latency = if url.contains("hang") { 60_000 } else { 100 };
+        (super::politeness::page(&web, url), latency, None)
+    });
+    // From 5 s on a.cn is asked as often as its delay allows.
+    let early = course.to("a.cn").iter().filter(|asked| asked.out < 60_000).count();
+    assert!(early >= 45, "{early} pages in a minute");
 }
 
 /// Random webs of some hosts: pages, redirects, failures, and hosts that never answer.
