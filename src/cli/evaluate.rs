@@ -32,7 +32,7 @@ pub struct EvaluateArgs {
     /// Use the first terms of this lexicon as queries instead
     #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON", conflicts_with = "queries")]
     pub model: Option<PathBuf>,
-    /// File of relevant URLs, one per line [default: pages that reach the page threshold]
+    /// File of relevant URLs, one per line [default: the crawl's own relevant pages]
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
     /// File of hosts to ignore, one per line, such as those the lexicon was built from
@@ -84,7 +84,7 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
         .collect();
     let judge = match &args.truth {
         Some(truth) => format!("Relevant pages are those listed in {}.", truth.display()),
-        None => "Relevant pages are those that reach the page threshold of the lexicon, as the crawl itself decided."
+        None => "Relevant pages are those that the crawl counted as relevant: documents at or above the page threshold."
             .to_owned(),
     };
     let evaluation = StrategyEvaluation { marks, judge, crawls };

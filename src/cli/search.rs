@@ -163,7 +163,7 @@ fn why(index: &Index, hit: &Hit, out: &mut MarkedText) -> Result<()> {
     }
     writeln!(
         out,
-        "      fetched as page {}, depth {}, {} since the last relevant one",
+        "      fetched as page {}, depth {}, {} since the last on-topic one",
         thousands(page.page + 1),
         page.depth,
         count(page.hops as usize, "off-topic page", "off-topic pages")

@@ -65,8 +65,8 @@ pub enum ConfigError {
 pub struct General {
     /// Requests in flight, each to another host. Affects the order of pages, so reports include it.
     pub in_flight: usize,
-    /// Pages against time: 0 asks every ready host, 1 waits for the best page; or `time`, `balanced`, `pages`. Default: by the
-    /// strategy.
+    /// Pages against time: 0 sends a request to every ready host, 1 waits for the best page; or `time`, `balanced`,
+    /// `pages`. Default: by the strategy.
     pub spend: Option<Spend>,
     /// Whether to crawl a host whose pages list threads as a forum: boards and threads only.
     pub forums: bool,
@@ -78,8 +78,8 @@ pub struct General {
     pub page_threshold: Option<f32>,
     /// Overrides the lexicon's link threshold.
     pub link_threshold: Option<f32>,
-    /// Seconds to wait for the network if fewer than three hosts have answered: the failure may then be theirs. With more
-    /// hosts the crawl waits without a limit.
+    /// Seconds to wait for the network if fewer than three hosts have answered: the failure may then be theirs. With
+    /// more hosts the crawl waits without a limit.
     pub outage_patience: f64,
     /// Seconds after which parsing a page is given up, so that a hostile page fails alone.
     pub reading_timeout: f64,
@@ -255,8 +255,8 @@ const RANGES: [(&str, f64, f64); 57] = [
 ];
 
 impl Config {
-    /// Reads the user's file, if given, and applies the assignments in order. [`Config::load_stored`] reads the file of a
-    /// crawl directory.
+    /// Reads the user's file, if given, and applies the assignments in order. [`Config::load_stored`] reads the file of
+    /// a crawl directory.
     pub fn load(path: Option<&Path>, assignments: &[String]) -> Result<Self, ConfigError> {
         let mut table = toml::Table::new();
         let mut file = None;

@@ -214,7 +214,8 @@ pub fn run(
     run_in_view(job, None, report, interrupt)
 }
 
-/// As [`run`], with a monitor for the status page. Over 60 lines, because what is opened is closed here in reverse order.
+/// As [`run`], with a monitor for the status page. Over 60 lines, because what is opened is closed here in reverse
+/// order.
 pub fn run_in_view(
     job: &Job,
     view: Option<&Arc<CrawlMonitor>>,
@@ -401,7 +402,7 @@ pub fn resident_memory() -> Option<u64> {
 
 /// Collects some pages of a forum that had problems.
 fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
-    /// A longer list helps nobody.
+    /// A longer list does not help.
     const NAMED: usize = 16;
     for event in &batch.events {
         if let Event::PageFetched(settled) = event

@@ -76,7 +76,7 @@ impl HttpFetchEngine for GuidedEngine {
 }
 
 impl Shared {
-    /// Requests a URL once its host may be asked, and archives the answer.
+    /// Requests a URL once its host may get a request, and archives the answer.
     async fn ask(&self, url: &CrawlUrl) -> Result<Fetched, EngineError> {
         let host = Arc::clone(self.hosts.lock().await.entry(url.origin()).or_default());
         let mut host = host.lock().await;

@@ -53,7 +53,7 @@ pub struct Guide {
 }
 
 impl Guide {
-    /// A guide for a crawl into `directory`. What a killed crawl left beside it is imported by [`Guide::finish`] too.
+    /// A guide for a crawl into `directory`. What a killed crawl left next to it is imported by [`Guide::finish`] too.
     pub fn new(config: Config, topic: Arc<Topic>, directory: impl AsRef<Path>) -> Result<Self, GuideError> {
         let directory = directory.as_ref().to_owned();
         let k = u16::from(config.strategy.static_tunnel.k);

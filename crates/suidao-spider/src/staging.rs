@@ -1,5 +1,5 @@
-//! Answers as they come, as WARC files beside the crawl directory, until [`Guide::finish`](crate::Guide::finish) imports
-//! them. Each run has files of its own, so those of a killed one are imported too.
+//! Answers as they come, as WARC files next to the crawl directory, until [`Guide::finish`](crate::Guide::finish)
+//! imports them. Each run has files of its own, so those of a killed one are imported too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl Staging {
     }
 }
 
-/// `DIR.spider`, beside the crawl directory.
+/// `DIR.spider`, next to the crawl directory.
 fn root(directory: &Path) -> PathBuf {
     let mut name = directory.file_name().unwrap_or_default().to_owned();
     name.push(".spider");

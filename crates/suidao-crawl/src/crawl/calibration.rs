@@ -1,5 +1,6 @@
-//! What priorities are worth, for strategies whose priorities are no expectations: the share of relevant pages among those
-//! fetched, by bins of half an octave, made monotone by pooling adjacent violators (Ayer et al. 1955; Zadrozny, Elkan 2002).
+//! What priorities are worth, for strategies whose priorities are not expected rewards: the share of relevant pages
+//! among those fetched, by bins of half an octave, made monotone by pooling adjacent violators (Ayer et al. 1955;
+//! Zadrozny, Elkan 2002).
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +58,7 @@ impl Calibration {
     }
 }
 
-/// Sets the worths: the monotone shares closest to the observed ones.
+/// Sets the expected values: the monotone shares closest to the observed ones.
 fn pool(bins: &mut [Bin]) {
     let (pages, relevant) =
         bins.iter().fold((0.0, 0.0), |(pages, relevant), bin| (pages + bin.pages, relevant + bin.relevant));

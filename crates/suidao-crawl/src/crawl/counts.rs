@@ -1,4 +1,4 @@
-//! Counts of a crawl: what the screen, the summary and the limits ask for.
+//! Counts of a crawl: what the screen, the summary and the limits need.
 
 use std::collections::BTreeMap;
 

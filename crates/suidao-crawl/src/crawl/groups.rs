@@ -1,8 +1,8 @@
 //! Rate limits for groups of hosts: those of one registrable domain, and those with one IP address. Otherwise a site
 //! with a thousand subdomains, or a server with a thousand sites, would get a thousand times the requests of a host.
 //!
-//! A host that could be asked while its group is busy leaves the frontier's ready set and is deferred here by its best
-//! URL. When the group has room, the best deferred host returns to the ready set. So a request costs a few heap
+//! A host that could get a request while its group is busy leaves the frontier's ready set and is deferred here by its
+//! best URL. When the group has room, the best deferred host returns to the ready set. So a request costs a few heap
 //! operations, however many hosts there are.
 
 use core::net::{IpAddr, Ipv6Addr};

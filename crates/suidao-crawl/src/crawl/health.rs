@@ -1,4 +1,4 @@
-//! A host's recent answers, and how long it must not be asked because of them: circuit breaker and crawl interval.
+//! A host's recent answers, and how long it must not get requests because of them: circuit breaker and crawl interval.
 //!
 //! The breaker is closed while a host answers. Each consecutive failure that is the host's fault (down or overloaded)
 //! doubles the wait. With more than `limits.retries` failures the breaker is open: further failures count against the
@@ -130,7 +130,7 @@ impl Health {
         !self.answered && self.absent && self.failures > 0
     }
 
-    /// Whether its name does not exist. A failing resolver is not evidence, and a host that answered had a name.
+    /// Whether its name does not exist. A failing resolver is not evidence, and a host that has answered exists.
     pub fn is_nxdomain(&self) -> bool {
         !self.answered && self.failures > 0 && self.cause == Some(FailureKind::NoSuchHost)
     }
@@ -156,7 +156,7 @@ impl Health {
     }
 }
 
-/// Whether the answer asks to slow down.
+/// Whether the answer signals overload.
 pub(super) fn asks_to_wait(failure: &Failure) -> bool {
     failure.kind == FailureKind::Status(429)
         || failure.kind == FailureKind::Status(503) && failure.retry_after.is_some()

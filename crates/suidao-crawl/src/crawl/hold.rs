@@ -10,7 +10,8 @@ use super::state::{EventTime, Rival};
 use super::ticket::Next;
 
 impl Crawl {
-    /// Whether a head is held back. Rivals whose scores have fallen are queued with the lower ones.
+    /// Whether a head must wait for a better URL. Competing URLs whose scores have fallen are queued with the lower
+    /// ones.
     pub(super) fn is_held(&mut self, head: QueueHead, events: &mut Vec<Event>, now: Millis) -> bool {
         loop {
             match self.state.rival(head, now) {
@@ -48,7 +49,7 @@ impl Crawl {
         }
     }
 
-    /// What is held back now.
+    /// Which URLs wait for better ones now.
     pub(super) fn held(&self) -> Option<HeldBack> {
         let best = self.run.holds.best()?;
         Some(HeldBack {

@@ -1,4 +1,4 @@
-//! Hosts: when each may be asked again, its robots.txt, and how it has behaved.
+//! Hosts: when each may get another request, its robots.txt, and how it has behaved.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,12 +29,12 @@ pub(super) struct HostState {
     pub health: Health,
     /// Waits because of failures, not out of politeness.
     pub failing: bool,
-    /// It failed before a refresh began and is asked when nothing else is left, not before this time.
+    /// It failed before a refresh began and gets a request when nothing else is left, not before this time.
     pub deferred_until: Option<Millis>,
     pub in_flight: bool,
-    /// Whether it is asked under https; none before its first answer.
+    /// Whether it gets requests under https; none before its first answer.
     pub https: Option<bool>,
-    /// When it may be asked again; in flight, since when.
+    /// When it may get another request; in flight, since when.
     pub ready_at: Millis,
     pub pages: u32,
     pub relevant: bool,
@@ -174,7 +174,7 @@ impl HostTable {
     }
 
     /// Records the result of a robots.txt request. If all rules together exceed the limit, the oldest are dropped: a
-    /// host still being asked fetched its own within a day. A fold of the events, so a restart drops the same ones.
+    /// host that is still crawled fetched its own within a day. A fold of the events, so a restart drops the same ones.
     pub fn learn_robots(
         &mut self,
         host: HostId,
@@ -221,8 +221,8 @@ impl HostTable {
     }
 
     /// Resets the failures of every host. Hosts whose last request failed are deferred until nothing else is left
-    /// ([`HostTable::take_deferred`]), for at least `beyond` ms from now and `shortest` ms after that request. Returns them with
-    /// the end of their wait.
+    /// ([`HostTable::take_deferred`]), for at least `beyond` ms from now and `shortest` ms after that request. Returns
+    /// them with the end of their wait.
     pub fn defer_failing(&mut self, shortest: u64, beyond: u64, at: Millis) -> Vec<(HostId, Millis)> {
         let mut resting = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
@@ -239,7 +239,7 @@ impl HostTable {
         resting
     }
 
-    /// Nothing else is left: the deferred hosts that may be asked now.
+    /// Nothing else is left: the deferred hosts that may get a request now.
     pub fn take_deferred(&mut self, now: Millis) -> Vec<HostId> {
         let mut resumed = Vec::new();
         for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
@@ -284,7 +284,7 @@ impl HostTable {
     }
 
     /// After a crash it is unknown whether in-flight requests came back, so every host with queued URLs waits as if
-    /// just asked. Returns the hosts that wait.
+    /// just received a request. Returns the hosts that wait.
     pub fn delay_all(&mut self, politeness: &Politeness, now: Millis) -> Vec<HostId> {
         self.groups.delay_all(politeness, now);
         let numbers = 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
@@ -317,7 +317,7 @@ impl HostTable {
         }
     }
 
-    /// When the next host's wait ends, or a group with deferred hosts may be asked again.
+    /// When the next host's wait ends, or a group with deferred hosts may get another request.
     pub fn next_due(&self) -> Option<Millis> {
         let host = self.timers.peek().map(|&Reverse((at, _))| at);
         [host, self.groups.next_due()].into_iter().flatten().min()
@@ -350,7 +350,7 @@ impl HostTable {
         }
     }
 
-    /// Resumes the best deferred host of a group if the group may be asked now; otherwise schedules a check.
+    /// Resumes the best deferred host of a group if the group may get a request now; otherwise schedules a check.
     pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<HostId> {
         while let Some((priority, Reverse(head), host)) = self.groups.resume(group, now) {
             let record = self.get_mut(host);
@@ -384,7 +384,7 @@ mod tests {
             hosts.learn_robots(id, &format!("http://h{n}.cn"), AGENT, &rules(lines), Millis(at));
         };
         (0..20).for_each(|n| learn(&mut hosts, n, 100, 100 - n as u64));
-        // Host 19 was asked first and is asked again: its old rules no longer count.
+        // Host 19 got the first request and gets another: its old rules no longer count.
         learn(&mut hosts, 19, 50, 200);
         let host = |n: u32| HostId(n);
         let of = |hosts: &HostTable, n| hosts.get(host(n)).robots(false).map_or(0, OriginRobots::memory);

@@ -96,7 +96,7 @@ pub fn outcome(
             let permanent = matches!(fetched.status, 301 | 308);
             target.map_or_else(|| failed(FailureKind::BadRedirect), |to| FetchOutcome::Redirect { to, permanent })
         }
-        // 429 asks for patience, so it does not grant access (RFC 9309 2.3.1.3 leaves it to the crawler).
+        // 429 means overload, so it does not grant access (RFC 9309 2.3.1.3 leaves it to the crawler).
         400..=428 | 430..=499 if matches!(wanted, FetchKind::Robots { .. }) => {
             FetchOutcome::Robots(RobotsRules::AllowAll)
         }

@@ -23,7 +23,7 @@ pub struct Overview {
     pub failing: Vec<HostView>,
     /// Heads of each queue.
     pub queues: Vec<QueueView>,
-    /// What is held back for better URLs now.
+    /// Which URLs wait for better ones now.
     pub held: Option<HeldBack>,
     /// Excluded URLs by their first reason, including those queued later; the most frequent first.
     pub exclusions: Vec<(SkipReason, u64)>,
@@ -62,7 +62,7 @@ pub struct WaitReasons {
     /// Hosts with an unanswered request.
     pub asked: Vec<Box<str>>,
     pub all_asked: u64,
-    /// Hosts with queued URLs whose last request failed: the failure, and when they may be asked again.
+    /// Hosts with queued URLs whose last request failed: the failure, and when they may get another request.
     pub failing: Vec<(Box<str>, Failure, Millis)>,
     pub all_failing: u64,
     /// The first host that waits out of politeness, and until when.

@@ -1,4 +1,4 @@
-//! `[politeness]` of the configuration: when a host, a domain and an address may be asked.
+//! `[politeness]` of the configuration: when a host, a domain and an address may get a request.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct Politeness {
     /// Whether robots.txt is fetched and obeyed (RFC 9309). Turn it off only for your own sites.
     pub robots: bool,
     /// First wait after a failed request; doubles with each consecutive failure of the host. At 0 there is no wait, and
-    /// a page is given up after its retries whatever the host does.
+    /// a page is given up after its retries, regardless of its host.
     pub backoff: f64,
     /// Maximum wait after failures, also for a robots.txt; a longer Retry-After is obeyed.
     pub max_backoff: f64,
@@ -38,7 +38,7 @@ pub struct Politeness {
     /// A host that has answered before is given up after failing for this time and `limits.host_failures` times in a
     /// row; one that never answered, after four tries within seconds. It is tried once more after the same time.
     pub give_up: f64,
-    /// The crawl stops if only failing hosts are left that must not be asked for longer than this.
+    /// The crawl stops if only failing hosts are left that must not get a request for longer than this.
     pub patience: f64,
 }
 

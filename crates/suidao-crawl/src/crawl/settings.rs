@@ -75,7 +75,7 @@ pub struct CrawlSettings {
     pub languages: Vec<String>,
     /// Product token for robots.txt.
     pub agent: String,
-    /// Default: [`Spend::BALANCED`] if priorities are expected worths, else [`Spend::TIME`].
+    /// Default: [`Spend::BALANCED`] if priorities are expected rewards, else [`Spend::TIME`].
     pub spend: Option<Spend>,
     /// Seeds the random choices of the queue policy.
     pub seed: u64,

@@ -1,7 +1,7 @@
 //! `crawl.spend`: when a ready URL is left for a better one of a host that will be ready soon.
 //!
-//! A fetch costs the site, the disk and the budget; waiting costs time. A URL worth w is fetched if w >= theta * best,
-//! where best is the highest worth among the hosts that are in flight or ready within [`SOON`].
+//! A fetch costs the site, the disk and the budget; waiting costs time. A URL with expected value w is fetched if w >=
+//! theta * best, where best is the highest expected value among the hosts that are in flight or ready within [`SOON`].
 
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,13 @@ use suidao_page::model::{Event, Millis, UrlId};
 
 /// Milliseconds within which a host counts as ready soon.
 pub(super) const SOON: u64 = 5_000;
-/// Milliseconds without a page after which one URL is fetched, whatever others are worth.
+/// Milliseconds without a page after which one URL is fetched regardless of others.
 pub(super) const PATIENCE: u64 = 2_000;
 /// A host whose last requests for pages brought this many times none is not waited for.
 pub(super) const WITHOUT_PAGE: u8 = 3;
 
-/// Theta, from 0 (every ready host is asked, whatever its best page is worth) to 1 (the crawl waits for the best page).
+/// Theta, from 0 (every ready host gets a request, regardless of the expected value of its best URL) to 1 (the crawl
+/// waits for the best page).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spend(f64);
 
@@ -61,7 +62,7 @@ impl<'de> Deserialize<'de> for Spend {
 pub(super) struct Spending {
     /// When the last page was fetched.
     last_page: Millis,
-    /// A URL that is fetched whatever others are worth, until its result, and since when.
+    /// A URL that is fetched regardless of others, until its result, and since when.
     released: Option<(UrlId, Millis)>,
     pub calibration: Calibration,
 }
@@ -100,13 +101,13 @@ impl Spending {
     }
 }
 
-/// URLs of ready hosts that are worth less are held back.
+/// URLs of ready hosts with lower expected values wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldBack {
     pub below: f32,
-    /// Whether worths are priorities; else they are shares learnt from them.
+    /// Whether expected values are priorities; else they are shares of relevant pages learnt from them.
     pub by_priority: bool,
-    /// Highest worth among the hosts that are ready soon.
+    /// Highest expected value among the hosts that are ready soon.
     pub best: f32,
 }
 
@@ -118,7 +119,7 @@ pub struct HoldCosts {
     /// Longest time between two pages, in milliseconds.
     pub longest_gap: u64,
     last_page: Option<Millis>,
-    /// The current hold: since when, how many hosts are ready, and the best rival.
+    /// The current hold: since when, how many hosts are ready, and the best competing score.
     current: Option<(Millis, u64, f32)>,
 }
 

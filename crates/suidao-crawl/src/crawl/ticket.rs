@@ -1,4 +1,4 @@
-//! What the machine asks its driver for. Every fetch needs a ticket, which is settled once.
+//! What the machine requests from its driver. Every fetch needs a ticket, which is settled once.
 
 use suidao_forum::forum::analysis::ForumAnalysis;
 use suidao_page::model::{Batch, CrawlUrl, HostId, Millis, Stop, UrlId, Validators};

@@ -70,7 +70,7 @@ pub trait Strategy: Send + Sync {
         None
     }
 
-    /// Whether a priority is the expected worth of a fetch, so that the worths of two URLs can be compared as ratios.
+    /// Whether a priority is the expected reward of a fetch, so that ratios of priorities are meaningful.
     fn expects(&self) -> bool {
         false
     }

@@ -27,8 +27,8 @@ pub struct CrawlScope {
     pub allow_ports: Vec<u16>,
     /// Whether http and https of a host are one site, crawled under the scheme that it answers.
     pub one_scheme: bool,
-    /// Whether a host that seeds name only under https may be asked under http if its https port cannot be connected,
-    /// which an attacker on the path can cause.
+    /// Whether a host that seeds name only under https may get requests under http if its https port cannot be
+    /// connected, which an attacker on the path can cause.
     pub downgrade_seeds: bool,
     /// Which `nofollow` marks are obeyed.
     pub nofollow: NoFollow,

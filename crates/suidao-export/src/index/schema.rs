@@ -52,7 +52,7 @@ fields! {
     /// `page` of the best page of its group; its own if it is the best or has no duplicates.
     representative: add_u64_field(number());
     depth: add_u64_field(number());
-    /// Off-topic pages since the last relevant one.
+    /// Off-topic pages since the last on-topic one.
     hops: add_u64_field(number());
     /// Absent if unbounded.
     k: add_u64_field(number());

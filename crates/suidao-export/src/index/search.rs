@@ -111,7 +111,7 @@ pub struct Stored {
     /// The best page of its group of duplicates.
     pub duplicate_of: Option<String>,
     pub depth: u64,
-    /// Off-topic pages since the last relevant one on the path to it.
+    /// Off-topic pages since the last on-topic one on the path to it.
     pub hops: u64,
     /// `None`: unbounded.
     pub k: Option<u64>,

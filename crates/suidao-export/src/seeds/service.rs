@@ -1,4 +1,4 @@
-//! How a search service is asked, as data.
+//! How to query a search service, as data.
 
 use std::collections::BTreeMap;
 

@@ -141,7 +141,7 @@ pub fn write(map: &ForumMap) -> String {
     format!(
         "# Structure of this forum as detected by suidao. Correct it where needed, then: suidao forum crawl FILE -o DIR\n\
          # In URL classes {{n}} is any number, {{s}} any word, {{h}} any code; {{id}}, {{slug}}, {{code}} identify a board\n\
-         # or thread, {{page}} is the page number. Boards may be added and deleted.\n\n{body}"
+         # or thread, {{page}} is the page number. You may add boards; skip = true excludes one.\n\n{body}"
     )
 }
 

@@ -7,7 +7,7 @@ use suidao_page::model::{Fetched, Millis};
 /// Longest wait that is obeyed: a day, in milliseconds.
 const LONGEST: u64 = 86_400_000;
 
-/// The wait that a 429 or 503 answer asks for, in milliseconds, at most a day; `now` is since the Unix epoch.
+/// The wait that a 429 or 503 answer requests, in milliseconds, at most a day; `now` is since the Unix epoch.
 ///
 /// The header has seconds or an HTTP date (any form of RFC 9110, 5.6.7) of the server's clock: the wait counts from the
 /// answer's `Date`, or else from `now`. A date in the past is a wait of 0. `None` for other statuses, and if the header

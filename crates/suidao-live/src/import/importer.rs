@@ -18,7 +18,7 @@ use suidao_store::store::WarcEntry;
 /// Most bytes of robots.txt files of hosts without a known URL.
 const WAITING_ROBOTS: usize = 64 << 20;
 
-/// Whether to go on: not if writing has failed.
+/// Whether to continue: not if writing has failed.
 type Flow = Result<ControlFlow<()>, ImportError>;
 
 pub(super) struct Importer<'a, F: FnMut(News)> {
@@ -121,7 +121,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
 
     /// Settles a robots.txt, or keeps it until a URL of its host is known.
     fn take_robots(&mut self, fetched: Fetched) -> Flow {
-        // Others say nothing: a crawl asks again.
+        // Other statuses are ignored: a crawl requests the file again.
         if !matches!(fetched.status, 200..=299 | 400..=428 | 430..=499) {
             self.count("robots.txt without rules", 1);
             return Ok(ControlFlow::Continue(()));

@@ -57,7 +57,7 @@ impl<'a> ImportLog<'a> {
         }
     }
 
-    /// Whether the log goes on after the import.
+    /// Whether the log continues after the import.
     pub fn is_continued(&self) -> bool {
         matches!(&self.state, LogState::Comparing(open, compared) if *compared < open.0.len())
     }

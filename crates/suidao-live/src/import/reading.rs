@@ -125,7 +125,7 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// The answer that a record stands for.
+    /// The answer that a record represents.
     fn answer(&mut self, record: ArchivedRecord) -> Option<ReadAnswer> {
         let answer = |fetched, unchanged| Some(ReadAnswer { at: record.at, fetched, unchanged, outcome: None });
         let revisit: RevisitRecord = match record.content {

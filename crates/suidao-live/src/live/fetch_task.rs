@@ -17,7 +17,7 @@ use suidao_page::topic::Topic;
 
 /// The result of a ticket, parsed.
 pub(super) struct FetchResult {
-    /// When the request went out.
+    /// When the request was sent.
     pub begun: Instant,
     pub ticket: Ticket,
     pub outcome: FetchOutcome,

@@ -1,4 +1,4 @@
-//! Checks whether the network is up, and what happens to the results in doubt.
+//! Checks whether the network is up, and what happens to results that may be the network's fault.
 
 use std::time::{Duration, Instant};
 

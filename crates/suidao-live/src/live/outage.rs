@@ -1,8 +1,9 @@
 //! Failures that prove nothing about a host: the network was unavailable, or the process was suspended (SIGSTOP, sleep).
 //!
-//! A failure to resolve, connect or receive is in doubt until something answers, which takes milliseconds on a busy
-//! crawl. If nothing does, the crawl connects to the hosts that answered last, without a request. If one accepts, the
-//! failure counts against its host. If none does, the network is unavailable, and the crawl waits until one accepts.
+//! A failure to resolve, connect or receive counts against nothing until something answers, which takes milliseconds on
+//! a busy crawl. If nothing does, the crawl connects to the hosts that answered last, without a request. If one
+//! accepts, the failure counts against its host. If none does, the network is unavailable, and the crawl waits until
+//! one accepts.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -93,7 +94,7 @@ impl Outage {
         self.stopped = Some(now);
     }
 
-    /// Judges the result of a fetch of `url` that went out at `begun` and came back `now`.
+    /// Judges the result of a fetch of `url` that was sent at `begun` and returned `now`.
     pub fn judge(&mut self, url: &CrawlUrl, outcome: &FetchOutcome, begun: Instant, now: Instant) -> NetworkVerdict {
         let kind = match outcome {
             FetchOutcome::Failed(failure) => &failure.kind,

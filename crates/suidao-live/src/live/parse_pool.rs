@@ -42,7 +42,7 @@ impl ParsePool {
             let of = Arc::clone(of);
             async move { of.acquire_owned().await.expect("never closed") }
         };
-        // In this order: whoever holds the second permit starts at once, and the time limit counts from there.
+        // In this order: the holder of the second permit starts at once, and the time limit counts from there.
         let _free: OwnedSemaphorePermit = permit(&self.free).await;
         // If all threads are stuck, waiting for one would block the crawl silently.
         let Ok(thread) = tokio::time::timeout(self.patience, permit(&self.threads)).await else {

@@ -391,7 +391,7 @@ pub enum Event {
     },
     /// A link from outside the crawl was judged.
     LinkOffered(Link),
-    /// A URL that was held back for better ones is fetched, because no page came for 2 s.
+    /// A URL that waited for better ones is fetched, because no page came for 2 s.
     Released {
         id: UrlId,
     },

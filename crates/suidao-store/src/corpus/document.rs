@@ -60,7 +60,7 @@ pub struct CorpusDocument {
     pub scores: QueueScores,
     /// Off-topic pages that may still be crossed on the path to it; `None`: unbounded.
     pub k: Option<u8>,
-    /// Off-topic pages since the last relevant one on that path.
+    /// Off-topic pages since the last on-topic one on that path.
     pub hops: u16,
     /// Links since the seed.
     pub depth: u16,

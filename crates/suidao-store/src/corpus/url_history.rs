@@ -1,4 +1,5 @@
-//! The history of one URL, from the log: its path, scores, k, its outcome or the reason why it was skipped, and its visits.
+//! The history of one URL, from the log: its path, scores, k, its outcome or the reason why it was skipped, and its
+//! visits.
 
 mod words;
 
@@ -57,7 +58,7 @@ pub struct UrlHistory {
     /// It waits for its host, or was skipped because of it.
     #[serde(skip)]
     depends_on_host: bool,
-    /// Until when it was held back for better URLs.
+    /// Until when it waited for better URLs.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_until: Option<String>,
     /// Why the last request for the robots.txt of its host failed, if it did.

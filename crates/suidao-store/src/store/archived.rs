@@ -12,7 +12,7 @@ use super::warc::{self, HEAD_LIMIT, LONGEST_HEAD, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 use suidao_page::read::coding::{self, UnpackError};
 
-/// What a record says about a URL.
+/// What a record contains about a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArchivedRecord {
     /// `WARC-Date`, if it is a valid time after 1969.

@@ -145,8 +145,8 @@ impl Store {
     /// Begins a crawl in `dir`, or opens an existing one to resume it.
     ///
     /// # Errors
-    /// [`StoreError::OtherCrawl`] if the existing crawl differs from `meta`, [`StoreError::Strangers`] if there are other
-    /// files, [`StoreError::InUse`] if a crawl runs there, and as [`Store::open`]. Nothing is changed then.
+    /// [`StoreError::OtherCrawl`] if the existing crawl differs from `meta`, [`StoreError::Strangers`] if there are
+    /// other files, [`StoreError::InUse`] if a crawl runs there, and as [`Store::open`]. Nothing is changed then.
     pub fn resume(dir: &CrawlDirectory, meta: &Meta) -> Result<Self, StoreError> {
         dir.check_state()?;
         if dir.holds_crawl() {
@@ -187,12 +187,12 @@ impl Store {
         Ok(())
     }
 
-    /// Opens the crawl in `dir` for reading. If the directory cannot be written, the log is read from a copy, and nothing
-    /// can be appended.
+    /// Opens the crawl in `dir` for reading. If the directory cannot be written, the log is read from a copy, and
+    /// nothing can be appended.
     ///
     /// # Errors
-    /// [`StoreError::NoCrawl`] if there is none, [`StoreError::InUse`] while one runs there, [`StoreError::OtherFormat`],
-    /// [`StoreError::Damaged`], [`StoreError::Io`].
+    /// [`StoreError::NoCrawl`] if there is none, [`StoreError::InUse`] while one runs there,
+    /// [`StoreError::OtherFormat`], [`StoreError::Damaged`], [`StoreError::Io`].
     pub fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         match Self::open_to_write(dir) {
             Err(error) if is_read_only(&error) => Self::open_copy(dir),
@@ -469,7 +469,7 @@ fn check_mark(dir: &CrawlDirectory, mark: &CommitMarker, next: u64) -> Result<Op
     }
 }
 
-/// The engine's threads release its own lock a moment after it was closed; we hold ours, so nobody else has it.
+/// The engine's threads release its own lock a moment after it was closed; we hold ours, so no other process has it.
 #[allow(clippy::disallowed_methods, reason = "an edge, and the engine offers nothing to wait on")]
 fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
     for _ in 0..100 {

@@ -1,6 +1,6 @@
 //! Temporary files and directories that are renamed to their final name when complete.
 //!
-//! The writer locks each. One that nobody has locked is abandoned, and the next writer of the same target removes it.
+//! The writer locks each. One without a lock is abandoned, and the next writer of the same target removes it.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

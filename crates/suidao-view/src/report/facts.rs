@@ -177,7 +177,7 @@ pub struct TunnelledHost {
     pub hops: u32,
     /// Its first relevant page was the n-th page of the crawl.
     pub first: u64,
-    /// The last relevant page before; `None` if the path starts with an off-topic seed.
+    /// The last relevant page before; `None` if the path has no relevant page before.
     pub from: Option<NamedPage>,
 }
 

@@ -1,6 +1,6 @@
-//! The report on one crawl, for whoever will use the corpus. [`gather()`] derives the facts from log and catalogue;
-//! [`page()`] makes a self-contained HTML page of them without clock or randomness, so that the same crawl gives the same
-//! bytes.
+//! The report on one crawl, for users of the corpus. [`gather()`] derives the facts from log and catalogue;
+//! [`page()`] makes a self-contained HTML page of them without clock or randomness, so that the same crawl gives the
+//! same bytes.
 
 mod bins;
 pub mod facts;

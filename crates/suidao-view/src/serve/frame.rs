@@ -121,7 +121,7 @@ pub(super) fn link_path(lang: Lang, page: &Stored) -> String {
     let links = count(depth as usize, "link", "links");
     let pages = count(hops as usize, "off-topic page", "off-topic pages");
     lang.pick(
-        format!("Fetched as page {number}, {links} from the seed, {pages} since the last relevant one"),
+        format!("Fetched as page {number}, {links} from the seed, {pages} since the last on-topic one"),
         format!("第 {number} 个抓取的网页，距种子 {depth} 个链接，之前连续 {hops} 个无关网页"),
     )
 }

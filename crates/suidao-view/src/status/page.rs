@@ -109,7 +109,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
     }
 }
 
-/// What is held back, and for what.
+/// Which URLs wait for better ones, and for which.
 pub(super) fn in_words(held: &HeldBack) -> String {
     format!(
         "Held back (crawl.spend): URLs worth less than {:.3}; others worth {:.3} are in flight or ready within 5 s.",

@@ -26,7 +26,7 @@ pub enum NotTaken {
     Skipped(SkipReason),
     /// No page led to its URL, and it is neither a page nor a redirect to an unknown URL.
     Unlinked,
-    /// Its URL failed for good, or was excluded.
+    /// Its URL failed permanently, or was excluded.
     Settled,
     /// The content is unchanged, and no earlier answer has it.
     NoPayload,

@@ -29,7 +29,7 @@ pub fn failed(draft: &mut Draft, id: UrlId, failure: Failure) {
 }
 
 /// Whether the last failure of a page counts against its host: the host has failed as often in a row and a page could
-/// not cause that, or it asks to slow down, or other URLs of the host can show which of the two it is. Never if requests
+/// not cause that, or it signals overload, or other URLs of the host can show which of the two it is. Never if requests
 /// are not spaced, since the same page would be next at once.
 fn is_hosts_fault(state: &State, id: UrlId, failure: &Failure) -> bool {
     let CrawlSettings { limits, politeness, .. } = &*state.settings;

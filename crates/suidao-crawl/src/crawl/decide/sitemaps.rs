@@ -1,8 +1,8 @@
 //! Sitemaps and feeds: of which hosts they are requested, which URLs are taken, which known pages have changed.
 //!
-//! A sitemap names all pages of a site, most of them off-topic. So only hosts with relevant pages are asked, URLs are
-//! judged like links of an off-topic page, and URLs without topic terms are taken only if most of the host's pages are
-//! relevant. A rejected URL gets no number, only a line of the log.
+//! A sitemap names all pages of a site, most of them off-topic. So only sitemaps of hosts with relevant pages are read,
+//! URLs are judged like links of an off-topic page, and URLs without topic terms are taken only if most of the host's
+//! pages are relevant. A rejected URL gets no number, only a line of the log.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -96,7 +96,7 @@ impl State {
     }
 
     /// Makes a failed or excluded seed fetchable again, because the user asks for it. An unknown host is retried at
-    /// once, others keep the wait they asked for.
+    /// once, others keep their waits.
     pub(super) fn retry_seed(&mut self, id: UrlId, at: Millis) {
         let known = self.urls.get_mut(id);
         let is_out = matches!(known.state, LinkState::Failed | LinkState::Excluded);

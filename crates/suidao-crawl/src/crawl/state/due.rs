@@ -30,7 +30,7 @@ impl State {
         }
         let reads_sources = step.due.is_empty() && step.budget != Some(Budget::Spent);
         if reads_sources {
-            // Resets the hosts' failures too: they may be back. Those that failed last are asked when nothing else is
+            // Resets the hosts' failures too: they may be back. Those that failed last get requests when nothing else is
             // left, and not sooner than a page would be.
             let beyond = match budget_wanted {
                 Budget::PerDay(_) => millis(self.settings.politeness.patience).saturating_add(1),
@@ -94,7 +94,7 @@ impl State {
         let settings = &refreshing.wanted.settings;
         let mut choices: Vec<Choice> = refreshing
             .pages(now)
-            // A host that failed recently is not asked in this round.
+            // A host that failed recently gets no request in this round.
             .filter(|(page, _)| {
                 let host = self.hosts.get(self.urls.get(*page).host());
                 host.deferred_until.is_none_or(|until| until <= now)
@@ -217,7 +217,7 @@ impl State {
         frontier.pop(turn, |id, key| urls.get(id).is_current(key) && !is_due(id))
     }
 
-    /// Nothing else is left: asks the hosts that failed before the round. Returns whether there were any.
+    /// Nothing else is left: sends requests to the hosts that failed before the round. Returns whether there were any.
     pub fn resume_deferred(&mut self, now: Millis) -> bool {
         if self.refreshing.is_none() {
             return false;

@@ -254,7 +254,7 @@ impl State {
         let record = self.hosts.get_mut(host);
         record.https = Some(https);
         // A failed connection under https causes no other event. An answer has an event of its own, and the host of a
-        // seed was not asked yet.
+        // seed has not been requested yet.
         if !https {
             let wait = record.delay(&self.settings.politeness);
             self.delay_until(host, at.after(wait), at);

@@ -84,7 +84,7 @@ impl State {
         }
     }
 
-    /// The host may not be asked before `until`.
+    /// The host may not get a request before `until`.
     pub fn delay_until(&mut self, host: HostId, until: Millis, now: Millis) {
         self.frontier.mark_waiting(host);
         if until <= now {

@@ -9,27 +9,27 @@ use suidao_page::model::{HostId, Millis, Priority, QueueId, UrlId};
 
 /// The best URL of a host that will be ready soon.
 pub enum Rival {
-    /// None is worth clearly more.
+    /// None has a clearly higher expected value.
     None,
     /// The score of this one has fallen: it must be queued with the lower one first.
     Fallen(UrlId, Priority),
-    /// One has this worth.
+    /// One has this expected value.
     Better(f32),
 }
 
 impl State {
-    /// How much of the best worth a fetched URL needs.
+    /// Which share of the best expected value a fetched URL needs.
     pub fn theta(&self) -> f64 {
         let default = if self.strategy.expects() { Spend::BALANCED } else { Spend::TIME };
         self.settings.spend.unwrap_or(default).theta()
     }
 
-    /// What fetching a URL of this priority is worth.
+    /// The expected reward of fetching a URL of this priority.
     fn worth(&self, queue_id: QueueId, priority: Priority) -> f32 {
         if self.strategy.expects() { priority.get() } else { self.spending.calibration.worth(queue_id, priority) }
     }
 
-    /// The best rival of a head whose score is current. Linear in the hosts that are in flight or rest.
+    /// The best competing URL of a head whose score is current. Linear in the hosts that are in flight or rest.
     pub fn rival(&mut self, head: QueueHead, now: Millis) -> Rival {
         let theta = self.theta();
         let least = f64::from(self.worth(head.queue_id, self.score(head))) / theta;

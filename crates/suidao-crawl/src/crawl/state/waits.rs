@@ -1,5 +1,5 @@
-//! Which hosts may be asked now: their own waits, and the limits of domains and addresses. Follows the clock and what is
-//! in flight, not the events.
+//! Which hosts may get a request now: their own waits, and the limits of domains and addresses. Follows the clock and
+//! what is in flight, not the events.
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
@@ -8,7 +8,7 @@ use crate::crawl::hosts::DeferredHost;
 use suidao_page::model::Millis;
 
 impl State {
-    /// After a restart, every host with queued URLs waits as if just asked.
+    /// After a restart, every host with queued URLs waits as if it had just received a request.
     pub fn delay_all(&mut self, now: Millis) {
         for host in self.hosts.delay_all(&self.settings.politeness, now) {
             self.frontier.mark_waiting(host);
@@ -47,7 +47,7 @@ impl State {
         host.is_some()
     }
 
-    /// A resumed host was not asked: resumes the next one.
+    /// A resumed host got no request: resumes the next one.
     pub fn resume_groups(&mut self, groups: HostGroups, now: Millis) {
         for group in groups.iter() {
             self.resume_group(group, now);

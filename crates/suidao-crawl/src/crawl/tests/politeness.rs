@@ -464,7 +464,7 @@ fn the_best_of_the_hosts_throttled_by_their_domain_is_first() {
     let run = drive(crawl, seed, &web, 4);
     let order: Vec<&str> = run.fetched.iter().filter(|url| url.starts_with('h')).map(|url| &url[..2]).collect();
     assert_eq!(order.len(), 9);
-    // The first host is asked before all are known.
+    // The first host gets a request before all are known.
     assert!(order[1..].is_sorted_by(|one, next| one > next), "{order:?}");
 }
 

@@ -1,4 +1,4 @@
-//! `crawl.spend` under a virtual clock: what is held back, for how long, and that a crawl never stalls.
+//! `crawl.spend` under a virtual clock: which URLs wait, and for how long, and that a crawl never stalls.
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as _;
@@ -84,7 +84,7 @@ fn a_poor_page_waits_while_better_ones_are_in_flight_or_ready_soon() {
 
 #[test]
 fn one_page_is_released_after_two_seconds_without_any() {
-    // slow.cn asks for 4 s between requests: its next page is near, but not within 2 s.
+    // slow.cn has a Crawl-delay of 4 s: its next page is near, but not within 2 s.
     let text = "
         http://s.cn/ 0.9 -> http://slow.cn/0 0.9, http://a.cn/ 0.1, http://b.cn/ 0.1, http://c.cn/ 0.1
         http://slow.cn/0 0.9 -> http://slow.cn/1 0.9
@@ -156,7 +156,7 @@ fn a_host_that_does_not_answer_is_waited_for_only_at_first() {
         let latency = if url.contains("hang") { 60_000 } else { 100 };
         (super::politeness::page(&web, url), latency, None)
     });
-    // From 5 s on a.cn is asked as often as its delay allows.
+    // From 5 s on a.cn gets requests as often as its delay allows.
     let early = course.to("a.cn").iter().filter(|asked| asked.out < 60_000).count();
     assert!(early >= 45, "{early} pages in a minute");
 }

@@ -65,7 +65,7 @@ pub(super) struct Chrome {
     /// It disobeyed a command or used too much memory, and gets no more pages.
     broken: Arc<AtomicBool>,
     child: tokio::sync::Mutex<Child>,
-    /// Holds the port of the browser's proxy, so that nobody listens there.
+    /// Holds the port of the browser's proxy, so that no program listens there.
     _nowhere: TcpSocket,
     /// Deleted with the browser.
     _profile: TempDir,

@@ -59,7 +59,7 @@ pub(super) enum GateDecision {
     Leave(Option<CrawlUrl>),
     /// Answer with an empty style sheet: scripts may wait for one, and text needs no style.
     NoStyle,
-    /// Answer a CORS preflight with yes: our fetcher sends the request, with nobody's credentials.
+    /// Answer a CORS preflight with yes: our fetcher sends the request, without credentials.
     Permit,
     Refuse,
 }

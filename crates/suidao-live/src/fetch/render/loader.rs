@@ -229,7 +229,7 @@ impl Loader {
                     let Some(to) = to else { return Rules::All };
                     at = to;
                 }
-                // 429 asks for patience and is not permission, as in the crawl itself.
+                // 429 means overload, not permission, as in the crawl itself.
                 400..=428 | 430..=499 => return Rules::All,
                 _ => return Rules::Nothing,
             }

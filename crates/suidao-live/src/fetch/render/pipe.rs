@@ -192,7 +192,7 @@ mod tests {
         let event = events.recv().await.unwrap();
         assert_eq!((event.method.as_str(), event.session.as_deref()), ("Page.loadEventFired", Some("S")));
         browser.await.unwrap();
-        // The browser is gone: nobody waits for it.
+        // The browser has exited: nothing waits for it.
         assert!(events.recv().await.is_none());
         assert!(pipe.is_closed());
         assert_eq!(pipe.ask(None, "C.c", json!({})).await, Err(Fault::Closed));

@@ -13,7 +13,7 @@ pub(super) fn describe_entry(entry: QueueEntry, detailed: bool) -> String {
     let queue = if detailed { format!("queue {}, {}, ", entry.queue.0, describe_k(entry)) } else { String::new() };
     let pages = if entry.path.hops == 1 { "page" } else { "pages" };
     format!(
-        "priority {:.3}, {queue}{} off-topic {pages} since the last relevant one, depth {}",
+        "priority {:.3}, {queue}{} off-topic {pages} since the last on-topic one, depth {}",
         entry.priority.get(),
         entry.path.hops,
         entry.path.depth,
