@@ -84,8 +84,10 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
         .collect();
     let judge = match &args.truth {
         Some(truth) => format!("Relevant pages are those listed in {}.", truth.display()),
-        None => "Relevant pages are those that the crawl counted as relevant: documents at or above the page threshold."
-            .to_owned(),
+        None => {
+            "Relevant pages are those that the crawl counted as relevant: documents at or above the page threshold."
+                .to_owned()
+        }
     };
     let evaluation = StrategyEvaluation { marks, judge, crawls };
     if let Some(output) = &args.output {
