@@ -76,7 +76,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
         SyntheticWeb::new(WebSpec { seed: args.seed, ..WebSpec::demo() }).context("cannot generate the demo web")?,
     );
     print(&format!(
-        "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), on {} blogs.",
+        "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), in {} groups (islands).",
         world.spec().hosts,
         thousands(world.spec().pages),
         world.relevant(),
@@ -134,7 +134,7 @@ pub fn run(args: &DemoArgs, verbosity: Verbosity) -> Result<Exit> {
 fn meaning(rows: &[Row], world: &SyntheticWeb) -> String {
     let columns = format!(
         "relevant: fetched posts about 体育 (the web has {}); harvest rate: relevant / pages;\n\
-         islands: blogs with such posts that the crawl reached, of {}.",
+         islands: groups of such posts that the crawl reached, of {}.",
         world.relevant(),
         world.islands()
     );
