@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::read::{self, Parsed};
 use suidao::replay::Web;
-use suidao::topic::{Background, LearnOptions, Lexicon, Sample, Topic, Weighting, learn};
+use suidao::topic::{Background, LearnOptions, Lexicon, Method, Sample, Topic, learn};
 use suidao::world::{SyntheticWeb, WebSpec};
 
 const PAGES: usize = 300;
@@ -82,13 +82,7 @@ fn topic(kind: Pages) -> Topic {
     let sample = |(url, html): (CrawlUrl, String)| Sample::from_fetched(&fetched(url, html.into_bytes()));
     let samples: Vec<Sample> = world.sample_pages(60).into_iter().map(sample).collect();
     let background = Background::from_samples(world.background_pages(200).into_iter().map(sample).collect());
-    let options = LearnOptions {
-        name: "体育".to_owned(),
-        date: String::new(),
-        sources: Vec::new(),
-        weighting: Weighting::Lift,
-        terms: 100,
-    };
+    let options = LearnOptions::new("体育", Method::Lift);
     Topic::new(learn(&samples, &background, &options).expect("samples of the topic").lexicon)
 }
 

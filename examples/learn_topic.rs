@@ -3,7 +3,7 @@
 //! `cargo run --example learn_topic`
 
 use suidao::model::Fetched;
-use suidao::topic::{Background, LearnOptions, Sample, Weighting, learn};
+use suidao::topic::{Background, LearnOptions, Method, Sample, learn};
 use suidao::world::{SyntheticWeb, WebSpec};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,15 +11,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         SyntheticWeb::new(WebSpec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..WebSpec::default() })?;
     let pages = web.sample_pages(30).into_iter();
     let samples: Vec<Sample> = pages.map(|(url, html)| Sample::from_fetched(&Fetched::html(url, html))).collect();
-    let options = LearnOptions {
-        name: "体育".to_owned(),
-        date: "2026-01-01".to_owned(),
-        sources: vec!["a generated web".to_owned()],
-        weighting: Weighting::default(),
-        terms: 100,
-    };
+    let options = LearnOptions::new("体育", Method::Linear);
     let lexicon = learn(&samples, &Background::built_in(), &options)?.lexicon;
-    for (term, weight) in lexicon.terms.iter().take(10) {
+    for (term, weight) in lexicon.main_terms().iter().take(10) {
         println!("{weight:.2} {term}");
     }
     Ok(())

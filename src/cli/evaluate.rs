@@ -59,7 +59,7 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
         (Some(path), _) => queries(path)?,
         (None, Some(path)) => {
             let topic = topic(path)?;
-            topic.lexicon().terms.iter().take(TERMS).map(|(term, _)| term.clone()).collect()
+            topic.lexicon().main_terms().iter().take(TERMS).map(|(term, _)| term.clone()).collect()
         }
         (None, None) => bail!("give --queries FILE, or -m LEXICON"),
     };

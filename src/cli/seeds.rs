@@ -79,9 +79,8 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     if let Some(name) = &args.search {
         let service = service(name)?;
-        let mut terms = topic.lexicon().terms.clone();
-        terms.sort_by(|one, two| two.1.total_cmp(&one.1));
-        let queries: Vec<String> = terms.into_iter().take(args.queries as usize).map(|(term, _)| term).collect();
+        let terms = topic.lexicon().main_terms().iter().take(args.queries as usize);
+        let queries: Vec<String> = terms.map(|(term, _)| term.clone()).collect();
         let mut requests = Requests::new(&config)?;
         add(search::found(&service, &queries, &mut |request| requests.send(request))?);
     }

@@ -74,9 +74,54 @@ fn from_pages_and_tested_on_others() {
     );
     assert!(ended.out.lines().filter(|line| line.contains(".html")).count() >= 110, "a line a page: {}", ended.out);
 
-    let paper = ["--pages", text(&samples), "--background", text(&background), "--weighting", "textrank"];
+    let paper = ["--pages", text(&samples), "--background", text(&background), "--method", "textrank"];
     run(build(&stage, "paper.toml", &paper)).expect(0);
     assert_ne!(lexicon(&stage, "paper.toml").terms, learnt.terms);
+}
+
+#[test]
+fn learnt_again_and_from_labels_deleted_terms_stay_out() {
+    let stage = stage();
+    let (samples, background, labelled) = (stage.path("samples"), stage.path("background"), stage.path("labelled"));
+    write_pages(&samples, stage.world.sample_pages(40), "1");
+    write_pages(&background, stage.world.background_pages(120), "0");
+    fs::write(stage.path("words.txt"), "足球\n滑雪\n").unwrap();
+    let words = stage.path("words.txt");
+    let sources =
+        ["--pages", text(&samples), "--background", text(&background), "--keywords", text(&words)].map(str::to_owned);
+    let flags: Vec<&str> = sources.iter().map(String::as_str).collect();
+    run(build(&stage, "sports.toml", &flags)).expect(0);
+    let learnt = lexicon(&stage, "sports.toml");
+    assert!(learnt.terms.iter().any(|(term, _)| term == "滑雪"), "a keyword that no sample has: {:?}", learnt.terms);
+    assert!(learnt.terms.last().unwrap().1 < 0.0, "terms against the topic");
+
+    let first = learnt.terms[0].0.clone();
+    let kept: Vec<String> = learnt.to_toml().lines().map(str::to_owned).collect();
+    let kept: Vec<String> = kept.into_iter().filter(|line| !line.starts_with(&format!("\"{first}\" = "))).collect();
+    fs::write(stage.path("sports.toml"), kept.join("\n")).unwrap();
+    let again: Vec<&str> = flags.iter().copied().chain(["--again"]).collect();
+    let ended = run(build(&stage, "sports.toml", &again)).expect(0);
+    assert!(ended.out.contains("terms were deleted from"), "{}", ended.out);
+    let has_first = |name: &str| lexicon(&stage, name).terms.iter().any(|(term, _)| *term == first);
+    assert!(!has_first("sports.toml"), "{first}");
+
+    let mut labels = write_pages(&labelled, stage.world.sample_pages(70).split_off(50), "1");
+    labels += &write_pages(&labelled, stage.world.background_pages(200).split_off(150), "0");
+    fs::write(stage.path("labels.tsv"), labels).unwrap();
+    let mut learn = suidao();
+    learn.args(["topic", "learn", text(&stage.path("sports.toml")), "--labels", text(&stage.path("labels.tsv"))]);
+    learn.args(["--pages", text(&labelled), "-o", text(&stage.path("better.toml"))]);
+    let ended = run(learn).expect(0);
+    assert!(ended.out.contains("Learnt from"), "{}", ended.out);
+    assert!(!has_first("better.toml"), "{first}");
+    assert!(lexicon(&stage, "better.toml").page.chosen.contains("labelled pages"));
+
+    fs::write(stage.path("labels.tsv"), "nowhere.html\t1\n").unwrap();
+    let mut learn = suidao();
+    learn.args(["topic", "learn", text(&stage.path("sports.toml")), "--labels", text(&stage.path("labels.tsv"))]);
+    learn.args(["--pages", text(&samples)]);
+    let error = run(learn).expect(2).err;
+    assert!(error.contains("labels none of the 40 pages"), "{error}");
 }
 
 #[test]
@@ -91,12 +136,22 @@ fn from_urls_and_from_an_archive() {
     let ended = run(build(&stage, "urls.toml", &flags)).expect(0);
     assert!(ended.out.contains("12 sample pages"), "{}", ended.out);
     assert!(stage.server.log().iter().any(|access| access.path == "/robots.txt"));
-
     run(stage.crawl("crawl", &["--max-pages", "30"])).expect(0);
     let warc = stage.path("crawl").join("pages/suidao-00000.warc.gz");
     let ended = run(build(&stage, "warc.toml", &["--warc", text(&warc)])).expect(0);
     assert!(ended.out.contains("30 sample pages"), "{}", ended.out);
     assert!(!lexicon(&stage, "warc.toml").terms.is_empty());
+
+    let log = stage.server.log();
+    let fetched = log.iter().filter(|access| !access.host.starts_with("s") && access.path.ends_with(".html")).take(6);
+    let urls: Vec<String> = fetched.map(|access| format!("http://{}{}", access.host, access.path)).collect();
+    fs::write(&list, urls.join("\n")).unwrap();
+    let ended = run(build(&stage, "around.toml", &flags)).expect(0);
+    let method = lexicon(&stage, "around.toml").provenance.method;
+    assert!(method.contains("background pages"), "other pages of their hosts: {method}: {}", ended.err);
+    let none: Vec<&str> = flags.iter().copied().chain(["--around", "0"]).collect();
+    run(build(&stage, "alone.toml", &none)).expect(0);
+    assert!(lexicon(&stage, "alone.toml").provenance.method.contains("random pages"));
 }
 
 #[test]
@@ -109,7 +164,7 @@ fn from_keywords_alone() {
     assert_eq!(words.terms[0].0, "篮球", "twice the weight: {:?}", words.terms);
     // It may have been edited since.
     let error = run(build(&stage, "words.toml", &["--keywords", text(&stage.path("words.txt"))])).expect(2).err;
-    assert!(error.contains("words.toml already exists and may contain corrections; delete it"), "{error}");
+    assert!(error.contains("words.toml already exists and may contain corrections; choose another -o"), "{error}");
 }
 
 #[test]

@@ -305,6 +305,11 @@ fn no_verb_prints_terminal_controls() {
     stage.shows("topic build", &["--pages", "samples", "--name", EVIL, "-o", &made], &[0]);
     let tested = stage.shows("topic test", &["-m", &made, "--pages", "samples"], &[0]).out;
     assert!(tested.lines().skip(1).all(|line| line.split('\t').count() == 4), "{tested}");
+    fs::create_dir(stage.dir.path().join("labelled")).unwrap();
+    fs::write(stage.dir.path().join("labelled/1.txt"), format!("足球 {EVIL}")).unwrap();
+    fs::write(stage.dir.path().join("answers.tsv"), "1.txt\t1\n").unwrap();
+    let learnt = format!("learnt-{EVIL}.toml");
+    stage.shows("topic learn", &[&made, "--labels", "answers.tsv", "--pages", "labelled", "-o", &learnt], &[0]);
 
     // The crawl with the most output, and its files.
     let crawl = ["-m", &made, "-s", "seeds.txt", "-o", &out, "--sitemaps", "--feeds"];
@@ -652,6 +657,11 @@ fn no_error_prints_terminal_controls() {
     message(&mut stage, "check config", &one(&["value.toml"]));
     message(&mut stage, "forum crawl", &one(&["forum.toml", "-o", "new"]));
     message(&mut stage, "topic build", &one(&["--keywords", "words.txt", "--name", "x", "-o", "x"]));
+    message(
+        &mut stage,
+        "topic learn",
+        &one(&["lexicon.toml", "--pages", "samples", "--labels", "labels.tsv", "-o", "x"]),
+    );
     message(&mut stage, "topic test", &one(&["-m", "lexicon.toml", "--pages", "samples", "--labels", "labels.tsv"]));
     message(&mut stage, "compare", &one(&["plan.toml"]));
     message(&mut stage, "replay", &one(&["world:world.toml"]));

@@ -167,7 +167,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     let documents = judged.documents(&drawn, |_, document| {
         // Without the lexicon, the log has the terms that were found.
         let terms: Vec<&str> = match &judged.topic {
-            Some(topic) => topic.lexicon().terms.iter().map(|(term, _)| term.as_str()).collect(),
+            Some(topic) => topic.lexicon().main_terms().iter().map(|(term, _)| term.as_str()).collect(),
             None => document.terms.iter().map(|found| found.term.as_str()).collect(),
         };
         let mut text = head(&document);

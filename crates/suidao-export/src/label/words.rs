@@ -75,7 +75,7 @@ pub struct Suggestions {
 }
 
 pub fn suggest<'a>(pages: &'a [LabelledPage], lexicon: &Lexicon) -> Suggestions {
-    let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
+    let terms: BTreeSet<String> = lexicon.main_terms().iter().map(|(term, _)| fold(term)).collect();
     let (relevant, others): (Vec<_>, Vec<_>) = pages.iter().partition(|page| page.relevant);
     let accepted = |pages: &[&'a LabelledPage]| pages.iter().copied().filter(|page| page.accepted).collect::<Vec<_>>();
     Suggestions {

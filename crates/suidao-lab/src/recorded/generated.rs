@@ -3,7 +3,7 @@
 use super::RecordedError;
 use crate::world::SyntheticWeb;
 use suidao_page::model::{CrawlUrl, Fetched};
-use suidao_page::topic::{Background, LearnOptions, Lexicon, Sample, Weighting, learn as learn_lexicon};
+use suidao_page::topic::{Background, LearnOptions, Lexicon, Method, Sample, learn as learn_lexicon};
 
 const SAMPLES: usize = 60;
 const BACKGROUND: usize = 240;
@@ -16,12 +16,7 @@ pub fn learn(world: &SyntheticWeb) -> Result<Lexicon, RecordedError> {
     let sample = |(url, html): (CrawlUrl, String)| Sample::from_fetched(&Fetched::html(url, html));
     let samples: Vec<Sample> = world.sample_pages(SAMPLES).into_iter().map(sample).collect();
     let background = Background::from_samples(world.background_pages(BACKGROUND).into_iter().map(sample).collect());
-    let options = LearnOptions {
-        name: "体育".to_owned(),
-        date: String::new(),
-        sources: vec!["the generated web".to_owned()],
-        weighting: Weighting::Lift,
-        terms: 100,
-    };
+    let options =
+        LearnOptions { sources: vec!["the generated web".to_owned()], ..LearnOptions::new("体育", Method::Lift) };
     Ok(learn_lexicon(&samples, &background, &options)?.lexicon)
 }

@@ -60,6 +60,18 @@ impl Background {
         background
     }
 
+    /// Its counts plus the built-in ones, without pages: a few hundred pages of a few hosts are too few for rare words.
+    pub fn with_built_in(&self) -> Self {
+        let mut counts = Self::built_in();
+        if !self.samples.is_empty() {
+            counts.pages += self.pages;
+            for (word, df) in &self.df {
+                *counts.df.entry(word.clone()).or_default() += df;
+            }
+        }
+        counts
+    }
+
     pub fn pages(&self) -> u32 {
         self.pages
     }
@@ -67,6 +79,11 @@ impl Background {
     /// Number of pages with a folded word.
     pub fn df(&self, word: &str) -> u32 {
         self.df.get(word).copied().unwrap_or(0)
+    }
+
+    /// IDF of a folded word, eq. (2) smoothed.
+    pub(super) fn idf(&self, word: &str) -> f64 {
+        (1.0 + f64::from(self.pages) / (1.0 + f64::from(self.df(word)))).ln()
     }
 
     /// The pages; empty for the built-in background.

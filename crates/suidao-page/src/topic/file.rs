@@ -1,6 +1,6 @@
 //! Reads and writes lexicon files. Errors name the line; output is canonical. A file needs `name` and `[terms]` only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,10 @@ use toml::Value;
 
 use crate::toml_error::line_and_message;
 
-use super::{Background, DocumentFrequencies, Lexicon, Provenance, Threshold, Weights};
+use super::{
+    BOUNDARY_RELEVANCE, Background, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, Threshold,
+    Weights,
+};
 
 /// Version of the format to read and write.
 pub const FORMAT: i64 = 1;
@@ -19,6 +22,12 @@ pub const FORMAT: i64 = 1;
 /// Maximum characters of a term. A phrase is matched word by word at every possible start, so very long ones would take
 /// quadratic time.
 const LONGEST_TERM: usize = 100;
+
+/// Absolute values of weights.
+const WEIGHTS: RangeInclusive<f64> = 1e-4..=1e6;
+
+/// Bytes of a line of words.
+const WIDTH: usize = 116;
 
 /// Why a lexicon cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -51,7 +60,8 @@ struct File {
     threshold: Thresholds,
     #[serde(default, deserialize_with = "weights")]
     weights: Weights,
-    terms: Terms,
+    terms: SignedTerms,
+    linear: Option<LinearSection>,
     #[serde(default)]
     near: Terms,
     #[serde(default)]
@@ -82,11 +92,17 @@ struct Url {
     tokens: Vec<String>,
 }
 
+/// Terms with weights above 0.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "BTreeMap<String, f64>")]
 struct Terms(Vec<(String, f64)>);
 
-impl TryFrom<BTreeMap<String, f64>> for Terms {
+/// Terms with weights other than 0.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "BTreeMap<String, f64>")]
+struct SignedTerms(Vec<(String, f64)>);
+
+impl TryFrom<BTreeMap<String, f64>> for SignedTerms {
     type Error = String;
 
     fn try_from(terms: BTreeMap<String, f64>) -> Result<Self, String> {
@@ -95,11 +111,75 @@ impl TryFrom<BTreeMap<String, f64>> for Terms {
                 let start: String = term[..cut].chars().take(40).collect();
                 return Err(format!("the term {start}... has more than {LONGEST_TERM} characters; split it"));
             }
-            if !(1e-4..=1e6).contains(weight) {
-                return Err(format!("the weight of {term:?} must be above 0, not {weight}"));
+            if !WEIGHTS.contains(&weight.abs()) {
+                return Err(format!("the weight of {term:?} must be a number other than 0, not {weight}"));
             }
         }
         Ok(Self(terms.into_iter().collect()))
+    }
+}
+
+impl TryFrom<BTreeMap<String, f64>> for Terms {
+    type Error = String;
+
+    fn try_from(terms: BTreeMap<String, f64>) -> Result<Self, String> {
+        let SignedTerms(terms) = SignedTerms::try_from(terms)?;
+        all_positive(&terms)?;
+        Ok(Self(terms))
+    }
+}
+
+fn all_positive(terms: &[(String, f64)]) -> Result<(), String> {
+    match terms.iter().find(|(_, weight)| *weight < 0.0) {
+        Some((term, weight)) => Err(format!("the weight of {term:?} must be above 0, not {weight}")),
+        None => Ok(()),
+    }
+}
+
+/// `[linear]` as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinearSection {
+    boundary: f64,
+    #[serde(default = "boundary_relevance", deserialize_with = "relevance")]
+    boundary_relevance: f64,
+    median: f64,
+    #[serde(default)]
+    tags: SignedTerms,
+    #[serde(default)]
+    anchors: SignedTerms,
+    #[serde(default)]
+    urls: SignedTerms,
+    #[serde(default)]
+    learnt: LearntTerms,
+}
+
+fn boundary_relevance() -> f64 {
+    BOUNDARY_RELEVANCE
+}
+
+/// All learnt terms in words separated by spaces, with _ for a space in a term.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LearntTerms {
+    terms: String,
+    tags: String,
+}
+
+impl LinearSection {
+    /// The linear judge of a lexicon with these terms. Learnt terms that are missing were deleted by the user.
+    fn model(self, terms: &[(String, f64)]) -> Result<LinearModel, String> {
+        let Self { boundary, boundary_relevance, median, tags: SignedTerms(tags), anchors, urls, learnt } = self;
+        if !(boundary.is_finite() && median.is_finite() && median < boundary) {
+            return Err(format!("linear.median must be below linear.boundary, but {median} is not below {boundary}"));
+        }
+        let missing = |learnt: &str, terms: &[(String, f64)]| -> BTreeSet<String> {
+            let kept: BTreeSet<&str> = terms.iter().map(|(term, _)| term.as_str()).collect();
+            let learnt = learnt.split_whitespace().map(|term| term.replace('_', " "));
+            learnt.filter(|term| !kept.contains(term.as_str())).collect()
+        };
+        let removed = RemovedTerms { terms: missing(&learnt.terms, terms), tags: missing(&learnt.tags, &tags) };
+        Ok(LinearModel { boundary, boundary_relevance, median, tags, anchors: anchors.0, urls: urls.0, removed })
     }
 }
 
@@ -181,23 +261,33 @@ impl Lexicon {
         if found != FORMAT {
             return Err(LexiconError::Format { found });
         }
-        let File { name, provenance: made, threshold, weights, terms, near, url, background, .. } = read(text)?;
-        let Terms(terms) = terms;
+        let File { name, provenance, threshold, weights, terms, linear, near, url, background, .. } = read(text)?;
+        let SignedTerms(terms) = terms;
+        let wrong = |section: &str, message: String| {
+            let line = 1 + text.lines().position(|line| line.trim() == section).unwrap_or(0);
+            LexiconError::Shape { line, message }
+        };
         if terms.is_empty() {
-            let line = 1 + text.lines().position(|line| line.trim() == "[terms]").unwrap_or(0);
-            let message = "[terms] is empty; add at least one term, such as \"足球\" = 1.0".to_owned();
-            return Err(LexiconError::Shape { line, message });
+            return Err(wrong("[terms]", "[terms] is empty; add at least one term, such as \"足球\" = 1.0".to_owned()));
         }
+        let linear = match linear {
+            Some(section) => Some(section.model(&terms).map_err(|message| wrong("[linear]", message))?),
+            None => {
+                all_positive(&terms).map_err(|message| wrong("[terms]", message))?;
+                None
+            }
+        };
         let default = Self::from_terms("", &[]);
         let known = || Background::built_in().for_terms(terms.iter().map(|(term, _)| term.as_str()));
         let mut lexicon = Self {
             name,
-            provenance: made,
+            provenance,
             page: threshold.page.unwrap_or(default.page),
             link: threshold.link.unwrap_or(default.link),
             weights,
             background: background.unwrap_or_else(known),
             terms,
+            linear,
             near: near.0,
             url: url.tokens,
         };
@@ -231,10 +321,15 @@ impl Lexicon {
             writeln!(out, "    {},", quoted(source))?;
         }
         writeln!(out, "]\n")?;
-        for (name, what, threshold) in [
-            ("page", "an on-topic page: Sim of title and main content, eq. (1), and of its tags", &self.page),
-            ("link", "a promising link: eq. (3)", &self.link),
-        ] {
+        let page = match &self.linear {
+            None => "an on-topic page: Sim of title and main content, eq. (1), and of its tags".to_owned(),
+            Some(linear) => {
+                format!("an on-topic page. {} is at the boundary of [linear]", linear.boundary_relevance)
+            }
+        };
+        for (name, what, threshold) in
+            [("page", page.as_str(), &self.page), ("link", "a promising link: eq. (3)", &self.link)]
+        {
             writeln!(out, "# Minimum relevance of {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
             writeln!(out, "chosen = {}", quoted(&threshold.chosen))?;
             for (key, expected) in [("precision", threshold.precision), ("recall", threshold.recall)] {
@@ -253,15 +348,24 @@ impl Lexicon {
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
         writeln!(out, "tf = {}\n", quoted(tf.into()))?;
-        for (name, what, terms) in [
-            ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
-            ("near", "Terms of off-topic pages that lead to the topic.", &self.near),
-        ] {
+        let mut section = |name: &str, what: &str, terms: &[(String, f64)]| {
             writeln!(out, "# {what}\n[{name}]")?;
             for (term, weight) in terms {
                 writeln!(out, "{} = {weight:?}", quoted(term))?;
             }
-            writeln!(out)?;
+            writeln!(out)
+        };
+        let terms = match &self.linear {
+            None => "Terms of the topic. Only the ratio of the weights matters.",
+            Some(_) => {
+                "Terms for the topic (weight above 0) and against it (below 0), in texts and tags. Delete accidental \
+                 terms:\n# they stay out when the lexicon is learnt again."
+            }
+        };
+        section("terms", terms, &self.terms)?;
+        section("near", "Terms of off-topic pages that lead to the topic.", &self.near)?;
+        if let Some(linear) = &self.linear {
+            linear.write(&self.terms, out)?;
         }
         writeln!(
             out,
@@ -278,20 +382,61 @@ impl Lexicon {
         writeln!(out, "# other: the number for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
         let DocumentFrequencies { pages, other, df } = &self.background;
         writeln!(out, "pages = {pages}\nother = {other:?}\ndf = '''")?;
-        let mut width = 0;
-        for (word, count) in df {
-            let entry = format!("{}={count}", word.replace(' ', "_"));
-            if width > 0 && width + entry.len() > 116 {
-                out.push('\n');
-                width = 0;
-            }
-            if width > 0 {
-                out.push(' ');
-            }
-            width += entry.len() + 1;
-            out.push_str(&entry);
-        }
+        fill(out, df.iter().map(|(word, count)| format!("{}={count}", word.replace(' ', "_"))));
         writeln!(out, "\n'''")
+    }
+}
+
+impl LinearModel {
+    fn write(&self, terms: &[(String, f64)], out: &mut String) -> std::fmt::Result {
+        writeln!(
+            out,
+            "# S = [terms] x text + ([terms] + [linear.tags]) x tags, where text and tags are tf x IDF of length 1.\n\
+             # Relevance is boundary_relevance where S is boundary, and 0 where it is median, the median of the \
+             background.\n[linear]"
+        )?;
+        writeln!(
+            out,
+            "boundary = {:?}\nboundary_relevance = {:?}\nmedian = {:?}\n",
+            self.boundary, self.boundary_relevance, self.median
+        )?;
+        for (name, what, terms) in [
+            ("tags", "Additional weights in the page's own tags and in anchors.", &self.tags),
+            ("anchors", "Additional weights in anchors.", &self.anchors),
+            ("urls", "Additional weights of tokens in the URLs of links.", &self.urls),
+        ] {
+            writeln!(out, "# {what}\n[linear.{name}]")?;
+            for (term, weight) in terms {
+                writeln!(out, "{} = {weight:?}", Value::String(term.clone()))?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "# All that was learnt, to recognize deleted terms; _ for a space in a term.\n[linear.learnt]")?;
+        for (key, kept, removed) in
+            [("terms", terms, &self.removed.terms), ("tags", self.tags.as_slice(), &self.removed.tags)]
+        {
+            let learnt: BTreeSet<&String> = kept.iter().map(|(term, _)| term).chain(removed).collect();
+            writeln!(out, "{key} = '''")?;
+            fill(out, learnt.into_iter().map(|term| term.replace(' ', "_")));
+            writeln!(out, "\n'''")?;
+        }
+        writeln!(out)
+    }
+}
+
+/// Writes words separated by spaces, in lines of about [`WIDTH`] bytes.
+fn fill(out: &mut String, words: impl Iterator<Item = String>) {
+    let mut width = 0;
+    for word in words {
+        if width > 0 && width + word.len() > WIDTH {
+            out.push('\n');
+            width = 0;
+        }
+        if width > 0 {
+            out.push(' ');
+        }
+        width += word.len() + 1;
+        out.push_str(&word);
     }
 }
 

@@ -12,8 +12,10 @@ use thiserror::Error;
 
 use super::sample::rejections;
 use super::thresholds::{self, ChosenThresholds};
-use super::url;
-use super::{Background, Lexicon, Provenance, Rejection, Sample, Weights};
+use super::{
+    BOUNDARY_RELEVANCE, Background, Lexicon, LinearModel, Provenance, Rejection, RemovedTerms, Sample, Weights,
+};
+use super::{linear, link_model, url};
 use crate::model::{CrawlUrl, Region};
 use crate::text::is_term;
 use crate::text::textrank::{is_candidate, textrank};
@@ -34,15 +36,27 @@ pub(super) const TERM: MinimumCounts = MinimumCounts { pages: 3, hosts: 2, share
 /// For near terms. Stricter, because upstream pages are few and of mixed topics.
 const NEAR: MinimumCounts = MinimumCounts { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 
-/// How terms are weighted.
+/// Maximum number of near terms.
+const MOST_NEAR: usize = 50;
+
+/// How a lexicon is learnt, and pages are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
-pub enum Weighting {
-    /// √TextRank × IDF × ln(lift over the background)
+pub enum Method {
+    /// linear support vector machines over the words of texts and tags
     #[default]
+    Linear,
+    /// √TextRank × IDF × ln(lift over the background), and eq. (1)
     Lift,
-    /// TextRank alone (Jiang, Zhu, Wang 2020)
+    /// TextRank alone, and eq. (1) (Jiang, Zhu, Wang 2020)
     TextRank,
+}
+
+impl Method {
+    /// Number of terms to keep by default. A linear judge needs many.
+    pub fn default_terms(self) -> usize {
+        if self == Self::Linear { 1_000 } else { 100 }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -52,9 +66,28 @@ pub struct LearnOptions {
     pub date: String,
     /// Origin of the samples, for the file.
     pub sources: Vec<String>,
-    pub weighting: Weighting,
-    /// M, the number of terms; half as many near terms.
+    pub method: Method,
+    /// Keywords besides the samples, each with its weight; for [`Method::Linear`].
+    pub keywords: Vec<(String, f64)>,
+    /// Terms that the user deleted from an earlier lexicon; for [`Method::Linear`].
+    pub removed: RemovedTerms,
+    /// M, the number of terms; half as many near terms, at most 50.
     pub terms: usize,
+}
+
+impl LearnOptions {
+    /// The default number of terms; no date, sources, keywords or deleted terms.
+    pub fn new(name: &str, method: Method) -> Self {
+        Self {
+            name: name.to_owned(),
+            date: String::new(),
+            sources: Vec::new(),
+            method,
+            keywords: Vec::new(),
+            removed: RemovedTerms::default(),
+            terms: method.default_terms(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -114,7 +147,7 @@ impl Ranked {
 /// # Errors
 /// [`LearnError`] if there is no usable page or no term.
 pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions) -> Result<Learnt, LearnError> {
-    let verdicts = rejections(samples);
+    let verdicts = rejections(samples, options.method != Method::Linear);
     let mut rejected: Vec<(Rejection, usize)> = Vec::new();
     let mut reasons: Vec<Rejection> = verdicts.iter().copied().flatten().collect();
     reasons.sort_unstable();
@@ -132,30 +165,26 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
         let reasons = if reasons.is_empty() { "no samples".to_owned() } else { reasons.join("; ") };
         return Err(LearnError::NoSamples { samples: samples.len(), reasons });
     }
-    let ranked: Vec<Ranked> = fit.par_iter().map(|sample| Ranked::new(sample)).collect();
-    let all: Vec<usize> = (0..fit.len()).collect();
-    let learn_from = |part: &[usize]| part_lexicon(part, &fit, &ranked, background, options);
-    let mut lexicon = learn_from(&all).ok_or(LearnError::NoTerms)?;
-    ChosenThresholds { page: lexicon.page, link: lexicon.link } =
-        thresholds::choose(&fit, background, &lexicon, learn_from);
-    let near = near_terms(&lexicon, samples, &fit, background, options);
-    lexicon.near = near;
+    let mut lexicon = match options.method {
+        Method::Linear => linear_lexicon(&fit, background, options),
+        Method::Lift | Method::TextRank => weighted_lexicon(&fit, background, options),
+    }
+    .ok_or(LearnError::NoTerms)?;
+    lexicon.near = near_terms(&lexicon, samples, &fit, background, options);
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     lexicon.provenance = Provenance {
-        method: match options.weighting {
-            Weighting::Lift => format!(
-                "sqrt(TextRank) x IDF x ln(lift) against a background of {} pages, lift from {} to {LARGEST_LIFT}",
-                background.pages(),
-                TERM.lift
-            ),
-            Weighting::TextRank => "TextRank".to_owned(),
-        },
+        method: lexicon.provenance.method,
         date: options.date.clone(),
         pages: fit.len() as u32,
         hosts: hosts.len() as u32,
         sources: options.sources.clone(),
     };
-    lexicon.background = background.for_terms(lexicon.terms.iter().chain(&lexicon.near).map(|(term, _)| term.as_str()));
+    let linear = lexicon.linear.iter().flat_map(|linear| linear.tags.iter().chain(&linear.anchors));
+    let terms = lexicon.terms.iter().chain(&lexicon.near).chain(linear).map(|(term, _)| term.as_str());
+    lexicon.background = match options.method {
+        Method::Linear => background.with_built_in().for_terms(terms),
+        Method::Lift | Method::TextRank => background.for_terms(terms),
+    };
     lexicon.order();
     Ok(Learnt { lexicon, rejected })
 }
@@ -196,6 +225,59 @@ pub fn learn_from_keywords(
     ChosenThresholds { page: lexicon.page, link: lexicon.link } = thresholds::of_keywords(&lexicon, background);
     lexicon.order();
     Ok(lexicon)
+}
+
+/// A lexicon of weighted terms with its thresholds.
+fn weighted_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
+    let ranked: Vec<Ranked> = fit.par_iter().map(|sample| Ranked::new(sample)).collect();
+    let all: Vec<usize> = (0..fit.len()).collect();
+    let learn_from = |part: &[usize]| part_lexicon(part, fit, &ranked, background, options);
+    let mut lexicon = learn_from(&all)?;
+    ChosenThresholds { page: lexicon.page, link: lexicon.link } =
+        thresholds::choose(fit, background, &lexicon, learn_from);
+    lexicon.provenance.method = if options.method == Method::TextRank {
+        "TextRank".to_owned()
+    } else {
+        format!(
+            "sqrt(TextRank) x IDF x ln(lift) against a background of {} pages, lift from {} to {LARGEST_LIFT}",
+            background.pages(),
+            TERM.lift
+        )
+    };
+    Some(lexicon)
+}
+
+/// A lexicon with a linear judge and its thresholds.
+fn linear_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
+    let set = linear::TrainingSet::new(fit, background, &options.keywords, &options.removed, options.terms);
+    let off: FxHashSet<&CrawlUrl> = set.off_topic();
+    let lexicon = |weights: linear::TrainedWeights, part: &[usize]| {
+        let on: FxHashSet<&CrawlUrl> = part.iter().filter_map(|&index| fit[index].url.as_ref()).collect();
+        let links = link_model::learn(fit.iter().copied().chain(background.samples()), &on, &off, &set.counts);
+        let mut lexicon = Lexicon::from_terms(&options.name, &[]);
+        let words = [&weights.terms, &weights.tags, &links.anchors].into_iter().flatten();
+        lexicon.background = set.counts.for_terms(words.map(|(term, _)| term.as_str()));
+        lexicon.terms = weights.terms;
+        lexicon.linear = Some(LinearModel {
+            boundary: weights.boundary,
+            boundary_relevance: BOUNDARY_RELEVANCE,
+            median: weights.median,
+            tags: weights.tags,
+            anchors: links.anchors,
+            urls: links.urls,
+            removed: options.removed.clone(),
+        });
+        lexicon.order();
+        lexicon
+    };
+    let all: Vec<usize> = (0..fit.len()).collect();
+    let (weights, page) = set.learn_and_measure()?;
+    let mut whole = lexicon(weights, &all);
+    let learn_from = |part: &[usize]| Some(lexicon(set.learn(part)?, part));
+    whole.link = thresholds::choose(fit, background, &whole, learn_from).link;
+    whole.page = page;
+    whole.provenance.method = set.method();
+    Some(whole)
 }
 
 /// The lexicon of a subset of the samples, without thresholds and near terms.
@@ -281,9 +363,9 @@ fn weigh(
             return 0.0;
         }
         let rank = capped(&mut sum.hosts.iter().map(|host| host.rank));
-        match options.weighting {
-            Weighting::TextRank => rank,
-            Weighting::Lift => {
+        match options.method {
+            Method::TextRank => rank,
+            Method::Lift | Method::Linear => {
                 let df = f64::from(background.df(word));
                 let share = capped(&mut sum.hosts.iter().map(|host| host.share));
                 let lift = share / ((df + 0.5) / (total + 1.0));
@@ -335,8 +417,8 @@ fn near_terms(
     let contrast = others.into_iter().filter(|(page, _)| hosts.contains(page.host.as_str()));
     let contrast = Background::from_samples(contrast.map(|(page, _)| page.clone()).collect());
     let ranked: Vec<Ranked> = upstream.par_iter().map(|(page, _)| Ranked::new(page)).collect();
-    let without = lexicon.terms.iter().map(|(term, _)| term.as_str()).collect();
-    weigh(&ranked.iter().collect::<Vec<_>>(), &contrast, options, options.terms / 2, &NEAR, &without)
+    let without = lexicon.main_terms().iter().map(|(term, _)| term.as_str()).collect();
+    weigh(&ranked.iter().collect::<Vec<_>>(), &contrast, options, (options.terms / 2).min(MOST_NEAR), &NEAR, &without)
 }
 
 #[cfg(test)]
@@ -348,7 +430,9 @@ mod tests {
             name: "体育".to_owned(),
             date: "2026-01-02".to_owned(),
             sources: vec!["pages".to_owned()],
-            weighting: Weighting::Lift,
+            method: Method::Lift,
+            keywords: Vec::new(),
+            removed: RemovedTerms::default(),
             terms: 100,
         }
     }
@@ -399,7 +483,7 @@ mod tests {
 
     #[test]
     fn plain_textrank_keeps_the_words_of_every_text() {
-        let plain = LearnOptions { weighting: Weighting::TextRank, ..options() };
+        let plain = LearnOptions { method: Method::TextRank, ..options() };
         let lexicon = learn(&sports(), &background(), &plain).unwrap().lexicon;
         assert!(lexicon.terms.iter().any(|(term, _)| term == "数据"));
     }
@@ -443,7 +527,9 @@ mod tests {
                 let topic = format!("http://h{host}.cn/sports/{number}");
                 samples.push(page(
                     topic.clone(),
-                    "<p>昨晚的足球比赛里球迷看到三个进球，篮球比赛也有不少进球，球迷都很高兴。</p>".to_owned(),
+                    format!(
+                        "<p>昨晚的足球比赛里球迷看到三个进球，篮球比赛也有不少进球，球迷都很高兴。h{host}n{number}</p>"
+                    ),
                 ));
                 others.push(page(
                     format!("http://h{host}.cn/school/{number}"),

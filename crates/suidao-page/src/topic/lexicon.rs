@@ -1,6 +1,10 @@
 //! The lexicon: the description of a topic in one TOML file for users to read and edit. It contains everything that
 //! scoring needs, so that scores are reproducible.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use ordered_float::OrderedFloat;
 use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
 use strum::IntoStaticStr;
@@ -129,6 +133,55 @@ impl DocumentFrequencies {
     }
 }
 
+/// Relevance at the boundary of a linear judge that was learnt from samples.
+pub const BOUNDARY_RELEVANCE: f64 = 0.3;
+
+/// A linear judge, in place of eq. (1): the weights of [`Lexicon::terms`] are signed.
+///
+/// S = terms · text + (terms + tags) · tags, where text and tags are root tf × IDF, each of length 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearModel {
+    /// Least S of an on-topic page.
+    pub boundary: f64,
+    /// Relevance where S is `boundary`, in `(0, 1]`.
+    pub boundary_relevance: f64,
+    /// Median S of the background, below `boundary`; its relevance is 0.
+    pub median: f64,
+    /// Additional weights in the page's own tags and in anchors.
+    pub tags: Vec<(String, f64)>,
+    /// Additional weights in anchors; may be empty.
+    pub anchors: Vec<(String, f64)>,
+    /// Additional weights of tokens in URLs of links; may be empty.
+    pub urls: Vec<(String, f64)>,
+    /// Terms that the user deleted.
+    pub removed: RemovedTerms,
+}
+
+/// Terms that were learnt and then deleted by the user. They are not learnt again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemovedTerms {
+    /// From [`Lexicon::terms`].
+    pub terms: BTreeSet<String>,
+    /// From [`LinearModel::tags`].
+    pub tags: BTreeSet<String>,
+}
+
+impl LinearModel {
+    /// Relevance of a page with this S, in `[0, 1]`.
+    pub fn relevance(&self, score: f64) -> f64 {
+        (self.boundary_relevance * (score - self.median) / (self.boundary - self.median)).clamp(0.0, 1.0)
+    }
+
+    /// Relevance of an anchor, context or URL with this S, in `[0, 1]`, on the same scale. 0 for a score of 0, because
+    /// most links contain no term.
+    pub fn link_relevance(&self, score: f64) -> f64 {
+        (self.boundary_relevance * score / (self.boundary - self.median)).clamp(0.0, 1.0)
+    }
+}
+
+/// Maximum number of [`Lexicon::main_terms`] with a linear judge.
+const MAIN_TERMS: usize = 100;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lexicon {
     pub name: String,
@@ -139,8 +192,10 @@ pub struct Lexicon {
     pub link: Threshold,
     /// Weights of eq. (3) and of the tags, and the tf of eq. (2).
     pub weights: Weights,
-    /// Terms of the topic with weights > 0, highest first.
+    /// Terms of the topic with weights > 0, highest first; with a linear judge then those with weights < 0, lowest first.
     pub terms: Vec<(String, f64)>,
+    /// The linear judge; `None` for eq. (1).
+    pub linear: Option<LinearModel>,
     /// Terms of upstream pages, likewise; may be empty.
     pub near: Vec<(String, f64)>,
     /// Tokens of URLs that lead to the topic.
@@ -160,12 +215,49 @@ impl Lexicon {
             link: Threshold::unmeasured(0.15, "the default"),
             weights: Weights::default(),
             terms: terms.iter().map(|&(term, weight)| (term.to_owned(), weight)).collect(),
+            linear: None,
             near: Vec::new(),
             url: Vec::new(),
             background: DocumentFrequencies { pages: 1, other: 0.0, df: Vec::new() },
         };
         lexicon.order();
         lexicon
+    }
+
+    /// The terms that stand for the topic, highest first: all of eq. (1), the heaviest of a linear judge.
+    pub fn main_terms(&self) -> &[(String, f64)] {
+        let positive = self.terms.iter().take_while(|(_, weight)| *weight > 0.0).count();
+        let most = if self.linear.is_some() { MAIN_TERMS } else { positive };
+        &self.terms[..positive.min(most)]
+    }
+
+    /// The linear judge; that of eq. (1) with its tags, exactly, if there is none; `boundary` is 1.
+    pub(super) fn into_linear(mut self) -> (Self, LinearModel) {
+        if let Some(linear) = self.linear.take() {
+            return (self, linear);
+        }
+        let length = self.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt() * self.page.value;
+        self.terms.iter_mut().for_each(|(_, weight)| *weight /= length);
+        let extra = self.weights.tags - 1.0;
+        let mut tags: Vec<(String, f64)> =
+            self.terms.iter().map(|(term, weight)| (term.clone(), extra * weight)).collect();
+        tags.retain(|(_, weight)| weight.abs() > f64::EPSILON);
+        let linear = LinearModel {
+            boundary: 1.0,
+            boundary_relevance: self.page.value,
+            median: 0.0,
+            tags,
+            anchors: Vec::new(),
+            urls: Vec::new(),
+            removed: RemovedTerms::default(),
+        };
+        (self, linear)
+    }
+
+    /// The term with this number: those of `terms`, then those of the linear judge's tags.
+    pub(super) fn term_name(&self, number: usize) -> &str {
+        let tags = self.linear.as_ref().map_or(&[][..], |linear| &linear.tags);
+        self.terms.iter().chain(tags).nth(number).map_or("", |(term, _)| term)
     }
 
     /// SHA-1 of [`Lexicon::to_toml`], in hexadecimal; identifies a crawl's lexicon.
@@ -175,19 +267,25 @@ impl Lexicon {
 
     /// Brings all fields into the canonical order and precision.
     pub(super) fn order(&mut self) {
-        for (_, weight) in self.terms.iter_mut().chain(&mut self.near) {
-            *weight = rounded(*weight);
-        }
         for threshold in [&mut self.page, &mut self.link] {
             threshold.value = rounded(threshold.value);
             threshold.precision = threshold.precision.map(rounded);
             threshold.recall = threshold.recall.map(rounded);
         }
         self.background.other = rounded(self.background.other);
-        for terms in [&mut self.terms, &mut self.near] {
-            terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-            // Of a duplicate term the heavier remains, because a duplicate key is invalid TOML.
-            let mut seen = std::collections::BTreeSet::new();
+        let mut lists = vec![&mut self.terms, &mut self.near];
+        if let Some(linear) = &mut self.linear {
+            for value in [&mut linear.boundary, &mut linear.boundary_relevance, &mut linear.median] {
+                *value = rounded(*value);
+            }
+            lists.extend([&mut linear.tags, &mut linear.anchors, &mut linear.urls]);
+        }
+        for terms in lists {
+            terms.iter_mut().for_each(|(_, weight)| *weight = rounded(*weight));
+            let key = |&(_, weight): &(String, f64)| (weight < 0.0, Reverse(OrderedFloat(weight.abs())));
+            terms.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.0.cmp(&b.0)));
+            // Of a duplicate term the first remains, because a duplicate key is invalid TOML.
+            let mut seen = BTreeSet::new();
             terms.retain(|(term, _)| seen.insert(term.clone()));
         }
         self.background.df.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -1,24 +1,35 @@
 //! Scores pages and links by a topic's lexicon.
 
+mod adapt;
 mod background;
+mod boundary;
 mod evaluate;
 mod file;
 mod layers;
 mod learn;
 mod lexicon;
+mod linear;
+mod link_model;
 mod sample;
 mod score;
+mod single_host;
+mod svm;
+mod term_rows;
 mod thresholds;
 mod tokens;
 mod url;
 mod vocabulary;
 
+pub use adapt::{AdaptError, Adapted, learn_from_labels};
 pub use background::Background;
 pub use evaluate::{ThresholdPoint, TopicEvaluation, evaluate};
 pub use file::{FORMAT, LexiconError};
 pub use layers::{ContextGraphModel, DEEPEST, LayersError, OTHER};
-pub use learn::{LearnError, LearnOptions, Learnt, Weighting, learn, learn_from_keywords};
-pub use lexicon::{DocumentFrequencies, Lexicon, Provenance, TermFrequency, Threshold, Weights};
+pub use learn::{LearnError, LearnOptions, Learnt, Method, learn, learn_from_keywords};
+pub use lexicon::{
+    BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, TermFrequency, Threshold,
+    Weights,
+};
 pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};
 pub use score::Topic;
 

@@ -1,6 +1,8 @@
 //! Sample pages, and which of them are usable: the page selection rules of Jiang, Zhu, Wang 2020.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hasher as _;
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::model::{CrawlUrl, Fetched, Region};
 use crate::read::{self, BlockKind, ParsedDocument, TextBlock, TextRun};
@@ -15,15 +17,19 @@ pub struct Sample {
     /// Its host, or the folder in its place: terms should occur on several.
     pub host: String,
     pub document: ParsedDocument,
+    /// Whether it is a listing and no document.
+    pub listing: bool,
 }
 
 impl Sample {
     pub fn from_fetched(fetched: &Fetched) -> Self {
+        let page = read::parse(fetched);
         Self {
             source: fetched.url.to_string(),
             host: fetched.url.host().to_owned(),
             url: Some(fetched.url.clone()),
-            document: read::parse(fetched).document,
+            document: page.document,
+            listing: page.listing,
         }
     }
 
@@ -41,7 +47,7 @@ impl Sample {
             });
             start += line.len();
         }
-        Self { source: source.to_owned(), url: None, host: host.to_owned(), document }
+        Self { source: source.to_owned(), url: None, host: host.to_owned(), document, listing: false }
     }
 
     /// Distinct folded terms of title and main content.
@@ -59,6 +65,36 @@ impl Sample {
         words
     }
 
+    /// Identifies title and main content.
+    pub(super) fn text_hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        for piece in self.document.content() {
+            hasher.write(self.document.piece(piece).trim().as_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// Folded terms of these pieces with their counts, in order of first occurrence.
+    pub(super) fn bag(&self, pieces: impl Iterator<Item = usize>) -> Vec<(String, u32)> {
+        let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
+        let mut bag: Vec<(String, u32)> = Vec::new();
+        for piece in pieces {
+            let folded = text::fold(self.document.piece(piece));
+            text::cut(&folded, |range| {
+                let word = &folded[range];
+                match numbers.get(word) {
+                    Some(&number) => bag[number].1 += 1,
+                    None if text::is_term(word) => {
+                        numbers.insert(word.to_owned(), bag.len());
+                        bag.push((word.to_owned(), 1));
+                    }
+                    None => (),
+                }
+            });
+        }
+        bag
+    }
+
     /// Folded words of title and main content in order, with jieba's part of speech.
     pub(super) fn tagged_words(&self, mut each: impl FnMut(&str, &str)) {
         for piece in self.document.content() {
@@ -73,6 +109,8 @@ impl Sample {
 pub enum Rejection {
     /// Only boilerplate.
     Empty,
+    /// The text of an earlier sample.
+    Duplicate,
     /// URL longer than [`LONGEST_URL`].
     UrlTooLong,
     /// No link from another sample, although the samples are linked with each other.
@@ -88,6 +126,7 @@ impl Rejection {
     pub fn why(self) -> &'static str {
         match self {
             Self::Empty => "no text besides boilerplate",
+            Self::Duplicate => "same text as another sample",
             Self::UrlTooLong => "URL longer than 256 bytes",
             Self::NotLinked => "no other sample links to it",
             Self::AnchorTooLong => "all anchors to it have over 30 characters",
@@ -104,8 +143,9 @@ pub const LONGEST_ANCHOR: usize = 30;
 /// picked one by one.
 const LINKED_SHARE: f64 = 0.9;
 
-/// The reason against each sample; `None` for usable ones.
-pub(super) fn rejections(samples: &[Sample]) -> Vec<Option<Rejection>> {
+/// The reason against each sample; `None` for usable ones. `by_anchors` applies the rules about links to a sample, which
+/// exclude listings from TextRank; on blogs they reject one document in eight, because of long titles.
+pub(super) fn rejections(samples: &[Sample], by_anchors: bool) -> Vec<Option<Rejection>> {
     let mut anchors: FxHashMap<&CrawlUrl, Vec<String>> = FxHashMap::default();
     for sample in samples {
         for link in sample.document.links.iter().filter(|link| Some(&link.url) != sample.url.as_ref()) {
@@ -116,15 +156,20 @@ pub(super) fn rejections(samples: &[Sample]) -> Vec<Option<Rejection>> {
     let leading_to = |sample: &Sample| sample.url.as_ref().and_then(|url| anchors.get(url));
     let linked = samples.iter().filter(|sample| leading_to(sample).is_some()).count();
     let with_links = samples.len() > 1 && linked as f64 >= LINKED_SHARE * samples.len() as f64;
+    let mut texts: FxHashSet<u64> = FxHashSet::default();
     let judge = |sample: &Sample| {
         if sample.document.content().all(|piece| sample.document.piece(piece).trim().is_empty()) {
             return Some(Rejection::Empty);
+        }
+        if !texts.insert(sample.text_hash()) {
+            return Some(Rejection::Duplicate);
         }
         let url = sample.url.as_ref()?;
         if url.as_str().len() > LONGEST_URL {
             return Some(Rejection::UrlTooLong);
         }
         match leading_to(sample) {
+            _ if !by_anchors => None,
             None => with_links.then_some(Rejection::NotLinked),
             Some(anchors) if anchors.iter().all(|anchor| anchor.chars().count() > LONGEST_ANCHOR) => {
                 Some(Rejection::AnchorTooLong)
@@ -151,7 +196,7 @@ mod tests {
     fn sample(url: &str, body: &str) -> Sample {
         Sample::from_fetched(&Fetched::html(
             CrawlUrl::parse(url).unwrap(),
-            Bytes::from(format!("<title>足球</title><p>一场足球比赛的报道，写得相当长。</p>{body}")),
+            Bytes::from(format!("<title>足球</title><p>{url}：一场足球比赛的报道，写得相当长。</p>{body}")),
         ))
     }
 
@@ -173,11 +218,15 @@ mod tests {
             sample(&long, ""),
         ];
         assert_eq!(
-            rejections(&samples),
+            rejections(&samples, true),
             [None, None, Some(Rejection::Paging), Some(Rejection::AnchorTooLong), None, Some(Rejection::UrlTooLong),]
         );
-        assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")]), [None, None]);
-        assert_eq!(rejections(&[Sample::from_text("a.txt", "", " \n")]), [Some(Rejection::Empty)]);
+        let by_text = rejections(&samples, false);
+        assert_eq!(by_text.iter().flatten().collect::<Vec<_>>(), [&Rejection::UrlTooLong]);
+        assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")], true), [None, None]);
+        assert_eq!(rejections(&[Sample::from_text("a.txt", "", " \n")], true), [Some(Rejection::Empty)]);
+        let duplicates = ["足球", "足球 ", "篮球"].map(|text| Sample::from_text("a.txt", "", text));
+        assert_eq!(rejections(&duplicates, true), [None, Some(Rejection::Duplicate), None]);
     }
 
     #[test]
@@ -187,7 +236,7 @@ mod tests {
             (1..10).map(|number| sample(&format!("http://a.cn/{number}"), "<a href=/>首页</a>")).collect();
         samples.push(sample("http://a.cn/", &format!("<p>{links}</p>")));
         samples.push(sample("http://a.cn/alone", "<a href=/alone>自己</a>"));
-        let result = rejections(&samples);
+        let result = rejections(&samples, true);
         assert!(result[..10].iter().all(Option::is_none));
         assert_eq!(result[10], Some(Rejection::NotLinked));
     }

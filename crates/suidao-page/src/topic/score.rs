@@ -5,6 +5,9 @@
 //! (Robertson, Zaragoza, Taylor 2004), but with separate norms, so that a long text does not outweigh three tags. R =
 //! w1 R_Anchor + w2 R_Context + w3 R_Url, where R_Anchor = max(Sim(anchor, T), b · Sim(anchor, T_near)), and R_Context
 //! likewise.
+//!
+//! With a linear judge ([`super::LinearModel`]) its S takes the place of Sim: in texts for eq. (1) and contexts, in tags,
+//! in anchors, and in URLs.
 
 use std::cmp::Reverse;
 
@@ -12,8 +15,8 @@ use ordered_float::OrderedFloat;
 use rustc_hash::FxHashSet;
 
 use super::tokens::{Folded, TermSums, Tokens};
-use super::url::UrlLexicon;
-use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary};
+use super::url::{UrlLexicon, UrlWeights};
+use super::vocabulary::{ANCHOR_HIT, NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
 use super::{ContextGraphModel, Lexicon, TopicScores};
 use crate::model::{CrawlUrl, Fetched, LinkScores, Relevance, TermMatch};
 use crate::read::{DocumentLink, ParsedDocument, parse};
@@ -31,13 +34,15 @@ pub struct Topic {
     lexicon: Lexicon,
     vocabulary: Vocabulary,
     url: UrlLexicon,
+    url_weights: UrlWeights,
     layers: Option<ContextGraphModel>,
 }
 
 impl Topic {
     pub fn new(lexicon: Lexicon) -> Self {
         let (vocabulary, url) = (Vocabulary::new(&lexicon), UrlLexicon::new(&lexicon.url));
-        Self { lexicon, vocabulary, url, layers: None }
+        let url_weights = UrlWeights::new(lexicon.linear.as_ref().map_or(&[], |linear| &linear.urls));
+        Self { lexicon, vocabulary, url, url_weights, layers: None }
     }
 
     /// Adds a context graph.
@@ -84,9 +89,13 @@ impl Topic {
         self.score(&document).links[0]
     }
 
-    /// R_Url of a URL without a link: 1 or 0.
+    /// R_Url of a URL without a link: 1 if it contains a topic token, otherwise the score of a linear judge, or 0.
     pub fn url_relevance(&self, url: &CrawlUrl) -> Relevance {
-        if self.url.matches(url) { Relevance::ONE } else { Relevance::ZERO }
+        match &self.lexicon.linear {
+            _ if self.url.matches(url) => Relevance::ONE,
+            Some(linear) => Relevance::new(linear.link_relevance(self.url_weights.score(url, &self.vocabulary)) as f32),
+            None => Relevance::ZERO,
+        }
     }
 
     fn score_by(&self, document: &ParsedDocument, prefilter: bool) -> TopicScores {
@@ -98,42 +107,62 @@ impl Topic {
         TopicScores { relevance, terms, layer, links }
     }
 
-    /// Eq. (1) over title and main content and over the page's own tags, and the topic terms in both.
+    /// Relevance by title and main content and by the page's own tags, and the topic terms in both.
     fn page(&self, document: &ParsedDocument, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
+        let linear = self.lexicon.linear.as_ref();
+        let hit = if linear.is_some() { PAGE_HIT } else { TOPIC_HIT };
+        let tags = document.tags();
+        let in_text = document.content().any(|piece| tokens.may_hold(piece, hit));
+        let in_tags = tags.iter().any(|&piece| tokens.may_hold(piece, hit));
+        // Without a topic term the relevance is 0, and segmentation is unnecessary.
+        if !in_text && !in_tags {
+            return (Relevance::ZERO, Vec::new());
+        }
         let mut found = Vec::new();
-        let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, counts_terms: bool| {
+        let weight = |word: &VocabularyWord| if linear.is_some() { word.text.max(word.tags) } else { word.topic };
+        let mut sums = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, counts_terms: bool| {
             for piece in pieces {
                 let range = tokens.of_piece(piece);
                 tokens.add_to_bag(range);
             }
-            let sums = tokens.empty_bag(|word, count| {
-                let share = self.vocabulary.tf.weigh(count) * word.idf * word.topic;
-                if counts_terms {
+            tokens.empty_bag(|word, count| {
+                let share = self.vocabulary.tf.weigh(count) * word.idf * weight(word);
+                if counts_terms && share > 0.0 {
                     found.push((Reverse(OrderedFloat(share)), word.term, count));
                 }
-            });
-            cosine(sums.topic, sums.norm).get()
+            })
         };
-        let mut relevance = 0.0;
-        // Without a topic term the sum is 0 for any norm, and segmentation is unnecessary.
-        if document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
-            relevance += similarity(tokens, &mut document.content(), true);
+        let (mut of_text, mut of_tags) = (TermSums::default(), TermSums::default());
+        // Eq. (1) needs no norm of a text without topic terms; a linear judge needs the words against the topic.
+        if in_text || linear.is_some() {
+            of_text = sums(tokens, &mut document.content(), true);
         }
-        let tags = document.tags();
-        if tags.iter().any(|&piece| tokens.may_hold(piece, TOPIC_HIT)) {
-            relevance += self.lexicon.weights.tags as f32 * similarity(tokens, &mut tags.iter().copied(), false);
+        if in_tags || linear.is_some() {
+            of_tags = sums(tokens, &mut tags.iter().copied(), false);
+        }
+        if in_tags {
             // Tags inside the text are counted already.
             let text: FxHashSet<usize> = document.content().collect();
-            similarity(tokens, &mut tags.into_iter().filter(|tag| !text.contains(tag)), true);
+            sums(tokens, &mut tags.into_iter().filter(|tag| !text.contains(tag)), true);
         }
+        let relevance = match linear {
+            None => {
+                let tags = cosine(of_tags.topic, of_tags.norm).get();
+                cosine(of_text.topic, of_text.norm).get() + self.lexicon.weights.tags as f32 * tags
+            }
+            Some(linear) if of_text.positive || of_tags.positive => {
+                linear.relevance(per_norm(of_text.text, of_text.norm) + per_norm(of_tags.tags, of_tags.norm)) as f32
+            }
+            Some(_) => 0.0,
+        };
         found.sort_by_key(|&(share, _, _)| share);
         let mut matches: Vec<TermMatch> = Vec::new();
         for (_, term, count) in found {
-            let name = &self.lexicon.terms[term as usize].0;
-            if let Some(known) = matches.iter_mut().find(|known| known.term == *name) {
+            let name = self.lexicon.term_name(term as usize);
+            if let Some(known) = matches.iter_mut().find(|known| known.term == name) {
                 known.count += count;
             } else if matches.len() < TERMS_LISTED {
-                matches.push(TermMatch { term: name.clone(), count });
+                matches.push(TermMatch { term: name.to_owned(), count });
             }
         }
         (Relevance::new(relevance), matches)
@@ -154,7 +183,8 @@ impl Topic {
     }
 
     fn anchor(&self, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
-        if !link.anchor.clone().any(|piece| tokens.may_hold(piece, TOPIC_HIT | NEAR_HIT)) {
+        let hit = NEAR_HIT | if self.lexicon.linear.is_some() { ANCHOR_HIT } else { TOPIC_HIT };
+        if !link.anchor.clone().any(|piece| tokens.may_hold(piece, hit)) {
             return Relevance::ZERO;
         }
         for piece in link.anchor.clone() {
@@ -162,7 +192,7 @@ impl Topic {
             tokens.add_to_bag(range);
         }
         let sums = tokens.empty_bag(|_, _| ());
-        self.nearest(sums)
+        self.nearest(sums, sums.anchor)
     }
 
     /// Similarity of the [`CONTEXT`] words on each side of the anchor within its block, without the anchor.
@@ -204,14 +234,23 @@ impl Topic {
             tokens.add_to_bag(range);
         }
         let sums = tokens.empty_bag(|_, _| ());
-        self.nearest(sums)
+        self.nearest(sums, sums.text)
     }
 
-    /// max(Sim with T, b · Sim with T_near).
-    fn nearest(&self, sums: TermSums) -> Relevance {
+    /// max(Sim with T, b · Sim with T_near), where the linear judge, if any, takes the place of Sim with T.
+    fn nearest(&self, sums: TermSums, linear_sum: f64) -> Relevance {
         let near = f64::from(cosine(sums.near, sums.norm).get()) * self.lexicon.weights.near;
-        cosine(sums.topic, sums.norm).max(Relevance::new(near as f32))
+        let topic = match &self.lexicon.linear {
+            Some(linear) => Relevance::new(linear.link_relevance(per_norm(linear_sum, sums.norm)) as f32),
+            None => cosine(sums.topic, sums.norm),
+        };
+        topic.max(Relevance::new(near as f32))
     }
+}
+
+/// The score of a linear judge: Σ w_ij w_ir / ‖P‖; 0 for no term.
+fn per_norm(sum: f64, norm: f64) -> f64 {
+    if norm > 0.0 { sum / norm.sqrt() } else { 0.0 }
 }
 
 /// Σ w_ij w_ir / ‖P‖ with normalized topic weights; 0 without a match.
@@ -272,6 +311,49 @@ mod tests {
         lexicon.near = vec![("大学".to_owned(), 0.4), ("足球".to_owned(), 1.0)];
         lexicon.url = vec!["sports".to_owned()];
         Topic::new(lexicon)
+    }
+
+    fn linear_topic() -> Topic {
+        let mut lexicon = topic().lexicon;
+        let terms = |terms: &[(&str, f64)]| terms.iter().map(|(term, weight)| ((*term).to_owned(), *weight)).collect();
+        lexicon.terms.extend([("电影".to_owned(), -0.4), ("大学".to_owned(), -0.2)]);
+        lexicon.linear = Some(crate::topic::LinearModel {
+            boundary: 0.2,
+            boundary_relevance: 0.3,
+            median: -0.4,
+            tags: terms(&[("nba", 0.3), ("学生", 0.2), ("篮球", -0.7)]),
+            anchors: terms(&[("大", 0.5), ("足球", -0.3)]),
+            urls: terms(&[("news", 0.5)]),
+            removed: crate::topic::RemovedTerms::default(),
+        });
+        Topic::new(lexicon)
+    }
+
+    #[test]
+    fn a_linear_judge_adds_signed_weights_of_text_and_tags() {
+        let relevance = |blocks: &[(&[&str], Region)]| linear_topic().score(&document(blocks)).relevance.get();
+        let expected = |score: f64| (0.3 * (score + 0.4) / 0.6).clamp(0.0, 1.0) as f32;
+        // Every IDF is the same: 足球 twice and 电影 once, √tf.
+        let text = (0.8 * 2.0_f64.sqrt() - 0.4) / 3.0_f64.sqrt();
+        assert!((relevance(&[(&["足球的足球，电影"], Region::Content)]) - expected(text)).abs() < 1e-6);
+        let tags: &[&str] = &["[NBA](http://a.cn/tags/x/)", "[音乐](http://a.cn/tags/y/)"];
+        let both = relevance(&[(&["足球的足球，电影"], Region::Content), (tags, Region::Boilerplate)]);
+        assert!((both - expected(text + 0.5 / 2.0_f64.sqrt())).abs() < 1e-6);
+        assert_eq!(relevance(&[(&["音乐"], Region::Content)]), 0.0, "no term for the topic");
+        assert!(relevance(&[(&["足球"], Region::Content)]) > relevance(&[(&["足球 大学"], Region::Content)]));
+    }
+
+    #[test]
+    fn a_linear_judge_scores_links_by_weights_of_their_own() {
+        let scores = linear_topic().score(&document(&[
+            (&["[大学生](http://a.cn/1)"], Region::Boilerplate),
+            (&["[电影](http://a.cn/news/2)"], Region::Boilerplate),
+            (&["[大](http://a.cn/3)"], Region::Boilerplate),
+        ]));
+        let link = |at: usize| scores.links[at].0;
+        assert_eq!(link(1).anchor, Relevance::ZERO);
+        assert!(link(1).url > Relevance::ZERO && link(0).url == Relevance::ZERO);
+        assert!((link(2).anchor.get() - 0.25).abs() < 1e-6, "0.3 × 0.5 / 0.6");
     }
 
     fn page(text: &str) -> f32 {
@@ -426,7 +508,7 @@ mod tests {
         #[test]
         fn the_prefilter_changes_nothing(
             blocks in prop::collection::vec(prop::collection::vec((piece(), 0..5_u8), 0..5), 0..5),
-            topical in 0..2_u8,
+            topical in 0..3_u8,
         ) {
             let texts: Vec<Vec<String>> = blocks
                 .iter()
@@ -446,7 +528,11 @@ mod tests {
             let blocks: Vec<(&[&str], Region)> =
                 texts.iter().enumerate().map(|(index, pieces)| (pieces.as_slice(), region(index))).collect();
             let document = document(&blocks);
-            let topic = if topical == 0 { topic() } else { Topic::new(Lexicon::from_terms("x", &[("学", 1.0)])) };
+            let topic = match topical {
+                0 => topic(),
+                1 => Topic::new(Lexicon::from_terms("x", &[("学", 1.0)])),
+                _ => linear_topic(),
+            };
             prop_assert_eq!(topic.score_by(&document, true), topic.score_by(&document, false));
         }
     }

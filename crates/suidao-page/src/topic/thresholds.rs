@@ -8,11 +8,11 @@ use super::{Background, Lexicon, Sample, Threshold, Topic};
 use crate::model::{CrawlUrl, Relevance};
 
 /// Folds of the cross-validation.
-const FOLDS: usize = 4;
+pub(super) const FOLDS: usize = 4;
 /// Maximum background pages to score.
 const PAGES: usize = 1000;
 /// Assumed prior: one page (or link) in this many is on topic.
-const ONE_IN: f64 = 20.0;
+pub(super) const ONE_IN: f64 = 20.0;
 /// Target recall without background pages; the highest F1 on four topics gave .56 to .88.
 const RECALL: f64 = 0.65;
 /// Number of random pages, and the share of them that may reach the threshold.
@@ -75,6 +75,7 @@ pub(super) fn choose(
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     let by = if hosts.len() > 1 { "hosts" } else { "pages" };
     let page = match pages.iter().filter(|(_, on_topic)| *on_topic).count() {
+        _ if lexicon.linear.is_some() => lexicon.page.clone(),
         0 => Threshold::unmeasured(DEFAULT_PAGE, "default: too few samples to hold some out"),
         _ if negatives.is_empty() => recall_threshold(&pages, lexicon, background, by),
         on => measured(&pages, 0.0, |off| {
@@ -85,7 +86,7 @@ pub(super) fn choose(
 }
 
 /// Assigns hosts to folds, the largest first, each to the smallest fold; single pages if there is one host.
-fn folds(fit: &[&Sample]) -> Vec<usize> {
+pub(super) fn folds(fit: &[&Sample]) -> Vec<usize> {
     let mut hosts: Vec<(&str, usize)> = Vec::new();
     for sample in fit {
         match hosts.iter_mut().find(|(host, _)| *host == sample.host) {
@@ -185,8 +186,9 @@ pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenT
 
 /// The score of a median topic term in a four-word anchor and nothing else; measured links can raise it.
 fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold {
-    let length: f64 = lexicon.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-    let middling = lexicon.terms.get(lexicon.terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
+    let terms = lexicon.main_terms();
+    let length: f64 = terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+    let middling = terms.get(terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
     let least = lexicon.weights.anchor * middling / length / (1.0 + OTHER_WORDS).sqrt();
     let text = "score of a median topic term in a four-word anchor";
     let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();

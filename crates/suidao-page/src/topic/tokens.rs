@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
+use super::vocabulary::{ANCHOR_HIT, NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, VocabularyWord};
 use crate::read::ParsedDocument;
 use crate::text;
 
@@ -37,7 +37,7 @@ impl Folded {
 pub(super) struct Tokens<'a> {
     folded: &'a Folded,
     vocabulary: &'a Vocabulary,
-    /// By piece: [`TOPIC_HIT`] and [`NEAR_HIT`] if a term occurs as a string, and so may occur as a word.
+    /// By piece: [`TOPIC_HIT`] and others if such a term occurs as a string, and so may occur as a word.
     hits: Vec<u8>,
     /// By piece, and one past the last: number of visible pieces before it that may contain a term.
     shown_hits: Vec<u32>,
@@ -52,13 +52,21 @@ pub(super) struct Tokens<'a> {
     touched: Vec<u32>,
 }
 
-/// Sums of eq. (1) over some tokens.
+/// Sums over some tokens, for eq. (1) and for a linear judge.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TermSums {
     /// Σ w_ij w_ir over the topic's terms.
     pub(super) topic: f64,
     /// The same over the near terms.
     pub(super) near: f64,
+    /// Σ w_ij times the weight of the linear judge, in texts.
+    pub(super) text: f64,
+    /// The same in tags.
+    pub(super) tags: f64,
+    /// The same in anchors.
+    pub(super) anchor: f64,
+    /// Whether a term has a positive weight in texts or tags.
+    pub(super) positive: bool,
     /// Σ w_ij² over all terms.
     pub(super) norm: f64,
 }
@@ -72,7 +80,7 @@ impl<'a> Tokens<'a> {
         vocabulary: &'a Vocabulary,
         prefilter: bool,
     ) -> Self {
-        let mut hits = vec![TOPIC_HIT | NEAR_HIT; folded.pieces.len()];
+        let mut hits = vec![TOPIC_HIT | NEAR_HIT | PAGE_HIT | ANCHOR_HIT; folded.pieces.len()];
         if prefilter {
             hits.fill(0);
             let mut piece = 0;
@@ -89,7 +97,7 @@ impl<'a> Tokens<'a> {
         let mut before = 0;
         for (piece, hit) in document.pieces.iter().zip(&hits) {
             shown_hits.push(before);
-            before += u32::from(*hit != 0 && !piece.hidden);
+            before += u32::from(*hit & (TOPIC_HIT | NEAR_HIT) != 0 && !piece.hidden);
         }
         shown_hits.push(before);
         Self {
@@ -169,7 +177,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Sums up the bag in order of first addition, passes its topic terms with their counts, and clears it.
+    /// Sums up the bag in order of first addition, passes its terms with their counts, and clears it.
     pub(super) fn empty_bag(&mut self, mut each_term: impl FnMut(&VocabularyWord, u32)) -> TermSums {
         let mut sums = TermSums::default();
         for &number in &self.touched {
@@ -177,10 +185,12 @@ impl<'a> Tokens<'a> {
             let weight = self.vocabulary.tf.weigh(count) * word.idf;
             sums.topic += weight * word.topic;
             sums.near += weight * word.near;
+            sums.text += weight * word.text;
+            sums.tags += weight * word.tags;
+            sums.anchor += weight * word.anchor;
+            sums.positive |= word.text > 0.0 || word.tags > 0.0;
             sums.norm += weight * weight;
-            if word.topic > 0.0 {
-                each_term(word, count);
-            }
+            each_term(word, count);
         }
         self.touched.clear();
         sums

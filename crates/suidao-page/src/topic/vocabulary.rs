@@ -3,15 +3,19 @@
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Lexicon, TermFrequency};
+use super::{Lexicon, LinearModel, TermFrequency};
 use crate::text;
 
 pub(super) const TOPIC_HIT: u8 = 1;
 pub(super) const NEAR_HIT: u8 = 2;
+/// A term with a positive weight in texts or tags of a linear judge.
+pub(super) const PAGE_HIT: u8 = 4;
+/// A term with a positive weight in anchors of a linear judge.
+pub(super) const ANCHOR_HIT: u8 = 8;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct VocabularyWord {
     /// Second factor of eq. (2).
     pub(super) idf: f64,
@@ -19,8 +23,37 @@ pub(super) struct VocabularyWord {
     pub(super) topic: f64,
     /// The same for the near terms.
     pub(super) near: f64,
-    /// Index into [`Lexicon::terms`] if `topic` > 0.
+    /// Weight of the linear judge in texts.
+    pub(super) text: f64,
+    /// The same in tags.
+    pub(super) tags: f64,
+    /// The same in anchors.
+    pub(super) anchor: f64,
+    /// Number of the term, see [`Lexicon::term_name`], if it has a weight.
     pub(super) term: u32,
+}
+
+/// The strings with which terms begin, each with the kinds of its terms. Many terms may share a first word: one pattern
+/// for all, to avoid a hit for each.
+#[derive(Default)]
+struct Patterns {
+    patterns: Vec<String>,
+    kinds: Vec<u8>,
+    numbers: FxHashMap<String, usize>,
+}
+
+impl Patterns {
+    fn add(&mut self, word: &str, kind: u8) {
+        if kind == 0 {
+            return;
+        }
+        let number = *self.numbers.entry(word.to_owned()).or_insert_with(|| {
+            self.patterns.push(word.to_owned());
+            self.kinds.push(0);
+            self.patterns.len() - 1
+        });
+        self.kinds[number] |= kind;
+    }
 }
 
 /// A node of the tree of phrases: the words that may follow.
@@ -51,7 +84,6 @@ impl Vocabulary {
         let background = &lexicon.background;
         let df: FxHashMap<&str, u32> = background.df.iter().map(|(word, df)| (word.as_str(), *df)).collect();
         let idf = |df: Option<u32>| background.idf(df.map_or(background.other, f64::from));
-        let unknown = |df: u32| VocabularyWord { idf: idf(Some(df)), topic: 0.0, near: 0.0, term: 0 };
         let mut vocabulary = Self {
             tf: lexicon.weights.tf,
             words: FxHashMap::default(),
@@ -62,26 +94,35 @@ impl Vocabulary {
         };
         for (word, df) in &background.df {
             if text::is_term(word) {
-                vocabulary.words.insert(word.clone(), unknown(*df));
+                vocabulary
+                    .words
+                    .insert(word.clone(), VocabularyWord { idf: idf(Some(*df)), ..VocabularyWord::default() });
             }
         }
-        let mut patterns: Vec<String> = Vec::new();
-        // Many terms may share a first word: one pattern for all, to avoid a hit for each.
-        let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
-        for (terms, kind) in [(&lexicon.terms, TOPIC_HIT), (&lexicon.near, NEAR_HIT)] {
+        let mut patterns = Patterns::default();
+        // The form in which scoring looks up the term.
+        let mut add = |vocabulary: &mut Self, term: &str, kind: u8| {
+            let (key, parts) = joined(term)?;
+            let key_df = df.get(key.as_str()).copied();
+            // A phrase that the background did not count is at most as frequent as its rarest word.
+            let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
+            let unknown = VocabularyWord { idf: idf(key_df), ..VocabularyWord::default() };
+            vocabulary.words.entry(key.clone()).or_insert(unknown);
+            patterns.add(&parts[0], kind);
+            if parts.len() > 1 {
+                vocabulary.add_phrase(parts, &key);
+            }
+            Some(key)
+        };
+        if let Some(linear) = &lexicon.linear {
+            vocabulary.add_linear(&lexicon.terms, linear, &mut add);
+        }
+        for (terms, kind) in [(lexicon.main_terms(), TOPIC_HIT), (&lexicon.near, NEAR_HIT)] {
             let mut length = 0.0;
             let mut mine = Vec::new();
             for (index, (term, weight)) in terms.iter().enumerate() {
-                let Some((key, parts)) = joined(term) else { continue };
-                let key_df = df.get(key.as_str()).copied();
-                // A phrase that the background did not count is at most as frequent as its rarest word.
-                let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
-                let word = vocabulary.words.entry(key.clone()).or_insert(VocabularyWord {
-                    idf: idf(key_df),
-                    topic: 0.0,
-                    near: 0.0,
-                    term: 0,
-                });
+                let Some(key) = add(&mut vocabulary, term, kind) else { continue };
+                let Some(word) = vocabulary.words.get_mut(&key) else { continue };
                 // Two spellings of one term count once; a topic term is not a near term.
                 if word.topic > 0.0 || word.near > 0.0 {
                     continue;
@@ -92,15 +133,6 @@ impl Vocabulary {
                     word.near = *weight;
                 }
                 length += weight * weight;
-                let number = *numbers.entry(parts[0].clone()).or_insert_with(|| {
-                    patterns.push(parts[0].clone());
-                    vocabulary.kinds.push(0);
-                    patterns.len() - 1
-                });
-                vocabulary.kinds[number] |= kind;
-                if parts.len() > 1 {
-                    vocabulary.add_phrase(parts, &key);
-                }
                 mine.push(key);
             }
             for key in mine {
@@ -110,6 +142,8 @@ impl Vocabulary {
                 }
             }
         }
+        let Patterns { patterns, kinds, .. } = patterns;
+        vocabulary.kinds = kinds;
         if !patterns.is_empty() {
             // Building fails only beyond 2³¹ states; without an automaton every text counts as a hit.
             vocabulary.automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok();
@@ -117,10 +151,45 @@ impl Vocabulary {
         vocabulary
     }
 
+    /// Adds the weights of a linear judge. Of two spellings of one term the first counts.
+    fn add_linear(
+        &mut self,
+        terms: &[(String, f64)],
+        linear: &LinearModel,
+        add: &mut impl FnMut(&mut Self, &str, u8) -> Option<String>,
+    ) {
+        let kind = |weight: f64, kind: u8| if weight > 0.0 { kind } else { 0 };
+        let mut seen = FxHashSet::default();
+        for (index, (term, weight)) in terms.iter().chain(&linear.tags).enumerate() {
+            let of_text = index < terms.len();
+            let Some(key) = add(self, term, kind(*weight, PAGE_HIT | ANCHOR_HIT)) else { continue };
+            if !seen.insert((of_text, key.clone())) {
+                continue;
+            }
+            let Some(word) = self.words.get_mut(&key) else { continue };
+            if word.text == 0.0 && word.tags == 0.0 {
+                word.term = index as u32;
+            }
+            word.text += if of_text { *weight } else { 0.0 };
+            word.tags += weight;
+            word.anchor += weight;
+        }
+        let mut seen = FxHashSet::default();
+        for (term, weight) in &linear.anchors {
+            let Some(key) = add(self, term, kind(*weight, ANCHOR_HIT)) else { continue };
+            if let Some(word) = self.words.get_mut(&key)
+                && seen.insert(key)
+            {
+                word.anchor += weight;
+            }
+        }
+    }
+
     pub(super) fn word(&self, word: &str) -> Option<VocabularyWord> {
-        self.words.get(word).copied().or_else(|| {
-            text::is_term(word).then_some(VocabularyWord { idf: self.other, topic: 0.0, near: 0.0, term: 0 })
-        })
+        self.words
+            .get(word)
+            .copied()
+            .or_else(|| text::is_term(word).then_some(VocabularyWord { idf: self.other, ..VocabularyWord::default() }))
     }
 
     /// The longest phrase that begins with the first of these words of `text`, and its number of words.

@@ -1,0 +1,173 @@
+//! `suidao topic build`: learns a lexicon from sample pages, keywords, or both.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use suidao::store::directory::write_whole;
+use suidao::topic::{Background, LearnOptions, Lexicon, Method, RemovedTerms, Sample, learn, learn_from_keywords};
+
+use super::samples::Fetching;
+use super::{lists, samples};
+use crate::cli::Verbosity;
+use crate::cli::names::one_of;
+
+#[derive(Args)]
+pub struct BuildArgs {
+    /// Lexicon to write
+    #[arg(short, long, value_name = "LEXICON", help_heading = "Output")]
+    output: PathBuf,
+    /// Name of the topic
+    #[arg(long)]
+    name: String,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    fetch: Fetching,
+    /// Ordinary pages, best of the samples' own hosts: a folder, a crawl directory or a WARC file; samples in it are ignored
+    /// [default: built-in word counts, or pages fetched with --urls]
+    #[arg(long, value_name = "PATH", help_heading = "Input", verbatim_doc_comment)]
+    background: Option<PathBuf>,
+    /// With --urls and without --background: pages of each sample's host to fetch as background, about; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 30, requires = "urls", help_heading = "Limits")]
+    around: usize,
+    /// How to learn the lexicon and to judge pages
+    #[arg(long, default_value = "linear", value_parser = one_of::<Method>())]
+    method: Method,
+    /// Number of terms to keep [default: 1000 for linear, 100 for the others]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Limits")]
+    terms: Option<u32>,
+    /// Replace an existing lexicon; terms deleted from it stay out, other edits are lost
+    #[arg(long, help_heading = "Output")]
+    again: bool,
+}
+
+/// Where the samples come from.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+struct Source {
+    /// Folder of .html, .htm and .txt files; subfolders named after hosts (a.cn/news/1.html) give their URLs
+    #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with_all = ["warc", "urls"])]
+    pages: Option<PathBuf>,
+    /// WARC file of sample pages
+    #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with = "urls")]
+    warc: Option<PathBuf>,
+    /// File of sample page URLs, one per line, to fetch with the usual politeness
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    urls: Option<PathBuf>,
+    /// File of keywords, one per line, with an optional weight after a tab; alone or with samples
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    keywords: Option<PathBuf>,
+}
+
+pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
+    ensure!(!args.name.trim().is_empty(), "--name is empty; name the topic, for example --name 体育");
+    let output = args.output.display();
+    ensure!(
+        args.again || !args.output.is_file(),
+        "{output} already exists and may contain corrections; choose another -o, or replace it with --again"
+    );
+    let source = &args.source;
+    let keywords = source.keywords.as_deref().map(lists::keywords).transpose()?.unwrap_or_default();
+    let samples = match (&source.pages, &source.warc, &source.urls) {
+        (Some(path), ..) => Some((path, samples::from_folder(path)?)),
+        (None, Some(path), _) => Some((path, samples::from_warc(std::slice::from_ref(path))?)),
+        (None, None, Some(path)) => Some((path, samples::from_urls(path, &args.fetch, verbosity)?)),
+        (None, None, None) => None,
+    };
+    ensure!(
+        samples.is_none() || keywords.is_empty() || args.method == Method::Linear,
+        "only --method linear takes keywords and samples together; remove --keywords or --method"
+    );
+    let background = match (&args.background, &samples) {
+        (Some(path), _) => Background::from_samples(samples::from_path(path)?),
+        (None, Some((_, found))) if source.urls.is_some() && args.around > 0 => {
+            Background::from_samples(samples::around(found, args.around, &args.fetch, verbosity)?)
+        }
+        _ => Background::built_in(),
+    };
+    let background = if background.pages() == 0 { Background::built_in() } else { background };
+    let options = options(args, &keywords, verbosity)?;
+    let lexicon = match (&samples, &source.keywords) {
+        (Some((path, found)), _) => from_samples(path, found, &background, &options, verbosity)?,
+        (None, Some(path)) => {
+            learn_from_keywords(&keywords, &background, &options).with_context(|| path.display().to_string())?
+        }
+        (None, None) => bail!("give the samples: --pages DIR, --warc FILE, --urls FILE or --keywords FILE"),
+    };
+    write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
+    if !verbosity.quiet {
+        print(&lexicon)?;
+        outln!("Wrote {output}. Review it and delete off-topic terms.");
+    }
+    Ok(())
+}
+
+fn options(args: &BuildArgs, keywords: &[(String, Option<f64>)], verbosity: Verbosity) -> Result<LearnOptions> {
+    let removed = if args.again { removed_terms(&args.output)? } else { RemovedTerms::default() };
+    let count = removed.terms.len() + removed.tags.len();
+    if count > 0 && !verbosity.quiet {
+        outln!("{count} terms were deleted from {} and stay out", args.output.display());
+    }
+    let Source { pages, warc, urls, keywords: list } = &args.source;
+    // Only the name of the folder or file: lexicons are passed on, and paths are private.
+    let name =
+        |path: &PathBuf| path.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
+    Ok(LearnOptions {
+        name: args.name.trim().to_owned(),
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+        sources: [pages, warc, urls, list].into_iter().flatten().map(name).collect(),
+        method: args.method,
+        keywords: keywords.iter().map(|(word, weight)| (word.clone(), weight.unwrap_or(1.0))).collect(),
+        removed,
+        terms: args.terms.map_or_else(|| args.method.default_terms(), |terms| terms as usize),
+    })
+}
+
+/// What the user deleted from the lexicon that is about to be replaced.
+fn removed_terms(path: &Path) -> Result<RemovedTerms> {
+    if !path.exists() {
+        return Ok(RemovedTerms::default());
+    }
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let lexicon = Lexicon::parse(&text).with_context(|| path.display().to_string())?;
+    Ok(lexicon.linear.map(|linear| linear.removed).unwrap_or_default())
+}
+
+fn from_samples(
+    path: &Path,
+    found: &[Sample],
+    background: &Background,
+    options: &LearnOptions,
+    verbosity: Verbosity,
+) -> Result<Lexicon> {
+    let learnt = learn(found, background, options).with_context(|| path.display().to_string())?;
+    if !verbosity.quiet {
+        outln!("{} sample pages, {} used", found.len(), learnt.lexicon.provenance.pages);
+        for (reason, count) in &learnt.rejected {
+            outln!("  {count} rejected: {}", reason.why());
+        }
+    }
+    Ok(learnt.lexicon)
+}
+
+fn print(lexicon: &Lexicon) -> Result<()> {
+    let first =
+        |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
+    outln!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(lexicon.main_terms()));
+    if !lexicon.near.is_empty() {
+        outln!("{} near terms (off topic, on pages that lead to it): {} ...", lexicon.near.len(), first(&lexicon.near));
+    }
+    if !lexicon.url.is_empty() {
+        outln!("suggested URL tokens: {}", lexicon.url.join(" "));
+    }
+    for (name, threshold) in [("page", &lexicon.page), ("link", &lexicon.link)] {
+        let expected = match (threshold.precision, threshold.recall) {
+            (Some(precision), Some(recall)) => format!("; expected precision {precision:.2}, recall {recall:.2}"),
+            (None, Some(recall)) => format!("; expected recall {recall:.2}"),
+            _ => String::new(),
+        };
+        outln!("{name} threshold {:.4}: {}{expected}", threshold.value, threshold.chosen);
+    }
+    Ok(())
+}

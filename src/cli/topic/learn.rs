@@ -1,0 +1,66 @@
+//! `suidao topic learn`: improves a lexicon by labelled pages.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use suidao::html::count;
+use suidao::model::CrawlUrl;
+use suidao::store::directory::write_whole;
+use suidao::topic::{Lexicon, Sample, learn_from_labels};
+
+use super::{lists, samples};
+use crate::cli::Verbosity;
+
+/// Changes to print in each direction.
+const PRINTED: usize = 10;
+
+#[derive(Args)]
+pub struct LearnArgs {
+    /// Lexicon to improve
+    lexicon: PathBuf,
+    /// Labels: URL (or path within --pages), a tab, and 1 or yes (on topic), 0 or no; labels.tsv of `suidao label` works
+    #[arg(long, value_name = "TSV", help_heading = "Input")]
+    labels: PathBuf,
+    /// Labelled pages: a crawl directory, a folder of pages or a WARC file
+    #[arg(long, visible_alias = "crawl", value_name = "PATH", help_heading = "Input")]
+    pages: PathBuf,
+    /// Lexicon to write [default: the lexicon to improve]
+    #[arg(short, long, value_name = "LEXICON", help_heading = "Output")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(args: &LearnArgs, verbosity: Verbosity) -> Result<()> {
+    let name = args.lexicon.display();
+    let text = std::fs::read_to_string(&args.lexicon).with_context(|| format!("cannot read the lexicon {name}"))?;
+    let lexicon = Lexicon::parse(&text).with_context(|| name.to_string())?;
+    let labels = lists::labels(&args.labels)?;
+    let label = |sample: &Sample| {
+        let url = sample.url.as_ref().map(CrawlUrl::as_str);
+        labels.get(sample.source.as_str()).or_else(|| labels.get(url?)).copied()
+    };
+    let found = samples::from_path(&args.pages)?;
+    let all = found.len();
+    let labelled: Vec<(Sample, bool)> =
+        found.into_iter().filter_map(|sample| label(&sample).map(|label| (sample, label))).collect();
+    ensure!(
+        !labelled.is_empty(),
+        "{} labels none of the {all} pages of {}; its {} lines must name their URLs, or paths within that folder",
+        args.labels.display(),
+        args.pages.display(),
+        labels.len()
+    );
+    let learnt = learn_from_labels(&lexicon, &labelled).with_context(|| name.to_string())?;
+    let output = args.output.as_ref().unwrap_or(&args.lexicon);
+    write_whole(output, |out| Ok(out.write_all(learnt.lexicon.to_toml().as_bytes())?))?;
+    if !verbosity.quiet {
+        outln!("Learnt from {} on topic and {} off topic.", count(learnt.on_topic, "page", "pages"), learnt.off_topic);
+        for (what, up) in [("Higher", true), ("Lower", false)] {
+            let changes = learnt.changes.iter().filter(|(_, change)| (*change > 0.0) == up).take(PRINTED);
+            let words: Vec<String> = changes.map(|(word, change)| format!("{word} {change:+.3}")).collect();
+            outln!("{what} weights: {}", words.join(", "));
+        }
+        outln!("Wrote {}.", output.display());
+    }
+    Ok(())
+}

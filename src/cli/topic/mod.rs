@@ -1,0 +1,49 @@
+//! `suidao topic`: learns lexicons and measures them.
+
+mod build;
+mod learn;
+mod lists;
+mod samples;
+mod test;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use super::{Exit, Verbosity};
+
+/// `suidao topic`.
+#[derive(Args)]
+#[command(after_help = "Example: suidao topic build -o sports.toml --name 体育 --pages samples/")]
+pub struct TopicArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Build a lexicon from sample pages of the topic, keywords, or both
+    #[command(
+        after_help = "Example: suidao topic build -o sports.toml --name 体育 --pages samples/ --background others/"
+    )]
+    Build(build::BuildArgs),
+    /// Improve a lexicon by labelled pages
+    #[command(after_help = "Example: suidao topic learn ml.toml --labels ml/labels.tsv --pages ml")]
+    Learn(learn::LearnArgs),
+    /// Score pages by a lexicon; with labels, measure precision and recall
+    #[command(after_help = "Example: suidao topic test -m sports.toml --pages pages/ --labels labels.tsv")]
+    Test(test::TestArgs),
+    /// Train the context graph of strategy context-graph on a recorded web
+    #[command(after_help = "Example: suidao topic layers -m sports.toml -s seeds.txt -o layers.toml hosts:recorded/\n\
+                      then: suidao crawl --strategy context-graph --set strategy.context-graph.model=layers.toml ...")]
+    Layers(super::layers::LayersArgs),
+}
+
+pub fn run(args: &TopicArgs, verbosity: Verbosity) -> Result<Exit> {
+    match &args.action {
+        Action::Build(args) => build::run(args, verbosity)?,
+        Action::Learn(args) => learn::run(args, verbosity)?,
+        Action::Test(args) => test::run(args)?,
+        Action::Layers(args) => super::layers::run(args, verbosity)?,
+    }
+    Ok(Exit::Done)
+}
