@@ -182,7 +182,7 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
 }
 
 #[test]
-fn names_of_ones_own_network_are_not_asked_of_a_proxy() {
+fn local_names_are_not_sent_to_a_proxy() {
     let web = Web::serve(&[]);
     let names = ["localhost.localdomain", "ip6-localhost", "kubernetes", "nas.lan", "wiki.corp", "localhost4"];
     let room = Room::new(&names.map(|name| format!("http://{name}/\n")).concat());

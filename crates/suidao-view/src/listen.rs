@@ -213,7 +213,7 @@ mod tests {
     const ASK: &str = "GET /here HTTP/1.1\r\nHost: a\r\n\r\n";
 
     #[tokio::test]
-    async fn connections_that_say_nothing_are_closed_and_give_way() {
+    async fn idle_connections_are_closed_for_new_ones() {
         let (address, _stop, _) = listening(SHORT, 1, Duration::ZERO).await;
         let begun = Instant::now();
         let idle: Vec<TcpStream> =
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_is_answered_while_hundreds_of_connections_say_nothing() {
+    async fn a_request_is_answered_despite_hundreds_of_idle_connections() {
         let (address, _stop, _) = listening(BOUNDS, 1, Duration::ZERO).await;
         let mut idle = Vec::new();
         for n in 0..300 {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_take_its_answer_is_cut_off() {
+    async fn a_client_that_does_not_read_is_disconnected() {
         let bounds = Bounds { connections: 1, ..SHORT };
         let (address, _stop, _) = listening(bounds, 10_000_000, Duration::ZERO).await;
         let _deaf = asking(address, ASK).await;

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_pages_with_many_links_each_goes_on_and_a_calendar_with_as_many_does_not() {
+    fn a_list_with_new_links_continues_and_a_calendar_ends() {
         let series = |n: usize| of(&format!("/all/page/{}/", n + 1));
         let text = sketch("没有更多了");
         let mut runs = SeriesTracker::default();

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn where_links_show_nothing_the_name_of_the_parameter_speaks() {
+    fn the_parameter_name_decides_if_link_texts_do_not() {
         let body = "<p>1 / 3 页<p><a href='/topic/12/x/?page=2'><i></i></a><a href='/topic/12/x/?page=3'>末页</a>";
         assert_eq!(after("/topic/12/x/", 1, body).as_deref(), Some("/topic/12/x/?page=2"));
         let body = "<a href='/topic/12/x/?page=1'><i></i></a><a href='/topic/12/x/?page=3'><i></i></a>";

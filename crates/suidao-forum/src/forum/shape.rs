@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn values_can_be_changed_where_they_stand() {
+    fn values_can_be_replaced() {
         let shaped = UrlClassifier::default().shape(&url("/viewforum.php?f=2&start=50"));
         let values: Vec<&str> = shaped.values().collect();
         assert_eq!(values, ["2", "50"]);

@@ -270,7 +270,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn without_an_oracle_nobody_knows_its_share() {
+    fn without_an_oracle_there_is_no_share_of_it() {
         let comparison = comparison(&[]);
         assert!(
             !comparison.knows(ComparisonScope::All, RunMeasure::Oracle)
@@ -289,7 +289,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn duels_are_counted_case_by_case() {
+    fn paired_outcomes_are_counted_per_case() {
         let comparison = comparison(&[]);
         let outcome = |one, other, mark| comparison.paired_outcome(ComparisonScope::All, one, other, mark);
         assert_eq!(outcome(1, 0, 200), PairedOutcome { wins: 4, ties: 0, losses: 0 });

@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_has_gone_is_not_answered() {
+    async fn closed_status_requests_are_dropped() {
         let (ask, asked) = unbounded_channel();
         let (mut gone, mut there) = (Vec::new(), None);
         for n in 0..5 {

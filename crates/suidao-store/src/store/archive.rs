@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_come_back_as_they_were() {
+    fn answers_are_read_unchanged() {
         let root = tempfile::tempdir().unwrap();
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let mut packed = fetched(1, 3000);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_head_that_is_fetched_comes_back() {
+    fn the_longest_permitted_head_is_read_unchanged() {
         let root = tempfile::tempdir().unwrap();
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let mut cookie = fetched(0, 2000);

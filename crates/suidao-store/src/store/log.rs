@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_follows_the_writer_and_lets_go_of_the_log() {
+    fn a_reader_follows_the_writer_and_releases_the_log() {
         let root = tempfile::tempdir().unwrap();
         let mut first = store(root.path(), 0..100);
         let reader = first.reader();
@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_come_back_in_order() {
+    fn batches_are_read_in_order() {
         let root = tempfile::tempdir().unwrap();
         let many = READ_AHEAD as u32 + 300;
         drop(store(root.path(), 0..300));
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crawl_goes_on_only_as_itself_and_alone() {
+    fn resume_rejects_another_crawl_and_a_second_process() {
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());
         let message = Store::open(&dir).unwrap_err().to_string();

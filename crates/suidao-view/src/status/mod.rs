@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_keeps_its_turn_when_who_asked_has_gone() {
+    async fn work_keeps_its_permit_after_the_client_disconnects() {
         let turns = Arc::new(Semaphore::new(1));
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let (begin, begun) = oneshot::channel();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn however_many_look_a_busy_crawl_is_waited_for_once() {
+    async fn concurrent_clients_share_one_snapshot_request() {
         let site = Arc::new(site());
         let begun = clock();
         let looks: Vec<_> = (0..5)
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_elsewhere_can_be_followed_here_but_not_begin_work() {
+    fn cross_site_requests_cannot_start_work() {
         let asks = |fields: [&'static str; 3], path| {
             let names = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"];
             let fields = names.into_iter().zip(fields).filter(|(_, value)| !value.is_empty());

@@ -129,7 +129,7 @@ fn a_host_that_brings_no_page_is_not_waited_for() {
 }
 
 #[test]
-fn a_crawl_of_equal_or_worthless_pages_is_as_fast_as_one_that_asks_every_host() {
+fn equal_or_zero_scores_cause_no_waiting() {
     let hosts = |hosts: usize, worth: &str| {
         let mut text = String::from("http://s.cn/ 0.9 -> ");
         text += &(0..hosts).map(|host| format!("http://h{host}.cn/0 {worth}")).collect::<Vec<_>>().join(", ");

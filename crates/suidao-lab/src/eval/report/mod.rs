@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_the_oracle_stands_first_and_the_best_stands_out() {
+    fn the_oracle_share_is_first_and_the_best_is_bold() {
         let text = report(&comparison(&["oracle"]), &facts());
         let html = Html::parse_document(&text);
         let words = |selector: &str| all(&html, selector).iter().map(|it| it.text().collect()).collect::<Vec<String>>();
