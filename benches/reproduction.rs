@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::eval::{KnownTruth, Recorder, RunMeta, StrategyRun};
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::{CrawlUrl, PageProcessed};
 use suidao::recorded::{Memo, learn};
 use suidao::replay::{ReplaySource, TopicalWeb, replay};
@@ -87,10 +87,10 @@ fn run(world: &SyntheticWeb, source: &dyn ReplaySource, topic: &Topic, settings:
     let settings: Vec<String> = settings.iter().chain(&["politeness.delay=0"]).map(|&set| set.to_owned()).collect();
     let mut config = Config::load(None, &settings).expect("a strategy");
     config.limits.pages = Some(pages as u64);
-    let conditions = conditions(&config, topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
+    let settings = crawl_settings(&config, topic);
+    let strategy = config.strategy.build(settings.page_threshold);
     let mut recorder = Recorder::new(|url: &CrawlUrl, _: &PageProcessed| Some(KnownTruth::of(world, url)));
-    let mut crawl = Crawl::new(conditions, strategy);
+    let mut crawl = Crawl::new(settings, strategy);
     let stop = replay(&mut crawl, &world.seeds(), source, 1, |batch| recorder.fold(&batch));
     recorder.finish(RunMeta::default(), stop, pages)
 }

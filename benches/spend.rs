@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::eval::{Plan, TaskPlan};
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::{CrawlUrl, Event, Millis};
 use suidao::recorded::{GroundTruth, LabelledUrls, Memo, OpenedWeb, RelevanceJudge, WebName};
 use suidao::replay::{TopicalWeb, replay_while};
@@ -65,9 +65,9 @@ impl Task {
     fn run(&self, sets: &[String], pages: usize) -> Run {
         let config = Config::load(None, sets).expect("the keys are the configuration's");
         let source = self.memo.over(TopicalWeb { web: &*self.web.web, topic: &self.topic });
-        let conditions = conditions(&config, &self.topic);
-        let strategy = config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
+        let settings = crawl_settings(&config, &self.topic);
+        let strategy = config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
         let mut judge = RelevanceJudge::new(self.judge.clone());
         let mut urls: Vec<CrawlUrl> = Vec::new();
         let mut run = Run::default();

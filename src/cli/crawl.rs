@@ -17,8 +17,8 @@ use suidao::store::directory::write_own;
 use suidao::strategy::StrategyName;
 use suidao::visible::Visible;
 
-use super::conditions::ConditionsArgs;
 use super::names::one_of;
+use super::network::NetworkArgs;
 use super::operate::{GoalsArgs, OperatingArgs};
 use super::screen::Screen;
 use super::{Exit, Verbosity, dry_run, inputs};
@@ -58,7 +58,7 @@ pub struct CrawlArgs {
     #[command(flatten)]
     pub operating: OperatingArgs,
     #[command(flatten)]
-    pub conditions: ConditionsArgs,
+    pub network: NetworkArgs,
     /// Print the first 20 (or N) requests and their reasons; fetch and write nothing
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20", help_heading = "Output")]
     pub dry_run: Option<usize>,
@@ -70,7 +70,7 @@ pub struct CrawlArgs {
 impl CrawlArgs {
     /// Loads the configuration: file, then --set, then flags.
     fn config(&self) -> Result<Config> {
-        let mut config = self.conditions.load()?;
+        let mut config = self.network.load()?;
         config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
         config.sources.sitemaps |= self.sitemaps;
         config.sources.feeds |= self.feeds;
@@ -93,7 +93,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
             dry_run::DryRunOptions { lexicon: &args.lexicon, most, json: args.json, detailed: verbosity.verbose > 0 };
         return dry_run::show(&options, &config, &topic, &seeds, &directory);
     }
-    args.conditions.remind(&config, verbosity);
+    args.network.remind(&config, verbosity);
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
     let mut screen = Screen::new(verbosity, args.json, job.config.goals());

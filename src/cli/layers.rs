@@ -52,9 +52,9 @@ pub fn run(args: &LayersArgs, verbosity: Verbosity) -> Result<()> {
     };
     let Trial { web, topic, seeds, judge } = Trial::new(web, &files)?;
     let source = TopicalWeb { web: &*web.web, topic: &topic };
-    let conditions = live::conditions(&Config::default(), &topic);
+    let settings = live::crawl_settings(&Config::default(), &topic);
     let mut judge = RelevanceJudge::new(judge);
-    let graph = WebGraph::read(conditions, args.max_pages, &seeds, &source, |url, page| judge.is_relevant(url, page));
+    let graph = WebGraph::read(settings, args.max_pages, &seeds, &source, |url, page| judge.is_relevant(url, page));
     let pages = sample(&graph.layers(DEEPEST));
     ensure!(!pages.is_empty(), "the seeds lead to no page in {}; check -s", args.web);
     let documents: Vec<(u8, ParsedDocument)> = pages

@@ -7,7 +7,6 @@ mod terminal;
 
 mod check;
 mod compare;
-mod conditions;
 mod crawl;
 mod demo;
 mod dry_run;
@@ -25,6 +24,7 @@ mod journal;
 mod label;
 mod layers;
 mod names;
+mod network;
 mod operate;
 mod outfiles;
 mod practice;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
 use suidao::html::{count, thousands};
-use suidao::live::{conditions, resident_memory};
+use suidao::live::{crawl_settings, resident_memory};
 use suidao::model::{Batch, CrawlUrl, SkipReason, Stop, number};
 use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
 use suidao::replay::{TopicalWeb, replay};
@@ -164,9 +164,9 @@ struct Run<'a> {
 impl Run<'_> {
     /// Runs to the end; `keep` receives each batch until it returns false.
     fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
-        let conditions = conditions(self.config, self.topic);
-        let strategy = self.config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
+        let settings = crawl_settings(self.config, self.topic);
+        let strategy = self.config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
         let mut tally = RecordedTally::new(self.judge.clone(), MARKS.to_vec());
         let mut harvest = HarvestCurve::default();
         let mut keeps = true;
@@ -210,14 +210,14 @@ impl Run<'_> {
                 "recall": relevant.map(|all| share(row.relevant, all)), "hosts_relevant": row.hosts,
             })
         });
-        let conditions = conditions(config, topic);
+        let settings = crawl_settings(config, topic);
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "web": web.name.to_string(),
             "topic": topic.lexicon().name,
             "lexicon_digest": topic.lexicon().digest(),
-            "page_threshold": conditions.page_threshold,
-            "link_threshold": conditions.link_threshold,
+            "page_threshold": settings.page_threshold,
+            "link_threshold": settings.link_threshold,
             "strategy": config.strategy.label(),
             "in_flight": config.crawl.in_flight,
             "seed": config.crawl.seed,
@@ -241,7 +241,7 @@ impl Run<'_> {
     fn in_words(&self, web: &OpenedWeb, report: &Report) -> String {
         let Self { config, topic, judge, .. } = *self;
         let lexicon = topic.lexicon();
-        let conditions = conditions(config, topic);
+        let settings = crawl_settings(config, topic);
         let all = judge.relevant();
         let by = match (judge, all) {
             (GroundTruth::Truth(_), Some(all)) => format!("relevant: {all} listed pages"),
@@ -257,8 +257,8 @@ impl Run<'_> {
             config.crawl.seed,
             lexicon.name,
             &lexicon.digest()[..12],
-            conditions.page_threshold.get(),
-            conditions.link_threshold.get(),
+            settings.page_threshold.get(),
+            settings.link_threshold.get(),
             "pages",
             "relevant",
             "harvest rate",

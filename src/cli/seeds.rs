@@ -16,8 +16,8 @@ use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::Topic;
 
-use super::conditions::ConditionsArgs;
 use super::export::progress;
+use super::network::NetworkArgs;
 use super::{Exit, Verbosity, inputs};
 
 /// Propose seeds for a topic: from the links of a crawl, a web archive's index or a search service.
@@ -51,14 +51,14 @@ pub struct SeedsArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    conditions: ConditionsArgs,
+    network: NetworkArgs,
 }
 
 pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = inputs::topic(&args.lexicon)?;
-    let config = args.conditions.load()?;
+    let config = args.network.load()?;
     if args.cdx.is_some() || args.search.is_some() {
-        args.conditions.remind(&config, verbosity);
+        args.network.remind(&config, verbosity);
     }
     let mut proposals = Vec::new();
     let mut add = |more: Vec<Proposal>| proposals.extend(more.into_iter().take(args.limit));

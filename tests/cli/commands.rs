@@ -48,7 +48,7 @@ fn fates(dir: &Path) -> Fates {
             Event::LinkRejected { url, .. } => fates.skipped = Some(url),
             Event::PageFetched(page) => {
                 ended.insert(page.id);
-                let slot = if page.relevant { &mut fates.relevant } else { &mut fates.off_topic };
+                let slot = if page.on_topic { &mut fates.relevant } else { &mut fates.off_topic };
                 *slot = url(page.id, &urls);
                 for link in &page.links {
                     match link.decision {

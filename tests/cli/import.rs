@@ -26,7 +26,7 @@ fn facts(dir: &Path) -> Facts {
                 let targets = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
                 let targets = targets.map(|to| urls[to.0 as usize].clone()).collect();
                 let url = urls[page.id.0 as usize].clone();
-                facts.insert(url, (page.relevance.get(), page.relevant, targets));
+                facts.insert(url, (page.relevance.get(), page.on_topic, targets));
             }
             _ => {}
         }

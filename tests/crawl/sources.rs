@@ -172,9 +172,9 @@ impl Log {
 fn crawl(web: &Pages, sets: &[&str], seeds: &[&str]) -> Log {
     let topic = topic();
     let config = config(sets);
-    let conditions = live::conditions(&config, &topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut crawl = Crawl::new(conditions, strategy);
+    let settings = live::crawl_settings(&config, &topic);
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut crawl = Crawl::new(settings, strategy);
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut batches = Vec::new();
     replay(&mut crawl, &seeds, &TopicalWeb { web, topic: &topic }, 1, |batch| batches.push(batch));

@@ -556,9 +556,9 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     }
     let again = RecordedWeb(responses.into_iter().map(|page| (page.url.clone(), page)).collect());
     let config = config(&server.proxy(), &["render.mode=auto"]);
-    let conditions = live::conditions(&config, &topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut machine = Crawl::new(conditions, strategy);
+    let settings = live::crawl_settings(&config, &topic);
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut machine = Crawl::new(settings, strategy);
     let mut batches = Vec::new();
     let seeds = [CrawlUrl::parse("http://a.test/").unwrap()];
     replay(&mut machine, &seeds, &TopicalWeb { web: &again, topic: &topic }, 1, |batch| batches.push(batch));

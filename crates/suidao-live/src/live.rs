@@ -172,7 +172,7 @@ pub fn agent(config: &Config) -> &str {
 }
 
 /// The machine's settings, from configuration and lexicon.
-pub fn conditions(config: &Config, topic: &Topic) -> CrawlSettings {
+pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
     CrawlSettings {
         limits: config.limits.clone(),
         goals: config.stop.clone(),
@@ -362,20 +362,20 @@ pub(crate) fn strategy_label(job: &Job) -> String {
 }
 
 /// The machine of a job, restored from its directory.
-fn restore(job: &Job, store: &Store, settings: u64) -> Result<Restored, LiveError> {
-    let mut conditions = conditions(&job.config, &job.topic);
-    conditions.refresh = job.refresh.map(|budget| Refresh { settings: job.config.refresh.clone(), budget });
+fn restore(job: &Job, store: &Store, settings_digest: u64) -> Result<Restored, LiveError> {
+    let mut settings = crawl_settings(&job.config, &job.topic);
+    settings.refresh = job.refresh.map(|budget| Refresh { settings: job.config.refresh.clone(), budget });
     if let Some(forum) = &job.forum {
-        conditions.forums = forum.clone();
-        conditions.watch = job.watch;
+        settings.forums = forum.clone();
+        settings.watch = job.watch;
     }
-    let mut restored = checkpoints::restore(store, settings, || {
+    let mut restored = checkpoints::restore(store, settings_digest, || {
         let strategy: Box<dyn Strategy> = match (&job.forum, &job.strategy) {
             (Some(_), _) => Box::new(Boards),
             (None, Some(own)) => (own.build)(),
-            (None, None) => job.config.strategy.build(conditions.page_threshold),
+            (None, None) => job.config.strategy.build(settings.page_threshold),
         };
-        Crawl::new(conditions.clone(), strategy)
+        Crawl::new(settings.clone(), strategy)
     })?;
     if let (Some(_), Some(pages)) = (&job.forum, job.config.goals().pages) {
         // Boards are visited repeatedly: a limit applies to this run.

@@ -15,7 +15,7 @@ use suidao::model::{CrawlUrl, Event, ForumMap, ForumPageView, PagingRule, Thread
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 
-use super::super::conditions::ConditionsArgs;
+use super::super::network::NetworkArgs;
 use super::super::screen::Screen;
 use super::super::{Exit, Verbosity};
 
@@ -36,17 +36,17 @@ pub struct DiscoverArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
-    pub conditions: ConditionsArgs,
+    pub network: NetworkArgs,
 }
 
 pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
-    let config = args.conditions.load()?;
+    let config = args.network.load()?;
     let start = start(&args.url)?;
     let output = args.output.clone().unwrap_or_else(|| format!("{}.forum.toml", start.host()).into());
     if output.exists() {
         bail!("{} already exists and may contain corrections; delete it or choose another -o", output.display());
     }
-    args.conditions.remind(&config, verbosity);
+    args.network.remind(&config, verbosity);
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));

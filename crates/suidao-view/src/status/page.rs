@@ -76,7 +76,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
         (
             "hosts failing",
             thousands(hosts.failing),
-            format!("{} waiting (politeness), {} ready", thousands(hosts.resting), thousands(hosts.ready)),
+            format!("{} waiting (politeness), {} ready", thousands(hosts.waiting), thousands(hosts.ready)),
         ),
         ("failed", thousands(progress.failed), format!("{} skipped", thousands(progress.excluded))),
         ("page data", bytes(progress.bytes), format!("{} revisits", thousands(progress.visits))),

@@ -151,7 +151,7 @@ fn limit(draft: &Draft, decision: LinkDecision) -> LinkDecision {
 }
 
 /// Judges the logged links of a page as if it had been fetched from this queue entry.
-pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool, entry: QueueEntry) -> JudgedLinks {
+pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, on_topic: bool, entry: QueueEntry) -> JudgedLinks {
     let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
     let candidate = |&Link { to, region, dom_path, scores, relevance, .. }: &Link| LinkCandidate {
         url: draft.state.urls.url(to),
@@ -165,7 +165,7 @@ pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool,
     let visit = PageVisit {
         id,
         relevance: page.relevance,
-        relevant,
+        on_topic,
         entry,
         layer: page.layer,
         link_threshold: draft.settings.link_threshold,

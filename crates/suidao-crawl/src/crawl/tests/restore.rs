@@ -178,12 +178,12 @@ proptest::proptest! {
             StrategyName::UrlWeight,
             StrategyName::Pagerank,
         ];
-        let settings = StrategySettings { name: names[which], ..StrategySettings::default() };
+        let strategy = StrategySettings { name: names[which], ..StrategySettings::default() };
         let politeness =
             Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
         let new = |refresh: Option<Refresh>| {
-            let conditions = CrawlSettings { politeness: politeness.clone(), refresh, ..conditions() };
-            Crawl::new(conditions, settings.build(Relevance::new(0.5)))
+            let settings = CrawlSettings { politeness: politeness.clone(), refresh, ..crawl_settings() };
+            Crawl::new(settings, strategy.build(Relevance::new(0.5)))
         };
         let seeds = ["http://s.cn/", "https://h1.cn/1"].map(|seed| CrawlUrl::parse(seed).unwrap());
         let mut pair = Pair { live: new(None), restored: new(None), log: Vec::new(), at: Millis(0) };

@@ -32,7 +32,7 @@ fn spending(theta: f64) -> CrawlSettings {
         per_domain: u32::MAX,
         ..Politeness::default()
     };
-    CrawlSettings { politeness, spend: Spend::new(theta), ..conditions() }
+    CrawlSettings { politeness, spend: Spend::new(theta), ..crawl_settings() }
 }
 
 /// Each request takes 100 ms.

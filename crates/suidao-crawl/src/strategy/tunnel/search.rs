@@ -27,13 +27,13 @@ impl TunnelSearch {
 
 impl Strategy for TunnelSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.relevant { visit.relevance.get() } else { visit.entry.path.inherited.get() };
+        let handed_on = if visit.on_topic { visit.relevance.get() } else { visit.entry.path.inherited.get() };
         let hub = self.settings.inherit * self.learner.hub_value(visit.id);
         let inherited = Relevance::new((SHARK.delta * handed_on).max(hub));
         let entry = |link: &LinkCandidate| {
             let score = SHARK.potential(inherited, link);
             let left = visit.entry.path.k.count_down(K, link.relevance >= visit.link_threshold);
-            let k = if visit.relevant { TunnelBudget::Unbounded } else { left.unwrap_or(TunnelBudget::Left(0)) };
+            let k = if visit.on_topic { TunnelBudget::Unbounded } else { left.unwrap_or(TunnelBudget::Left(0)) };
             let link_path = PathState { inherited, ..visit.path_state(k) };
             // The prior s; the learner reads it from the event and computes the score from it.
             QueueEntry { queue: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), path: link_path }

@@ -61,11 +61,11 @@ impl Training {
             .collect();
         let path_state = PathState { depth: 2, inherited: Relevance::new(0.05), ..PathState::SEED };
         let entry = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: path_state };
-        let relevant = relevance >= 0.1;
+        let on_topic = relevance >= 0.1;
         let visit = PageVisit {
             id,
             relevance: Relevance::new(relevance),
-            relevant,
+            on_topic,
             layer: None,
             entry,
             link_threshold: Relevance::new(0.15),
@@ -89,7 +89,7 @@ impl Training {
             listing,
             ..Page::default()
         };
-        let settled = PageProcessed { links, ..PageProcessed::of(id, 200, entry, relevant, page) };
+        let settled = PageProcessed { links, ..PageProcessed::of(id, 200, entry, on_topic, page) };
         let risen = self.observe(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
     }
