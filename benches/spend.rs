@@ -84,7 +84,7 @@ impl Task {
             }
             if run.pages.len() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        run.longest_gap = crawl.holds().longest_gap;
+        run.longest_gap = crawl.wait_costs().longest_gap;
         run
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{CrawlLimits, HoldCosts, TrapCounts, Unreached};
+use suidao::crawl::{CrawlLimits, TrapCounts, Unreached, WaitCosts};
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job};
 use suidao::model::{Failure, FailureKind, SkipReason, Stop, number};
@@ -195,7 +195,7 @@ pub fn summary(job: &Job, report: &CrawlReport) -> Value {
         "hosts_relevant": progress.hosts_relevant,
         "memory": report.memory,
         "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed,
-            "idle_host_seconds": seconds(report.holds.idle), "longest_gap": seconds(report.holds.longest_gap) },
+            "idle_host_seconds": seconds(report.wait_costs.idle), "longest_gap": seconds(report.wait_costs.longest_gap) },
         "config": job.config.without_secrets(),
     })
 }
@@ -234,7 +234,7 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
         count(progress.queued as usize, "URL", "URLs"),
         thousands(progress.failed),
         thousands(progress.excluded),
-        holds_in_words(&report.holds),
+        waits_in_words(&report.wait_costs),
         unreached_in_words(&report.unreached),
         failures_in_words(&report.failures) + &traps_in_words(&report.exclusions, &report.traps),
         job.directory.root().join("").display(),
@@ -258,15 +258,15 @@ fn seconds(ms: u64) -> f64 {
     ms as f64 / 1_000.0
 }
 
-/// What crawl.spend has cost; empty if nothing was held back.
-fn holds_in_words(holds: &HoldCosts) -> String {
-    if holds.idle == 0 {
+/// What crawl.spend has cost; empty if no host waited.
+fn waits_in_words(costs: &WaitCosts) -> String {
+    if costs.idle == 0 {
         return String::new();
     }
     format!(
         "Ready hosts waited {} host-seconds for better pages of others (crawl.spend); longest time without a page: {:.1} s.\n",
-        thousands(holds.idle / 1_000),
-        seconds(holds.longest_gap)
+        thousands(costs.idle / 1_000),
+        seconds(costs.longest_gap)
     )
 }
 

@@ -139,7 +139,7 @@ impl Crawl {
         let mut hit = vec![false; judged.len()];
         let mut result = Vec::new();
         for query in queries {
-            let mut of = OfQuery { query: query.clone(), hits: 0, relevant_hits: 0, at_ten: None };
+            let mut of = OfQuery { query: query.clone(), hits: 0, relevant_hits: 0, precision_at_ten: None };
             for found in index.matching(query)?.iter().filter(|found| counts(found.page)) {
                 of.hits += 1;
                 of.relevant_hits += u64::from(relevant(found.page));
@@ -147,7 +147,7 @@ impl Crawl {
                     *hit = true;
                 }
             }
-            of.at_ten = at_ten(&index, query, counts, relevant)?;
+            of.precision_at_ten = precision_at_ten(&index, query, counts, relevant)?;
             result.push(of);
         }
         let pages = judged.iter().zip(hit);
@@ -158,7 +158,7 @@ impl Crawl {
 }
 
 /// Share of relevant pages among the first ten that count.
-fn at_ten(
+fn precision_at_ten(
     index: &Index,
     query: &str,
     counts: impl Fn(u64) -> bool,
@@ -171,8 +171,8 @@ fn at_ten(
         return Ok(None);
     }
     let first: Vec<u64> = answer.hits.iter().map(|hit| hit.page.page).filter(|page| counts(*page)).take(10).collect();
-    let paying = first.iter().filter(|page| relevant(**page)).count();
-    Ok((!first.is_empty()).then(|| paying as f64 / first.len() as f64))
+    let relevant_hits = first.iter().filter(|page| relevant(**page)).count();
+    Ok((!first.is_empty()).then(|| relevant_hits as f64 / first.len() as f64))
 }
 
 /// Names crawls by their strategies if these differ, otherwise by their directories.

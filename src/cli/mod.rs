@@ -223,7 +223,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
-            || matches!(cause.downcast_ref::<PushError>(), Some(PushError::Away(_)))
+            || matches!(cause.downcast_ref::<PushError>(), Some(PushError::Unreachable(_)))
     })
 }
 

@@ -76,7 +76,7 @@ pub struct ReplayArgs {
 
 /// Settings of a replay instead of the defaults of a live crawl: it contacts nobody, and of a recorded web most is
 /// missing.
-pub const AT_ONCE: [&str; 7] = [
+pub const REPLAY_DEFAULTS: [&str; 7] = [
     "limits.requests=1000000000000",
     "scope.downgrade_seeds=true",
     "crawl.in_flight=1",
@@ -91,7 +91,8 @@ const MARKS: [u64; 4] = [500, 1_000, 2_000, 5_000];
 
 impl ReplayArgs {
     fn config(&self) -> Result<Config> {
-        let sets: Vec<String> = AT_ONCE.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
+        let sets: Vec<String> =
+            REPLAY_DEFAULTS.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
         let mut config = Config::load(self.config.as_deref(), &sets)?;
         config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
         config.crawl.in_flight = self.in_flight.unwrap_or(config.crawl.in_flight);
@@ -132,7 +133,7 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut screen = Screen::new(verbosity, args.json, config.goals());
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &reading, judge: &judge };
     let report = match &args.output {
-        None => Ok(run.to_its_end(&mut screen, |_| true).0),
+        None => Ok(run.execute(&mut screen, |_| true).0),
         Some(path) => run.write_to_directory(&CrawlDirectory::new(path), &mut screen),
     };
     screen.clear();
@@ -163,7 +164,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Runs to the end; `keep` receives each batch until it returns false.
-    fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
+    fn execute(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
         let settings = crawl_settings(self.config, self.topic);
         let strategy = self.config.strategy.build(settings.page_threshold);
         let mut crawl = Crawl::new(settings, strategy);
@@ -188,7 +189,7 @@ impl Run<'_> {
         let report: Result<(Report, HarvestCurve), StoreError> =
             write_whole(&directory.root().join("events.jsonl"), |out| {
                 let mut written = Ok(());
-                let ended = self.to_its_end(screen, |batch| {
+                let ended = self.execute(screen, |batch| {
                     written = events(batch, |line| writeln!(out, "{line}"));
                     written.is_ok()
                 });

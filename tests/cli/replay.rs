@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::support::{AT_ONCE, Stage, finite, lexicon_of, records, run, suidao};
+use crate::support::{REPLAY_DEFAULTS, Stage, finite, lexicon_of, records, run, suidao};
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Event};
 use suidao::recorded::Folder;
@@ -121,7 +121,7 @@ fn a_folder_replayed_is_the_folder_crawled() {
         let (live, out) = (format!("live {strategy}"), format!("out {strategy}"));
         let mut crawl = suidao();
         crawl.current_dir(dir.path()).args(["crawl", "--strategy", strategy, "-o", &live, "--proxy", &server.proxy()]);
-        crawl.args(INPUTS).args(AT_ONCE).args(["--set", "crawl.in_flight=1", "--contact", "test@example.org"]);
+        crawl.args(INPUTS).args(REPLAY_DEFAULTS).args(["--set", "crawl.in_flight=1", "--contact", "test@example.org"]);
         // The folder answers http only, and a replay needs no protection against downgrades.
         crawl.args(["--set", "scope.downgrade_seeds=true"]);
         run(crawl).expect(0);

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::support::{AT_ONCE, Stage, events, export, finite, records, run, suidao};
+use crate::support::{REPLAY_DEFAULTS, Stage, events, export, finite, records, run, suidao};
 use bytes::Bytes;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
@@ -489,7 +489,10 @@ impl Scene {
             .arg("-o")
             .arg(path(out));
         command.args(["--proxy", &self.server.proxy(), "--contact", "test@example.org", "--set", "crawl.in_flight=1"]);
-        command.args(AT_ONCE).args(["--sitemaps", "--feeds", "--set", "sources.after=2", "--lang", "zh"]).args(more);
+        command
+            .args(REPLAY_DEFAULTS)
+            .args(["--sitemaps", "--feeds", "--set", "sources.after=2", "--lang", "zh"])
+            .args(more);
         command
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao};
+use crate::support::{Ended, REPLAY_DEFAULTS, lexicon_of, request, run, snapshot, suidao};
 
 /// A proxy that simulates the whole web: raw answers by URL.
 struct Web {
@@ -92,7 +92,7 @@ impl Room {
         let mut command = suidao();
         command.current_dir(self.path());
         command.args(["crawl", "-m", "lexicon.toml", "-s", "seeds.txt", "-o", "out", "--contact", "test@example.org"]);
-        command.args(AT_ONCE).args(more);
+        command.args(REPLAY_DEFAULTS).args(more);
         command
     }
 }

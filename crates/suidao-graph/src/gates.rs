@@ -45,7 +45,7 @@ impl<'a> Gates<'a> {
     }
 
     /// For each page the number of islands that it is a gate of.
-    pub fn islands_behind(&self) -> Vec<u32> {
+    pub fn gated_islands(&self) -> Vec<u32> {
         // Islands with their entrance in the subtree of each number.
         let mut below = vec![0; self.tree.len()];
         for &entrance in self.entrance.iter().flatten() {

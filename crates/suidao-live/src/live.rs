@@ -31,7 +31,7 @@ use fetch_task::FetchTask;
 use outage::Outage;
 use parse_pool::ParsePool;
 use suidao_crawl::crawl::{
-    Crawl, CrawlSettings, Exploration, ForumMode, HoldCosts, OfferedLink, Progress, Refresh, TrapCounts, Unreached,
+    Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitCosts,
     WaitReasons, Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
@@ -139,7 +139,7 @@ pub struct CrawlReport {
     pub unreached: Unreached,
     pub traps: TrapCounts,
     /// What holding URLs back has cost in this run.
-    pub holds: HoldCosts,
+    pub wait_costs: WaitCosts,
     /// For a forum: its structure, or why it is unknown.
     pub forum: Exploration<ForumMap>,
     /// First pages of boards and threads that asked for a login, or have a new layout.
@@ -275,7 +275,7 @@ pub fn run_in_view(
     let mut report_on: Vec<UrlId> = Vec::new();
     let mut report_all = |news: News| {
         if let News::Batch(batch, _) = &news {
-            troubles(batch, &mut report_on);
+            problem_pages(batch, &mut report_on);
         }
         report(news);
     };
@@ -305,7 +305,7 @@ pub fn run_in_view(
         proxy_lost: false,
         clock: MonotonicClock::start(last),
         outage,
-        doubted: Vec::new(),
+        unattributed_failures: Vec::new(),
         is_checking: false,
         asked,
     };
@@ -347,14 +347,14 @@ pub fn run_in_view(
         next_due: crawl.next_due(),
         unreached: crawl.unreached(UNREACHED),
         traps: crawl.traps(),
-        holds: crawl.holds(),
+        wait_costs: crawl.wait_costs(),
         forum: crawl.forum(),
     })
 }
 
 pub(crate) fn strategy_label(job: &Job) -> String {
     match (&job.forum, &job.strategy) {
-        // A directory holds one forum.
+        // A directory waits one forum.
         (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
         (None, Some(own)) => own.name.clone(),
         (None, None) => job.config.strategy.label(),
@@ -401,7 +401,7 @@ pub fn resident_memory() -> Option<u64> {
 }
 
 /// Collects some pages of a forum that had problems.
-fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
+fn problem_pages(batch: &Batch, found: &mut Vec<UrlId>) {
     /// A longer list does not help.
     const NAMED: usize = 16;
     for event in &batch.events {

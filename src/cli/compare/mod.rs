@@ -13,7 +13,7 @@ use suidao::config::Config;
 use suidao::eval::{Comparison, ComparisonFacts, ORACLE, Plan, TaskPlan, csv, table};
 use suidao::strategy::{NoStrategy, StrategyName, StrategySettings};
 
-use super::replay::AT_ONCE;
+use super::replay::REPLAY_DEFAULTS;
 use super::{Exit, Verbosity};
 use runs::Contestant;
 
@@ -154,7 +154,8 @@ impl CompareArgs {
     }
 
     fn config(&self) -> Result<Config> {
-        let sets: Vec<String> = AT_ONCE.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
+        let sets: Vec<String> =
+            REPLAY_DEFAULTS.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
         let mut config = Config::load(None, &sets)?;
         if let Some(in_flight) = self.in_flight {
             config.crawl.in_flight = in_flight;

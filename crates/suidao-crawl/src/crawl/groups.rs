@@ -199,7 +199,7 @@ impl RateLimitGroups {
             record.in_flight += 1;
             record.idle = false;
             record.ready_at = record.ready_at.max(now.after(delay));
-            self.look_again(group);
+            self.schedule_check(group);
         }
     }
 
@@ -223,7 +223,7 @@ impl RateLimitGroups {
         debug_assert!(self.is_busy(group, now), "only a busy group holds hosts back");
         self.offer(group, waiting);
         self.get_mut(group).hosts += 1;
-        self.look_again(group);
+        self.schedule_check(group);
     }
 
     pub fn offer(&mut self, group: GroupId, waiting: WaitingHost) {
@@ -239,13 +239,13 @@ impl RateLimitGroups {
     }
 
     /// A deferred host was resumed.
-    pub fn count_out(&mut self, group: GroupId) {
+    pub fn count_resumed(&mut self, group: GroupId) {
         let record = self.get_mut(group);
         record.hosts = record.hosts.saturating_sub(1);
     }
 
     /// Schedules a check of a group that has deferred hosts and room, for its next allowed request.
-    fn look_again(&mut self, group: GroupId) {
+    fn schedule_check(&mut self, group: GroupId) {
         let has_room = self.has_room(group);
         let record = self.get_mut(group);
         if has_room && !record.deferred.is_empty() && record.timer.is_none_or(|timer| timer < record.ready_at) {
@@ -278,7 +278,7 @@ impl RateLimitGroups {
     /// Takes the best deferred host if the group allows a request now; otherwise schedules a check.
     pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<WaitingHost> {
         if self.is_busy(group, now) {
-            self.look_again(group);
+            self.schedule_check(group);
             return None;
         }
         let waiting = self.get_mut(group).deferred.pop()?;

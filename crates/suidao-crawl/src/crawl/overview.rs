@@ -7,7 +7,7 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, HostId, Millis, QueueEn
 use super::counts::Progress;
 use super::frontier::EntryKey;
 use super::goals::StopConditions;
-use super::spend::HeldBack;
+use super::spend::WaitThreshold;
 use super::state::State;
 
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Overview {
     /// Heads of each queue.
     pub queues: Vec<QueueView>,
     /// Which URLs wait for better ones now.
-    pub held: Option<HeldBack>,
+    pub wait_threshold: Option<WaitThreshold>,
     /// Excluded URLs by their first reason, including those queued later; the most frequent first.
     pub exclusions: Vec<(SkipReason, u64)>,
 }
@@ -133,7 +133,7 @@ impl State {
             largest,
             failing,
             queues: self.queues(most),
-            held: None,
+            wait_threshold: None,
             exclusions,
         }
     }

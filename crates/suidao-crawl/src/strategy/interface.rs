@@ -71,7 +71,7 @@ pub trait Strategy: Send + Sync {
     }
 
     /// Whether a priority is the expected reward of a fetch, so that ratios of priorities are meaningful.
-    fn expects(&self) -> bool {
+    fn priorities_are_expected_values(&self) -> bool {
         false
     }
 

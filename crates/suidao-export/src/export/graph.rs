@@ -60,7 +60,7 @@ struct NodeFigures {
 impl NodeFigures {
     fn of(graph: &LinkGraph) -> Self {
         let islands = Islands::find(graph);
-        let gate = Gates::find(graph, &islands).islands_behind();
+        let gate = Gates::find(graph, &islands).gated_islands();
         Self { islands, gate, authority: page_rank(graph, 0.85), hits: hits(graph) }
     }
 }

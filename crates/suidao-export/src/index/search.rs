@@ -199,7 +199,7 @@ impl Index {
     }
 
     /// Adds the temporary directory of the index, to be deleted with it.
-    pub fn keeping(self, temporary: tempfile::TempDir) -> Self {
+    pub fn with_temporary_directory(self, temporary: tempfile::TempDir) -> Self {
         Self { _temporary: Some(temporary), ..self }
     }
 

@@ -24,7 +24,7 @@ pub struct OfQuery {
     pub hits: u64,
     pub relevant_hits: u64,
     /// Share of relevant pages among the first ten results; `None` without results.
-    pub at_ten: Option<f64>,
+    pub precision_at_ten: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,7 +63,14 @@ impl StrategyEvaluation {
         for crawl in &self.crawls {
             let _ = writeln!(out, "\n{}: precision of the first ten hits, hits, relevant hits", crawl.name);
             for of in &crawl.queries {
-                let _ = writeln!(out, "  {:>6} {:>7} {:>7}  {}", share(of.at_ten), of.hits, of.relevant_hits, of.query);
+                let _ = writeln!(
+                    out,
+                    "  {:>6} {:>7} {:>7}  {}",
+                    share(of.precision_at_ten),
+                    of.hits,
+                    of.relevant_hits,
+                    of.query
+                );
             }
         }
         out
@@ -98,7 +105,7 @@ impl StrategyEvaluation {
 
     /// A self-contained page. Equal evaluations give equal bytes.
     pub fn html(&self) -> String {
-        let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
+        let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.precision_at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
         let row = |name: &String, at: &AtCutoff| {
             let [pages, hits, relevant_hits, relevant] =
                 [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
@@ -160,7 +167,12 @@ mod tests {
 
     fn evaluation() -> StrategyEvaluation {
         let at = |pages, hits, relevant_hits, relevant| AtCutoff { pages, hits, relevant_hits, relevant };
-        let of = |query: &str, at_ten| OfQuery { query: query.to_owned(), hits: 4, relevant_hits: 3, at_ten };
+        let of = |query: &str, precision_at_ten| OfQuery {
+            query: query.to_owned(),
+            hits: 4,
+            relevant_hits: 3,
+            precision_at_ten,
+        };
         StrategyEvaluation {
             marks: vec![500, 1000],
             judge: "Relevance is that of the truth.".to_owned(),

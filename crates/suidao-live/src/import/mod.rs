@@ -148,7 +148,7 @@ pub fn run(
         next_due: None,
         unreached: crawl.unreached(UNREACHED),
         traps: crawl.traps(),
-        holds: crawl.holds(),
+        wait_costs: crawl.wait_costs(),
         forum: crawl.forum(),
     };
     Ok(ImportReport { crawl: report, counts, continued })

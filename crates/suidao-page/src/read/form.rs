@@ -78,22 +78,23 @@ struct Count {
 /// Sets the layout of every block. Regions must be set before.
 pub(super) fn decide(markup: &mut ParsedHtml) {
     let (places, mut counts) = places(markup);
-    let blocks = markup.document.blocks.iter_mut().zip(&markup.settings);
-    let is_content = |region: Region, amount: super::markup::TextStats| region == Region::Content && amount.total() > 0;
-    for (block, setting) in blocks {
-        let Place { row, cell, .. } = places[setting.element as usize];
-        if row != 0 && cell != 0 && is_content(block.region, setting.amount) {
+    let blocks = markup.document.blocks.iter_mut().zip(&markup.block_stats);
+    let is_content =
+        |region: Region, text_stats: super::markup::TextStats| region == Region::Content && text_stats.total() > 0;
+    for (block, stats) in blocks {
+        let Place { row, cell, .. } = places[stats.element as usize];
+        if row != 0 && cell != 0 && is_content(block.region, stats.text_stats) {
             let second = std::mem::replace(&mut counts[cell as usize].begun, true);
             let row = &mut counts[row as usize];
-            row.apart |= second || setting.amount.total() > CELL;
+            row.apart |= second || stats.text_stats.total() > CELL;
             row.filled += u32::from(!second);
         }
     }
-    for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
-        if !is_content(block.region, setting.amount) {
+    for (block, stats) in markup.document.blocks.iter_mut().zip(&markup.block_stats) {
+        if !is_content(block.region, stats.text_stats) {
             continue;
         }
-        let position = places[setting.element as usize];
+        let position = places[stats.element as usize];
         let line = counts[position.row as usize];
         if position.cell != 0 && position.row != 0 && !line.apart && line.filled > 1 {
             block.form = BlockKind::Cell { row: position.row, column: position.column };

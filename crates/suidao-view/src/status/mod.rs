@@ -216,7 +216,7 @@ impl Site {
         let Some(log) = self.view.log() else {
             return page(503, Err("The crawl is not running; use suidao why."));
         };
-        let text = in_turn(&self.reading, move |is_waited_for| {
+        let text = run_exclusively(&self.reading, move |is_waited_for| {
             let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
             Ok::<_, suidao_store::store::StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
         });
@@ -225,7 +225,7 @@ impl Site {
         };
         match text {
             Ok(Ok(Some((mut story, queued)))) => {
-                let held = self.snapshot().await.and_then(|snapshot| snapshot.overview.held);
+                let held = self.snapshot().await.and_then(|snapshot| snapshot.overview.wait_threshold);
                 let held =
                     held.filter(|held| held.by_priority && queued.is_some_and(|priority| priority.get() < held.below));
                 if let Some(held) = held {
@@ -242,7 +242,7 @@ impl Site {
 
 /// Runs work on a thread of its own; `None` if another is running. The permit belongs to the work, because the client may
 /// be gone before it ends; the function passed to the work reports whether it should stop early.
-async fn in_turn<T: Send + 'static>(
+async fn run_exclusively<T: Send + 'static>(
     turns: &Arc<Semaphore>,
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Option<Result<T, tokio::task::JoinError>> {
@@ -287,18 +287,18 @@ mod tests {
         };
         let asking = {
             let turns = Arc::clone(&turns);
-            tokio::spawn(async move { in_turn(&turns, work).await })
+            tokio::spawn(async move { run_exclusively(&turns, work).await })
         };
         assert!(begun.await.unwrap());
         asking.abort();
         assert!(asking.await.unwrap_err().is_cancelled());
-        assert!(in_turn(&turns, |_| ()).await.is_none(), "the work continues");
+        assert!(run_exclusively(&turns, |_| ()).await.is_none(), "the work continues");
         end.send(()).unwrap();
         assert!(!result.await.unwrap(), "nobody waits for it");
         while turns.available_permits() == 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(in_turn(&turns, |_| 7).await.unwrap().unwrap(), 7);
+        assert_eq!(run_exclusively(&turns, |_| 7).await.unwrap().unwrap(), 7);
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use crate::crawl::draft::Draft;
 use crate::crawl::tunnels::EndedTunnel;
 use crate::strategy::{LinkCandidate, PageVisit};
-use crate::trap::series::goes_on;
+use crate::trap::series::continues_series;
 use suidao_page::model::{
     CrawlUrl, ForumRole, Link, LinkDecision, LinkState, Outlink, QueueEntry, SkipReason, UrlId, UrlOrigin,
 };
@@ -108,7 +108,9 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
     for ((&to, candidate), decision) in targets.iter().zip(visit.links).zip(decisions) {
         let verdict = match left_out {
             // Further pages of a list are followed anyway: its first page may repeat the text of a post.
-            Some(_) if page.as_ref().is_some_and(|page| goes_on(page, &candidate.url)) => limit(draft, decision),
+            Some(_) if page.as_ref().is_some_and(|page| continues_series(page, &candidate.url)) => {
+                limit(draft, decision)
+            }
             Some(reason) => LinkDecision::Drop(reason),
             None => limit(draft, decision),
         };

@@ -10,7 +10,7 @@ use super::{canonical, sitemaps};
 use crate::crawl::draft::{Decided, Draft};
 use crate::crawl::state::State;
 use crate::strategy::PageVisit;
-use suidao_forum::forum::shape::{sessions, without};
+use suidao_forum::forum::url_classes::{sessions, without};
 use suidao_page::model::{
     CrawlUrl, Event, Failure, FailureKind, ForumPageView, ForumRole, ForumStep, LinkScores, Millis, Outlink, Page,
     PageChanges, PageProcessed, QueueEntry, Region, Relevance, SkipReason, TrapSignals, UrlId, UrlOrigin, Validators,

@@ -31,7 +31,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         left_due,
         counts,
         stop,
-        spending,
+        wait_state,
     } = state;
     let records: Vec<Vec<u8>> = urls.portions().map(|(records, lines)| bytes(&(records, lines))).collect();
     let hosts: Vec<Vec<u8>> = hosts
@@ -70,7 +70,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         ("due pages of a former refresh", sorted(left_due.iter())),
         ("counts", bytes(counts)),
         ("stop conditions", bytes(&stop.recent())),
-        ("spending", bytes(spending)),
+        ("wait_state", bytes(wait_state)),
         ("strategy", bytes(&learnt)),
     ];
     if let Some(refreshing) = refreshing {

@@ -27,9 +27,9 @@ impl TunnelSearch {
 
 impl Strategy for TunnelSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.on_topic { visit.relevance.get() } else { visit.entry.path.inherited.get() };
-        let hub = self.settings.inherit * self.learner.hub_value(visit.id);
-        let inherited = Relevance::new((SHARK.delta * handed_on).max(hub));
+        let parent_relevance = if visit.on_topic { visit.relevance.get() } else { visit.entry.path.inherited.get() };
+        let hub = self.settings.inherit * self.learner.listing_value(visit.id);
+        let inherited = Relevance::new((SHARK.delta * parent_relevance).max(hub));
         let entry = |link: &LinkCandidate| {
             let score = SHARK.potential(inherited, link);
             let left = visit.entry.path.k.count_down(K, link.relevance >= visit.link_threshold);
@@ -60,7 +60,7 @@ impl Strategy for TunnelSearch {
         Some(self)
     }
 
-    fn expects(&self) -> bool {
+    fn priorities_are_expected_values(&self) -> bool {
         true
     }
 }
@@ -71,7 +71,7 @@ impl Learning for TunnelSearch {
     }
 
     fn current_score(&self, id: UrlId) -> Priority {
-        Priority::new(self.learner.worth(id))
+        Priority::new(self.learner.score(id))
     }
 
     fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
