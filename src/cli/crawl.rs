@@ -30,12 +30,13 @@ use super::{Exit, Verbosity, dry_run, inputs};
 )]
 pub struct CrawlArgs {
     /// Lexicon of the topic
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: PathBuf,
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub seeds: PathBuf,
-    /// File of further URLs to rank like links of a page at the page threshold, one per line, with a text after the URL if there is one
+    /// File of further URLs, one per line, each optionally followed by its link text; ranked like links of a page whose
+    /// relevance equals the page threshold
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub add: Option<PathBuf>,
     /// Crawl directory; created if missing, resumed if it already holds this crawl

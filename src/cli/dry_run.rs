@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Seeding, SimulatedRequest, SimulatedStep, simulate};
+use suidao::html::count;
 use suidao::live::{crawl_settings, now};
 use suidao::model::{CrawlUrl, Event, QueueEntry, SkipReason, Stop, TunnelBudget, UrlId, UrlOrigin, number};
 use suidao::store::{CrawlDirectory, Meta, Store};
@@ -107,7 +108,7 @@ pub fn show(
         outln!("# would start a crawl in {}", directory.root().display());
     }
     let inside = seeds.iter().filter(|seed| refused(seed).is_none()).count();
-    outln!("# {} seeds, {inside} in scope", seeds.len());
+    outln!("# {}, {inside} in scope", count(seeds.len(), "seed", "seeds"));
     for seed in seeds {
         if let Some(reason) = refused(seed) {
             outln!("#   skipped: {seed} ({})", reason.why());

@@ -26,12 +26,12 @@ pub struct EvaluateArgs {
     /// Crawl directories
     #[arg(required = true)]
     pub directories: Vec<PathBuf>,
-    /// File of queries, one per line; or give --model
-    #[arg(long, value_name = "FILE", required_unless_present = "model")]
+    /// File of queries, one per line; or give --lexicon
+    #[arg(long, value_name = "FILE", required_unless_present = "lexicon")]
     pub queries: Option<PathBuf>,
     /// Use the first terms of this lexicon as queries instead
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON", conflicts_with = "queries")]
-    pub model: Option<PathBuf>,
+    #[arg(short = 'm', long, value_name = "LEXICON", conflicts_with = "queries")]
+    pub lexicon: Option<PathBuf>,
     /// File of relevant URLs, one per line [default: the crawl's own relevant pages]
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
@@ -55,7 +55,7 @@ const TERMS: usize = 20;
 const MARKS: u64 = 20;
 
 pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
-    let queries = match (&args.queries, &args.model) {
+    let queries = match (&args.queries, &args.lexicon) {
         (Some(path), _) => queries(path)?,
         (None, Some(path)) => {
             let topic = topic(path)?;

@@ -26,8 +26,8 @@ pub struct LayersArgs {
     /// Recorded web to train on: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
     web: String,
     /// Lexicon of the topic [default for a generated web: its own]
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
-    model: Option<PathBuf>,
+    #[arg(short = 'm', long, value_name = "LEXICON")]
+    lexicon: Option<PathBuf>,
     /// File of seed URLs, one per line; training uses the pages that they lead to [default for a generated web: its own]
     #[arg(short, long, value_name = "FILE")]
     seeds: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub struct LayersArgs {
 pub fn run(args: &LayersArgs, verbosity: Verbosity) -> Result<()> {
     let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
     let files = TrialFiles {
-        lexicon: args.model.as_deref(),
+        lexicon: args.lexicon.as_deref(),
         seeds: args.seeds.as_deref(),
         truth: args.truth.as_deref(),
         exclude: None,

@@ -30,7 +30,7 @@ use super::{Exit, Verbosity, inputs};
 pub struct RefreshArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// Requests of the round, of all kinds [default: 1000, or no limit with --minutes]
+    /// Maximum number of requests in the round: pages, robots.txt, redirects, retries, sitemaps, feeds [default: 1000, or no limit with --minutes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch", help_heading = "Limits")]
     pub requests: Option<u64>,
     /// Duration of the round in minutes
@@ -49,7 +49,7 @@ pub struct RefreshArgs {
     #[arg(long, conflicts_with = "watch", help_heading = "Output")]
     pub plan: bool,
     /// Lexicon [default: the copy in the crawl directory]
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     #[command(flatten)]
     pub operating: OperatingArgs,

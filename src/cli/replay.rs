@@ -41,7 +41,7 @@ pub struct ReplayArgs {
     /// web; world: alone is the default one); the kind of a bare path is detected
     web: String,
     /// Lexicon of the topic [default for a generated web: its own]
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// File of seed URLs, one per line [default for a generated web: its own]
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]

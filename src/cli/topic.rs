@@ -115,8 +115,8 @@ struct Source {
 #[derive(Args)]
 struct TestArgs {
     /// Lexicon to test
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
-    model: PathBuf,
+    #[arg(short = 'm', long, value_name = "LEXICON")]
+    lexicon: PathBuf,
     /// Folder of .html, .htm and .txt files
     #[arg(long, value_name = "DIR")]
     pages: PathBuf,
@@ -206,7 +206,7 @@ fn print(lexicon: &Lexicon) -> Result<()> {
 }
 
 fn test(args: &TestArgs) -> Result<()> {
-    let topic = super::inputs::topic(&args.model)?;
+    let topic = super::inputs::topic(&args.lexicon)?;
     let labels = args.labels.as_deref().map(labels).transpose()?;
     let samples = samples_from_pages(&args.pages)?;
     let scores: Vec<_> = samples.par_iter().map(|sample| topic.score(&sample.document)).collect();

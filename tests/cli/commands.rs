@@ -105,7 +105,7 @@ fn why_explains_every_outcome() {
     assert!(printed.contains("(seed)") && !printed.contains(", k "), "{printed}");
     let detailed = stdout_of(&["why", "-v", text(&stage.path("dth")), dth.relevant.as_ref().unwrap().as_str()]);
     assert!(detailed.contains(", k ") && detailed.contains("queue "), "{detailed}");
-    assert_eq!(json["outcome"]["page"]["relevant"], true);
+    assert_eq!(json["outcome"]["page"]["on_topic"], true);
     assert!(!json["outcome"]["page"]["terms"].as_array().unwrap().is_empty());
     let (printed, _) = why("dth", &Some(stage.world.seeds()[0].clone()));
     assert!(printed.contains("queued as a seed (priority "), "{printed}");

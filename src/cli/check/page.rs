@@ -47,7 +47,7 @@ pub struct PageArgs {
     #[arg(long, value_name = "BASE", help_heading = "Input")]
     url: Option<String>,
     /// Lexicon to score by
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// Show the elements that a CSS selector matches, one line of text each
     #[arg(long, value_name = "CSS", conflicts_with = "extract", help_heading = "Input")]

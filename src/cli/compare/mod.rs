@@ -30,7 +30,7 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "FILE|WEB")]
     targets: Vec<String>,
     /// Lexicon of the topic, for webs given here [default for a generated web: its own]
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// File of seed URLs, for webs given here [default for a generated web: its own]
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
@@ -48,7 +48,7 @@ pub struct CompareArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Strategies, separated by commas, by name or by name and parameter ("best-first hard"); oracle knows the web and the
-    /// relevant pages [default: those of the file, or all but oracle]
+    /// relevant pages [default: those of the file, or all and oracle; context-graph only with layers]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Input")]
     strategies: Vec<String>,
     /// Pages per run [default: that of the file, or 2000]

@@ -31,7 +31,7 @@ pub struct ForumCrawlArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub output: PathBuf,
     /// Lexicon of a topic to score pages by
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
     #[arg(long, value_name = "N", help_heading = "Limits")]
