@@ -9,7 +9,7 @@ use crate::html::{self, bytes, count, fill, html, per_cent, thousands};
 use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
-use suidao_page::model::{CrawlUrl, Millis, QueueEntry, TunnelBudget, span};
+use suidao_page::model::{CrawlUrl, Millis, QueueEntry, span};
 use suidao_store::store::harvest::HarvestLine;
 use suidao_store::store::{date, moment};
 
@@ -140,11 +140,7 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
 }
 
 fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
-    let k = match entry.path.k {
-        TunnelBudget::Unbounded => "∞".to_owned(),
-        TunnelBudget::Left(left) => left.to_string(),
-    };
-    context! { url => url.as_str(), score => entry.priority.get(), k, depth => entry.path.depth }
+    context! { url => url.as_str(), score => entry.priority.get(), depth => entry.path.depth }
 }
 
 fn recent(page: &RecentPage) -> Value {
