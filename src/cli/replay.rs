@@ -87,7 +87,7 @@ pub const REPLAY_DEFAULTS: [&str; 7] = [
 ];
 
 /// Page counts to report.
-const MARKS: [u64; 4] = [500, 1_000, 2_000, 5_000];
+const CUTOFFS: [u64; 4] = [500, 1_000, 2_000, 5_000];
 
 impl ReplayArgs {
     fn config(&self) -> Result<Config> {
@@ -168,7 +168,7 @@ impl Run<'_> {
         let settings = crawl_settings(self.config, self.topic);
         let strategy = self.config.strategy.build(settings.page_threshold);
         let mut crawl = Crawl::new(settings, strategy);
-        let mut tally = RecordedTally::new(self.judge.clone(), MARKS.to_vec());
+        let mut tally = RecordedTally::new(self.judge.clone(), CUTOFFS.to_vec());
         let mut harvest = HarvestCurve::default();
         let mut keeps = true;
         let begun = clock();
@@ -224,7 +224,7 @@ impl Run<'_> {
             "seed": config.crawl.seed,
             "judge": judge.name(),
             "relevant": relevant,
-            "marks": rows.collect::<Vec<_>>(),
+            "cutoffs": rows.collect::<Vec<_>>(),
             "stopped": report.stop,
             "pages": report.progress.pages,
             "failed": report.progress.failed,

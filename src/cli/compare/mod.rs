@@ -76,9 +76,9 @@ pub fn run(args: &CompareArgs, verbosity: Verbosity) -> Result<Exit> {
         outputs::check(path)?;
     }
     let races = runs::TrialRunner::prepare(&plan, &base)?;
-    let marks = plan.marks();
-    let (runs, tasks) = races.run(&config, &strategies, &marks, verbosity)?;
-    let comparison = Comparison::new(&marks, runs);
+    let cutoffs = plan.cutoffs();
+    let (runs, tasks) = races.run(&config, &strategies, &cutoffs, verbosity)?;
+    let comparison = Comparison::new(&cutoffs, runs);
     let facts = ComparisonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         in_flight: config.crawl.in_flight,

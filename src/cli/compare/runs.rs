@@ -89,10 +89,10 @@ impl<'a> TrialRunner<'a> {
         &self,
         config: &Config,
         strategies: &[(String, Contestant)],
-        marks: &[usize],
+        cutoffs: &[usize],
         verbosity: Verbosity,
     ) -> Result<(Vec<StrategyRun>, Vec<TaskFacts>)> {
-        let pages = marks.last().copied().unwrap_or(0);
+        let pages = cutoffs.last().copied().unwrap_or(0);
         let all = self.cases.len() * strategies.len() * pages;
         let screen = Mutex::new(Screen::new(verbosity, false, StopConditions::pages(all as u64)));
         let result = RunProgress { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
