@@ -11,7 +11,7 @@ use suidao::live::{self, Job};
 use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
-use suidao::topic::{ContextGraphModel, OTHER, Topic};
+use suidao::topic::{ContextGraphModel, Topic, UNREACHABLE};
 use suidao::world::{Proxied, ServerOptions, WebSpec};
 
 /// A web with traps and endless calendars, for a crawl with a limit.
@@ -34,7 +34,7 @@ fn layers(stage: &Stage) -> ContextGraphModel {
         WebGraph::read(settings, 150, &stage.world.seeds(), &source, |url, _| Some(stage.world.is_relevant(url)));
     let document = |&(node, layer): &(u32, Option<u8>)| {
         let fetched = stage.world.get(graph.url(node)).unwrap();
-        (layer.unwrap_or(OTHER), suidao::read::parse(&fetched).document)
+        (layer.unwrap_or(UNREACHABLE), suidao::read::parse(&fetched).document)
     };
     ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
@@ -43,7 +43,7 @@ fn layers(stage: &Stage) -> ContextGraphModel {
 fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<String>) {
     let mut topic = Topic::new(lexicon_of("体育"));
     if config.strategy.name == StrategyName::ContextGraph {
-        topic = topic.with_layers(layers(stage));
+        topic = topic.with_context_graph(layers(stage));
     }
     let topic = Arc::new(topic);
     let seeds = stage.world.seeds();

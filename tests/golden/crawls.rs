@@ -9,7 +9,7 @@ use suidao::live::crawl_settings;
 use suidao::model::{Batch, Budget, Fetched, Millis};
 use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::strategy::{Boards, StrategyName};
-use suidao::topic::{ContextGraphModel, Lexicon, OTHER, Topic};
+use suidao::topic::{ContextGraphModel, Lexicon, Topic, UNREACHABLE};
 use suidao::world::{
     ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, SyntheticWeb, WebSpec, topic_words,
 };
@@ -69,7 +69,7 @@ fn layers(world: &SyntheticWeb) -> ContextGraphModel {
     let settings = crawl_settings(&Config::default(), &topic);
     let graph = WebGraph::read(settings, 150, &world.seeds(), &source, |url, _| Some(world.is_relevant(url)));
     let document = |&(node, layer): &(u32, Option<u8>)| {
-        (layer.unwrap_or(OTHER), suidao::read::parse(&world.get(graph.url(node)).unwrap()).document)
+        (layer.unwrap_or(UNREACHABLE), suidao::read::parse(&world.get(graph.url(node)).unwrap()).document)
     };
     ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
@@ -98,7 +98,8 @@ fn every_strategy_on_three_webs() {
             .map(|(web, spec)| {
                 scope.spawn(move || {
                     let world = SyntheticWeb::new(spec).unwrap();
-                    let (topic, layered) = (Topic::new(words()), Topic::new(words()).with_layers(layers(&world)));
+                    let (topic, layered) =
+                        (Topic::new(words()), Topic::new(words()).with_context_graph(layers(&world)));
                     let mut digests = Vec::new();
                     for strategy in STRATEGIES {
                         let layers = strategy.contains(&StrategyName::ContextGraph.to_string());

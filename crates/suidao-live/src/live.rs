@@ -261,7 +261,7 @@ pub fn run_in_view(
         job.directory.root().display(),
         job.config.fetch.agent()
     );
-    let asked = view.and_then(|view| {
+    let status_requests = view.and_then(|view| {
         view.ready(now(), resumed, crawl.progress());
         view.open(store.reader())
     });
@@ -307,7 +307,7 @@ pub fn run_in_view(
         outage,
         unattributed_failures: Vec::new(),
         is_checking: false,
-        asked,
+        status_requests,
     };
     let stop = runtime.block_on(driver.drive(job, noticed, async { drop(interrupt.await) }));
     let Driver { crawl, harvest, proxy_lost, mut checkpoints, .. } = driver;

@@ -139,7 +139,7 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     };
     let mut trial = Trial::new(web, &files)?;
     if let Some(layers) = layers {
-        trial.topic = inputs::with_layers(trial.topic, &layers)?;
+        trial.topic = inputs::with_context_graph(trial.topic, &layers)?;
     }
     let targets = trial.judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
     Ok(Ready { trial, memo: Memo::default(), targets, oracle: None, islands: None, reached_by_k: Vec::new() })

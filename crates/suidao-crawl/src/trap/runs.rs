@@ -52,7 +52,7 @@ impl LinkBloom {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Run {
+struct UnproductiveRun {
     /// Consecutive pages that added nothing.
     no_new_content: u16,
     /// Links of the last two pages.
@@ -62,7 +62,7 @@ struct Run {
     pages: u32,
 }
 
-impl Run {
+impl UnproductiveRun {
     fn led_to(&self, link: UrlId) -> bool {
         self.led.iter().any(|led| led.holds(link))
     }
@@ -83,7 +83,7 @@ pub struct SeriesPage<'a> {
 /// links.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct SeriesTracker {
-    runs: FxHashMap<u64, Box<Run>>,
+    runs: FxHashMap<u64, Box<UnproductiveRun>>,
     ended: FxHashSet<u64>,
 }
 

@@ -8,7 +8,7 @@ use super::region::{PageStats, PostRole, role};
 use super::tree::{NodeId, Tree};
 
 #[derive(Default)]
-struct Place {
+struct BodyPosition {
     posts: usize,
     last: usize,
     text: u64,
@@ -25,7 +25,7 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
     {
         return vec![vec![body]];
     }
-    let mut positions: FxHashMap<u64, Place> = FxHashMap::default();
+    let mut positions: FxHashMap<u64, BodyPosition> = FxHashMap::default();
     let mut inherited: FxHashMap<NodeId, f64> = FxHashMap::default();
     for (at, part) in parts.iter().enumerate() {
         let alone = part.roots.len() == 1;
@@ -56,7 +56,7 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
             place.people += usize::from(stats.has_person(tree, node));
         }
     }
-    let worth = |place: &Place| {
+    let worth = |place: &BodyPosition| {
         let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
         let common = if place.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
         place.text as f64 * place.role * mixed(place.times) * mixed(place.people) * common

@@ -214,7 +214,7 @@ fn are_lines(tree: &Tree, stats: &PageStats, found: &[Vec<NodeId>]) -> bool {
     const TITLE: (usize, usize) = (12, 6);
     const ABSTRACT: usize = 200;
     #[derive(Default)]
-    struct Place<'a> {
+    struct TemplatePosition<'a> {
         urls: FxHashSet<&'a CrawlUrl>,
         texts: FxHashSet<String>,
         columns: usize,
@@ -225,7 +225,7 @@ fn are_lines(tree: &Tree, stats: &PageStats, found: &[Vec<NodeId>]) -> bool {
     if stats.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
         return false;
     }
-    let mut positions: Vec<(u64, Place)> = Vec::new();
+    let mut positions: Vec<(u64, TemplatePosition)> = Vec::new();
     for roots in found {
         let part = RecordPart { tree, roots };
         for node in part.nodes() {

@@ -123,8 +123,9 @@ mod tests {
 
     #[test]
     fn a_file_defines_the_comparison() {
-        let text =
-            format!("strategies = ['breadth-first', 'dth queue']\ncutoffs = [500, 100]\n{TASK}truth = 'ml/truth.txt'\n");
+        let text = format!(
+            "strategies = ['breadth-first', 'dth queue']\ncutoffs = [500, 100]\n{TASK}truth = 'ml/truth.txt'\n"
+        );
         let plan = Plan::parse(&text).unwrap();
         plan.check().unwrap();
         assert_eq!((plan.strategies.len(), plan.cutoffs()), (2, vec![100, 500]));

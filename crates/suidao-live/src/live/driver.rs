@@ -81,7 +81,7 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     /// A check of the network is under way.
     pub(super) is_checking: bool,
     /// Requests of the status page.
-    pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
+    pub(super) status_requests: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 }
 
 impl<F: FnMut(News)> Driver<'_, F> {
@@ -112,7 +112,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 biased;
                 Some(notice) = noticed.recv() => WakeReason::Noticed(notice),
                 Some(done) = finished.recv() => WakeReason::Finished(Box::new(done)),
-                Some(answer) = next_status_request(&mut self.asked) => WakeReason::Asked(answer),
+                Some(answer) = next_status_request(&mut self.status_requests) => WakeReason::Asked(answer),
                 Some(is_up) = checks.recv() => WakeReason::Checked(is_up),
                 () = &mut interrupt, if self.open => WakeReason::Interrupted,
                 () = tokio::time::sleep(wake) => WakeReason::Slept,
@@ -358,11 +358,11 @@ pub(crate) fn warc_entry(fetched: Fetched, batch: &Batch) -> WarcEntry {
 
 /// The next request of the status page that still has a receiver.
 async fn next_status_request(
-    asked: &mut Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
+    status_requests: &mut Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 ) -> Option<oneshot::Sender<StatusSnapshot>> {
-    let Some(asked) = asked else { return std::future::pending().await };
+    let Some(status_requests) = status_requests else { return std::future::pending().await };
     loop {
-        let answer = asked.recv().await?;
+        let answer = status_requests.recv().await?;
         if !answer.is_closed() {
             return Some(answer);
         }
@@ -375,7 +375,7 @@ mod tests {
 
     #[tokio::test]
     async fn closed_status_requests_are_dropped() {
-        let (ask, asked) = unbounded_channel();
+        let (ask, status_requests) = unbounded_channel();
         let (mut gone, mut there) = (Vec::new(), None);
         for n in 0..5 {
             let (answer, answered) = oneshot::channel();
@@ -383,10 +383,10 @@ mod tests {
             if n == 3 { there = Some(answered) } else { gone.push(answered) }
         }
         drop((gone, ask));
-        let mut asked = Some(asked);
-        let answer = next_status_request(&mut asked).await.unwrap();
+        let mut status_requests = Some(status_requests);
+        let answer = next_status_request(&mut status_requests).await.unwrap();
         answer.send(StatusSnapshot::default()).unwrap();
         assert!(there.unwrap().await.is_ok());
-        assert!(next_status_request(&mut asked).await.is_none());
+        assert!(next_status_request(&mut status_requests).await.is_none());
     }
 }

@@ -49,7 +49,7 @@ impl ElementKind {
 
 /// Enclosing list, item, row and so on of an element; 0 for none, because the root is none of these.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct TablePosition {
     /// The list that it is or is in.
     list: u32,
     depth: u8,
@@ -82,7 +82,7 @@ pub(super) fn decide(markup: &mut ParsedHtml) {
     let is_content =
         |region: Region, text_stats: super::markup::TextStats| region == Region::Content && text_stats.total() > 0;
     for (block, stats) in blocks {
-        let Place { row, cell, .. } = places[stats.element as usize];
+        let TablePosition { row, cell, .. } = places[stats.element as usize];
         if row != 0 && cell != 0 && is_content(block.region, stats.text_stats) {
             let second = std::mem::replace(&mut counts[cell as usize].begun, true);
             let row = &mut counts[row as usize];
@@ -104,9 +104,9 @@ pub(super) fn decide(markup: &mut ParsedHtml) {
     }
 }
 
-fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
+fn places(markup: &ParsedHtml) -> (Vec<TablePosition>, Vec<Count>) {
     let count = markup.elements.len();
-    let mut places = vec![Place::default(); count];
+    let mut places = vec![TablePosition::default(); count];
     let mut counts = vec![Count::default(); count];
     for at in 1..count {
         let element = &markup.elements[at];
@@ -137,7 +137,7 @@ fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
             ElementKind::Table => {
                 // Tables that contain tables are layout.
                 counts[position.row as usize].apart = true;
-                position = Place::default();
+                position = TablePosition::default();
             }
             ElementKind::Row => (position.row, position.cell, position.column) = (own, 0, 0),
             ElementKind::Cell => {

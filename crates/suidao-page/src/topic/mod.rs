@@ -1,9 +1,9 @@
 //! Scores pages and links by a topic's lexicon.
 
 mod background;
+mod context_graph;
 mod evaluate;
 mod file;
-mod layers;
 mod learn;
 mod lexicon;
 mod sample;
@@ -14,9 +14,9 @@ mod url;
 mod vocabulary;
 
 pub use background::Background;
+pub use context_graph::{ContextGraphError, ContextGraphModel, LAST_LAYER, UNREACHABLE};
 pub use evaluate::{ThresholdPoint, TopicEvaluation, evaluate};
 pub use file::{FORMAT, LexiconError};
-pub use layers::{ContextGraphModel, DEEPEST, LayersError, OTHER};
 pub use learn::{LearnError, LearnOptions, Learnt, Weighting, learn, learn_from_keywords};
 pub use lexicon::{DocumentFrequencies, Lexicon, Provenance, TermFrequency, Threshold, Weights};
 pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};

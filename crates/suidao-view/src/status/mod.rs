@@ -66,7 +66,7 @@ struct Site {
 #[derive(Default)]
 struct Last {
     /// Time of the last request to it, answered or not.
-    asked: Option<Instant>,
+    last_request: Option<Instant>,
     snapshot: Option<StatusSnapshot>,
 }
 
@@ -193,11 +193,11 @@ impl Site {
     async fn snapshot(&self) -> Option<StatusSnapshot> {
         // Concurrent clients wait for the same answer, or the same timeout.
         let mut last = self.last.lock().await;
-        if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
+        if last.last_request.is_none_or(|at| at.elapsed() >= FRESH) {
             if let Ok(Some(snapshot)) = tokio::time::timeout(PATIENCE, self.view.snapshot()).await {
                 last.snapshot = Some(snapshot);
             }
-            last.asked = Some(clock());
+            last.last_request = Some(clock());
         }
         last.snapshot.clone()
     }
