@@ -165,15 +165,21 @@ fn table<'a>(out: &mut dyn Write, what: &str, rows: impl IntoIterator<Item = (&'
 fn cell(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('|', "\\|")
 }
+fn option(name: &str, value: &serde_json::Value) -> String {
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let values = value.as_array().map_or_else(|| text(value), |all| all.iter().map(text).collect::<Vec<_>>().join(","));
+    format!("`--{name} {values}`")
+}
+
 /// A condition of [`Filter`] as an option of `suidao export`.
 fn in_words(condition: &str, value: &serde_json::Value) -> String {
     match condition {
         "documents" => "no listing pages, no pages without main text (without `--listings`)".to_owned(),
         "no-noindex" => "no pages marked noindex (without `--with-noindex`)".to_owned(),
         "relevant" => "`--relevant`".to_owned(),
-        "languages" => format!("`--language`: {value}"),
-        "hosts" => format!("`--host`: {value}"),
-        "not-hosts" => format!("`--not-host`: {value}"),
-        name => format!("`--{name}`: {value}"),
+        "languages" => option("language", value),
+        "hosts" => option("host", value),
+        "not-hosts" => option("not-host", value),
+        name => option(name, value),
     }
 }
