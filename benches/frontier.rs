@@ -92,7 +92,7 @@ fn page(number: u64, known: u64) -> Page {
 /// Grows a crawl to `known` URLs, then times the machine over 2,000 more pages.
 fn machine(known: u64) {
     let before = process::resident();
-    let conditions = CrawlSettings {
+    let settings = CrawlSettings {
         limits: CrawlLimits { hops: u16::MAX, ..CrawlLimits::default() },
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
         agent: "suidao".to_owned(),
@@ -103,7 +103,7 @@ fn machine(known: u64) {
         ..CrawlSettings::default()
     };
     let strategy: Box<dyn Strategy> = Box::new(Dth::default());
-    let mut crawl = Crawl::new(conditions, strategy);
+    let mut crawl = Crawl::new(settings, strategy);
     crawl.seed(&[url(0)], Millis(0));
     let mut number = 1;
     let mut step = |crawl: &mut Crawl| {

@@ -48,7 +48,7 @@ fn main() {
     let islands = Islands::find(&graph);
     measured("islands", begun);
     let begun = Instant::now();
-    let gates = Gates::find(&graph, &islands).islands_behind();
+    let gates = Gates::find(&graph, &islands).gated_islands();
     measured("gates", begun);
     let begun = Instant::now();
     let depths = tunnel_depths(&graph);

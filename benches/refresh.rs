@@ -56,9 +56,9 @@ fn worth(page: u32) -> VisitValue {
     VisitValue {
         importance,
         rate,
-        yields: if page.is_multiple_of(20) { rate * importance } else { 0.0 },
-        doubt: 1.0,
-        spared: page.is_multiple_of(4),
+        new_link_value: if page.is_multiple_of(20) { rate * importance } else { 0.0 },
+        false_signal_probability: 1.0,
+        has_minimum: page.is_multiple_of(4),
     }
 }
 

@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::eval::{KnownTruth, Recorder, RunMeta, StrategyRun};
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::{CrawlUrl, PageProcessed};
 use suidao::recorded::{Memo, learn};
 use suidao::replay::{ReplaySource, TopicalWeb, replay};
@@ -47,7 +47,7 @@ const STRATEGIES: [(&str, &[&str]); 8] = [
 const HARD: usize = 1;
 const PAGERANK: usize = 2;
 /// The paper's cutoffs, in pages.
-const MARKS: [usize; 8] = [500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000];
+const CUTOFFS: [usize; 8] = [500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000];
 
 fn main() {
     // `cargo test --benches` passes this flag.
@@ -87,10 +87,10 @@ fn run(world: &SyntheticWeb, source: &dyn ReplaySource, topic: &Topic, settings:
     let settings: Vec<String> = settings.iter().chain(&["politeness.delay=0"]).map(|&set| set.to_owned()).collect();
     let mut config = Config::load(None, &settings).expect("a strategy");
     config.limits.pages = Some(pages as u64);
-    let conditions = conditions(&config, topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
+    let settings = crawl_settings(&config, topic);
+    let strategy = config.strategy.build(settings.page_threshold);
     let mut recorder = Recorder::new(|url: &CrawlUrl, _: &PageProcessed| Some(KnownTruth::of(world, url)));
-    let mut crawl = Crawl::new(conditions, strategy);
+    let mut crawl = Crawl::new(settings, strategy);
     let stop = replay(&mut crawl, &world.seeds(), source, 1, |batch| recorder.fold(&batch));
     recorder.finish(RunMeta::default(), stop, pages)
 }
@@ -100,17 +100,17 @@ fn relevant(run: &StrategyRun, pages: usize) -> usize {
 }
 
 fn islands(run: &StrategyRun) -> f64 {
-    run.at(&[MARKS[7]])[0].islands as f64
+    run.at(&[CUTOFFS[7]])[0].islands as f64
 }
 
 /// Whether 500 pages have less than half of the rate of the first 1,000, and a later 500 twice as much as these.
 fn rests_and_rises(run: &StrategyRun) -> bool {
-    let counts = run.at(&MARKS);
-    let gains: Vec<usize> = (0..MARKS.len())
+    let counts = run.at(&CUTOFFS);
+    let gains: Vec<usize> = (0..CUTOFFS.len())
         .map(|at| counts[at].relevant - at.checked_sub(1).map_or(0, |at| counts[at].relevant))
         .collect();
     let start = (gains[0] + gains[1]) / 2;
-    let rest = |at: usize| gains[at] * 2 < start && run.steps.len() >= MARKS[at];
+    let rest = |at: usize| gains[at] * 2 < start && run.steps.len() >= CUTOFFS[at];
     (2..gains.len()).any(|at| rest(at) && gains[at + 1..].iter().any(|&gain| gain > 2 * gains[at].max(5)))
 }
 
@@ -118,8 +118,8 @@ fn a1_and_a2(name: &str, runs: &[Vec<StrategyRun>]) -> Vec<(String, usize)> {
     println!("\nrelevant pages after so many fetched, median of webs; islands reached, mean");
     for (at, (strategy, _)) in STRATEGIES.iter().enumerate() {
         print!("{strategy:<18}");
-        for mark in MARKS {
-            let mut found: Vec<usize> = runs.iter().map(|web| relevant(&web[at], mark)).collect();
+        for cutoff in CUTOFFS {
+            let mut found: Vec<usize> = runs.iter().map(|web| relevant(&web[at], cutoff)).collect();
             found.sort_unstable();
             print!("{:>7}", found[found.len() / 2]);
         }
@@ -130,11 +130,13 @@ fn a1_and_a2(name: &str, runs: &[Vec<StrategyRun>]) -> Vec<(String, usize)> {
         claims.push((format!("{name}, {text}"), runs.iter().filter(|web| is_so(web)).count()));
     };
     // Of the pages collected, so that an early end is not a disadvantage.
-    let precision = |run: &StrategyRun, mark: usize| relevant(run, mark) as f64 / run.steps.len().clamp(1, mark) as f64;
+    let precision =
+        |run: &StrategyRun, cutoff: usize| relevant(run, cutoff) as f64 / run.steps.len().clamp(1, cutoff) as f64;
     for (dth, (strategy, _)) in STRATEGIES.iter().enumerate().filter(|(_, (name, _))| name.starts_with("dth")) {
         claim(format!("A1: {strategy} > best-first hard > pagerank"), &|web| {
-            let ahead = |one: usize, other: usize, mark| precision(&web[one], mark) > precision(&web[other], mark);
-            MARKS[2..].iter().all(|&mark| ahead(dth, HARD, mark) && ahead(HARD, PAGERANK, mark))
+            let ahead =
+                |one: usize, other: usize, cutoff| precision(&web[one], cutoff) > precision(&web[other], cutoff);
+            CUTOFFS[2..].iter().all(|&cutoff| ahead(dth, HARD, cutoff) && ahead(HARD, PAGERANK, cutoff))
         });
         claim(format!("A2: {strategy} rests, then rises"), &|web| rests_and_rises(&web[dth]));
         claim(format!("A2: {strategy} an island more than best-first hard"), &|web| {

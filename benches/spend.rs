@@ -22,13 +22,13 @@ use rayon::prelude::*;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::eval::{Plan, TaskPlan};
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::{CrawlUrl, Event, Millis};
 use suidao::recorded::{GroundTruth, LabelledUrls, Memo, OpenedWeb, RelevanceJudge, WebName};
 use suidao::replay::{TopicalWeb, replay_while};
 use suidao::topic::{Lexicon, Topic};
 
-const MARKS: [usize; 3] = [500, 1_000, 2_000];
+const CUTOFFS: [usize; 3] = [500, 1_000, 2_000];
 
 struct Task {
     web: OpenedWeb,
@@ -65,9 +65,9 @@ impl Task {
     fn run(&self, sets: &[String], pages: usize) -> Run {
         let config = Config::load(None, sets).expect("the keys are the configuration's");
         let source = self.memo.over(TopicalWeb { web: &*self.web.web, topic: &self.topic });
-        let conditions = conditions(&config, &self.topic);
-        let strategy = config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
+        let settings = crawl_settings(&config, &self.topic);
+        let strategy = config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
         let mut judge = RelevanceJudge::new(self.judge.clone());
         let mut urls: Vec<CrawlUrl> = Vec::new();
         let mut run = Run::default();
@@ -84,7 +84,7 @@ impl Task {
             }
             if run.pages.len() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        run.longest_gap = crawl.holds().longest_gap;
+        run.longest_gap = crawl.wait_costs().longest_gap;
         run
     }
 }
@@ -129,7 +129,7 @@ fn main() {
                 all.chain([format!("strategy.name={strategy}")]).chain(further).collect()
             };
             let one = sets(&["crawl.in_flight=1", "politeness.delay=0", "politeness.max_crawl_delay=0"]);
-            let pages = MARKS[MARKS.len() - 1];
+            let pages = CUTOFFS[CUTOFFS.len() - 1];
             let ones: Vec<Run> = tasks.par_iter().map(|task| task.run(&one, pages)).collect();
             for in_flight in list("SUIDAO_IN_FLIGHT", "64") {
                 println!("\n{file}, {strategy}, {in_flight} in flight\n");
@@ -140,7 +140,7 @@ fn main() {
                 let mut eager: Option<Vec<Run>> = None;
                 for theta in &thetas {
                     let own = sets(&[&format!("crawl.in_flight={in_flight}"), &format!("crawl.spend={theta}")]);
-                    // More than the last mark, to see what is found by the time of theta 0.
+                    // More than the last cutoff, to see what is found by the time of theta 0.
                     let runs: Vec<Run> = tasks.par_iter().map(|task| task.run(&own, pages)).collect();
                     let eager = eager.get_or_insert_with(|| runs.clone());
                     let sum = |of: &dyn Fn(usize) -> f64| (0..tasks.len()).map(of).sum::<f64>();
@@ -148,18 +148,24 @@ fn main() {
                         format!("{:.2}", sum(of) / sum(to).max(1e-9))
                     };
                     let row = |of: &dyn Fn(usize, usize) -> f64, to: &dyn Fn(usize, usize) -> f64| -> String {
-                        let cells = MARKS.map(|mark| row(&|at| of(at, mark), &|at| to(at, mark)));
+                        let cells = CUTOFFS.map(|cutoff| row(&|at| of(at, cutoff), &|at| to(at, cutoff)));
                         cells.join(" ")
                     };
-                    let by_time = |at: usize, mark: usize| until(&runs[at], time(&eager[at], mark));
+                    let by_time = |at: usize, cutoff: usize| until(&runs[at], time(&eager[at], cutoff));
                     let gap = runs.iter().map(|run| run.longest_gap).max().unwrap_or(0) as f64 / 1_000.0;
                     println!(
                         "| {theta} | {} | {} | {} | {} | {gap:.1} |",
-                        row(&|at, mark| relevant(first(&runs[at], mark)), &|at, mark| relevant(first(&ones[at], mark))),
-                        row(&|at, mark| relevant(by_time(at, mark)), &|at, mark| relevant(first(&eager[at], mark))),
-                        row(&|at, mark| by_time(at, mark).len() as f64, &|at, mark| first(&eager[at], mark).len()
+                        row(&|at, cutoff| relevant(first(&runs[at], cutoff)), &|at, cutoff| relevant(first(
+                            &ones[at], cutoff
+                        ))),
+                        row(&|at, cutoff| relevant(by_time(at, cutoff)), &|at, cutoff| relevant(first(
+                            &eager[at], cutoff
+                        ))),
+                        row(&|at, cutoff| by_time(at, cutoff).len() as f64, &|at, cutoff| first(&eager[at], cutoff)
+                            .len()
                             as f64),
-                        row(&|at, mark| time(&runs[at], mark).0 as f64, &|at, mark| time(&eager[at], mark).0 as f64),
+                        row(&|at, cutoff| time(&runs[at], cutoff).0 as f64, &|at, cutoff| time(&eager[at], cutoff).0
+                            as f64),
                     );
                 }
             }

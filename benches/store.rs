@@ -141,7 +141,7 @@ fn restart(pages: u32) -> Vec<f64> {
         let begun = Instant::now();
         let (store, _) = open(&directory);
         let strategy: Box<dyn Strategy> = Box::new(BreadthFirst);
-        let conditions = CrawlSettings {
+        let settings = CrawlSettings {
             politeness: Politeness { robots: false, ..Politeness::default() },
             agent: "suidao".to_owned(),
             seed: 1,
@@ -150,7 +150,7 @@ fn restart(pages: u32) -> Vec<f64> {
             forums: suidao::crawl::ForumMode::Off,
             ..CrawlSettings::default()
         };
-        let mut crawl = Crawl::new(conditions, strategy);
+        let mut crawl = Crawl::new(settings, strategy);
         for record in store.batches() {
             crawl.restore(&record.expect("a whole log").batch);
         }

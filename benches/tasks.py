@@ -243,8 +243,8 @@ def scored_pages(web, seeds, excluded):
     return [page for page in web.reached(seeds) if web.host_of[page] not in excluded]
 
 
-def compare_file(path, tasks, pages, marks):
-    text = f'pages = {pages}\nmarks = {marks}\n'
+def compare_file(path, tasks, pages, cutoffs):
+    text = f'pages = {pages}\ncutoffs = {cutoffs}\n'
     for name, web in tasks:
         text += f'\n[[task]]\nname = {json.dumps(name)}\nweb = {json.dumps("hosts:" + str(web.root))}\n'
         text += ''.join(f'{key} = {json.dumps(f"{name}/{file}")}\n' for key, file in
@@ -283,8 +283,8 @@ def main():
         for where, tasks in lists.items():
             for name, of, topic, seeds in tasks:
                 write_task(a, lexicons, web, in_both, name, of, topic, seeds)
-            pages, marks = (2000, [500, 1000, 2000]) if where == 'dev' else (5000, [500, 1000, 2000, 5000])
-            compare_file(a.out / f'{where}.toml', [(name, of) for name, of, _, _ in tasks], pages, marks)
+            pages, cutoffs = (2000, [500, 1000, 2000]) if where == 'dev' else (5000, [500, 1000, 2000, 5000])
+            compare_file(a.out / f'{where}.toml', [(name, of) for name, of, _, _ in tasks], pages, cutoffs)
 
 
 def write_task(a, lexicons, web, in_both, name, of, topic, seeds):

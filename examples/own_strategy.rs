@@ -19,7 +19,7 @@ impl Strategy for ContentFirst {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let decision = |region: Region| {
             let content = if region == Region::Content { 0.5 } else { 0.0 };
-            let page = if visit.relevant { 0.5 } else { 0.0 };
+            let page = if visit.on_topic { 0.5 } else { 0.0 };
             let priority = Priority::new(content + page);
             let path = visit.path_state(TunnelBudget::Unbounded);
             LinkDecision::Follow(QueueEntry { queue: QueueId::MAIN, priority, path })

@@ -4,7 +4,7 @@
 
 use suidao::config::Config;
 use suidao::crawl::Crawl;
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::CrawlUrl;
 use suidao::recorded::Warc;
 use suidao::replay::{TopicalWeb, replay};
@@ -22,9 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         config.politeness.delay = 0.0;
         config.limits.pages = Some(50);
         let strategy = config.strategy.named(name)?;
-        let conditions = conditions(&config, &topic);
-        let threshold = conditions.page_threshold;
-        let mut crawl = Crawl::new(conditions, strategy.build(threshold));
+        let settings = crawl_settings(&config, &topic);
+        let threshold = settings.page_threshold;
+        let mut crawl = Crawl::new(settings, strategy.build(threshold));
         let stop = replay(&mut crawl, std::slice::from_ref(&seed), &TopicalWeb { web: &web, topic: &topic }, 1, |_| {});
         let progress = crawl.progress();
         println!("{name}: {} of {} pages are relevant; {}", progress.relevant, progress.pages, stop.reason());

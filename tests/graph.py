@@ -32,8 +32,8 @@ for source in nodes:
     for target in graph[source]:
         graph[source][target]["vote"] = 1 / len(inner) if host[target] == host[source] else 1.0
 ranks = networkx.pagerank(graph, alpha=0.85, weight="vote", tol=1e-10, max_iter=1000)
-for node, authority in value("authority").items():
-    assert abs(authority / len(nodes) - ranks[node]) < 1e-6, (node, authority, ranks[node])
+for node, pagerank in value("pagerank").items():
+    assert abs(pagerank / len(nodes) - ranks[node]) < 1e-6, (node, pagerank, ranks[node])
 
 # Islands: pages on topic joined by links that the pages of a host do not share.
 pages_of = collections.Counter(host.values())

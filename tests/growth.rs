@@ -447,9 +447,9 @@ fn logged(page: Fetched, sets: &[&str]) -> usize {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     let topic = topic();
     let config = Config::load(None, &sets).unwrap();
-    let conditions: CrawlSettings = live::conditions(&config, &topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut crawl = Crawl::new(conditions, strategy);
+    let settings: CrawlSettings = live::crawl_settings(&config, &topic);
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut crawl = Crawl::new(settings, strategy);
     let (seed, web) = (page.url.clone(), OnePage(page));
     let (mut largest, mut batches) = (0, 0);
     suidao::replay::replay_while(&mut crawl, &[seed], &TopicalWeb { web: &web, topic: &topic }, 1, |batch| {

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{CrawlLimits, HoldCosts, TrapCounts, Unreached};
+use suidao::crawl::{CrawlLimits, TrapCounts, Unreached, WaitCosts};
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job};
 use suidao::model::{Failure, FailureKind, SkipReason, Stop, number};
@@ -17,8 +17,8 @@ use suidao::store::directory::write_own;
 use suidao::strategy::StrategyName;
 use suidao::visible::Visible;
 
-use super::conditions::ConditionsArgs;
 use super::names::one_of;
+use super::network::NetworkArgs;
 use super::operate::{GoalsArgs, OperatingArgs};
 use super::screen::Screen;
 use super::{Exit, Verbosity, dry_run, inputs};
@@ -30,12 +30,13 @@ use super::{Exit, Verbosity, dry_run, inputs};
 )]
 pub struct CrawlArgs {
     /// Lexicon of the topic
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: PathBuf,
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub seeds: PathBuf,
-    /// File of further URLs to rank like links of a page at the page threshold, one per line, with a text after the URL if there is one
+    /// File of further URLs, one per line, each optionally followed by its link text; ranked like links of a page whose
+    /// relevance equals the page threshold
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub add: Option<PathBuf>,
     /// Crawl directory; created if missing, resumed if it already holds this crawl
@@ -58,7 +59,7 @@ pub struct CrawlArgs {
     #[command(flatten)]
     pub operating: OperatingArgs,
     #[command(flatten)]
-    pub conditions: ConditionsArgs,
+    pub network: NetworkArgs,
     /// Print the first 20 (or N) requests and their reasons; fetch and write nothing
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20", help_heading = "Output")]
     pub dry_run: Option<usize>,
@@ -70,7 +71,7 @@ pub struct CrawlArgs {
 impl CrawlArgs {
     /// Loads the configuration: file, then --set, then flags.
     fn config(&self) -> Result<Config> {
-        let mut config = self.conditions.load()?;
+        let mut config = self.network.load()?;
         config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
         config.sources.sitemaps |= self.sitemaps;
         config.sources.feeds |= self.feeds;
@@ -93,7 +94,7 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
             dry_run::DryRunOptions { lexicon: &args.lexicon, most, json: args.json, detailed: verbosity.verbose > 0 };
         return dry_run::show(&options, &config, &topic, &seeds, &directory);
     }
-    args.conditions.remind(&config, verbosity);
+    args.network.remind(&config, verbosity);
     let offered = args.add.as_ref().map(|path| inputs::offered(path, &topic)).transpose()?.unwrap_or_default();
     let job = Job { offered, ..Job::new(topic, seeds, config, directory) };
     let mut screen = Screen::new(verbosity, args.json, job.config.goals());
@@ -195,7 +196,7 @@ pub fn summary(job: &Job, report: &CrawlReport) -> Value {
         "hosts_relevant": progress.hosts_relevant,
         "memory": report.memory,
         "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed,
-            "idle_host_seconds": seconds(report.holds.idle), "longest_gap": seconds(report.holds.longest_gap) },
+            "idle_host_seconds": seconds(report.wait_costs.idle), "longest_gap": seconds(report.wait_costs.longest_gap) },
         "config": job.config.without_secrets(),
     })
 }
@@ -234,7 +235,7 @@ fn in_words(job: &Job, report: &CrawlReport) -> String {
         count(progress.queued as usize, "URL", "URLs"),
         thousands(progress.failed),
         thousands(progress.excluded),
-        holds_in_words(&report.holds),
+        waits_in_words(&report.wait_costs),
         unreached_in_words(&report.unreached),
         failures_in_words(&report.failures) + &traps_in_words(&report.exclusions, &report.traps),
         job.directory.root().join("").display(),
@@ -258,15 +259,15 @@ fn seconds(ms: u64) -> f64 {
     ms as f64 / 1_000.0
 }
 
-/// What crawl.spend has cost; empty if nothing was held back.
-fn holds_in_words(holds: &HoldCosts) -> String {
-    if holds.idle == 0 {
+/// What crawl.spend has cost; empty if no host waited.
+fn waits_in_words(costs: &WaitCosts) -> String {
+    if costs.idle == 0 {
         return String::new();
     }
     format!(
         "Ready hosts waited {} host-seconds for better pages of others (crawl.spend); longest time without a page: {:.1} s.\n",
-        thousands(holds.idle / 1_000),
-        seconds(holds.longest_gap)
+        thousands(costs.idle / 1_000),
+        seconds(costs.longest_gap)
     )
 }
 

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Seeding, SimulatedRequest, SimulatedStep, simulate};
-use suidao::live::{conditions, now};
+use suidao::html::count;
+use suidao::live::{crawl_settings, now};
 use suidao::model::{CrawlUrl, Event, QueueEntry, SkipReason, Stop, TunnelBudget, UrlId, UrlOrigin, number};
 use suidao::store::{CrawlDirectory, Meta, Store};
 use suidao::topic::Topic;
@@ -29,9 +30,9 @@ pub fn show(
     seeds: &[CrawlUrl],
     directory: &CrawlDirectory,
 ) -> Result<Exit> {
-    let conditions = conditions(config, topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut crawl = Crawl::new(conditions, strategy);
+    let settings = crawl_settings(config, topic);
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut crawl = Crawl::new(settings, strategy);
     // Indexed by number: the page on which it was found; a seed's origin has its own fields.
     let mut origins: Vec<UrlOrigin> = Vec::new();
     let mut observe = |event: &Event| {
@@ -107,7 +108,7 @@ pub fn show(
         outln!("# would start a crawl in {}", directory.root().display());
     }
     let inside = seeds.iter().filter(|seed| refused(seed).is_none()).count();
-    outln!("# {} seeds, {inside} in scope", seeds.len());
+    outln!("# {}, {inside} in scope", count(seeds.len(), "seed", "seeds"));
     for seed in seeds {
         if let Some(reason) = refused(seed) {
             outln!("#   skipped: {seed} ({})", reason.why());

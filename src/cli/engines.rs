@@ -46,11 +46,11 @@ impl Engine {
             return Ok(Some(Self::EsBulk { index: target.index().to_owned(), push: Some(target) }));
         }
         // The directory's name, if servers accept it.
-        let index = |is_taken: fn(&str) -> bool| {
+        let index = |is_valid: fn(&str) -> bool| {
             let whole = args.directory.canonicalize().unwrap_or_else(|_| args.directory.clone());
             let name = whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
             let names = [name.clone(), format!("suidao-{name}")];
-            names.into_iter().find(|name| is_taken(name)).unwrap_or_else(|| "suidao".to_owned())
+            names.into_iter().find(|name| is_valid(name)).unwrap_or_else(|| "suidao".to_owned())
         };
         match args.format {
             Format::EsBulk => Ok(Some(Self::EsBulk { index: index(es_bulk::is_index_name), push: None })),

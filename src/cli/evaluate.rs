@@ -26,21 +26,21 @@ pub struct EvaluateArgs {
     /// Crawl directories
     #[arg(required = true)]
     pub directories: Vec<PathBuf>,
-    /// File of queries, one per line; or give --model
-    #[arg(long, value_name = "FILE", required_unless_present = "model")]
+    /// File of queries, one per line; or give --lexicon
+    #[arg(long, value_name = "FILE", required_unless_present = "lexicon")]
     pub queries: Option<PathBuf>,
     /// Use the first terms of this lexicon as queries instead
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON", conflicts_with = "queries")]
-    pub model: Option<PathBuf>,
+    #[arg(short = 'm', long, value_name = "LEXICON", conflicts_with = "queries")]
+    pub lexicon: Option<PathBuf>,
     /// File of relevant URLs, one per line [default: the crawl's own relevant pages]
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
     /// File of hosts to ignore, one per line, such as those the lexicon was built from
     #[arg(long, value_name = "FILE", requires = "truth")]
     pub exclude: Option<PathBuf>,
-    /// Numbers of pages after which to measure
+    /// Page counts at which to measure, separated by commas [default: up to 20, evenly spaced]
     #[arg(long, value_name = "PAGES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
-    pub marks: Vec<u64>,
+    pub cutoffs: Vec<u64>,
     /// Write report.html and evaluation.csv into this directory
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -51,11 +51,11 @@ pub struct EvaluateArgs {
 
 /// Terms of a lexicon used as queries.
 const TERMS: usize = 20;
-/// Most marks by default.
-const MARKS: u64 = 20;
+/// Most cutoffs by default.
+const CUTOFFS: u64 = 20;
 
 pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
-    let queries = match (&args.queries, &args.model) {
+    let queries = match (&args.queries, &args.lexicon) {
         (Some(path), _) => queries(path)?,
         (None, Some(path)) => {
             let topic = topic(path)?;
@@ -71,15 +71,15 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
         pages = pages.max(crawl.pages.len() as u64);
         crawls.push(crawl);
     }
-    let marks = marks(&args.marks, pages);
+    let cutoffs = cutoffs(&args.cutoffs, pages);
     name(&mut crawls);
     let crawls = crawls
         .into_iter()
         .map(|crawl| {
             let last = crawl.pages.len() as u64;
             // A crawl that ended early gets no further rows.
-            let until = marks.iter().position(|&mark| mark >= last).map_or(marks.len(), |at| at + 1);
-            Evaluated { name: crawl.name, marks: at_cutoffs(&crawl.pages, &marks[..until]), queries: crawl.queries }
+            let until = cutoffs.iter().position(|&cutoff| cutoff >= last).map_or(cutoffs.len(), |at| at + 1);
+            Evaluated { name: crawl.name, cutoffs: at_cutoffs(&crawl.pages, &cutoffs[..until]), queries: crawl.queries }
         })
         .collect();
     let judge = match &args.truth {
@@ -89,7 +89,7 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
                 .to_owned()
         }
     };
-    let evaluation = StrategyEvaluation { marks, judge, crawls };
+    let evaluation = StrategyEvaluation { cutoffs, judge, crawls };
     if let Some(output) = &args.output {
         write(output, &evaluation)?;
     }
@@ -139,7 +139,7 @@ impl Crawl {
         let mut hit = vec![false; judged.len()];
         let mut result = Vec::new();
         for query in queries {
-            let mut of = OfQuery { query: query.clone(), hits: 0, relevant_hits: 0, at_ten: None };
+            let mut of = OfQuery { query: query.clone(), hits: 0, relevant_hits: 0, precision_at_ten: None };
             for found in index.matching(query)?.iter().filter(|found| counts(found.page)) {
                 of.hits += 1;
                 of.relevant_hits += u64::from(relevant(found.page));
@@ -147,7 +147,7 @@ impl Crawl {
                     *hit = true;
                 }
             }
-            of.at_ten = at_ten(&index, query, counts, relevant)?;
+            of.precision_at_ten = precision_at_ten(&index, query, counts, relevant)?;
             result.push(of);
         }
         let pages = judged.iter().zip(hit);
@@ -158,7 +158,7 @@ impl Crawl {
 }
 
 /// Share of relevant pages among the first ten that count.
-fn at_ten(
+fn precision_at_ten(
     index: &Index,
     query: &str,
     counts: impl Fn(u64) -> bool,
@@ -171,8 +171,8 @@ fn at_ten(
         return Ok(None);
     }
     let first: Vec<u64> = answer.hits.iter().map(|hit| hit.page.page).filter(|page| counts(*page)).take(10).collect();
-    let paying = first.iter().filter(|page| relevant(**page)).count();
-    Ok((!first.is_empty()).then(|| paying as f64 / first.len() as f64))
+    let relevant_hits = first.iter().filter(|page| relevant(**page)).count();
+    Ok((!first.is_empty()).then(|| relevant_hits as f64 / first.len() as f64))
 }
 
 /// Names crawls by their strategies if these differ, otherwise by their directories.
@@ -197,17 +197,17 @@ fn queries(path: &Path) -> Result<Vec<String>> {
     Ok(queries)
 }
 
-/// The given marks, sorted; by default as many at a round distance as fit into a table.
-fn marks(given: &[u64], pages: u64) -> Vec<u64> {
+/// The given cutoffs, sorted; by default as many at a round distance as fit into a table.
+fn cutoffs(given: &[u64], pages: u64) -> Vec<u64> {
     if given.is_empty() {
         let mut steps = (1..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.saturating_pow(power)));
-        let step = steps.find(|step| pages.div_ceil(*step) <= MARKS).unwrap_or(u64::MAX);
+        let step = steps.find(|step| pages.div_ceil(*step) <= CUTOFFS).unwrap_or(u64::MAX);
         return (1..=pages.div_ceil(step).max(1)).map(|nth| nth * step).collect();
     }
-    let mut marks = given.to_vec();
-    marks.sort_unstable();
-    marks.dedup();
-    marks
+    let mut cutoffs = given.to_vec();
+    cutoffs.sort_unstable();
+    cutoffs.dedup();
+    cutoffs
 }
 
 fn write(output: &Path, evaluation: &StrategyEvaluation) -> Result<()> {
@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn marks_are_round_and_few() {
-        assert_eq!(marks(&[], 500), (1..=10).map(|n| n * 50).collect::<Vec<_>>());
-        assert_eq!(marks(&[], 5000).len(), 10);
-        assert_eq!(marks(&[], 5001).last(), Some(&5500));
-        assert_eq!(marks(&[], 1_000_000)[0], 50_000);
-        assert_eq!(marks(&[], 0), [10]);
-        assert_eq!(marks(&[1000, 500, 500], 9), [500, 1000]);
+        assert_eq!(cutoffs(&[], 500), (1..=10).map(|n| n * 50).collect::<Vec<_>>());
+        assert_eq!(cutoffs(&[], 5000).len(), 10);
+        assert_eq!(cutoffs(&[], 5001).last(), Some(&5500));
+        assert_eq!(cutoffs(&[], 1_000_000)[0], 50_000);
+        assert_eq!(cutoffs(&[], 0), [10]);
+        assert_eq!(cutoffs(&[1000, 500, 500], 9), [500, 1000]);
     }
 }

@@ -40,13 +40,14 @@ pub struct ExportArgs {
     /// Write a directory of files of this size instead, such as 500MB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push", help_heading = "Output")]
     pub shard_size: Option<u64>,
-    /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, the searched ones for servers]
+    /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, for search servers those listed in docs/formats.md]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
     pub fields: Vec<String>,
     /// Rules that extract fields such as prices: the values are written under `extracted`
     #[arg(long, value_name = "FIELDS.toml", help_heading = "Output")]
     pub extract: Option<PathBuf>,
-    /// Only pages new, changed or gone since the last export in this format or to this address (`last`), or fetched since a day
+    /// `last`: only pages that are new, changed or removed since the last export in this format or to this push URL; a day: only
+    /// pages fetched on or after it
     #[arg(long, value_name = "last|YYYY-MM-DD", help_heading = "Output")]
     pub since: Option<SinceFlag>,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX

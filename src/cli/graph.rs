@@ -1,4 +1,4 @@
-//! `suidao graph`: islands, gates, tunnels and authorities in the link graph of a crawl.
+//! `suidao graph`: islands, gates, tunnels and PageRank in the link graph of a crawl.
 
 use std::path::PathBuf;
 

@@ -28,9 +28,9 @@ pub struct ImportArgs {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Lexicon of the topic
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: PathBuf,
-    /// File of the crawl's seed URLs, one per line [default: the pages that no earlier page links to]
+    /// File of the crawl's seed URLs, one per line [default: the URLs that no earlier page in the files leads to]
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
     /// Crawl directory; created if missing, resumed if it already holds this import

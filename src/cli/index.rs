@@ -80,7 +80,7 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
     }
     let index = Index::open(&path)?;
     Ok(match temporary {
-        Some(temporary) => index.keeping(temporary),
+        Some(temporary) => index.with_temporary_directory(temporary),
         None => index,
     })
 }

@@ -98,7 +98,7 @@ pub fn stored_topic(path: &Path) -> Result<Topic> {
 pub fn layered(topic: Topic, strategy: &StrategySettings) -> Result<Topic> {
     match &strategy.context_graph.model {
         _ if strategy.name != StrategyName::ContextGraph => Ok(topic),
-        Some(path) => with_layers(topic, Path::new(path)),
+        Some(path) => with_context_graph(topic, Path::new(path)),
         None => {
             bail!("strategy.context-graph.model is not set; name a file of layers written by `suidao topic layers`")
         }
@@ -106,12 +106,12 @@ pub fn layered(topic: Topic, strategy: &StrategySettings) -> Result<Topic> {
 }
 
 /// Adds the layers of a file.
-pub fn with_layers(topic: Topic, path: &Path) -> Result<Topic> {
+pub fn with_context_graph(topic: Topic, path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the layers {name}; create them with `suidao topic layers -o {name}`"))?;
     let layers = ContextGraphModel::parse(&text).with_context(|| format!("invalid layers file {name}"))?;
-    Ok(topic.with_layers(layers))
+    Ok(topic.with_context_graph(layers))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use suidao::read::{self, ParsedDocument};
 use suidao::recorded::{RelevanceJudge, WebName};
 use suidao::replay::TopicalWeb;
 use suidao::store::directory::write_whole;
-use suidao::topic::{ContextGraphModel, DEEPEST, OTHER};
+use suidao::topic::{ContextGraphModel, LAST_LAYER, UNREACHABLE};
 
 use super::Verbosity;
 use super::trial::{Trial, TrialFiles};
@@ -26,8 +26,8 @@ pub struct LayersArgs {
     /// Recorded web to train on: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
     web: String,
     /// Lexicon of the topic [default for a generated web: its own]
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
-    model: Option<PathBuf>,
+    #[arg(short = 'm', long, value_name = "LEXICON")]
+    lexicon: Option<PathBuf>,
     /// File of seed URLs, one per line; training uses the pages that they lead to [default for a generated web: its own]
     #[arg(short, long, value_name = "FILE")]
     seeds: Option<PathBuf>,
@@ -45,17 +45,17 @@ pub struct LayersArgs {
 pub fn run(args: &LayersArgs, verbosity: Verbosity) -> Result<()> {
     let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
     let files = TrialFiles {
-        lexicon: args.model.as_deref(),
+        lexicon: args.lexicon.as_deref(),
         seeds: args.seeds.as_deref(),
         truth: args.truth.as_deref(),
         exclude: None,
     };
     let Trial { web, topic, seeds, judge } = Trial::new(web, &files)?;
     let source = TopicalWeb { web: &*web.web, topic: &topic };
-    let conditions = live::conditions(&Config::default(), &topic);
+    let settings = live::crawl_settings(&Config::default(), &topic);
     let mut judge = RelevanceJudge::new(judge);
-    let graph = WebGraph::read(conditions, args.max_pages, &seeds, &source, |url, page| judge.is_relevant(url, page));
-    let pages = sample(&graph.layers(DEEPEST));
+    let graph = WebGraph::read(settings, args.max_pages, &seeds, &source, |url, page| judge.is_relevant(url, page));
+    let pages = sample(&graph.layers(LAST_LAYER));
     ensure!(!pages.is_empty(), "the seeds lead to no page in {}; check -s", args.web);
     let documents: Vec<(u8, ParsedDocument)> = pages
         .par_iter()
@@ -67,7 +67,7 @@ pub fn run(args: &LayersArgs, verbosity: Verbosity) -> Result<()> {
     if !verbosity.quiet {
         for (layer, count) in layers.pages().iter().enumerate() {
             match u8::try_from(layer) {
-                Ok(OTHER) => outln!("other pages: {count} used"),
+                Ok(UNREACHABLE) => outln!("other pages: {count} used"),
                 _ => outln!("layer {layer}: {count} pages used"),
             }
         }
@@ -80,9 +80,9 @@ pub fn run(args: &LayersArgs, verbosity: Verbosity) -> Result<()> {
 fn sample(pages: &[(u32, Option<u8>)]) -> Vec<(u32, u8)> {
     let of_class = |class: u8| {
         let all: Vec<u32> =
-            pages.iter().filter(|(_, layer)| layer.unwrap_or(OTHER) == class).map(|&(node, _)| node).collect();
+            pages.iter().filter(|(_, layer)| layer.unwrap_or(UNREACHABLE) == class).map(|&(node, _)| node).collect();
         let taken = all.len().min(SAMPLE);
         (0..taken).map(move |at| (all[at * all.len() / taken], class)).collect::<Vec<_>>()
     };
-    (0..=OTHER).flat_map(of_class).collect()
+    (0..=UNREACHABLE).flat_map(of_class).collect()
 }

@@ -7,7 +7,6 @@ mod terminal;
 
 mod check;
 mod compare;
-mod conditions;
 mod crawl;
 mod demo;
 mod dry_run;
@@ -25,6 +24,7 @@ mod journal;
 mod label;
 mod layers;
 mod names;
+mod network;
 mod operate;
 mod outfiles;
 mod practice;
@@ -223,7 +223,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
-            || matches!(cause.downcast_ref::<PushError>(), Some(PushError::Away(_)))
+            || matches!(cause.downcast_ref::<PushError>(), Some(PushError::Unreachable(_)))
     })
 }
 

@@ -17,9 +17,9 @@ use suidao::revisit::tally::RoundTally;
 use suidao::store::{CrawlDirectory, Meta, Store, date, moment, refreshes};
 use suidao::topic::Topic;
 
-use super::conditions::ConditionsArgs;
 use super::crawl::unreached_in_words;
 use super::names::one_of;
+use super::network::NetworkArgs;
 use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::{Exit, Verbosity, inputs};
@@ -30,7 +30,7 @@ use super::{Exit, Verbosity, inputs};
 pub struct RefreshArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// Requests of the round, of all kinds [default: 1000, or no limit with --minutes]
+    /// Maximum number of requests in the round: pages, robots.txt, redirects, retries, sitemaps, feeds [default: 1000, or no limit with --minutes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch", help_heading = "Limits")]
     pub requests: Option<u64>,
     /// Duration of the round in minutes
@@ -49,12 +49,12 @@ pub struct RefreshArgs {
     #[arg(long, conflicts_with = "watch", help_heading = "Output")]
     pub plan: bool,
     /// Lexicon [default: the copy in the crawl directory]
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     #[command(flatten)]
     pub operating: OperatingArgs,
     #[command(flatten)]
-    pub conditions: ConditionsArgs,
+    pub network: NetworkArgs,
     /// Print each event as a line of JSON, the summary last; with --plan, the plan
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -76,7 +76,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.plan {
         return plan(args, &config, &topic, &directory, budget);
     }
-    args.conditions.remind(&config, verbosity);
+    args.network.remind(&config, verbosity);
     let job = Job { refresh: Some(budget), ..Job::new(Arc::new(topic), Vec::new(), config, directory) };
     let mut screen = Screen::new(verbosity, args.json, StopConditions::default());
     let report = args.operating.run(&job, verbosity, |news| screen.report(news));
@@ -109,7 +109,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
 impl RefreshArgs {
     /// The configuration stored in the crawl directory, or the given one; then --set and flags.
     fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
-        let mut config = self.conditions.load_over(&directory.config_toml(), !self.plan)?;
+        let mut config = self.network.load_over(&directory.config_toml(), !self.plan)?;
         let refresh = &mut config.refresh;
         refresh.policy = self.policy.unwrap_or(refresh.policy);
         refresh.requests = self.requests.unwrap_or(refresh.requests);
@@ -154,10 +154,10 @@ fn plan(
     budget: Budget,
 ) -> Result<Exit> {
     let store = Store::open(directory)?;
-    let mut conditions = live::conditions(config, topic);
-    conditions.refresh = Some(Refresh { settings: config.refresh.clone(), budget });
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut crawl = Crawl::new(conditions, strategy);
+    let mut settings = live::crawl_settings(config, topic);
+    settings.refresh = Some(Refresh { settings: config.refresh.clone(), budget });
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut crawl = Crawl::new(settings, strategy);
     for record in store.batches() {
         crawl.restore(&record?.batch);
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
 use suidao::html::{count, thousands};
-use suidao::live::{conditions, resident_memory};
+use suidao::live::{crawl_settings, resident_memory};
 use suidao::model::{Batch, CrawlUrl, SkipReason, Stop, number};
 use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
 use suidao::replay::{TopicalWeb, replay};
@@ -41,7 +41,7 @@ pub struct ReplayArgs {
     /// web; world: alone is the default one); the kind of a bare path is detected
     web: String,
     /// Lexicon of the topic [default for a generated web: its own]
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// File of seed URLs, one per line [default for a generated web: its own]
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
@@ -76,7 +76,7 @@ pub struct ReplayArgs {
 
 /// Settings of a replay instead of the defaults of a live crawl: it contacts nobody, and of a recorded web most is
 /// missing.
-pub const AT_ONCE: [&str; 7] = [
+pub const REPLAY_DEFAULTS: [&str; 7] = [
     "limits.requests=1000000000000",
     "scope.downgrade_seeds=true",
     "crawl.in_flight=1",
@@ -87,11 +87,12 @@ pub const AT_ONCE: [&str; 7] = [
 ];
 
 /// Page counts to report.
-const MARKS: [u64; 4] = [500, 1_000, 2_000, 5_000];
+const CUTOFFS: [u64; 4] = [500, 1_000, 2_000, 5_000];
 
 impl ReplayArgs {
     fn config(&self) -> Result<Config> {
-        let sets: Vec<String> = AT_ONCE.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
+        let sets: Vec<String> =
+            REPLAY_DEFAULTS.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
         let mut config = Config::load(self.config.as_deref(), &sets)?;
         config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
         config.crawl.in_flight = self.in_flight.unwrap_or(config.crawl.in_flight);
@@ -132,7 +133,7 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut screen = Screen::new(verbosity, args.json, config.goals());
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &reading, judge: &judge };
     let report = match &args.output {
-        None => Ok(run.to_its_end(&mut screen, |_| true).0),
+        None => Ok(run.execute(&mut screen, |_| true).0),
         Some(path) => run.write_to_directory(&CrawlDirectory::new(path), &mut screen),
     };
     screen.clear();
@@ -163,11 +164,11 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Runs to the end; `keep` receives each batch until it returns false.
-    fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
-        let conditions = conditions(self.config, self.topic);
-        let strategy = self.config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
-        let mut tally = RecordedTally::new(self.judge.clone(), MARKS.to_vec());
+    fn execute(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
+        let settings = crawl_settings(self.config, self.topic);
+        let strategy = self.config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
+        let mut tally = RecordedTally::new(self.judge.clone(), CUTOFFS.to_vec());
         let mut harvest = HarvestCurve::default();
         let mut keeps = true;
         let begun = clock();
@@ -188,7 +189,7 @@ impl Run<'_> {
         let report: Result<(Report, HarvestCurve), StoreError> =
             write_whole(&directory.root().join("events.jsonl"), |out| {
                 let mut written = Ok(());
-                let ended = self.to_its_end(screen, |batch| {
+                let ended = self.execute(screen, |batch| {
                     written = events(batch, |line| writeln!(out, "{line}"));
                     written.is_ok()
                 });
@@ -210,20 +211,20 @@ impl Run<'_> {
                 "recall": relevant.map(|all| share(row.relevant, all)), "hosts_relevant": row.hosts,
             })
         });
-        let conditions = conditions(config, topic);
+        let settings = crawl_settings(config, topic);
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "web": web.name.to_string(),
             "topic": topic.lexicon().name,
             "lexicon_digest": topic.lexicon().digest(),
-            "page_threshold": conditions.page_threshold,
-            "link_threshold": conditions.link_threshold,
+            "page_threshold": settings.page_threshold,
+            "link_threshold": settings.link_threshold,
             "strategy": config.strategy.label(),
             "in_flight": config.crawl.in_flight,
             "seed": config.crawl.seed,
             "judge": judge.name(),
             "relevant": relevant,
-            "marks": rows.collect::<Vec<_>>(),
+            "cutoffs": rows.collect::<Vec<_>>(),
             "stopped": report.stop,
             "pages": report.progress.pages,
             "failed": report.progress.failed,
@@ -241,7 +242,7 @@ impl Run<'_> {
     fn in_words(&self, web: &OpenedWeb, report: &Report) -> String {
         let Self { config, topic, judge, .. } = *self;
         let lexicon = topic.lexicon();
-        let conditions = conditions(config, topic);
+        let settings = crawl_settings(config, topic);
         let all = judge.relevant();
         let by = match (judge, all) {
             (GroundTruth::Truth(_), Some(all)) => format!("relevant: {all} listed pages"),
@@ -257,8 +258,8 @@ impl Run<'_> {
             config.crawl.seed,
             lexicon.name,
             &lexicon.digest()[..12],
-            conditions.page_threshold.get(),
-            conditions.link_threshold.get(),
+            settings.page_threshold.get(),
+            settings.link_threshold.get(),
             "pages",
             "relevant",
             "harvest rate",

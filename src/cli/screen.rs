@@ -162,11 +162,11 @@ fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
         more => format!(" and {more} more"),
     };
     let mut result = Vec::new();
-    if !waits.asked.is_empty() {
+    if !waits.in_flight.is_empty() {
         result.push(format!(
             "for an answer from {}{}",
-            waits.asked.join(", "),
-            more(waits.all_asked, waits.asked.len())
+            waits.in_flight.join(", "),
+            more(waits.all_in_flight, waits.in_flight.len())
         ));
     }
     if !waits.failing.is_empty() {
@@ -177,7 +177,7 @@ fn waiting(waits: &WaitReasons, now: Millis) -> Option<String> {
             .collect();
         result.push(format!("to retry {}{}", named.join(", "), more(waits.all_failing, waits.failing.len())));
     }
-    if let Some((host, at)) = waits.resting.as_ref().filter(|_| result.is_empty()) {
+    if let Some((host, at)) = waits.waiting.as_ref().filter(|_| result.is_empty()) {
         result.push(format!("{} s before the next request to {host} (politeness delay)", seconds(*at)));
     }
     (!result.is_empty()).then(|| format!("waiting {}", result.join("; ")))

@@ -60,6 +60,13 @@ pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };
     let begun = clock();
     let answer = index.search(&request)?;
+    if !verbosity.quiet {
+        for field in unknown_fields(&request.query, index.extracted_fields()) {
+            errln!(
+                "note: no extracted field \"{field}\"; its comparison is searched as words (fields come from --extract)"
+            );
+        }
+    }
     let took = begun.elapsed();
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&answer)?);
@@ -67,6 +74,15 @@ pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
         in_words(&index, &request, &answer, took)?.print()?;
     }
     Ok(Exit::Done)
+}
+
+/// Names in comparisons such as `price:<100` that are not extracted fields.
+fn unknown_fields<'a>(query: &'a str, known: &[String]) -> Vec<&'a str> {
+    let comparisons = query.split_whitespace().filter_map(|word| word.trim_start_matches('-').split_once(':'));
+    comparisons
+        .filter(|(name, value)| value.starts_with(['<', '>', '=']) && !known.iter().any(|field| field == name))
+        .map(|(name, _)| name)
+        .collect()
 }
 
 fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Duration) -> Result<MarkedText> {
@@ -169,7 +185,12 @@ fn why(index: &Index, hit: &Hit, out: &mut MarkedText) -> Result<()> {
         count(page.hops as usize, "off-topic page", "off-topic pages")
     )?;
     let path = index.path(page)?;
+    // Redirects are not in the index, so what led to one is not known here.
+    let is_cut = path.first().is_some_and(|step| step.page.is_none());
     let path: Vec<String> = path.iter().map(|step| step.url.clone()).collect();
     writeln!(out, "      path: {}", path.join(" → "))?;
+    if is_cut {
+        writeln!(out, "      (begins at a redirect; `suidao why DIR {}` prints the whole path)", page.url)?;
+    }
     Ok(())
 }

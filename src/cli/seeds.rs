@@ -16,8 +16,8 @@ use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::Topic;
 
-use super::conditions::ConditionsArgs;
 use super::export::progress;
+use super::network::NetworkArgs;
 use super::{Exit, Verbosity, inputs};
 
 /// Propose seeds for a topic: from the links of a crawl, a web archive's index or a search service.
@@ -27,7 +27,7 @@ use super::{Exit, Verbosity, inputs};
 #[command(after_help = "Example: suidao seeds -m lexicons/ml.toml --crawl ml -o more-seeds.txt")]
 pub struct SeedsArgs {
     /// Lexicon of the topic
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: PathBuf,
     /// Crawl directory: hosts that its relevant pages link to and that it has not visited
     #[arg(long, value_name = "DIR", help_heading = "Input")]
@@ -35,30 +35,31 @@ pub struct SeedsArgs {
     /// Index of a web archive (CDXJ, or lines of JSON): hosts with words of the topic in their URLs
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     cdxj: Option<PathBuf>,
-    /// The same from a CDX server, such as https://index.commoncrawl.org/CC-MAIN-2024-10-index?url=*.cn&output=json
-    #[arg(long, value_name = "URL", help_heading = "Network")]
+    /// CDX server of a web archive: hosts with words of the topic in their URLs, such as
+    /// https://index.commoncrawl.org/CC-MAIN-2024-10-index?url=*.cn&output=json
+    #[arg(long, value_name = "URL", help_heading = "Input")]
     cdx: Option<String>,
     /// Search service to ask for the heaviest terms: brave, serper, bing, or a file that describes another
-    #[arg(long, value_name = "SERVICE|FILE", help_heading = "Network")]
+    #[arg(long, value_name = "SERVICE|FILE", help_heading = "Input")]
     search: Option<String>,
     /// Number of terms to search for
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000), requires = "search", help_heading = "Network")]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000), requires = "search", help_heading = "Input")]
     queries: u32,
-    /// Most hosts of each source
+    /// Maximum number of hosts per source
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, help_heading = "Output")]
     limit: usize,
     /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    conditions: ConditionsArgs,
+    network: NetworkArgs,
 }
 
 pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
     let topic = inputs::topic(&args.lexicon)?;
-    let config = args.conditions.load()?;
+    let config = args.network.load()?;
     if args.cdx.is_some() || args.search.is_some() {
-        args.conditions.remind(&config, verbosity);
+        args.network.remind(&config, verbosity);
     }
     let mut proposals = Vec::new();
     let mut add = |more: Vec<Proposal>| proposals.extend(more.into_iter().take(args.limit));

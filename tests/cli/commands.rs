@@ -48,7 +48,7 @@ fn fates(dir: &Path) -> Fates {
             Event::LinkRejected { url, .. } => fates.skipped = Some(url),
             Event::PageFetched(page) => {
                 ended.insert(page.id);
-                let slot = if page.relevant { &mut fates.relevant } else { &mut fates.off_topic };
+                let slot = if page.on_topic { &mut fates.relevant } else { &mut fates.off_topic };
                 *slot = url(page.id, &urls);
                 for link in &page.links {
                     match link.decision {
@@ -105,7 +105,7 @@ fn why_explains_every_outcome() {
     assert!(printed.contains("(seed)") && !printed.contains(", k "), "{printed}");
     let detailed = stdout_of(&["why", "-v", text(&stage.path("dth")), dth.relevant.as_ref().unwrap().as_str()]);
     assert!(detailed.contains(", k ") && detailed.contains("queue "), "{detailed}");
-    assert_eq!(json["outcome"]["page"]["relevant"], true);
+    assert_eq!(json["outcome"]["page"]["on_topic"], true);
     assert!(!json["outcome"]["page"]["terms"].as_array().unwrap().is_empty());
     let (printed, _) = why("dth", &Some(stage.world.seeds()[0].clone()));
     assert!(printed.contains("queued as a seed (priority "), "{printed}");

@@ -22,7 +22,7 @@ fn stage() -> tempfile::TempDir {
         )
     };
     let plan =
-        "strategies = [\"breadth-first\", \"dth\", \"best-first hard\", \"oracle\"]\npages = 200\nmarks = [100]\n";
+        "strategies = [\"breadth-first\", \"dth\", \"best-first hard\", \"oracle\"]\npages = 200\ncutoffs = [100]\n";
     fs::write(dir.path().join("plan.toml"), format!("{plan}{}{}", task("one"), task("two"))).unwrap();
     dir
 }
@@ -51,7 +51,7 @@ fn the_same_comparison_gives_the_same_bytes() {
     for (line, name) in lines[3..].iter().zip(["breadth-first", "dth link-scored", "best-first hard", "oracle"]) {
         assert!(line.starts_with(name) && line.ends_with("%]"), "{}", one.out);
     }
-    assert_eq!(lines[6].matches("100.0% [100.0%, 100.0%]").count(), 2, "at both marks: {}", one.out);
+    assert_eq!(lines[6].matches("100.0% [100.0%, 100.0%]").count(), 2, "at both cutoffs: {}", one.out);
     let [curves, report, summary, wins] = read("out").map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(scraper::Html::parse_document(&report).errors.is_empty());
     for expected in

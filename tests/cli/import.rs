@@ -10,7 +10,9 @@ use serde_json::Value;
 use suidao::model::Event;
 use suidao::world::ServerOptions;
 
-use crate::support::{AT_ONCE, Ended, Running, Stage, copy, finite, pages, records, run, snapshot, suidao, tools};
+use crate::support::{
+    Ended, REPLAY_DEFAULTS, Running, Stage, copy, finite, pages, records, run, snapshot, suidao, tools,
+};
 
 const BREADTH_FIRST: [&str; 4] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=1"];
 
@@ -26,7 +28,7 @@ fn facts(dir: &Path) -> Facts {
                 let targets = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
                 let targets = targets.map(|to| urls[to.0 as usize].clone()).collect();
                 let url = urls[page.id.0 as usize].clone();
-                facts.insert(url, (page.relevance.get(), page.relevant, targets));
+                facts.insert(url, (page.relevance.get(), page.on_topic, targets));
             }
             _ => {}
         }
@@ -132,7 +134,7 @@ fn archives_in_every_way_of_writing_give_the_crawl() {
         let before = visits(&stage.path(out));
         let mut refresh = suidao();
         refresh.arg("refresh").arg(stage.path(out)).args(["--proxy", &stage.server.proxy(), "--requests", "30"]);
-        refresh.args(AT_ONCE).args(["--set", "refresh.shortest=0"]);
+        refresh.args(REPLAY_DEFAULTS).args(["--set", "refresh.shortest=0"]);
         let ended = run(refresh).expect(0);
         assert!(visits(&stage.path(out)) > before, "{out}: {}", ended.err);
         run({

@@ -61,7 +61,7 @@ fn a_crawl_stops_when_asked_and_the_same_command_knows_it_has() {
     let verdicts: Vec<bool> = records(&stage.path("harvest"))
         .iter()
         .flat_map(|record| &record.batch.events)
-        .filter_map(|event| if let Event::PageFetched(page) = event { Some(page.relevant) } else { None })
+        .filter_map(|event| if let Event::PageFetched(page) = event { Some(page.on_topic) } else { None })
         .collect();
     let under = |pages: &[bool]| pages.iter().any(|relevant| !relevant);
     assert!(under(&verdicts[verdicts.len() - 10..]) && result["stopped"] == "topic-exhausted");
@@ -277,7 +277,7 @@ fn metrics(watched: &Watched) {
         "suidao_received_bytes_total",
         "suidao_fetch_duration_seconds_bucket{le=\"+Inf\"}",
         "suidao_read_duration_seconds_sum",
-        "suidao_hosts{state=\"resting\"}",
+        "suidao_hosts{state=\"waiting\"}",
         "suidao_robots_total{outcome=\"fetched\"}",
         "suidao_unwritten_batches",
         "process_resident_memory_bytes",

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::support::{AT_ONCE, Stage, finite, lexicon_of, records, run, suidao};
+use crate::support::{REPLAY_DEFAULTS, Stage, finite, lexicon_of, records, run, suidao};
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Event};
 use suidao::recorded::Folder;
@@ -56,10 +56,10 @@ fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     let first = result(replay(dir.path(), "world:web.toml", &[&args[..], &["-o", "out"]].concat()));
     assert_eq!((&first["strategy"], &first["in_flight"]), (&"breadth-first".into(), &1.into()));
     assert_eq!((&first["judge"], &first["stopped"]), (&"world".into(), &"frontier-empty".into()));
-    let last = first["marks"].as_array().unwrap().last().unwrap();
+    let last = first["cutoffs"].as_array().unwrap().last().unwrap();
     assert!(last["recall"].as_f64().unwrap() > 0.95, "{last}");
     assert!(last["harvest_rate"].as_f64().unwrap() < 0.6, "{last}");
-    assert_eq!(result(replay(dir.path(), "web.toml", &args))["marks"], first["marks"]);
+    assert_eq!(result(replay(dir.path(), "web.toml", &args))["cutoffs"], first["cutoffs"]);
 
     let out = dir.path().join("out");
     assert_eq!(replayed(&out).len() as u64, first["pages"].as_u64().unwrap());
@@ -121,7 +121,7 @@ fn a_folder_replayed_is_the_folder_crawled() {
         let (live, out) = (format!("live {strategy}"), format!("out {strategy}"));
         let mut crawl = suidao();
         crawl.current_dir(dir.path()).args(["crawl", "--strategy", strategy, "-o", &live, "--proxy", &server.proxy()]);
-        crawl.args(INPUTS).args(AT_ONCE).args(["--set", "crawl.in_flight=1", "--contact", "test@example.org"]);
+        crawl.args(INPUTS).args(REPLAY_DEFAULTS).args(["--set", "crawl.in_flight=1", "--contact", "test@example.org"]);
         // The folder answers http only, and a replay needs no protection against downgrades.
         crawl.args(["--set", "scope.downgrade_seeds=true"]);
         run(crawl).expect(0);
@@ -137,7 +137,7 @@ fn a_folder_replayed_is_the_folder_crawled() {
     }
     let counted = result(replay(dir.path(), "hosts", &[&INPUTS[..], &["--json", "--truth", "truth.txt"]].concat()));
     assert_eq!((&counted["relevant"], &counted["judge"]), (&3.into(), &"truth".into()));
-    let last = counted["marks"].as_array().unwrap().last().unwrap();
+    let last = counted["cutoffs"].as_array().unwrap().last().unwrap();
     assert_eq!((&last["relevant"], &last["hosts_relevant"]), (&2.into(), &2.into()));
 }
 

@@ -11,7 +11,7 @@ use suidao::live::{self, Job};
 use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
-use suidao::topic::{ContextGraphModel, OTHER, Topic};
+use suidao::topic::{ContextGraphModel, Topic, UNREACHABLE};
 use suidao::world::{Proxied, ServerOptions, WebSpec};
 
 /// A web with traps and endless calendars, for a crawl with a limit.
@@ -29,12 +29,12 @@ fn config(sets: &[&str]) -> Config {
 fn layers(stage: &Stage) -> ContextGraphModel {
     let topic = Topic::new(lexicon_of("体育"));
     let source = TopicalWeb { web: &*stage.world, topic: &topic };
-    let conditions = live::conditions(&config(&[]), source.topic);
+    let settings = live::crawl_settings(&config(&[]), source.topic);
     let graph =
-        WebGraph::read(conditions, 150, &stage.world.seeds(), &source, |url, _| Some(stage.world.is_relevant(url)));
+        WebGraph::read(settings, 150, &stage.world.seeds(), &source, |url, _| Some(stage.world.is_relevant(url)));
     let document = |&(node, layer): &(u32, Option<u8>)| {
         let fetched = stage.world.get(graph.url(node)).unwrap();
-        (layer.unwrap_or(OTHER), suidao::read::parse(&fetched).document)
+        (layer.unwrap_or(UNREACHABLE), suidao::read::parse(&fetched).document)
     };
     ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
@@ -43,13 +43,13 @@ fn layers(stage: &Stage) -> ContextGraphModel {
 fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<String>) {
     let mut topic = Topic::new(lexicon_of("体育"));
     if config.strategy.name == StrategyName::ContextGraph {
-        topic = topic.with_layers(layers(stage));
+        topic = topic.with_context_graph(layers(stage));
     }
     let topic = Arc::new(topic);
     let seeds = stage.world.seeds();
-    let conditions = live::conditions(&config, &topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut crawl = Crawl::new(conditions, strategy);
+    let settings = live::crawl_settings(&config, &topic);
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut crawl = Crawl::new(settings, strategy);
     let mut batches = Vec::new();
     let web = Proxied(Arc::clone(&stage.world));
     replay(&mut crawl, &seeds, &TopicalWeb { web: &web, topic: &topic }, 1, |batch| batches.push(batch));
@@ -148,9 +148,9 @@ fn more_in_flight_take_the_same_pages_in_less_virtual_time() {
     let config = config(&["strategy.name=breadth-first"]);
     let web = Proxied(Arc::clone(&stage.world));
     let run = |in_flight: usize| {
-        let conditions = live::conditions(&config, &topic);
-        let strategy = config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
+        let settings = live::crawl_settings(&config, &topic);
+        let strategy = config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
         let mut batches = Vec::new();
         let source = TopicalWeb { web: &web, topic: &topic };
         replay(&mut crawl, &stage.world.seeds(), &source, in_flight, |batch| batches.push(batch));

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{AT_ONCE, Running, Stage, finite, lexicon_of, pages, records, run, suidao, unused_port};
+use crate::support::{REPLAY_DEFAULTS, Running, Stage, finite, lexicon_of, pages, records, run, suidao, unused_port};
 use suidao::model::{Batch, Event, Millis};
 use suidao::store::{CrawlDirectory, Record, Store};
 use suidao::world::ServerOptions;
@@ -107,7 +107,7 @@ impl Net {
             .arg(dir.join("crawl"));
         command.args(["--strategy", "breadth-first", "--contact", "test@example.org", "--allow-private"]);
         // The pages of a host have no content.
-        command.args(AT_ONCE).args(["--set", "limits.hops=10000", "--set", "traps.series=0"]).args(more);
+        command.args(REPLAY_DEFAULTS).args(["--set", "limits.hops=10000", "--set", "traps.series=0"]).args(more);
         command
     }
 }

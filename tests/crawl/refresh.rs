@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Next, Refresh, ResponseMeta, outcome};
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::{Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Stop, UrlId};
 use suidao::revisit::tally::{RoundTally, Rounds};
 use suidao::topic::{Lexicon, Topic};
@@ -44,10 +44,10 @@ impl Run {
     }
 
     fn machine(&self, budget: Option<Budget>) -> Crawl {
-        let mut conditions = conditions(&self.config, &self.topic);
-        conditions.refresh = budget.map(|budget| Refresh { settings: self.config.refresh.clone(), budget });
-        let strategy = self.config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
+        let mut settings = crawl_settings(&self.config, &self.topic);
+        settings.refresh = budget.map(|budget| Refresh { settings: self.config.refresh.clone(), budget });
+        let strategy = self.config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
         for batch in &self.log {
             crawl.restore(batch);
         }

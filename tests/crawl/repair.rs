@@ -268,7 +268,7 @@ fn a_forum_crawl_resumes_where_it_was_truncated() {
     let crawl = |dir: &Path| {
         let mut command = suidao();
         command.args(["forum", "crawl", &format!("{}/", server.proxy()), "--allow-private"]);
-        command.args(["--contact", "test@example.org", "-o"]).arg(dir).args(support::AT_ONCE);
+        command.args(["--contact", "test@example.org", "-o"]).arg(dir).args(support::REPLAY_DEFAULTS);
         run(command)
     };
     let dir = temporary.path().join("forum");

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::support::{AT_ONCE, Stage, events, export, finite, records, run, suidao};
+use crate::support::{REPLAY_DEFAULTS, Stage, events, export, finite, records, run, suidao};
 use bytes::Bytes;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
@@ -172,9 +172,9 @@ impl Log {
 fn crawl(web: &Pages, sets: &[&str], seeds: &[&str]) -> Log {
     let topic = topic();
     let config = config(sets);
-    let conditions = live::conditions(&config, &topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut crawl = Crawl::new(conditions, strategy);
+    let settings = live::crawl_settings(&config, &topic);
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut crawl = Crawl::new(settings, strategy);
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut batches = Vec::new();
     replay(&mut crawl, &seeds, &TopicalWeb { web, topic: &topic }, 1, |batch| batches.push(batch));
@@ -489,7 +489,10 @@ impl Scene {
             .arg("-o")
             .arg(path(out));
         command.args(["--proxy", &self.server.proxy(), "--contact", "test@example.org", "--set", "crawl.in_flight=1"]);
-        command.args(AT_ONCE).args(["--sitemaps", "--feeds", "--set", "sources.after=2", "--lang", "zh"]).args(more);
+        command
+            .args(REPLAY_DEFAULTS)
+            .args(["--sitemaps", "--feeds", "--set", "sources.after=2", "--lang", "zh"])
+            .args(more);
         command
     }
 }

@@ -124,8 +124,8 @@ fn crawl_of(web: &dyn Web, seeds: &[&str], most: u64, sets: &[&str]) -> Run {
     let mut config = Config::load(None, &sets).unwrap();
     config.limits.pages = Some(most);
     let topic = Topic::new(lexicon_of("体育"));
-    let conditions = live::conditions(&config, &topic);
-    let new = || Crawl::new(conditions.clone(), config.strategy.build(conditions.page_threshold));
+    let settings = live::crawl_settings(&config, &topic);
+    let new = || Crawl::new(settings.clone(), config.strategy.build(settings.page_threshold));
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut crawl = new();
     let mut batches = Vec::new();
@@ -544,21 +544,21 @@ fn a_restored_crawl_continues_like_the_original() {
     });
     let config = Config::load(None, &["politeness.delay=0".into(), "politeness.robots=false".into()]).unwrap();
     let topic = Topic::new(lexicon_of("体育"));
-    let mut conditions = live::conditions(&config, &topic);
-    let new = |conditions: &suidao::crawl::CrawlSettings| {
-        Crawl::new(conditions.clone(), config.strategy.build(conditions.page_threshold))
+    let mut settings = live::crawl_settings(&config, &topic);
+    let new = |settings: &suidao::crawl::CrawlSettings| {
+        Crawl::new(settings.clone(), config.strategy.build(settings.page_threshold))
     };
     let seeds = [CrawlUrl::parse("http://a.test/").unwrap()];
     let source = TopicalWeb { web: &web, topic: &topic };
     let mut whole = Vec::new();
-    replay(&mut new(&conditions), &seeds, &source, 1, |batch| whole.extend(batch.events));
+    replay(&mut new(&settings), &seeds, &source, 1, |batch| whole.extend(batch.events));
     assert!(whole.iter().filter(|event| matches!(event, Event::Trap(_))).count() >= 3, "something to remember");
     for cut in [1, 7, 30, 45, 60, 80] {
-        conditions.limits.pages = Some(cut);
+        settings.limits.pages = Some(cut);
         let mut batches = Vec::new();
-        replay(&mut new(&conditions), &seeds, &source, 1, |batch| batches.push(batch));
-        conditions.limits.pages = None;
-        let mut restored = new(&conditions);
+        replay(&mut new(&settings), &seeds, &source, 1, |batch| batches.push(batch));
+        settings.limits.pages = None;
+        let mut restored = new(&settings);
         // The clock of a replay starts at 0 again: a later time of the last request would delay the host.
         batches.iter().for_each(|batch| restored.restore(&Batch { at: Millis(0), ..batch.clone() }));
         let mut events: Vec<Event> = batches.into_iter().flat_map(|batch| batch.events).collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::support::{AT_ONCE, Running, ask, lexicon_of, run, suidao, tools};
+use crate::support::{REPLAY_DEFAULTS, Running, ask, lexicon_of, run, suidao, tools};
 use scraper::{Html, Selector};
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
@@ -98,7 +98,7 @@ fn crawled(dir: &Path) {
     command.arg("-s").arg(dir.join("seeds.txt")).args(["--proxy", &server.proxy(), "--contact", "test@example.org"]);
     command
         .args(["--strategy", "breadth-first", "--set", "scope.schemes=['http']", "--set", "traps.series=0"])
-        .args(AT_ONCE);
+        .args(REPLAY_DEFAULTS);
     run(command).expect(0);
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{AT_ONCE, Running, Stage, finite, records, run, snapshot, suidao, tools};
+use crate::support::{REPLAY_DEFAULTS, Running, Stage, finite, records, run, snapshot, suidao, tools};
 use suidao::corpus::DocumentFields;
 use suidao::draw::Draw;
 use suidao::index::Index;
@@ -292,7 +292,7 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
     let crawl = || {
         let mut command = suidao();
         command.args(["forum", "crawl", &format!("{}/", server.proxy()), "--allow-private", "-q"]);
-        command.args(["--contact", "test@example.org", "-o"]).arg(path("crawl")).args(AT_ONCE);
+        command.args(["--contact", "test@example.org", "-o"]).arg(path("crawl")).args(REPLAY_DEFAULTS);
         run(command).expect(0);
     };
     let export = |format: &str, name: &str, more: &[&str]| {

@@ -35,9 +35,9 @@ impl Visit {
         config.politeness.delay = 0.0;
         config.crawl.page_threshold = Some(0.0);
         config.scope.allow_hosts.push(start.host().to_owned());
-        let mut conditions = suidao::live::conditions(&config, &topic());
-        conditions.forums = ForumMode::Explore { index_pages: Some(200) };
-        Self { crawl: Crawl::new(conditions, Box::new(Boards)), urls: BTreeMap::new(), start }
+        let mut settings = suidao::live::crawl_settings(&config, &topic());
+        settings.forums = ForumMode::Explore { index_pages: Some(200) };
+        Self { crawl: Crawl::new(settings, Box::new(Boards)), urls: BTreeMap::new(), start }
     }
 
     /// Visits all boards; the URLs fetched, in order.
@@ -212,9 +212,9 @@ fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
         config.politeness.delay = 0.0;
         config.crawl.forums = forums;
         config.limits.pages = Some(90);
-        let conditions = suidao::live::conditions(&config, &topic);
-        let threshold = conditions.page_threshold;
-        let mut crawl = Crawl::new(conditions, config.strategy.build(threshold));
+        let settings = suidao::live::crawl_settings(&config, &topic);
+        let threshold = settings.page_threshold;
+        let mut crawl = Crawl::new(settings, config.strategy.build(threshold));
         let (mut urls, mut fetched, mut relevant) = (BTreeMap::new(), Vec::new(), 0);
         let source = TopicalWeb { web: &web, topic: &topic };
         replay(&mut crawl, std::slice::from_ref(&board.url), &source, 1, |batch| {
@@ -224,7 +224,7 @@ fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
                         urls.insert(found.id, found.url);
                     }
                     Event::PageFetched(settled) => {
-                        relevant += u64::from(settled.relevant);
+                        relevant += u64::from(settled.on_topic);
                         fetched.push(urls[&settled.id].clone());
                     }
                     _ => {}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{AT_ONCE, Running, lexicon_of, pages, run, suidao, tools};
+use crate::support::{REPLAY_DEFAULTS, Running, lexicon_of, pages, run, suidao, tools};
 use serde_json::Value;
 use suidao::model::CrawlUrl;
 
@@ -139,7 +139,7 @@ impl Forum {
             .args(["forum", verb])
             .args(args)
             .args(["--contact", "test@example.org", "--allow-private"])
-            .args(AT_ONCE);
+            .args(REPLAY_DEFAULTS);
         run(command).expect(0);
     }
 
@@ -173,7 +173,7 @@ impl Forum {
         command.arg("crawl").arg("-m").arg(&lexicon).arg("-s").arg(&seeds).arg("-o").arg(&out);
         command.args(["--strategy", "breadth-first", "--contact", "test@example.org"]);
         command.args(["--max-pages", &pages.to_string(), "--set", &format!("limits.depth={depth}")]);
-        command.args(["--set", "fetch.allow_private=true"]).args(AT_ONCE);
+        command.args(["--set", "fetch.allow_private=true"]).args(REPLAY_DEFAULTS);
         run(command).expect(0);
         out
     }

@@ -31,10 +31,10 @@ fn crawl(forum: &Forum, per_day: u32) -> Crawl {
     config.crawl.page_threshold = Some(0.0);
     config.scope.allow_hosts.push(forum.home().host().to_owned());
     let topic = Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]));
-    let mut conditions = suidao::live::conditions(&config, &topic);
-    conditions.forums = ForumMode::Explore { index_pages: Some(100) };
-    conditions.watch = Some(Watch { per_day: Some(per_day), method: ScheduleMethod::Sqrt });
-    Crawl::new(conditions, Box::new(Boards))
+    let mut settings = suidao::live::crawl_settings(&config, &topic);
+    settings.forums = ForumMode::Explore { index_pages: Some(100) };
+    settings.watch = Some(Watch { per_day: Some(per_day), method: ScheduleMethod::Sqrt });
+    Crawl::new(settings, Box::new(Boards))
 }
 
 impl Watched {

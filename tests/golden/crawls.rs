@@ -5,11 +5,11 @@ use std::sync::Arc;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, ForumMode, Next, Refresh, ResponseMeta, outcome};
 use suidao::eval::WebGraph;
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::{Batch, Budget, Fetched, Millis};
 use suidao::replay::{TopicalWeb, Web, replay};
 use suidao::strategy::{Boards, StrategyName};
-use suidao::topic::{ContextGraphModel, Lexicon, OTHER, Topic};
+use suidao::topic::{ContextGraphModel, Lexicon, Topic, UNREACHABLE};
 use suidao::world::{
     ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, SyntheticWeb, WebSpec, topic_words,
 };
@@ -66,10 +66,10 @@ fn words() -> Lexicon {
 fn layers(world: &SyntheticWeb) -> ContextGraphModel {
     let topic = Topic::new(words());
     let source = TopicalWeb { web: world, topic: &topic };
-    let conditions = conditions(&Config::default(), &topic);
-    let graph = WebGraph::read(conditions, 150, &world.seeds(), &source, |url, _| Some(world.is_relevant(url)));
+    let settings = crawl_settings(&Config::default(), &topic);
+    let graph = WebGraph::read(settings, 150, &world.seeds(), &source, |url, _| Some(world.is_relevant(url)));
     let document = |&(node, layer): &(u32, Option<u8>)| {
-        (layer.unwrap_or(OTHER), suidao::read::parse(&world.get(graph.url(node)).unwrap()).document)
+        (layer.unwrap_or(UNREACHABLE), suidao::read::parse(&world.get(graph.url(node)).unwrap()).document)
     };
     ContextGraphModel::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
 }
@@ -79,9 +79,9 @@ fn crawl(world: &SyntheticWeb, topic: &Topic, strategy: &str, pages: &[u64], in_
     let mut log: Vec<Batch> = Vec::new();
     for &pages in pages {
         let config = config(strategy, pages);
-        let conditions = conditions(&config, topic);
-        let strategy = config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
+        let settings = crawl_settings(&config, topic);
+        let strategy = config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
         log.iter().for_each(|batch| crawl.restore(batch));
         let source = TopicalWeb { web: world, topic };
         replay(&mut crawl, &world.seeds(), &source, in_flight, |batch| log.push(batch));
@@ -98,7 +98,8 @@ fn every_strategy_on_three_webs() {
             .map(|(web, spec)| {
                 scope.spawn(move || {
                     let world = SyntheticWeb::new(spec).unwrap();
-                    let (topic, layered) = (Topic::new(words()), Topic::new(words()).with_layers(layers(&world)));
+                    let (topic, layered) =
+                        (Topic::new(words()), Topic::new(words()).with_context_graph(layers(&world)));
                     let mut digests = Vec::new();
                     for strategy in STRATEGIES {
                         let layers = strategy.contains(&StrategyName::ContextGraph.to_string());
@@ -147,10 +148,10 @@ fn a_forum() {
         let mut log: Vec<Batch> = Vec::new();
         for day in [6, 7] {
             web.set(start + day * 86_400);
-            let mut conditions = conditions(&config, &topic);
-            conditions.forums = ForumMode::Explore { index_pages: Some(60) };
-            conditions.limits.pages = Some(120 * (day as u64 - 5));
-            let mut crawl = Crawl::new(conditions, Box::new(Boards));
+            let mut settings = crawl_settings(&config, &topic);
+            settings.forums = ForumMode::Explore { index_pages: Some(60) };
+            settings.limits.pages = Some(120 * (day as u64 - 5));
+            let mut crawl = Crawl::new(settings, Box::new(Boards));
             log.iter().for_each(|batch| crawl.restore(batch));
             log.extend(crawl.visit_boards(Millis(0)));
             let source = TopicalWeb { web: &web, topic: &topic };
@@ -174,11 +175,11 @@ fn a_refresh() {
     for (begin, requests) in [(0.0, None), (3.0, Some(60)), (9.0, Some(60))] {
         day = day.max(begin);
         let at = |day: f64| Millis((start + day * 86_400_000.0) as u64);
-        let mut conditions = conditions(&config, &topic);
+        let mut settings = crawl_settings(&config, &topic);
         let round = requests.map(|requests| Budget::Round { requests: Some(requests), seconds: None });
-        conditions.refresh = round.map(|budget| Refresh { settings: config.refresh.clone(), budget });
-        let strategy = config.strategy.build(conditions.page_threshold);
-        let mut crawl = Crawl::new(conditions, strategy);
+        settings.refresh = round.map(|budget| Refresh { settings: config.refresh.clone(), budget });
+        let strategy = config.strategy.build(settings.page_threshold);
+        let mut crawl = Crawl::new(settings, strategy);
         log.iter().for_each(|batch| crawl.restore(batch));
         match requests {
             Some(_) => log.extend(crawl.begin_refresh(at(day))),

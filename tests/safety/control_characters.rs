@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{AT_ONCE, Ended, Running, finite, lexicon_of, run, snapshot, suidao, tools};
+use crate::support::{Ended, REPLAY_DEFAULTS, Running, finite, lexicon_of, run, snapshot, suidao, tools};
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
@@ -233,7 +233,7 @@ impl Stage {
     /// Flags that make a verb fetch from the hostile web, without delays.
     fn fetching(&self) -> Vec<String> {
         let flags = ["--proxy".to_owned(), self.server.proxy(), "--contact".to_owned(), "me@example.org".to_owned()];
-        flags.into_iter().chain(AT_ONCE.map(str::to_owned)).collect()
+        flags.into_iter().chain(REPLAY_DEFAULTS.map(str::to_owned)).collect()
     }
 
     /// Runs a verb, which must end with one of `codes` and print nothing forbidden.
@@ -496,7 +496,7 @@ fn status(stage: &mut Stage, out: &str) {
         ["crawl", "-m", "lexicon.toml", "-s", "seeds.txt", "-o", "slow", "-v", "-v"].map(str::to_owned).into();
     let proxy = slow.proxy();
     words.extend(["--proxy", &proxy, "--contact", "me@example.org", "--status", "127.0.0.1:0"].map(str::to_owned));
-    words.extend(AT_ONCE.map(str::to_owned));
+    words.extend(REPLAY_DEFAULTS.map(str::to_owned));
     let mut running = Running::start(stage.command(&words));
     let address = awaited(&mut running, "err", "status page at http://", "/\n");
     // Until pages are listed.

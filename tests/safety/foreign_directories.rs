@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao, tools};
+use crate::support::{Ended, REPLAY_DEFAULTS, lexicon_of, request, run, snapshot, suidao, tools};
 
 /// A web of pages about the topic, asked directly or as a proxy, that records its requests.
 struct Web {
@@ -102,12 +102,12 @@ impl Room {
 
     fn crawl(&self, more: &[&str]) -> Command {
         let verb = ["crawl", "-m", "lexicon.toml", "-s", "seeds.txt", "-o", "out", "--contact", "me@example.cn", "-q"];
-        self.suidao(&verb, &[&AT_ONCE[..], more].concat())
+        self.suidao(&verb, &[&REPLAY_DEFAULTS[..], more].concat())
     }
 
     fn refresh(&self, more: &[&str]) -> Command {
         let verb = ["refresh", "out", "--requests", "4", "--set", "refresh.shortest=0", "--contact", "me@example.cn"];
-        self.suidao(&verb, &[&AT_ONCE[..], more].concat())
+        self.suidao(&verb, &[&REPLAY_DEFAULTS[..], more].concat())
     }
 
     /// Sets a value in the configuration stored in the directory.
@@ -285,7 +285,7 @@ fn watching_a_forum_ignores_settings_of_a_directory() {
     let url = format!("{}/", room.web.url());
     let forum = |verb: &str| {
         let own = ["--allow-private", "--stop-when", "minutes=0.02", "--contact", "me@example.cn"];
-        room.suidao(&["forum", verb, &url, "-o", "out"], &[&own[..], &AT_ONCE].concat())
+        room.suidao(&["forum", verb, &url, "-o", "out"], &[&own[..], &REPLAY_DEFAULTS].concat())
     };
     run(forum("crawl"));
     assert!(room.path("out/state/meta.json").exists());

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao};
+use crate::support::{Ended, REPLAY_DEFAULTS, lexicon_of, request, run, snapshot, suidao};
 
 /// A proxy that simulates the whole web: raw answers by URL.
 struct Web {
@@ -92,7 +92,7 @@ impl Room {
         let mut command = suidao();
         command.current_dir(self.path());
         command.args(["crawl", "-m", "lexicon.toml", "-s", "seeds.txt", "-o", "out", "--contact", "test@example.org"]);
-        command.args(AT_ONCE).args(more);
+        command.args(REPLAY_DEFAULTS).args(more);
         command
     }
 }
@@ -182,7 +182,7 @@ fn ports_of_other_services_are_not_asked_whoever_names_them() {
 }
 
 #[test]
-fn names_of_ones_own_network_are_not_asked_of_a_proxy() {
+fn local_names_are_not_sent_to_a_proxy() {
     let web = Web::serve(&[]);
     let names = ["localhost.localdomain", "ip6-localhost", "kubernetes", "nas.lan", "wiki.corp", "localhost4"];
     let room = Room::new(&names.map(|name| format!("http://{name}/\n")).concat());

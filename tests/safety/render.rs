@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::support::{AT_ONCE, Running, as_json, events, export, records, run, suidao, tools, warcio_check};
+use crate::support::{REPLAY_DEFAULTS, Running, as_json, events, export, records, run, suidao, tools, warcio_check};
 use bytes::Bytes;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
@@ -556,9 +556,9 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     }
     let again = RecordedWeb(responses.into_iter().map(|page| (page.url.clone(), page)).collect());
     let config = config(&server.proxy(), &["render.mode=auto"]);
-    let conditions = live::conditions(&config, &topic);
-    let strategy = config.strategy.build(conditions.page_threshold);
-    let mut machine = Crawl::new(conditions, strategy);
+    let settings = live::crawl_settings(&config, &topic);
+    let strategy = config.strategy.build(settings.page_threshold);
+    let mut machine = Crawl::new(settings, strategy);
     let mut batches = Vec::new();
     let seeds = [CrawlUrl::parse("http://a.test/").unwrap()];
     replay(&mut machine, &seeds, &TopicalWeb { web: &again, topic: &topic }, 1, |batch| batches.push(batch));
@@ -589,7 +589,7 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
         let mut command = suidao();
         command.arg("crawl").arg("-m").arg(dir.path().join("l.toml")).arg("-s").arg(dir.path().join("s.txt"));
         command.arg("-o").arg(own.join(name)).args(["--proxy", &server.proxy(), "--contact", "t@example.org"]);
-        command.args(AT_ONCE).args(more);
+        command.args(REPLAY_DEFAULTS).args(more);
         command
     };
     let busy = ["--render", "always", "--set", "render.timeout=600"];

@@ -38,7 +38,7 @@ pub fn finite() -> WebSpec {
 }
 
 /// Settings without delays, for a web on loopback.
-pub const AT_ONCE: [&str; 6] =
+pub const REPLAY_DEFAULTS: [&str; 6] =
     ["--set", "politeness.delay=0", "--set", "politeness.backoff=0", "--set", "politeness.robots_retry=0"];
 
 /// The served web with the input of a crawl.
@@ -77,7 +77,7 @@ impl Stage {
         let mut command = suidao();
         command.arg("crawl").arg("-m").arg(&self.lexicon).arg("-s").arg(&self.seeds).arg("-o").arg(self.path(out));
         command.args(["--proxy", &self.server.proxy(), "--contact", "test@example.org"]);
-        command.args(AT_ONCE).args(more);
+        command.args(REPLAY_DEFAULTS).args(more);
         command
     }
 }

@@ -45,21 +45,21 @@ impl<'a> Gates<'a> {
     }
 
     /// For each page the number of islands that it is a gate of.
-    pub fn islands_behind(&self) -> Vec<u32> {
+    pub fn gated_islands(&self) -> Vec<u32> {
         // Islands with their entrance in the subtree of each number.
-        let mut below = vec![0; self.tree.len()];
+        let mut in_subtree = vec![0; self.tree.len()];
         for &entrance in self.entrance.iter().flatten() {
-            below[entrance as usize] += 1;
+            in_subtree[entrance as usize] += 1;
         }
-        let mut behind = vec![0; self.graph.len()];
+        let mut gated = vec![0; self.graph.len()];
         for number in (1..self.tree.len() as u32).rev() {
             let page = self.tree.page(number);
             let own = self.islands.of_page[page as usize].map(|island| self.entrance[island as usize]);
             if !self.graph.page(page).seed {
-                behind[page as usize] = below[number as usize] - u32::from(own == Some(Some(number)));
+                gated[page as usize] = in_subtree[number as usize] - u32::from(own == Some(Some(number)));
             }
-            below[self.tree.dominator(number) as usize] += below[number as usize];
+            in_subtree[self.tree.dominator(number) as usize] += in_subtree[number as usize];
         }
-        behind
+        gated
     }
 }

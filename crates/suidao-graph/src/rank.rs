@@ -1,4 +1,4 @@
-//! Authority of pages: PageRank (Brin and Page 1998) and HITS (Kleinberg 1999), by power iteration.
+//! Rank of pages: PageRank (Brin and Page 1998) and HITS (Kleinberg 1999), by power iteration.
 //!
 //! ```text
 //! PR(v) = (1 - d)/N + d (sum over u -> v of PR(u) w(u, v) / w(u) + D/N)     D: rank of pages without links

@@ -58,7 +58,7 @@ fn islands_gates_depths_and_paths_of_a_small_web() {
     let found = Gates::find(&graph, &islands);
     let gates: Vec<String> = (0..3).map(|island| named(&found.of(island), &names)).collect();
     assert_eq!(gates, ["", "a2+ b1- c1- d1-", ""]);
-    assert_eq!(found.islands_behind(), [0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(found.gated_islands(), [0, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0]);
     let depths = tunnel_depths(&graph);
     let depth = |name: &str| depths[names.iter().position(|known| known == name).unwrap()];
     assert_eq!([depth("a4+"), depth("b1-"), depth("c1-"), depth("f1+"), depth("f2+")], [0, 0, 1, 3, 3].map(Some));
@@ -100,14 +100,14 @@ fn an_island_with_two_separate_paths_has_no_gate() {
     ");
     let islands = Islands::find(&graph);
     let gates = Gates::find(&graph, &islands);
-    assert_eq!((gates.of(0), gates.of(1), gates.islands_behind()), (Vec::new(), Vec::new(), vec![0; 4]));
+    assert_eq!((gates.of(0), gates.of(1), gates.gated_islands()), (Vec::new(), Vec::new(), vec![0; 4]));
 }
 
 #[test]
 fn graphs_without_pages_links_or_seeds_have_answers() {
     let empty = LinkGraph::new(Vec::new(), vec![(0, 1)]);
     assert!(empty.is_empty() && page_rank(&empty, 0.85).is_empty() && tunnel_depths(&empty).is_empty());
-    assert_eq!((hits(&empty).hubs.len(), Gates::find(&empty, &Islands::find(&empty)).islands_behind().len()), (0, 0));
+    assert_eq!((hits(&empty).hubs.len(), Gates::find(&empty, &Islands::find(&empty)).gated_islands().len()), (0, 0));
     let (alone, _) = web("a1+:\nb1-:");
     assert_eq!((tunnel_depths(&alone), page_rank(&alone, 0.85)), (vec![None; 2], vec![0.5; 2]));
     assert_eq!(Gates::find(&alone, &Islands::find(&alone)).of(0), [0u32; 0]);
@@ -200,7 +200,7 @@ proptest! {
             prop_assert_eq!(found.of(number as usize).into_iter().collect::<BTreeSet<u32>>(), expected.clone());
             expected.iter().for_each(|page| behind[*page as usize] += 1);
         }
-        prop_assert_eq!(found.islands_behind(), behind);
+        prop_assert_eq!(found.gated_islands(), behind);
     }
 
     #[test]

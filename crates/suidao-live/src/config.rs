@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use suidao_crawl::crawl::{CrawlLimits, Politeness, Sources, Spend, StopConditions};
+use suidao_crawl::crawl::{CrawlLimits, MinimumShare, Politeness, Sources, StopConditions};
 use suidao_crawl::revisit::settings::RefreshSettings;
 use suidao_crawl::strategy::{StrategySettings as Strategy, scope::CrawlScope};
 use suidao_crawl::trap::Traps;
@@ -67,7 +67,7 @@ pub struct General {
     pub in_flight: usize,
     /// Pages against time: 0 sends a request to every ready host, 1 waits for the best page; or `time`, `balanced`,
     /// `pages`. Default: by the strategy.
-    pub spend: Option<Spend>,
+    pub spend: Option<MinimumShare>,
     /// Whether to crawl a host whose pages list threads as a forum: boards and threads only.
     pub forums: bool,
     /// Fewest batches between checkpoints; 0: no checkpoints.

@@ -31,7 +31,7 @@ use fetch_task::FetchTask;
 use outage::Outage;
 use parse_pool::ParsePool;
 use suidao_crawl::crawl::{
-    Crawl, CrawlSettings, Exploration, ForumMode, HoldCosts, OfferedLink, Progress, Refresh, TrapCounts, Unreached,
+    Crawl, CrawlSettings, Exploration, ForumMode, OfferedLink, Progress, Refresh, TrapCounts, Unreached, WaitCosts,
     WaitReasons, Watch, product,
 };
 use suidao_crawl::strategy::{Boards, Strategy};
@@ -139,7 +139,7 @@ pub struct CrawlReport {
     pub unreached: Unreached,
     pub traps: TrapCounts,
     /// What holding URLs back has cost in this run.
-    pub holds: HoldCosts,
+    pub wait_costs: WaitCosts,
     /// For a forum: its structure, or why it is unknown.
     pub forum: Exploration<ForumMap>,
     /// First pages of boards and threads that asked for a login, or have a new layout.
@@ -172,7 +172,7 @@ pub fn agent(config: &Config) -> &str {
 }
 
 /// The machine's settings, from configuration and lexicon.
-pub fn conditions(config: &Config, topic: &Topic) -> CrawlSettings {
+pub fn crawl_settings(config: &Config, topic: &Topic) -> CrawlSettings {
     CrawlSettings {
         limits: config.limits.clone(),
         goals: config.stop.clone(),
@@ -261,7 +261,7 @@ pub fn run_in_view(
         job.directory.root().display(),
         job.config.fetch.agent()
     );
-    let asked = view.and_then(|view| {
+    let status_requests = view.and_then(|view| {
         view.ready(now(), resumed, crawl.progress());
         view.open(store.reader())
     });
@@ -275,7 +275,7 @@ pub fn run_in_view(
     let mut report_on: Vec<UrlId> = Vec::new();
     let mut report_all = |news: News| {
         if let News::Batch(batch, _) = &news {
-            troubles(batch, &mut report_on);
+            problem_pages(batch, &mut report_on);
         }
         report(news);
     };
@@ -305,9 +305,9 @@ pub fn run_in_view(
         proxy_lost: false,
         clock: MonotonicClock::start(last),
         outage,
-        doubted: Vec::new(),
+        unattributed_failures: Vec::new(),
         is_checking: false,
-        asked,
+        status_requests,
     };
     let stop = runtime.block_on(driver.drive(job, noticed, async { drop(interrupt.await) }));
     let Driver { crawl, harvest, proxy_lost, mut checkpoints, .. } = driver;
@@ -347,14 +347,14 @@ pub fn run_in_view(
         next_due: crawl.next_due(),
         unreached: crawl.unreached(UNREACHED),
         traps: crawl.traps(),
-        holds: crawl.holds(),
+        wait_costs: crawl.wait_costs(),
         forum: crawl.forum(),
     })
 }
 
 pub(crate) fn strategy_label(job: &Job) -> String {
     match (&job.forum, &job.strategy) {
-        // A directory holds one forum.
+        // A directory waits one forum.
         (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
         (None, Some(own)) => own.name.clone(),
         (None, None) => job.config.strategy.label(),
@@ -362,20 +362,20 @@ pub(crate) fn strategy_label(job: &Job) -> String {
 }
 
 /// The machine of a job, restored from its directory.
-fn restore(job: &Job, store: &Store, settings: u64) -> Result<Restored, LiveError> {
-    let mut conditions = conditions(&job.config, &job.topic);
-    conditions.refresh = job.refresh.map(|budget| Refresh { settings: job.config.refresh.clone(), budget });
+fn restore(job: &Job, store: &Store, settings_digest: u64) -> Result<Restored, LiveError> {
+    let mut settings = crawl_settings(&job.config, &job.topic);
+    settings.refresh = job.refresh.map(|budget| Refresh { settings: job.config.refresh.clone(), budget });
     if let Some(forum) = &job.forum {
-        conditions.forums = forum.clone();
-        conditions.watch = job.watch;
+        settings.forums = forum.clone();
+        settings.watch = job.watch;
     }
-    let mut restored = checkpoints::restore(store, settings, || {
+    let mut restored = checkpoints::restore(store, settings_digest, || {
         let strategy: Box<dyn Strategy> = match (&job.forum, &job.strategy) {
             (Some(_), _) => Box::new(Boards),
             (None, Some(own)) => (own.build)(),
-            (None, None) => job.config.strategy.build(conditions.page_threshold),
+            (None, None) => job.config.strategy.build(settings.page_threshold),
         };
-        Crawl::new(conditions.clone(), strategy)
+        Crawl::new(settings.clone(), strategy)
     })?;
     if let (Some(_), Some(pages)) = (&job.forum, job.config.goals().pages) {
         // Boards are visited repeatedly: a limit applies to this run.
@@ -401,7 +401,7 @@ pub fn resident_memory() -> Option<u64> {
 }
 
 /// Collects some pages of a forum that had problems.
-fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
+fn problem_pages(batch: &Batch, found: &mut Vec<UrlId>) {
     /// A longer list does not help.
     const NAMED: usize = 16;
     for event in &batch.events {

@@ -37,10 +37,10 @@ pub struct Shared {
 #[derive(Default)]
 pub struct Host {
     next: Option<Instant>,
-    robots: Option<Rules>,
+    robots: Option<RobotsAccess>,
 }
 
-enum Rules {
+enum RobotsAccess {
     All,
     /// Unreachable: nothing is allowed (RFC 9309, 2.3.1.4).
     Nothing,
@@ -85,16 +85,16 @@ impl Shared {
                 host.robots = Some(self.rules(&mut host.next, url).await);
             }
             let allowed = match &host.robots {
-                Some(Rules::Parsed(robot)) => robot.allowed(url.as_str()),
-                Some(Rules::Nothing) => false,
-                Some(Rules::All) | None => true,
+                Some(RobotsAccess::Parsed(robot)) => robot.allowed(url.as_str()),
+                Some(RobotsAccess::Nothing) => false,
+                Some(RobotsAccess::All) | None => true,
             };
             if !allowed {
                 return Err(EngineError::Status(403));
             }
         }
         let delay = match &host.robots {
-            Some(Rules::Parsed(robot)) => {
+            Some(RobotsAccess::Parsed(robot)) => {
                 self.delay.max(Duration::from_secs_f32(robot.delay.unwrap_or(0.0).clamp(0.0, 60.0)))
             }
             _ => self.delay,
@@ -114,21 +114,21 @@ impl Shared {
     }
 
     /// The rules of a host: those of its robots.txt, of a redirect's target, or none if it has no such file.
-    async fn rules(&self, next: &mut Option<Instant>, url: &CrawlUrl) -> Rules {
+    async fn rules(&self, next: &mut Option<Instant>, url: &CrawlUrl) -> RobotsAccess {
         let mut at = url.robots();
         for _ in 0..=HOPS {
-            let Ok(fetched) = self.request(next, &at, self.delay).await else { return Rules::Nothing };
+            let Ok(fetched) = self.request(next, &at, self.delay).await else { return RobotsAccess::Nothing };
             match fetched.status {
-                200..=299 => return Rules::Parsed(Box::new(Robot::new(&self.agent, &fetched.body))),
+                200..=299 => return RobotsAccess::Parsed(Box::new(Robot::new(&self.agent, &fetched.body))),
                 300..=399 => match fetched.header("location").and_then(|location| at.join(location).ok()) {
                     Some(target) => at = target,
-                    None => return Rules::All,
+                    None => return RobotsAccess::All,
                 },
-                400..=428 | 430..=499 => return Rules::All,
-                _ => return Rules::Nothing,
+                400..=428 | 430..=499 => return RobotsAccess::All,
+                _ => return RobotsAccess::Nothing,
             }
         }
-        Rules::All
+        RobotsAccess::All
     }
 }
 

@@ -38,7 +38,7 @@ struct IdleConnections(Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>);
 
 impl IdleConnections {
     /// Registers a connection. The future resolves when the connection must close, and never once it
-    /// [spoke](Self::spoke).
+    /// [request_arrived](Self::request_arrived).
     fn begin(&self, number: u64) -> impl Future<Output = ()> + use<> {
         let (cut, result) = oneshot::channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, cut);
@@ -50,7 +50,7 @@ impl IdleConnections {
     }
 
     /// Its request arrived, or it is gone.
-    fn spoke(&self, number: u64) {
+    fn request_arrived(&self, number: u64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
     }
 
@@ -127,17 +127,17 @@ async fn within<F>(
             let answer = {
                 let (answer, silent) = (answer.clone(), silent.clone());
                 move |request| {
-                    silent.spoke(number);
+                    silent.request_arrived(number);
                     answer(request)
                 }
             };
             tokio::spawn(async move {
-                let talk = talk(bounds.head, stream, answer, stopped);
+                let talk = serve_connection(bounds.head, stream, answer, stopped);
                 tokio::select! {
                     _ = tokio::time::timeout(bounds.whole, talk) => {}
                     () = cut => {}
                 }
-                silent.spoke(number);
+                silent.request_arrived(number);
                 drop(position);
             });
         }
@@ -148,8 +148,12 @@ async fn within<F>(
     stopping.closed().await;
 }
 
-async fn talk<F>(head: Duration, stream: TcpStream, answer: impl Fn(Parts) -> F, mut stopped: watch::Receiver<()>)
-where
+async fn serve_connection<F>(
+    head: Duration,
+    stream: TcpStream,
+    answer: impl Fn(Parts) -> F,
+    mut stopped: watch::Receiver<()>,
+) where
     F: Future<Output = Response<Body>>,
 {
     let service = service_fn(move |request: axum::http::Request<Incoming>| {
@@ -213,7 +217,7 @@ mod tests {
     const ASK: &str = "GET /here HTTP/1.1\r\nHost: a\r\n\r\n";
 
     #[tokio::test]
-    async fn connections_that_say_nothing_are_closed_and_give_way() {
+    async fn idle_connections_are_closed_for_new_ones() {
         let (address, _stop, _) = listening(SHORT, 1, Duration::ZERO).await;
         let begun = Instant::now();
         let idle: Vec<TcpStream> =
@@ -226,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_is_answered_while_hundreds_of_connections_say_nothing() {
+    async fn a_request_is_answered_despite_hundreds_of_idle_connections() {
         let (address, _stop, _) = listening(BOUNDS, 1, Duration::ZERO).await;
         let mut idle = Vec::new();
         for n in 0..300 {
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_take_its_answer_is_cut_off() {
+    async fn a_client_that_does_not_read_is_disconnected() {
         let bounds = Bounds { connections: 1, ..SHORT };
         let (address, _stop, _) = listening(bounds, 10_000_000, Duration::ZERO).await;
         let _deaf = asking(address, ASK).await;

@@ -26,8 +26,8 @@ use suidao::topic::{Lexicon, Topic, TopicScores};
 use suidao::visible;
 
 use super::{parse, read};
-use crate::cli::conditions::ConditionsArgs;
 use crate::cli::crawl::interrupted;
+use crate::cli::network::NetworkArgs;
 use crate::cli::{Exit, Verbosity, extraction, inputs};
 
 /// Most links shown to people; JSON has all.
@@ -47,7 +47,7 @@ pub struct PageArgs {
     #[arg(long, value_name = "BASE", help_heading = "Input")]
     url: Option<String>,
     /// Lexicon to score by
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// Show the elements that a CSS selector matches, one line of text each
     #[arg(long, value_name = "CSS", conflicts_with = "extract", help_heading = "Input")]
@@ -59,7 +59,7 @@ pub struct PageArgs {
     #[arg(long, help_heading = "Output")]
     json: bool,
     #[command(flatten)]
-    conditions: ConditionsArgs,
+    network: NetworkArgs,
 }
 
 pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
@@ -67,11 +67,11 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
     let selector = args.select.as_deref().map(CheckedSelector::parse).transpose()?;
     let extractor = args.extract.as_deref().map(extraction::read).transpose()?;
     let remote = CrawlUrl::parse(&args.page).ok().filter(|_| !Path::new(&args.page).exists());
-    let config = args.conditions.load()?;
+    let config = args.network.load()?;
     let fetched = match remote {
         Some(url) => match fetch(url, config.clone())? {
             Ok(fetched) => {
-                args.conditions.remind(&config, verbosity);
+                args.network.remind(&config, verbosity);
                 fetched
             }
             Err(why) => {

@@ -13,7 +13,7 @@ use suidao::config::Config;
 use suidao::eval::{Comparison, ComparisonFacts, ORACLE, Plan, TaskPlan, csv, table};
 use suidao::strategy::{NoStrategy, StrategyName, StrategySettings};
 
-use super::replay::AT_ONCE;
+use super::replay::REPLAY_DEFAULTS;
 use super::{Exit, Verbosity};
 use runs::Contestant;
 
@@ -30,7 +30,7 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "FILE|WEB")]
     targets: Vec<String>,
     /// Lexicon of the topic, for webs given here [default for a generated web: its own]
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// File of seed URLs, for webs given here [default for a generated web: its own]
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
@@ -48,7 +48,7 @@ pub struct CompareArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Strategies, separated by commas, by name or by name and parameter ("best-first hard"); oracle knows the web and the
-    /// relevant pages [default: those of the file, or all but oracle]
+    /// relevant pages [default: those of the file, or all and oracle; context-graph only with layers]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Input")]
     strategies: Vec<String>,
     /// Pages per run [default: that of the file, or 2000]
@@ -76,9 +76,9 @@ pub fn run(args: &CompareArgs, verbosity: Verbosity) -> Result<Exit> {
         outputs::check(path)?;
     }
     let races = runs::TrialRunner::prepare(&plan, &base)?;
-    let marks = plan.marks();
-    let (runs, tasks) = races.run(&config, &strategies, &marks, verbosity)?;
-    let comparison = Comparison::new(&marks, runs);
+    let cutoffs = plan.cutoffs();
+    let (runs, tasks) = races.run(&config, &strategies, &cutoffs, verbosity)?;
+    let comparison = Comparison::new(&cutoffs, runs);
     let facts = ComparisonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         in_flight: config.crawl.in_flight,
@@ -154,7 +154,8 @@ impl CompareArgs {
     }
 
     fn config(&self) -> Result<Config> {
-        let sets: Vec<String> = AT_ONCE.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
+        let sets: Vec<String> =
+            REPLAY_DEFAULTS.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
         let mut config = Config::load(None, &sets)?;
         if let Some(in_flight) = self.in_flight {
             config.crawl.in_flight = in_flight;

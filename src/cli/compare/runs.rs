@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, StopConditions};
 use suidao::eval::{KnownTruth, Oracle, Plan, Recorder, RunMeta, StrategyRun, TaskFacts, TaskPlan, WebGraph};
-use suidao::live::conditions;
+use suidao::live::crawl_settings;
 use suidao::model::{CrawlUrl, PageProcessed};
 use suidao::recorded::{GroundTruth, Memo, OpenedWeb, RelevanceJudge, WebName};
 use suidao::replay::{TopicalWeb, replay_while};
@@ -89,10 +89,10 @@ impl<'a> TrialRunner<'a> {
         &self,
         config: &Config,
         strategies: &[(String, Contestant)],
-        marks: &[usize],
+        cutoffs: &[usize],
         verbosity: Verbosity,
     ) -> Result<(Vec<StrategyRun>, Vec<TaskFacts>)> {
-        let pages = marks.last().copied().unwrap_or(0);
+        let pages = cutoffs.last().copied().unwrap_or(0);
         let all = self.cases.len() * strategies.len() * pages;
         let screen = Mutex::new(Screen::new(verbosity, false, StopConditions::pages(all as u64)));
         let result = RunProgress { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
@@ -139,7 +139,7 @@ fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     };
     let mut trial = Trial::new(web, &files)?;
     if let Some(layers) = layers {
-        trial.topic = inputs::with_layers(trial.topic, &layers)?;
+        trial.topic = inputs::with_context_graph(trial.topic, &layers)?;
     }
     let targets = trial.judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
     Ok(Ready { trial, memo: Memo::default(), targets, oracle: None, islands: None, reached_by_k: Vec::new() })
@@ -177,8 +177,8 @@ impl Case<'_> {
         let relevant = |url: &CrawlUrl, page: &PageProcessed| judge.is_relevant(url, page);
         let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
         let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
-        let conditions = conditions(&config, &ready.trial.topic);
-        let graph = WebGraph::read(conditions, reach, &ready.trial.seeds, &source, relevant);
+        let settings = crawl_settings(&config, &ready.trial.topic);
+        let graph = WebGraph::read(settings, reach, &ready.trial.seeds, &source, relevant);
         let islands = world.is_none().then(|| graph.islands());
         drop(source);
         ready.oracle = Some(Oracle::of(&graph));
@@ -207,12 +207,12 @@ impl Case<'_> {
             Some(KnownTruth { relevant, island: planted.or_else(found).filter(|_| relevant) })
         });
         let source = ready.memo.over(TopicalWeb { web: &*ready.trial.web.web, topic: &ready.trial.topic });
-        let conditions = conditions(&config, &ready.trial.topic);
+        let settings = crawl_settings(&config, &ready.trial.topic);
         let strategy: Box<dyn Strategy> = match contestant {
-            Contestant::Strategy(settings) => settings.build(conditions.page_threshold),
+            Contestant::Strategy(strategy) => strategy.build(settings.page_threshold),
             Contestant::Oracle => Box::new(ready.oracle.clone().expect("the web was read for it")),
         };
-        let mut crawl = Crawl::new(conditions, strategy);
+        let mut crawl = Crawl::new(settings, strategy);
         let stop = replay_while(&mut crawl, &ready.trial.seeds, &source, config.crawl.in_flight, |batch| {
             recorder.fold(&batch);
             if recorder.pages() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -232,7 +232,7 @@ impl Case<'_> {
     }
 
     fn facts(&self, config: &Config, ready: &Ready) -> TaskFacts {
-        let conditions = conditions(config, &ready.trial.topic);
+        let settings = crawl_settings(config, &ready.trial.topic);
         let lexicon = ready.trial.topic.lexicon();
         TaskFacts {
             name: self.plan.name.clone(),
@@ -240,8 +240,8 @@ impl Case<'_> {
             seeds: vec![self.seed(config)],
             lexicon: lexicon.name.clone(),
             digests: vec![lexicon.digest()],
-            page_threshold: [conditions.page_threshold.get(); 2],
-            link_threshold: [conditions.link_threshold.get(); 2],
+            page_threshold: [settings.page_threshold.get(); 2],
+            link_threshold: [settings.link_threshold.get(); 2],
             truth: match &ready.trial.judge {
                 GroundTruth::Truth(truth) => format!("{} listed pages{}", truth.len(), reached(&ready.reached_by_k)),
                 GroundTruth::World(_) => "known from the generated web".to_owned(),

@@ -14,8 +14,8 @@ use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, own};
 
-use super::super::conditions::ConditionsArgs;
 use super::super::crawl::keep_summary;
+use super::super::network::NetworkArgs;
 use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
 use super::super::{Exit, Verbosity, inputs};
@@ -31,7 +31,7 @@ pub struct ForumCrawlArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub output: PathBuf,
     /// Lexicon of a topic to score pages by
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
     #[arg(long, value_name = "N", help_heading = "Limits")]
@@ -44,7 +44,7 @@ pub struct ForumCrawlArgs {
     #[command(flatten)]
     pub operating: OperatingArgs,
     #[command(flatten)]
-    pub conditions: ConditionsArgs,
+    pub network: NetworkArgs,
 }
 
 pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
@@ -69,11 +69,11 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
 }
 
 pub fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<(Job, CrawlUrl)> {
-    let mut config = args.conditions.load()?;
+    let mut config = args.network.load()?;
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
-    args.conditions.remind(&config, verbosity);
+    args.network.remind(&config, verbosity);
     Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
 }
 

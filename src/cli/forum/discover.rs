@@ -8,14 +8,14 @@ use clap::Args;
 use suidao::crawl::Exploration;
 use suidao::crawl::{ForumMode, StopConditions};
 use suidao::forum::map;
-use suidao::forum::shape::UrlClassifier;
+use suidao::forum::url_classes::UrlClassifier;
 use suidao::html::count;
 use suidao::live::{self, News};
 use suidao::model::{CrawlUrl, Event, ForumMap, ForumPageView, PagingRule, ThreadRecord};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 
-use super::super::conditions::ConditionsArgs;
+use super::super::network::NetworkArgs;
 use super::super::screen::Screen;
 use super::super::{Exit, Verbosity};
 
@@ -36,17 +36,17 @@ pub struct DiscoverArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
-    pub conditions: ConditionsArgs,
+    pub network: NetworkArgs,
 }
 
 pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
-    let config = args.conditions.load()?;
+    let config = args.network.load()?;
     let start = start(&args.url)?;
     let output = args.output.clone().unwrap_or_else(|| format!("{}.forum.toml", start.host()).into());
     if output.exists() {
         bail!("{} already exists and may contain corrections; delete it or choose another -o", output.display());
     }
-    args.conditions.remind(&config, verbosity);
+    args.network.remind(&config, verbosity);
     let scratch =
         tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
@@ -115,9 +115,9 @@ fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
         outln!("         pages {}", in_words(rule));
     }
     outln!("threads  of class {}", or_none(&map.thread_classes));
-    let shapes = UrlClassifier::from_slugs(map.slugs.clone());
+    let classifier = UrlClassifier::from_slugs(map.slugs.clone());
     let is_thread = |record: &&ThreadRecord| {
-        let class = shapes.shape(&record.url).class;
+        let class = classifier.classify(&record.url).class;
         map.thread_classes.iter().any(|text| *map::IdPattern::parse(text).class() == class)
     };
     for record in seen.iter().flat_map(|page_view| &page_view.records).filter(is_thread).take(3) {
@@ -129,7 +129,7 @@ fn print(map: &ForumMap, seen: &[ForumPageView]) -> Result<()> {
     outln!("other links of the home page, by class:");
     let mut classes: BTreeMap<String, (usize, &CrawlUrl)> = BTreeMap::new();
     for link in seen.first().into_iter().flat_map(|page_view| &page_view.links) {
-        classes.entry(shapes.shape(&link.url).class.to_string()).or_insert((0, &link.url)).0 += 1;
+        classes.entry(classifier.classify(&link.url).class.to_string()).or_insert((0, &link.url)).0 += 1;
     }
     let known: Vec<String> = (map.board_classes.iter().chain(&map.thread_classes))
         .map(|text| map::IdPattern::parse(text).class().to_string())

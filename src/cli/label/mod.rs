@@ -30,8 +30,8 @@ pub struct LabelArgs {
     /// Crawl directory; answers are saved in its labels.tsv
     pub directory: PathBuf,
     /// Lexicon of the crawl, to highlight its terms and to suggest changes
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
-    pub model: Option<PathBuf>,
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
+    pub lexicon: Option<PathBuf>,
     /// Total number of pages to label, earlier answers included
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Limits")]
     pub pages: usize,
@@ -56,7 +56,7 @@ struct Judged<'a> {
 
 pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     let filter = args.filter.filter()?;
-    let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;
+    let topic = args.lexicon.as_deref().map(super::inputs::topic).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;

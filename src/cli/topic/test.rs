@@ -14,8 +14,8 @@ use super::{lists, samples};
 #[derive(Args)]
 pub struct TestArgs {
     /// Lexicon to test
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
-    model: PathBuf,
+    #[arg(short = 'm', long, value_name = "LEXICON")]
+    lexicon: PathBuf,
     /// Folder of .html, .htm and .txt files
     #[arg(long, value_name = "DIR")]
     pages: PathBuf,
@@ -25,7 +25,7 @@ pub struct TestArgs {
 }
 
 pub fn run(args: &TestArgs) -> Result<()> {
-    let topic = crate::cli::inputs::topic(&args.model)?;
+    let topic = crate::cli::inputs::topic(&args.lexicon)?;
     let labels = args.labels.as_deref().map(lists::labels).transpose()?;
     let samples = samples::from_folder(&args.pages)?;
     let scores: Vec<_> = samples.par_iter().map(|sample| topic.score(&sample.document)).collect();

@@ -1,4 +1,4 @@
-//! What priorities are worth, for strategies whose priorities are not expected rewards: the share of relevant pages
+//! What priorities are expected_value, for strategies whose priorities are not expected rewards: the share of relevant pages
 //! among those fetched, by bins of half an octave, made monotone by pooling adjacent violators (Ayer et al. 1955;
 //! Zadrozny, Elkan 2002).
 
@@ -21,7 +21,7 @@ struct Bin {
     pages: f32,
     relevant: f32,
     /// The monotone share.
-    worth: f32,
+    expected_value: f32,
 }
 
 /// Exponent and first bit of the mantissa; 0 for what is not positive.
@@ -43,7 +43,7 @@ impl Calibration {
         let number = number(entry.priority);
         let at = bins.partition_point(|bin| bin.number < number);
         if bins.get(at).is_none_or(|bin| bin.number != number) {
-            bins.insert(at, Bin { number, pages: 0.0, relevant: 0.0, worth: 0.0 });
+            bins.insert(at, Bin { number, pages: 0.0, relevant: 0.0, expected_value: 0.0 });
         }
         bins[at].pages += 1.0;
         bins[at].relevant += f32::from(u8::from(relevant));
@@ -51,10 +51,10 @@ impl Calibration {
     }
 
     /// The expected share of relevant pages; 0 before any page.
-    pub fn worth(&self, queue: QueueId, priority: Priority) -> f32 {
+    pub fn expected_value(&self, queue: QueueId, priority: Priority) -> f32 {
         let Some((_, bins)) = self.queues.iter().find(|(known, _)| *known == queue) else { return 0.0 };
         let at = bins.partition_point(|bin| bin.number <= number(priority));
-        bins.get(at.saturating_sub(1)).map_or(0.0, |bin| bin.worth)
+        bins.get(at.saturating_sub(1)).map_or(0.0, |bin| bin.expected_value)
     }
 }
 
@@ -76,8 +76,8 @@ fn pool(bins: &mut [Bin]) {
         blocks.push(block);
     }
     let worths = blocks.iter().flat_map(|(weight, sum, count)| std::iter::repeat_n(sum / weight, *count));
-    for (bin, worth) in bins.iter_mut().zip(worths) {
-        bin.worth = worth;
+    for (bin, expected_value) in bins.iter_mut().zip(worths) {
+        bin.expected_value = expected_value;
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
             path: PathState::SEED,
         };
         let mut calibration = Calibration::default();
-        assert_eq!(calibration.worth(QueueId::MAIN, Priority::new(0.5)), 0.0);
+        assert_eq!(calibration.expected_value(QueueId::MAIN, Priority::new(0.5)), 0.0);
         for n in 0..100 {
             calibration.add(entry(0.9), n % 2 == 0);
             calibration.add(entry(0.3), n % 4 == 0);
@@ -102,8 +102,8 @@ mod tests {
             calibration.add(entry(0.1), n % 3 == 0);
             calibration.add(entry(-1.0), false);
         }
-        let worth = |priority: f32| calibration.worth(QueueId::MAIN, Priority::new(priority));
-        let shares = [-1.0, 0.0, 0.1, 0.3, 0.4, 0.9, 5.0].map(worth);
+        let expected_value = |priority: f32| calibration.expected_value(QueueId::MAIN, Priority::new(priority));
+        let shares = [-1.0, 0.0, 0.1, 0.3, 0.4, 0.9, 5.0].map(expected_value);
         assert!(shares.is_sorted(), "{shares:?}");
         assert!((shares[6] - 0.5).abs() < 0.02 && shares[0] < 0.02, "{shares:?}");
         assert!(shares[2] == shares[3] && (shares[2] - 0.29).abs() < 0.02, "{shares:?}");

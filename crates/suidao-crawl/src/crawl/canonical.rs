@@ -145,7 +145,7 @@ impl Canonicals {
             let left = page.links.iter().filter(|link| link.decision == LinkDecision::Drop(SkipReason::Copy));
             let links = left.copied().collect();
             let ended = EndedTunnel { relevance: page.relevance, entry: page.queued_as, links, layer: page.layer };
-            self.claimants.insert(id, (ended, page.relevant));
+            self.claimants.insert(id, (ended, page.on_topic));
             self.claims.entry(of).or_default().push(id);
         }
     }

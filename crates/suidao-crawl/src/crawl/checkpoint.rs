@@ -63,7 +63,7 @@ impl State {
             left_due,
             counts: Counts { progress, attempts, exclusions, skipped },
             stop,
-            spending,
+            wait_state,
         } = self;
         if forums.is_whole() || refreshing.is_some() {
             return None;
@@ -90,7 +90,7 @@ impl State {
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
         let learnt = strategy.learning().into_iter().flat_map(|learning| learning.snapshot());
         let learnt = learnt.map(|piece| [&[LEARNT], piece.as_slice()].concat());
-        let rules = std::iter::once_with(move || encode(RULES, &(stop, traps, sourcing, canonicals, spending)));
+        let rules = std::iter::once_with(move || encode(RULES, &(stop, traps, sourcing, canonicals, wait_state)));
         Some(hosts.chain(rules).chain(own).chain(learnt))
     }
 
@@ -105,7 +105,7 @@ impl State {
                 let rules = postcard::from_bytes(piece);
                 return rules
                     .map(|rules| {
-                        (self.stop, self.traps, self.sourcing, self.canonicals, self.spending) = rules;
+                        (self.stop, self.traps, self.sourcing, self.canonicals, self.wait_state) = rules;
                     })
                     .is_ok();
             }

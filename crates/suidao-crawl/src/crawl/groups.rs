@@ -40,9 +40,9 @@ pub(super) type WaitingHost = (Priority, Reverse<UrlId>, HostId);
 
 /// Key of a group, hashed: the names of a million domains would take memory, and nothing needs them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Name(u64);
+struct GroupKey(u64);
 
-impl Name {
+impl GroupKey {
     fn of_domain(domain: &str) -> Self {
         Self(xxh3_64(domain.as_bytes()))
     }
@@ -81,7 +81,7 @@ struct Group {
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct RateLimitGroups {
     groups: Vec<Group>,
-    by_name: FxHashMap<Name, GroupId>,
+    by_name: FxHashMap<GroupKey, GroupId>,
     #[serde(skip)]
     timers: BinaryHeap<Reverse<(Millis, GroupId)>>,
     /// Groups that may be idle.
@@ -137,7 +137,7 @@ impl RateLimitGroups {
         }
         // A name without a dot belongs to the local network.
         let domain = psl::domain_str(host).unwrap_or(host);
-        Some(self.number(Name::of_domain(domain), true))
+        Some(self.number(GroupKey::of_domain(domain), true))
     }
 
     /// The group of an address; for IPv6 its /64 network, which one server or customer has. None for the local machine,
@@ -152,10 +152,10 @@ impl RateLimitGroups {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
             v4 @ IpAddr::V4(_) => v4,
         };
-        Some(self.number(Name::of_address(address), false))
+        Some(self.number(GroupKey::of_address(address), false))
     }
 
-    fn number(&mut self, name: Name, is_domain: bool) -> GroupId {
+    fn number(&mut self, name: GroupKey, is_domain: bool) -> GroupId {
         if let Some(group) = self.by_name.get(&name) {
             return *group;
         }
@@ -199,7 +199,7 @@ impl RateLimitGroups {
             record.in_flight += 1;
             record.idle = false;
             record.ready_at = record.ready_at.max(now.after(delay));
-            self.look_again(group);
+            self.schedule_check(group);
         }
     }
 
@@ -223,7 +223,7 @@ impl RateLimitGroups {
         debug_assert!(self.is_busy(group, now), "only a busy group holds hosts back");
         self.offer(group, waiting);
         self.get_mut(group).hosts += 1;
-        self.look_again(group);
+        self.schedule_check(group);
     }
 
     pub fn offer(&mut self, group: GroupId, waiting: WaitingHost) {
@@ -239,13 +239,13 @@ impl RateLimitGroups {
     }
 
     /// A deferred host was resumed.
-    pub fn count_out(&mut self, group: GroupId) {
+    pub fn count_resumed(&mut self, group: GroupId) {
         let record = self.get_mut(group);
         record.hosts = record.hosts.saturating_sub(1);
     }
 
     /// Schedules a check of a group that has deferred hosts and room, for its next allowed request.
-    fn look_again(&mut self, group: GroupId) {
+    fn schedule_check(&mut self, group: GroupId) {
         let has_room = self.has_room(group);
         let record = self.get_mut(group);
         if has_room && !record.deferred.is_empty() && record.timer.is_none_or(|timer| timer < record.ready_at) {
@@ -278,7 +278,7 @@ impl RateLimitGroups {
     /// Takes the best deferred host if the group allows a request now; otherwise schedules a check.
     pub fn resume(&mut self, group: GroupId, now: Millis) -> Option<WaitingHost> {
         if self.is_busy(group, now) {
-            self.look_again(group);
+            self.schedule_check(group);
             return None;
         }
         let waiting = self.get_mut(group).deferred.pop()?;

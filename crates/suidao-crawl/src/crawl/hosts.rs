@@ -356,7 +356,7 @@ impl HostTable {
             let record = self.get_mut(host);
             if record.deferred == Some(DeferredHost { by: group, priority, head }) {
                 record.deferred = None;
-                self.groups.count_out(group);
+                self.groups.count_resumed(group);
                 return Some(host);
             }
         }

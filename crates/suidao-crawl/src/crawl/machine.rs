@@ -22,7 +22,7 @@ use super::overview::{Overview, Unreached, WaitReasons};
 use super::refresh::{ActiveRound, PlannedVisit, is_over};
 use super::run::Run;
 use super::settings::CrawlSettings;
-use super::spend::HoldCosts;
+use super::spend::WaitCosts;
 use super::state::{EventTime, State};
 use super::ticket::{FetchKind, Next, Ticket};
 use super::traps::TrapCounts;
@@ -114,8 +114,8 @@ impl Crawl {
     }
 
     /// What holding URLs back has cost in this run.
-    pub fn holds(&self) -> HoldCosts {
-        self.run.holds
+    pub fn wait_costs(&self) -> WaitCosts {
+        self.run.wait_costs
     }
 
     /// Tickets not settled yet.
@@ -203,7 +203,7 @@ impl Crawl {
 impl Crawl {
     /// The status with at most `most` entries per list. Linear in the number of hosts.
     pub fn overview(&self, now: Millis, most: usize) -> Overview {
-        Overview { held: self.held(), ..self.state.overview(self.in_flight(), now, most) }
+        Overview { wait_threshold: self.wait_threshold(), ..self.state.overview(self.in_flight(), now, most) }
     }
 
     /// What the crawl waits for, with at most `most` entries per list. Linear in the number of hosts.
@@ -242,7 +242,7 @@ impl Crawl {
         let (groups, again, id) = (ticket.groups, ticket.again, ticket.wanted.url_id());
         self.finish(&ticket);
         if let FetchOutcome::Page { .. } = outcome {
-            self.run.holds.page(now);
+            self.run.wait_costs.page(now);
         }
         let mut events = Vec::new();
         let time = EventTime { at: now, latency: meta.latency };
@@ -335,8 +335,10 @@ impl Crawl {
                 self.state.defer(head, by, now);
                 return None;
             }
-            HeadRuling::Robots(_) | HeadRuling::Probe(_) | HeadRuling::Fetch(_) if self.is_held(head, events, now) => {
-                return Some(self.hold(head, events, now));
+            HeadRuling::Robots(_) | HeadRuling::Probe(_) | HeadRuling::Fetch(_)
+                if self.must_wait(head, events, now) =>
+            {
+                return Some(self.wait_for_better(head, events, now));
             }
             HeadRuling::Lowered | HeadRuling::Removed => {
                 events.extend(self.commit(decided, EventTime::without_request(now)));
@@ -458,8 +460,8 @@ impl Crawl {
         let refreshing = self.state.refreshing.as_ref()?;
         let budget = refreshing.wanted.budget;
         self.run.refresh.paced = now;
-        let goes_on = |round: &ActiveRound| round.budget == budget && !is_over(round, 0, now);
-        if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(goes_on) {
+        let is_unfinished = |round: &ActiveRound| round.budget == budget && !is_over(round, 0, now);
+        if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(is_unfinished) {
             return None;
         }
         let mut events = Vec::new();

@@ -130,7 +130,7 @@ mod tests {
     use suidao_page::topic::Lexicon;
 
     #[test]
-    fn nothing_is_unchanged_that_was_not_asked_about() {
+    fn a_304_means_unchanged_only_after_a_conditional_request() {
         let topic = Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]));
         let known = Validators { etag: Some("\"1\"".to_owned()), modified: None };
         let robots = FetchKind::Robots { host: HostId(0), https: false };
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_heard_by_the_robot_that_it_speaks_to() {
+    fn robots_directives_apply_to_the_named_robot_only() {
         let topic = Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]));
         let fetched = Fetched {
             url: CrawlUrl::parse("http://a.cn/").unwrap(),

@@ -7,7 +7,7 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, HostId, Millis, QueueEn
 use super::counts::Progress;
 use super::frontier::EntryKey;
 use super::goals::StopConditions;
-use super::spend::HeldBack;
+use super::spend::WaitThreshold;
 use super::state::State;
 
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Overview {
     /// Heads of each queue.
     pub queues: Vec<QueueView>,
     /// Which URLs wait for better ones now.
-    pub held: Option<HeldBack>,
+    pub wait_threshold: Option<WaitThreshold>,
     /// Excluded URLs by their first reason, including those queued later; the most frequent first.
     pub exclusions: Vec<(SkipReason, u64)>,
 }
@@ -33,12 +33,12 @@ pub struct Overview {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostCounts {
     /// With a request in flight.
-    pub asked: u64,
+    pub in_flight: u64,
     /// Waiting after failures.
     pub failing: u64,
     /// Waiting out of politeness, with queued URLs.
-    pub resting: u64,
-    /// May be asked, with queued URLs.
+    pub waiting: u64,
+    /// May get a request, with queued URLs.
     pub ready: u64,
     /// Without queued URLs.
     pub idle: u64,
@@ -60,13 +60,13 @@ pub struct HostView {
 #[derive(Clone, Debug, Default)]
 pub struct WaitReasons {
     /// Hosts with an unanswered request.
-    pub asked: Vec<Box<str>>,
-    pub all_asked: u64,
+    pub in_flight: Vec<Box<str>>,
+    pub all_in_flight: u64,
     /// Hosts with queued URLs whose last request failed: the failure, and when they may get another request.
     pub failing: Vec<(Box<str>, Failure, Millis)>,
     pub all_failing: u64,
     /// The first host that waits out of politeness, and until when.
-    pub resting: Option<(Box<str>, Millis)>,
+    pub waiting: Option<(Box<str>, Millis)>,
 }
 
 /// Hosts whose last request failed.
@@ -96,10 +96,10 @@ impl State {
         let mut failing: Vec<(u32, HostId)> = Vec::new();
         for (id, host) in self.hosts.all() {
             let count = match () {
-                () if host.in_flight => &mut hosts.asked,
+                () if host.in_flight => &mut hosts.in_flight,
                 () if host.failing => &mut hosts.failing,
                 () if host.queued == 0 => &mut hosts.idle,
-                () if host.ready_at > now => &mut hosts.resting,
+                () if host.ready_at > now => &mut hosts.waiting,
                 () => &mut hosts.ready,
             };
             *count += 1;
@@ -133,7 +133,7 @@ impl State {
             largest,
             failing,
             queues: self.queues(most),
-            held: None,
+            wait_threshold: None,
             exclusions,
         }
     }
@@ -146,16 +146,16 @@ impl State {
         for (id, host) in self.hosts.all() {
             let cause = host.health.cause().filter(|_| host.failing);
             if host.in_flight {
-                waits.all_asked += 1;
-                waits.asked.extend((waits.asked.len() < most).then(|| name(id)));
+                waits.all_in_flight += 1;
+                waits.in_flight.extend((waits.in_flight.len() < most).then(|| name(id)));
             } else if host.queued == 0 {
             } else if let Some(cause) = cause {
                 waits.all_failing += 1;
                 if waits.failing.len() < most {
                     waits.failing.push((name(id), plain(cause), host.ready_at));
                 }
-            } else if host.ready_at > now && waits.resting.as_ref().is_none_or(|(_, at)| host.ready_at < *at) {
-                waits.resting = Some((name(id), host.ready_at));
+            } else if host.ready_at > now && waits.waiting.as_ref().is_none_or(|(_, at)| host.ready_at < *at) {
+                waits.waiting = Some((name(id), host.ready_at));
             }
         }
         waits

@@ -139,7 +139,7 @@ impl Refreshing {
 
     /// The visit value with the signals since the last visit.
     pub(super) fn with_signals(&self, worth: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
-        VisitValue { doubt: self.signals.doubt(host, page.signals), ..worth }
+        VisitValue { false_signal_probability: self.signals.false_signal_probability(host, page.signals), ..worth }
     }
 
     pub(super) fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {

@@ -3,7 +3,7 @@
 use suidao_page::model::{Budget, Millis};
 
 use super::refresh::{ActiveRound, RefreshRun};
-use super::spend::HoldCosts;
+use super::spend::WaitCosts;
 
 /// State that is not in the log: a restart begins with the default.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(super) struct Run {
     /// It was restored, and has handed out nothing since.
     pub restored: bool,
     pub refresh: RefreshRun,
-    pub holds: HoldCosts,
+    pub wait_costs: WaitCosts,
     /// Why the forum could not be explored, if nothing was learnt: the next run may succeed.
     pub forum_failure: Option<&'static str>,
 }

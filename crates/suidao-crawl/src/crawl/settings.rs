@@ -11,7 +11,7 @@ use super::goals::StopConditions;
 use super::politeness::Politeness;
 use super::refresh::Refresh;
 use super::sources::Sources;
-use super::spend::Spend;
+use super::spend::MinimumShare;
 use super::watch::Watch;
 
 /// `[limits]` of the configuration. Unset limits do not apply.
@@ -75,8 +75,8 @@ pub struct CrawlSettings {
     pub languages: Vec<String>,
     /// Product token for robots.txt.
     pub agent: String,
-    /// Default: [`Spend::BALANCED`] if priorities are expected rewards, else [`Spend::TIME`].
-    pub spend: Option<Spend>,
+    /// Default: [`MinimumShare::BALANCED`] if priorities are expected rewards, else [`MinimumShare::TIME`].
+    pub spend: Option<MinimumShare>,
     /// Seeds the random choices of the queue policy.
     pub seed: u64,
     /// τ_page: pages at or above it are relevant.

@@ -11,7 +11,7 @@ use suidao_page::model::{CrawlUrl, HostId, Millis, UrlId, Validators};
 /// Minimum days between requests of a source; longer for one that recently named no known page.
 const EVERY: f64 = 0.5;
 const USELESS: f64 = 14.0;
-/// Signals with more doubt are ignored: the little trust left in a source would cause visits of pages that hardly
+/// Signals that are more probably false are ignored: the little trust left in a source would cause visits of pages that hardly
 /// change.
 const HEEDED: f64 = 0.7;
 
@@ -58,9 +58,9 @@ impl Signals {
     }
 
     /// Probability that none of a host's `signals` is true.
-    pub fn doubt(&self, host: HostId, signals: u32) -> f64 {
-        let doubt = self.trust.get(&host).copied().unwrap_or_default().doubt(signals);
-        if doubt > HEEDED { 1.0 } else { doubt }
+    pub fn false_signal_probability(&self, host: HostId, signals: u32) -> f64 {
+        let probability = self.trust.get(&host).copied().unwrap_or_default().false_signal_probability(signals);
+        if probability > HEEDED { 1.0 } else { probability }
     }
 
     pub fn name_feeds(&mut self, host: HostId, feeds: &[CrawlUrl]) {

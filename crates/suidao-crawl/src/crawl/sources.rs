@@ -63,7 +63,7 @@ impl Sourcing {
         match event {
             Event::PageFetched(page) if page.changes.is_none() => {
                 let host = urls.get(page.id).host();
-                if page.relevant {
+                if page.on_topic {
                     *self.relevant.entry(host).or_default() += 1;
                 }
                 if !page.feeds.is_empty() {

@@ -19,9 +19,9 @@ pub(super) const WITHOUT_PAGE: u8 = 3;
 /// Theta, from 0 (every ready host gets a request, regardless of the expected value of its best URL) to 1 (the crawl
 /// waits for the best page).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spend(f64);
+pub struct MinimumShare(f64);
 
-impl Spend {
+impl MinimumShare {
     /// Words for values.
     const NAMES: [(&str, Self); 3] = [("time", Self::TIME), ("balanced", Self::BALANCED), ("pages", Self(0.6))];
 
@@ -38,7 +38,7 @@ impl Spend {
     }
 }
 
-impl<'de> Deserialize<'de> for Spend {
+impl<'de> Deserialize<'de> for MinimumShare {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Spend {
 
 /// What the rule remembers. A fold of the events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Spending {
+pub(super) struct WaitState {
     /// When the last page was fetched.
     last_page: Millis,
     /// A URL that is fetched regardless of others, until its result, and since when.
@@ -67,7 +67,7 @@ pub(super) struct Spending {
     pub calibration: Calibration,
 }
 
-impl Spending {
+impl WaitState {
     pub fn observe(&mut self, event: &Event, at: Millis) {
         let id = match event {
             Event::Released { id } => {
@@ -103,7 +103,7 @@ impl Spending {
 
 /// URLs of ready hosts with lower expected values wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HeldBack {
+pub struct WaitThreshold {
     pub below: f32,
     /// Whether expected values are priorities; else they are shares of relevant pages learnt from them.
     pub by_priority: bool,
@@ -113,7 +113,7 @@ pub struct HeldBack {
 
 /// What holding back costs in one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HoldCosts {
+pub struct WaitCosts {
     /// Ready hosts times the milliseconds that they were held back.
     pub idle: u64,
     /// Longest time between two pages, in milliseconds.
@@ -123,7 +123,7 @@ pub struct HoldCosts {
     current: Option<(Millis, u64, f32)>,
 }
 
-impl HoldCosts {
+impl WaitCosts {
     pub(super) fn page(&mut self, now: Millis) {
         let gap = self.last_page.replace(now).map_or(0, |last| now.since(last));
         self.longest_gap = self.longest_gap.max(gap);
@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn spend_is_a_number_or_a_word() {
-        let read = |text: &str| toml::from_str::<std::collections::BTreeMap<String, Spend>>(&format!("s = {text}"));
+        let read =
+            |text: &str| toml::from_str::<std::collections::BTreeMap<String, MinimumShare>>(&format!("s = {text}"));
         for (text, theta) in [("0", 0.0), ("1", 1.0), ("0.25", 0.25), ("\"time\"", 0.0), ("\"pages\"", 0.6)] {
             assert_eq!(read(text).unwrap()["s"].theta(), theta, "{text}");
         }

@@ -64,7 +64,7 @@ fn web(text: &str) -> BTreeMap<String, FetchOutcome> {
     text.lines().map(str::trim).filter(|text| !text.is_empty()).map(line).collect()
 }
 
-fn conditions() -> CrawlSettings {
+fn crawl_settings() -> CrawlSettings {
     CrawlSettings {
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
         // These pages have no text, which would end the series of their URLs.
@@ -87,8 +87,8 @@ struct Run {
     crawl: Crawl,
 }
 
-fn seeded(conditions: CrawlSettings, strategy: impl Strategy + 'static, seeds: &[&str]) -> (Crawl, Batch) {
-    let mut crawl = Crawl::new(conditions, Box::new(strategy));
+fn seeded(settings: CrawlSettings, strategy: impl Strategy + 'static, seeds: &[&str]) -> (Crawl, Batch) {
+    let mut crawl = Crawl::new(settings, Box::new(strategy));
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let batch = crawl.seed(&seeds, Millis(0));
     (crawl, batch)
@@ -130,8 +130,8 @@ fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, FetchOutcome>, i
     }
 }
 
-fn run(conditions: CrawlSettings, strategy: impl Strategy + 'static, text: &str) -> Run {
-    let (crawl, batch) = seeded(conditions, strategy, &["http://s.cn/"]);
+fn run(settings: CrawlSettings, strategy: impl Strategy + 'static, text: &str) -> Run {
+    let (crawl, batch) = seeded(settings, strategy, &["http://s.cn/"]);
     drive(crawl, batch, &web(text), 1)
 }
 
@@ -150,18 +150,18 @@ const ISLANDS: &str = "
 
 #[test]
 fn dth_follows_promising_links_and_breadth_first_all_in_order() {
-    let dug = run(conditions(), Dth::default(), ISLANDS);
+    let dug = run(crawl_settings(), Dth::default(), ISLANDS);
     let order = ["s.cn/", "s.cn/a", "s.cn/off", "t.cn/1", "t.cn/2", "i.cn/", "i.cn/b", "t.cn/x", "t.cn/y"];
     assert_eq!(dug.fetched, order);
     assert_eq!(dug.stop, Stop::FrontierEmpty);
-    let flat = run(conditions(), BreadthFirst, ISLANDS);
+    let flat = run(crawl_settings(), BreadthFirst, ISLANDS);
     let order = ["s.cn/", "s.cn/a", "s.cn/off", "t.cn/1", "t.cn/x", "t.cn/2", "t.cn/y", "i.cn/", "i.cn/b"];
     assert_eq!(flat.fetched, order);
 }
 
 #[test]
 fn hard_focus_never_sees_the_second_island() {
-    let run = run(conditions(), BestFirst { focus: Focus::Hard }, ISLANDS);
+    let run = run(crawl_settings(), BestFirst { focus: Focus::Hard }, ISLANDS);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/off"]);
     assert_eq!(run.crawl.progress().excluded, 2);
 }
@@ -175,7 +175,7 @@ fn the_tunnel_ends_when_k_is_used_up() {
         http://s.cn/3 0 -> http://s.cn/5 0
         http://s.cn/5 0 -> http://s.cn/6 0
     ";
-    let run = run(conditions(), Dth { kdepth: 2, ..Dth::default() }, text);
+    let run = run(crawl_settings(), Dth { kdepth: 2, ..Dth::default() }, text);
     // k: /1 gets 1; of its links /3 keeps 1 and /2 gets 0; /5 gets 0, so /6 and /4 are dropped.
     assert_eq!(run.fetched, ["s.cn/", "s.cn/1", "s.cn/3", "s.cn/2", "s.cn/5"]);
     let dropped = run.batches.iter().flat_map(|batch| &batch.events).filter_map(|event| match event {
@@ -195,7 +195,7 @@ fn a_page_at_the_end_of_a_tunnel_is_expanded_when_a_longer_one_reaches_it() {
         http://s.cn/good 0.9 -> http://s.cn/end 0
         http://s.cn/treasure 0.9
     ";
-    let run = run(conditions(), Dth { kdepth: 1, ..Dth::default() }, text);
+    let run = run(crawl_settings(), Dth { kdepth: 1, ..Dth::default() }, text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/end", "s.cn/good", "s.cn/treasure"]);
 }
 
@@ -203,8 +203,9 @@ fn a_page_at_the_end_of_a_tunnel_is_expanded_when_a_longer_one_reaches_it() {
 fn hops_and_depth_are_capped_however_promising_the_links() {
     let trap: String = (0..99).map(|n| format!("http://s.cn/{n} 0 -> http://s.cn/{} 0.9\n", n + 1)).collect();
     let text = format!("http://s.cn/ 0 -> http://s.cn/0 0.9\n{trap}");
-    assert_eq!(run(conditions(), Dth::default(), &text).fetched.len(), 49);
-    let shallow = CrawlSettings { limits: CrawlLimits { depth: Some(3), ..CrawlLimits::default() }, ..conditions() };
+    assert_eq!(run(crawl_settings(), Dth::default(), &text).fetched.len(), 49);
+    let shallow =
+        CrawlSettings { limits: CrawlLimits { depth: Some(3), ..CrawlLimits::default() }, ..crawl_settings() };
     assert_eq!(run(shallow, Dth::default(), &text).fetched.len(), 4);
 }
 
@@ -215,7 +216,7 @@ fn a_limit_of_n_pages_gives_n_pages_whatever_is_in_flight() {
     let web = web(&format!("http://s.cn/ 0.9 -> {}\n{pages}", links.join(", ")));
     for in_flight in [1, 7, 64] {
         let limits = CrawlLimits { pages: Some(20), ..CrawlLimits::default() };
-        let (crawl, batch) = seeded(CrawlSettings { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let (crawl, batch) = seeded(CrawlSettings { limits, ..crawl_settings() }, BreadthFirst, &["http://s.cn/"]);
         let run = drive(crawl, batch, &web, in_flight);
         assert_eq!((run.crawl.progress().pages, run.stop), (20, Stop::PageLimit), "{in_flight} in flight");
     }
@@ -230,7 +231,7 @@ fn failures_do_not_count_as_pages_and_hosts_have_budgets() {
         http://t.cn/ 0
     ";
     let limits = CrawlLimits { pages_per_host: Some(2), ..CrawlLimits::default() };
-    let run = run(CrawlSettings { limits, ..conditions() }, BreadthFirst, text);
+    let run = run(CrawlSettings { limits, ..crawl_settings() }, BreadthFirst, text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/404", "s.cn/a", "t.cn/"]);
     let refused = Event::UrlExcluded { id: UrlId(3), reason: SkipReason::HostBudget };
     assert!(run.batches.iter().any(|batch| batch.events.contains(&refused)));
@@ -245,7 +246,7 @@ fn one_request_a_host_and_the_delay_between_them() {
         http://t.cn/ 0
     ";
     let politeness = Politeness { delay: 2.0, robots: false, ..Politeness::default() };
-    let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(CrawlSettings { politeness, ..crawl_settings() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web(text), 8);
     assert_eq!(run.fetched, ["s.cn/", "t.cn/", "s.cn/a", "s.cn/b"]);
     assert_eq!(run.at, Millis(10 + 2000 + 10 + 2000 + 10));
@@ -257,7 +258,7 @@ fn transient_failures_are_retried_and_then_given_up() {
         http://s.cn/ 0.9 -> http://s.cn/a 0
         http://s.cn/a 503!
     ";
-    let run = run(conditions(), BreadthFirst, text);
+    let run = run(crawl_settings(), BreadthFirst, text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/a", "s.cn/a"]);
     assert_eq!(run.crawl.progress().failed, 1);
     // Backoff of 5 s and 10 s.
@@ -272,7 +273,7 @@ fn redirects_are_tickets_of_their_own_and_pass_k_through() {
         http://t.cn/b 0 -> http://t.cn/c 0
         http://t.cn/c 0
     ";
-    let run = run(conditions(), Dth::default(), text);
+    let run = run(crawl_settings(), Dth::default(), text);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "t.cn/b", "t.cn/c"]);
     let entries: Vec<(u16, TunnelBudget)> = run
         .batches
@@ -294,7 +295,7 @@ fn redirect_loops_and_redirects_out_of_scope_end() {
     ";
     let chain: String = (0..20).map(|n| format!("http://s.cn/{n} => http://s.cn/{}\n", n + 1)).collect();
     let scope = CrawlScope { deny_hosts: vec!["evil.cn".into()], ..CrawlScope::default() };
-    let run = run(CrawlSettings { scope, ..conditions() }, BreadthFirst, &format!("{text}{chain}"));
+    let run = run(CrawlSettings { scope, ..crawl_settings() }, BreadthFirst, &format!("{text}{chain}"));
     assert_eq!(run.fetched, ["s.cn/", "s.cn/0", "s.cn/1", "s.cn/2", "s.cn/3", "s.cn/4", "s.cn/5", "s.cn/out"]);
 }
 
@@ -309,7 +310,7 @@ fn a_redirect_loop_is_a_failure_and_a_redirect_to_a_fetched_page_is_not() {
         http://s.cn/5 => http://s.cn/
         http://s.cn/6 => http://s.cn/5
     ";
-    let run = run(conditions(), BreadthFirst, text);
+    let run = run(crawl_settings(), BreadthFirst, text);
     let urls = ["wall", "3"].map(|path| CrawlUrl::parse(&format!("http://s.cn/{path}")).unwrap());
     let events = run.batches.iter().flat_map(|batch| &batch.events);
     let failed: Vec<CrawlUrl> = events
@@ -343,7 +344,7 @@ fn robots_txt_is_fetched_first_and_obeyed() {
     );
     web.insert("http://u.cn/r".into(), robots("User-agent: suidao\nDisallow: /"));
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
-    let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(CrawlSettings { politeness, ..crawl_settings() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     let order = ["s.cn/robots.txt", "s.cn/", "t.cn/robots.txt", "u.cn/r", "s.cn/open"];
     assert_eq!(run.fetched, order);
@@ -367,7 +368,7 @@ fn an_unreachable_robots_txt_forbids_all_for_a_while() {
     let failed = |kind| FetchOutcome::Failed(Failure { kind, retry_after: None });
     web.insert("http://s.cn/robots.txt".into(), failed(FailureKind::Status(503)));
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
-    let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(CrawlSettings { politeness, ..crawl_settings() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     // Retried after 10 s and another 60 s; the next wait, 360 s, exceeds the patience.
     assert_eq!(run.fetched, ["s.cn/robots.txt"; 3]);
@@ -376,7 +377,7 @@ fn an_unreachable_robots_txt_forbids_all_for_a_while() {
 
 #[test]
 fn a_board_that_fails_at_two_visits_failed_once() {
-    let (mut crawl, _) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let (mut crawl, _) = seeded(crawl_settings(), BreadthFirst, &["http://s.cn/"]);
     let failure = Failure { kind: FailureKind::Status(404), retry_after: None };
     let failed = || Event::FetchFailed { id: UrlId(0), failure: failure.clone() };
     let due = Event::Forum(Box::new(ForumStep { due: vec![UrlId(0)], ..ForumStep::default() }));
@@ -393,7 +394,7 @@ fn a_private_address_is_given_up_at_once_and_by_name() {
         let failure = Failure { kind: FailureKind::PrivateAddress, retry_after: None };
         web.insert(format!("http://s.cn/{path}"), FetchOutcome::Failed(failure));
     }
-    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(crawl_settings(), BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     assert_eq!((run.stop, run.crawl.progress().failed), (Stop::FrontierEmpty, 1));
     assert!(run.at.0 < 10_000, "no second try at robots.txt, but it is {:?}", run.at);
@@ -408,7 +409,7 @@ fn a_failing_host_is_not_requested_again() {
         let failure = Failure { kind: FailureKind::Connect, retry_after: None };
         web.insert(format!("http://dead.cn/{n}"), FetchOutcome::Failed(failure));
     }
-    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(crawl_settings(), BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     assert!(run.fetched.len() <= 11, "{} requests", run.fetched.len());
 }
@@ -420,10 +421,10 @@ fn resumed(
     cut: usize,
 ) -> (Vec<String>, Vec<String>) {
     let seeds = [CrawlUrl::parse("http://s.cn/").unwrap()];
-    let mut crawl = Crawl::new(conditions(), strategy());
+    let mut crawl = Crawl::new(crawl_settings(), strategy());
     let batch = crawl.seed(&seeds, Millis(0));
     let whole = drive(crawl, batch, web, 1);
-    let mut restored = Crawl::new(conditions(), strategy());
+    let mut restored = Crawl::new(crawl_settings(), strategy());
     let cut = cut.min(whole.batches.len());
     for batch in &whole.batches[..cut] {
         restored.restore(batch);
@@ -469,9 +470,9 @@ fn the_links_of_a_page_are_judged_if_its_canonical_address_proves_to_be_another_
         "http://s.cn/a",
         "http://m.s.cn/b",
     );
-    let mut conditions = conditions();
-    conditions.scope.downgrade_seeds = true;
-    let (crawl, batch) = seeded(conditions, BreadthFirst, &["http://s.cn/a", "https://m.s.cn/b"]);
+    let mut settings = crawl_settings();
+    settings.scope.downgrade_seeds = true;
+    let (crawl, batch) = seeded(settings, BreadthFirst, &["http://s.cn/a", "https://m.s.cn/b"]);
     let run = drive(crawl, batch, &web, 2);
     assert!(run.fetched.contains(&"s.cn/c".to_owned()), "{:?}", run.fetched);
 }
@@ -488,7 +489,7 @@ fn links_that_are_judged_again_stay_in_the_layer_of_their_page() {
     );
     let Some(FetchOutcome::Page { page, .. }) = web.get_mut("http://s.cn/a") else { panic!() };
     page.layer = Some(1);
-    let (crawl, batch) = seeded(conditions(), crate::strategy::ContextGraph::default(), &["http://s.cn/"]);
+    let (crawl, batch) = seeded(crawl_settings(), crate::strategy::ContextGraph::default(), &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     let queued: Vec<QueueId> = (run.batches.iter().flat_map(|batch| &batch.events))
         .filter_map(|event| match event {
@@ -521,7 +522,7 @@ fn offered_links_rank_by_their_evidence_and_a_restart_keeps_them() {
         http://s.cn/a 0.1
         http://o.cn/poor 0.1
         http://o.cn/rich 0.8");
-    let (mut crawl, first) = seeded(conditions(), Dth::default(), &["http://s.cn/"]);
+    let (mut crawl, first) = seeded(crawl_settings(), Dth::default(), &["http://s.cn/"]);
     let mut file = link("http://o.cn/x.pdf", 0.9, 0);
     let offered = crawl.offer(
         &[
@@ -538,7 +539,7 @@ fn offered_links_rank_by_their_evidence_and_a_restart_keeps_them() {
             .iter()
             .any(|event| matches!(event, Event::LinkRejected { reason: SkipReason::Extension, from: None, .. }))
     );
-    let mut restored = Crawl::new(conditions(), Box::new(Dth::default()));
+    let mut restored = Crawl::new(crawl_settings(), Box::new(Dth::default()));
     [&first, &offered].into_iter().for_each(|batch| restored.restore(batch));
     let run = drive(crawl, offered, &web, 1);
     assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "o.cn/rich", "o.cn/poor"]);
@@ -552,9 +553,9 @@ fn offered_links_rank_by_their_evidence_and_a_restart_keeps_them() {
 
 #[test]
 fn a_decision_between_two_answers_has_its_own_time() {
-    let mut conditions = conditions();
-    conditions.limits.pages_per_host = Some(1);
-    let (mut crawl, _) = seeded(conditions, BreadthFirst, &["http://s.cn/", "http://s.cn/a", "http://t.cn/"]);
+    let mut settings = crawl_settings();
+    settings.limits.pages_per_host = Some(1);
+    let (mut crawl, _) = seeded(settings, BreadthFirst, &["http://s.cn/", "http://s.cn/a", "http://t.cn/"]);
     let Next::Fetch(first) = crawl.next(Millis(0)) else { panic!() };
     let web = web("http://s.cn/ 0.8");
     crawl.settle(first, web["http://s.cn/"].clone(), ResponseMeta::default(), Millis(10));
@@ -588,7 +589,7 @@ proptest::proptest! {
     #[test]
     fn pieces_of_anything_else_are_refused(piece in proptest::collection::vec(0u8.., 0..40)) {
         // It may be valid by chance; it must not panic.
-        let mut crawl = Crawl::new(conditions(), Box::new(Dth::default()));
+        let mut crawl = Crawl::new(crawl_settings(), Box::new(Dth::default()));
         crawl.take_piece(&piece);
     }
 
@@ -609,7 +610,7 @@ proptest::proptest! {
             StrategySettings { name, ..StrategySettings::default() }.build(Relevance::new(0.5))
         };
         let politeness = Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
-        let new = || Crawl::new(CrawlSettings { politeness: politeness.clone(), ..conditions() }, strategy());
+        let new = || Crawl::new(CrawlSettings { politeness: politeness.clone(), ..crawl_settings() }, strategy());
         let mut web = tangle();
         for host in 0..3 {
             web.insert(format!("http://h{host}.cn/robots.txt"), robots("User-agent: *\nDisallow: /a/a/a/\nCrawl-delay: 3"));
@@ -669,7 +670,7 @@ proptest::proptest! {
 
     #[test]
     fn no_page_is_fetched_twice_whatever_is_in_flight(in_flight in 1usize..20) {
-        let (crawl, batch) = seeded(conditions(), Dth::default(), &["http://s.cn/"]);
+        let (crawl, batch) = seeded(crawl_settings(), Dth::default(), &["http://s.cn/"]);
         let mut fetched = drive(crawl, batch, &tangle(), in_flight).fetched;
         let all = fetched.len();
         fetched.sort();
@@ -698,7 +699,7 @@ fn a_host_is_crawled_under_the_scheme_it_answers() {
         let politeness = Politeness { delay: 0.0, robots, ..Politeness::default() };
         let mut web = web.clone();
         web.insert("https://t.cn/".into(), connect());
-        let (crawl, batch) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let (crawl, batch) = seeded(CrawlSettings { politeness, ..crawl_settings() }, BreadthFirst, &["http://s.cn/"]);
         let run = drive(crawl, batch, &web, 1);
         let mut pages: Vec<String> =
             run.fetched.into_iter().filter(|url| !url.contains("robots.txt") && url != "https://t.cn/").collect();
@@ -723,7 +724,7 @@ fn a_host_that_mixes_schemes_loses_no_page() {
         http://s.cn/q 0.9
         https://s.cn/q => http://s.cn/q
     ");
-    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(crawl_settings(), BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     assert_eq!(run.crawl.progress().pages, 4, "{:?}", run.fetched);
 }
@@ -739,7 +740,7 @@ fn links_are_judged_when_the_canonical_url_is_fetched_under_another_scheme() {
     page.canonical = CrawlUrl::parse("http://w.s.cn/c").ok();
     page.sketch.chars = 1_000;
     let seeds = ["http://s.cn/p", "https://w.s.cn/c", "http://w.s.cn/c"];
-    let (crawl, batch) = seeded(conditions(), BreadthFirst, &seeds);
+    let (crawl, batch) = seeded(crawl_settings(), BreadthFirst, &seeds);
     let run = drive(crawl, batch, &web, 2);
     assert_eq!(run.fetched, ["s.cn/p", "https://w.s.cn/c", "s.cn/x"]);
 }
@@ -752,7 +753,7 @@ fn a_url_that_waits_is_not_counted_as_refused_because_too_many_redirects_lead_to
         http://s.cn/b 0.9
     ");
     let limits = CrawlLimits { redirects: 0, ..CrawlLimits::default() };
-    let (crawl, batch) = seeded(CrawlSettings { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(CrawlSettings { limits, ..crawl_settings() }, BreadthFirst, &["http://s.cn/"]);
     let run = drive(crawl, batch, &web, 1);
     assert_eq!((run.crawl.progress().pages, run.crawl.progress().excluded), (2, 0));
 }
@@ -766,7 +767,7 @@ fn a_longer_tunnel_to_a_page_in_flight_counts() {
         http://c.cn/ 0.9
     ");
     for in_flight in [1, 2] {
-        let (crawl, batch) = seeded(conditions(), Dth { kdepth: 1, ..Dth::default() }, &["http://s.cn/"]);
+        let (crawl, batch) = seeded(crawl_settings(), Dth { kdepth: 1, ..Dth::default() }, &["http://s.cn/"]);
         let mut fetched = drive(crawl, batch, &web, in_flight).fetched;
         fetched.sort();
         assert_eq!(fetched, ["a.cn/", "b.cn/", "c.cn/", "s.cn/"], "{in_flight} in flight");
@@ -786,7 +787,7 @@ proptest::proptest! {
         let name = |n: usize| if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{n}", n % 4) };
         let line = |n: usize| format!("{} 0.8 -> {} 0.5, {} 0.5", name(n), name((n * 2 + 1) % 40), name((n * 2 + 2) % 40));
         let web = web(&(0..30).map(line).collect::<Vec<_>>().join("\n"));
-        let polite = CrawlSettings { politeness: Politeness { delay: 1.0, robots: false, ..Politeness::default() }, ..conditions() };
+        let polite = CrawlSettings { politeness: Politeness { delay: 1.0, robots: false, ..Politeness::default() }, ..crawl_settings() };
         let (crawl, first) = seeded(polite.clone(), BreadthFirst, &["http://s.cn/"]);
         let mut wanted = drive(crawl, first, &web, 1).fetched;
         wanted.sort();
@@ -847,7 +848,7 @@ fn towards(goals: &[&str], relevant: &str, in_flight: usize) -> Run {
     goals.iter().for_each(|goal| wanted.add(goal).unwrap());
     let limits = CrawlLimits { pages: wanted.pages, ..CrawlLimits::default() };
     let (crawl, batch) =
-        seeded(CrawlSettings { goals: wanted, limits, ..conditions() }, BreadthFirst, &["http://s0.cn/"]);
+        seeded(CrawlSettings { goals: wanted, limits, ..crawl_settings() }, BreadthFirst, &["http://s0.cn/"]);
     drive(crawl, batch, &chain(relevant), in_flight)
 }
 
@@ -878,7 +879,7 @@ fn a_restart_does_not_change_the_progress_to_a_goal() {
     let whole = towards(&["harvest<0.25/4"], "++-+-----+--++++", 1);
     for cut in 0..whole.batches.len() {
         let goals = StopConditions { harvest: Some(Exhaustion { under: 0.25, over: 4 }), ..StopConditions::default() };
-        let mut crawl = Crawl::new(CrawlSettings { goals, ..conditions() }, Box::new(BreadthFirst));
+        let mut crawl = Crawl::new(CrawlSettings { goals, ..crawl_settings() }, Box::new(BreadthFirst));
         whole.batches[..=cut].iter().for_each(|batch| crawl.restore(batch));
         let again = crawl.seed(&[], Millis(0));
         let rest = drive(crawl, again, &chain("++-+-----+--++++"), 1);
@@ -890,17 +891,17 @@ fn a_restart_does_not_change_the_progress_to_a_goal() {
 fn a_limit_of_minutes_applies_to_one_run_and_ends_waits() {
     let goals = StopConditions { minutes: Some(1.0), ..StopConditions::default() };
     let politeness = Politeness { delay: 45.0, robots: false, ..Politeness::default() };
-    let conditions = CrawlSettings { goals, politeness, ..conditions() };
+    let settings = CrawlSettings { goals, politeness, ..crawl_settings() };
     let text = "
         http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0, http://s.cn/c 0
         http://s.cn/a 0
         http://s.cn/b 0
         http://s.cn/c 0
     ";
-    let (crawl, batch) = seeded(conditions.clone(), BreadthFirst, &["http://s.cn/"]);
+    let (crawl, batch) = seeded(settings.clone(), BreadthFirst, &["http://s.cn/"]);
     let first = drive(crawl, batch, &web(text), 1);
     assert_eq!((first.fetched.len(), first.stop, first.at), (2, Stop::TimeUp, Millis(60_000)));
-    let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
+    let mut crawl = Crawl::new(settings, Box::new(BreadthFirst));
     first.batches.iter().for_each(|batch| crawl.restore(batch));
     // The second run begins later and has its own minute.
     let batch = crawl.seed(&[], Millis(50_000));
@@ -910,12 +911,12 @@ fn a_limit_of_minutes_applies_to_one_run_and_ends_waits() {
 #[test]
 fn a_simulation_lists_requests_in_order() {
     let run = run(
-        CrawlSettings { limits: CrawlLimits { pages: Some(3), ..CrawlLimits::default() }, ..conditions() },
+        CrawlSettings { limits: CrawlLimits { pages: Some(3), ..CrawlLimits::default() }, ..crawl_settings() },
         Dth::default(),
         ISLANDS,
     );
     let restored = || {
-        let mut crawl = Crawl::new(conditions(), Box::new(Dth::default()));
+        let mut crawl = Crawl::new(crawl_settings(), Box::new(Dth::default()));
         run.batches.iter().for_each(|batch| crawl.restore(batch));
         crawl
     };
@@ -941,7 +942,7 @@ fn a_simulation_lists_requests_in_order() {
 fn a_simulation_fetches_robots_txt_first_and_respects_the_delay() {
     let politeness = Politeness { delay: 2.0, ..Politeness::default() };
     let seeds = ["http://s.cn/", "http://s.cn/b", "http://t.cn/"];
-    let (mut crawl, _) = seeded(CrawlSettings { politeness, ..conditions() }, BreadthFirst, &seeds);
+    let (mut crawl, _) = seeded(CrawlSettings { politeness, ..crawl_settings() }, BreadthFirst, &seeds);
     let (result, _) = simulate(&mut crawl, Millis(0), 4, 9);
     let result: Vec<(&str, bool, u64)> = result
         .iter()

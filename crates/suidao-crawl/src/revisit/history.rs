@@ -48,7 +48,7 @@ pub struct Tracked {
     /// Eq. (1), at its last visit.
     pub relevance: f64,
     /// At or above the page threshold.
-    pub relevant: bool,
+    pub on_topic: bool,
     /// Its main content is a list of records with links.
     pub listing: bool,
     /// Since when it is missing: 404, 410, or a temporary redirect.
@@ -68,7 +68,7 @@ pub struct Tracked {
 
 impl Tracked {
     /// A page first visited at time 0, without further history.
-    pub fn first(relevance: f64, relevant: bool, listing: bool, settings: &RefreshSettings) -> Self {
+    pub fn first(relevance: f64, on_topic: bool, listing: bool, settings: &RefreshSettings) -> Self {
         Self {
             first: Millis(0),
             last: Millis(0),
@@ -83,7 +83,7 @@ impl Tracked {
             led_to: (0, 0.0),
             inlinks: 0,
             relevance,
-            relevant,
+            on_topic,
             listing,
             missing: None,
             retired: false,
@@ -106,7 +106,7 @@ impl Tracked {
             body: page.digest,
             text: page.sketch.digest,
             outlinks: page.outlinks_digest,
-            ..Self::first(f64::from(page.relevance.get()), page.relevant, page.listing, settings)
+            ..Self::first(f64::from(page.relevance.get()), page.on_topic, page.listing, settings)
         }
     }
 
@@ -140,7 +140,7 @@ impl Tracked {
         self.listing = page.listing;
         self.visited(found, at);
         self.relevance = f64::from(page.relevance.get());
-        self.relevant = page.relevant;
+        self.on_topic = page.on_topic;
         self.validators.clone_from(&page.validators);
         (self.text, self.outlinks, self.body, self.whole) = (page.sketch.digest, page.outlinks_digest, page.digest, at);
         found
@@ -188,24 +188,32 @@ impl Tracked {
     /// Value of a revisit, by the days since the last request; none if it must not be requested. For a missing page, the
     /// value when its grace period is over.
     pub fn worth(&self, settings: &RefreshSettings) -> Option<VisitValue> {
-        let nothing = VisitValue { importance: 0.0, rate: 0.0, yields: 0.0, doubt: 1.0, spared: false };
+        let nothing = VisitValue {
+            importance: 0.0,
+            rate: 0.0,
+            new_link_value: 0.0,
+            false_signal_probability: 1.0,
+            has_minimum: false,
+        };
         if self.retired {
             return None;
         }
-        // A square grows as fast as the value of yields.
+        // A square grows as fast as the value of new links.
         Some(match settings.policy {
-            RevisitPolicy::Uniform => VisitValue { yields: 2.0, ..nothing },
-            RevisitPolicy::Adaptive => VisitValue { yields: 2.0 / self.interval.1.max(1e-6).powi(2), ..nothing },
+            RevisitPolicy::Uniform => VisitValue { new_link_value: 2.0, ..nothing },
+            RevisitPolicy::Adaptive => {
+                VisitValue { new_link_value: 2.0 / self.interval.1.max(1e-6).powi(2), ..nothing }
+            }
             RevisitPolicy::CrawlValue if self.missing.is_some() => {
                 let rate = 1.0 / settings.grace.max(1e-3);
-                VisitValue { importance: self.importance(), rate, spared: true, ..nothing }
+                VisitValue { importance: self.importance(), rate, has_minimum: true, ..nothing }
             }
             RevisitPolicy::CrawlValue => VisitValue {
                 importance: self.importance(),
                 rate: self.rate(settings),
-                yields: self.new_links_a_day(settings) * self.leads_to(),
-                doubt: 1.0,
-                spared: self.relevant,
+                new_link_value: self.new_links_a_day(settings) * self.leads_to(),
+                false_signal_probability: 1.0,
+                has_minimum: self.on_topic,
             },
         })
     }

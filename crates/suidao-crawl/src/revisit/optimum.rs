@@ -69,7 +69,13 @@ impl OptimumObjective {
         match self {
             Self::Freshness => ((importance * rate / price).sqrt() - rate).max(0.0),
             Self::Even => {
-                let visit = VisitValue { importance, rate, yields: 0.0, doubt: 1.0, spared: false };
+                let visit = VisitValue {
+                    importance,
+                    rate,
+                    new_link_value: 0.0,
+                    false_signal_probability: 1.0,
+                    has_minimum: false,
+                };
                 let short = |log: f64| visit.value(log.exp()) - price;
                 if short(20.0) < 0.0 { 0.0 } else { (-crossing(-40.0, 20.0, short).1).exp() }
             }

@@ -72,7 +72,13 @@ mod tests {
     use suidao_page::draw::Draw;
 
     fn choice(page: u32, host: u32, importance: f64, last: f64) -> Choice {
-        let worth = VisitValue { importance, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
+        let worth = VisitValue {
+            importance,
+            rate: 0.5,
+            new_link_value: 0.0,
+            false_signal_probability: 1.0,
+            has_minimum: false,
+        };
         Choice { page: UrlId(page), host: HostId(host), worth, last }
     }
 
@@ -96,7 +102,13 @@ mod tests {
     }
 
     fn worth(page: Rated) -> VisitValue {
-        VisitValue { importance: page.importance, rate: page.rate, yields: 0.0, doubt: 1.0, spared: false }
+        VisitValue {
+            importance: page.importance,
+            rate: page.rate,
+            new_link_value: 0.0,
+            false_signal_probability: 1.0,
+            has_minimum: false,
+        }
     }
 
     /// Pages of an endless refresh, with the visits of each host today.
@@ -215,7 +227,13 @@ mod tests {
         let page_of = |page: u32| {
             // The first ten change every minute.
             let rate = if page < 10 { 1000.0 } else { 0.1 };
-            VisitValue { importance: 1.0, rate, yields: 0.0, doubt: 1.0, spared: page < 5 }
+            VisitValue {
+                importance: 1.0,
+                rate,
+                new_link_value: 0.0,
+                false_signal_probability: 1.0,
+                has_minimum: page < 5,
+            }
         };
         let choice = |page| Choice { page: UrlId(page), host: HostId(0), worth: page_of(page), last: 0.0 };
         let mut visited = Visited::new((0..100).map(choice).collect(), None);

@@ -34,7 +34,7 @@ impl Trust {
     }
 
     /// Probability that none of a page's signals since the last visit is true, in (0, 1]: 1 without any.
-    pub fn doubt(&self, signals: u32) -> f64 {
+    pub fn false_signal_probability(&self, signals: u32) -> f64 {
         if signals == 0 { 1.0 } else { ((self.unchanged + 1.0) / (self.expected + 2.0)).min(1.0) }
     }
 }
@@ -51,19 +51,25 @@ mod tests {
     #[test]
     fn a_source_is_believed_as_it_proved_true() {
         let mut trust = Trust::default();
-        assert_eq!((trust.doubt(0), trust.doubt(1), trust.doubt(2)), (1.0, 0.5, 0.5));
+        assert_eq!(
+            (trust.false_signal_probability(0), trust.false_signal_probability(1), trust.false_signal_probability(2)),
+            (1.0, 0.5, 0.5)
+        );
         (0..98).for_each(|visit| trust.observe(1.0, visit < 49));
-        assert!((trust.doubt(1) - 0.5).abs() < 1e-12);
+        assert!((trust.false_signal_probability(1) - 0.5).abs() < 1e-12);
         let (mut unreliable, mut honest) = (Trust::default(), Trust::default());
         for _ in 0..5000 {
             unreliable.observe(1.0, false);
             honest.observe(0.5, true);
         }
-        assert!(unreliable.doubt(1) > 0.99 && unreliable.doubt(9) <= 1.0);
-        assert!(honest.doubt(1) > 0.0 && honest.doubt(1) < 0.01);
+        assert!(unreliable.false_signal_probability(1) > 0.99 && unreliable.false_signal_probability(9) <= 1.0);
+        assert!(honest.false_signal_probability(1) > 0.0 && honest.false_signal_probability(1) < 0.01);
         for still in [f64::NAN, -1.0, 0.0, 1.0, 2.0] {
             [true, false].into_iter().for_each(|changed| unreliable.observe(still, changed));
-            assert!(unreliable.doubt(1) > 0.0 && unreliable.doubt(1) <= 1.0, "{still}");
+            assert!(
+                unreliable.false_signal_probability(1) > 0.0 && unreliable.false_signal_probability(1) <= 1.0,
+                "{still}"
+            );
         }
     }
 
@@ -73,7 +79,7 @@ mod tests {
         for still in [0.1, 0.5, 0.9] {
             let mut trust = Trust::default();
             (0..1500).for_each(|visit| trust.observe(still, Draw::at(visit).unit() > still));
-            assert!(trust.doubt(1) > 0.9, "{still}: {}", trust.doubt(1));
+            assert!(trust.false_signal_probability(1) > 0.9, "{still}: {}", trust.false_signal_probability(1));
         }
     }
 
@@ -84,8 +90,14 @@ mod tests {
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
         let mut trust = Trust::default();
-        let choice = |page, last, doubt| {
-            let worth = VisitValue { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };
+        let choice = |page, last, false_signal_probability| {
+            let worth = VisitValue {
+                importance: 1.0,
+                rate: rate(page),
+                new_link_value: 0.0,
+                false_signal_probability,
+                has_minimum: false,
+            };
             Choice { page: UrlId(page), host: HostId(0), worth, last }
         };
         let mut choices: Vec<Choice> = (0..PAGES).map(|page| choice(page, 0.0, 1.0)).collect();
@@ -104,7 +116,7 @@ mod tests {
                 *signals += u32::from(signal);
                 fresh += u32::from(*same && step >= 400);
                 if signal && heed {
-                    choices[page as usize].worth.doubt = trust.doubt(*signals);
+                    choices[page as usize].worth.false_signal_probability = trust.false_signal_probability(*signals);
                 }
             }
             let chosen = plan(choices.iter().copied(), now, 1, None, &FxHashMap::default());

@@ -26,15 +26,15 @@ const HORIZON: f64 = 3650.0;
 /// More days count as never.
 const LONGEST: f64 = 1e9;
 
-/// Minimum value of a spared page, as a share of the log objective's value.
-const SPARED: f64 = 0.1;
+/// Minimum value of a page with one, as a share of the log objective's value.
+const MINIMUM_SHARE: f64 = 0.1;
 
 /// Upper bound of importance, rate and yield, so that products stay finite.
 const MOST: f64 = 1e100;
 
 /// What makes visits to a page valuable.
 ///
-/// Values out of range count as the nearest bound, NaN as 0 (`doubt`: as 1).
+/// Values out of range count as the nearest bound, NaN as 0 (`false_signal_probability`: as 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VisitValue {
     /// Value per day of having the page's current version; at least 0.
@@ -42,11 +42,11 @@ pub struct VisitValue {
     /// Changes per day, at least 0.
     pub rate: f64,
     /// New links per day, each times the value of its target; 0 for an article.
-    pub yields: f64,
+    pub new_link_value: f64,
     /// Probability that none of the signals since the last visit is true; 1 without signals.
-    pub doubt: f64,
+    pub false_signal_probability: f64,
     /// Never below a tenth of the value under the log objective, however fast it changes.
-    pub spared: bool,
+    pub has_minimum: bool,
 }
 
 impl VisitValue {
@@ -55,37 +55,41 @@ impl VisitValue {
     /// # Examples
     /// ```
     /// use suidao_crawl::revisit::VisitValue;
-    /// let news = VisitValue { importance: 1.0, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
+    /// let news = VisitValue { importance: 1.0, rate: 0.5, new_link_value: 0.0, false_signal_probability: 1.0, has_minimum: false };
     /// assert!(news.value(0.0) == 0.0 && news.value(1.0) < news.value(2.0));
-    /// let signalled = VisitValue { doubt: 0.1, ..news };
+    /// let signalled = VisitValue { false_signal_probability: 0.1, ..news };
     /// assert!(signalled.value(1.0) > news.value(1.0));
     /// ```
     pub fn value(&self, days: f64) -> f64 {
         let days = bounded(days, LONGEST);
-        let known = if self.spared { self.fresh(days).max(self.sparing(days)) } else { self.fresh(days) };
-        known + bounded(self.yields, MOST) * days * days / 2.0
+        let known = if self.has_minimum { self.fresh(days).max(self.minimum_value(days)) } else { self.fresh(days) };
+        known + bounded(self.new_link_value, MOST) * days * days / 2.0
     }
 
     /// μ/Δ (1 - e^(-Δt) (1 + Δt)), with the time that signals add.
     fn fresh(&self, days: f64) -> f64 {
         let rate = self.rate();
         let changes = rate * days + self.signalled();
-        if changes == 0.0 { 0.0 } else { bounded(self.importance, MOST) * (second(changes) / rate).min(HORIZON) }
+        if changes == 0.0 {
+            0.0
+        } else {
+            bounded(self.importance, MOST) * (second_change_probability(changes) / rate).min(HORIZON)
+        }
     }
 
     /// A tenth of μ Δt² / (1 + Δt).
-    fn sparing(&self, days: f64) -> f64 {
+    fn minimum_value(&self, days: f64) -> f64 {
         let rate = self.rate();
-        SPARED * bounded(self.importance, MOST) * rate * days * days / (1.0 + rate * days)
+        MINIMUM_SHARE * bounded(self.importance, MOST) * rate * days * days / (1.0 + rate * days)
     }
 
     fn rate(&self) -> f64 {
         bounded(self.rate, MOST)
     }
 
-    /// ln(1/doubt): the expected changes that the signals imply.
+    /// ln(1/q): the expected changes that the signals imply.
     fn signalled(&self) -> f64 {
-        if self.doubt < 1.0 { -self.doubt.max(0.0).ln() } else { 0.0 }
+        if self.false_signal_probability < 1.0 { -self.false_signal_probability.max(0.0).ln() } else { 0.0 }
     }
 }
 
@@ -95,7 +99,7 @@ fn bounded(number: f64, most: f64) -> f64 {
 }
 
 /// 1 - e^(-x) (1 + x), the probability of a second change, to full precision for every x from 0 to infinity.
-fn second(x: f64) -> f64 {
+fn second_change_probability(x: f64) -> f64 {
     if x < 0.03 {
         // Σ (-1)^k (k - 1)/k! x^k: the closed form cancels here.
         let terms = [1.0 / 2.0, -1.0 / 3.0, 1.0 / 8.0, -1.0 / 30.0, 1.0 / 144.0, -1.0 / 840.0, 1.0 / 5760.0];
@@ -113,7 +117,13 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: VisitValue = VisitValue { importance: 1.0, rate: 1.0, yields: 0.0, doubt: 1.0, spared: false };
+    const PLAIN: VisitValue = VisitValue {
+        importance: 1.0,
+        rate: 1.0,
+        new_link_value: 0.0,
+        false_signal_probability: 1.0,
+        has_minimum: false,
+    };
 
     /// The derivative of `objective` by visits per day, at one visit every `days`.
     fn derivative(objective: impl Fn(f64) -> f64, days: f64) -> f64 {
@@ -137,8 +147,8 @@ mod tests {
                 let fresh = derivative(|visits| 2.0 * freshness(rate, visits), days);
                 assert!((page.value(days) - fresh).abs() < 1e-5 * fresh.max(0.01), "fresh {rate} {days}");
                 let log = derivative(|visits| 2.0 * (visits / (visits + rate)).ln(), days);
-                assert!((page.sparing(days) - SPARED * log).abs() < 1e-6 * log, "log {rate} {days}");
-                let listing = VisitValue { importance: 0.0, yields: 3.0, ..page };
+                assert!((page.minimum_value(days) - MINIMUM_SHARE * log).abs() < 1e-6 * log, "log {rate} {days}");
+                let listing = VisitValue { importance: 0.0, new_link_value: 3.0, ..page };
                 let delay = derivative(|visits| -3.0 / (2.0 * visits), days);
                 assert!((listing.value(days) - delay).abs() < 1e-6 * delay, "delay {rate} {days}");
             }
@@ -147,26 +157,26 @@ mod tests {
 
     #[test]
     fn a_signal_is_so_much_time_passed() {
-        let result = VisitValue { rate: 0.2, doubt: 0.25, ..PLAIN };
-        let waited = VisitValue { doubt: 1.0, ..result };
+        let result = VisitValue { rate: 0.2, false_signal_probability: 0.25, ..PLAIN };
+        let waited = VisitValue { false_signal_probability: 1.0, ..result };
         for days in [0.0_f64, 0.1, 3.0, 100.0] {
             // Probability of being unchanged: e^(-rate t) both ways.
             let later = -(0.25 * (-0.2 * days).exp()).ln() / 0.2;
             assert!((result.value(days) - waited.value(later)).abs() < 1e-12);
         }
         assert!(
-            VisitValue { doubt: 0.0, ..result }.value(0.0) == 1.0 / 0.2,
+            VisitValue { false_signal_probability: 0.0, ..result }.value(0.0) == 1.0 / 0.2,
             "sure to have changed: fresh for 1/rate days"
         );
     }
 
     #[test]
-    fn fast_pages_are_given_up_unless_spared() {
+    fn fast_pages_are_given_up_without_a_minimum_value() {
         let fast = VisitValue { rate: 100.0, ..PLAIN };
         assert!(fast.value(LONGEST) <= 0.01);
-        let spared = VisitValue { spared: true, ..fast };
-        assert!(spared.value(1.0) > 0.02 && spared.value(1.1e4) > 1e3);
-        assert!(spared.value(0.01) >= fast.value(0.01));
+        let floored = VisitValue { has_minimum: true, ..fast };
+        assert!(floored.value(1.0) > 0.02 && floored.value(1.1e4) > 1e3);
+        assert!(floored.value(0.01) >= fast.value(0.01));
     }
 
     #[test]
@@ -174,11 +184,17 @@ mod tests {
         let odd = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-320, 1e-12, 1.0, 1e12, f64::MAX];
         for importance in odd {
             for rate in odd {
-                for yields in [0.0, 1e-9, f64::NAN, f64::INFINITY] {
-                    for doubt in [0.0, 1e-300, 0.5, 1.0, 2.0, f64::NAN] {
+                for new_link_value in [0.0, 1e-9, f64::NAN, f64::INFINITY] {
+                    for false_signal_probability in [0.0, 1e-300, 0.5, 1.0, 2.0, f64::NAN] {
                         for days in odd {
-                            for spared in [false, true] {
-                                let page = VisitValue { importance, rate, yields, doubt, spared };
+                            for has_minimum in [false, true] {
+                                let page = VisitValue {
+                                    importance,
+                                    rate,
+                                    new_link_value,
+                                    false_signal_probability,
+                                    has_minimum,
+                                };
                                 let value = page.value(days);
                                 assert!(value >= 0.0, "{page:?} {days}: {value}");
                             }
@@ -189,7 +205,11 @@ mod tests {
         }
         assert_eq!(VisitValue { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
         assert_eq!(VisitValue { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
-        assert_eq!(VisitValue { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all");
+        assert_eq!(
+            VisitValue { rate: 0.0, false_signal_probability: 0.5, ..PLAIN }.value(0.0),
+            HORIZON,
+            "it changed after all"
+        );
     }
 
     #[test]
@@ -197,26 +217,32 @@ mod tests {
         let mut last = 0.0;
         for tenth in -2000_i32..40 {
             let x = 10_f64.powf(f64::from(tenth) / 10.0);
-            let value = second(x);
+            let value = second_change_probability(x);
             assert!(value >= last, "falls at {x}");
             last = value;
         }
-        let (series, closed) = (second(0.03 - 1e-12), second(0.03 + 1e-12));
+        let (series, closed) = (second_change_probability(0.03 - 1e-12), second_change_probability(0.03 + 1e-12));
         assert!((closed / series - 1.0).abs() < 1e-9);
     }
 
-    fn any_worth() -> impl Strategy<Value = VisitValue> {
+    fn any_visit_value() -> impl Strategy<Value = VisitValue> {
         let power = |from: f64, to: f64| (from..to).prop_map(|power: f64| 10_f64.powf(power));
-        let yields = prop_oneof![Just(0.0), power(-4.0, 3.0)];
-        let doubt = prop_oneof![Just(1.0), 0.0..1.0, power(-12.0, 0.0)];
-        (power(-6.0, 6.0), power(-9.0, 4.0), yields, doubt, any::<bool>()).prop_map(
-            |(importance, rate, yields, doubt, spared)| VisitValue { importance, rate, yields, doubt, spared },
+        let new_link_value = prop_oneof![Just(0.0), power(-4.0, 3.0)];
+        let false_signal_probability = prop_oneof![Just(1.0), 0.0..1.0, power(-12.0, 0.0)];
+        (power(-6.0, 6.0), power(-9.0, 4.0), new_link_value, false_signal_probability, any::<bool>()).prop_map(
+            |(importance, rate, new_link_value, false_signal_probability, has_minimum)| VisitValue {
+                importance,
+                rate,
+                new_link_value,
+                false_signal_probability,
+                has_minimum,
+            },
         )
     }
 
     proptest! {
         #[test]
-        fn the_value_never_falls(page in any_worth(), days in 0.0..1e4, more in 1e-6..1e3) {
+        fn the_value_never_falls(page in any_visit_value(), days in 0.0..1e4, more in 1e-6..1e3) {
             let (now, later) = (page.value(days), page.value(days + more));
             // The last bits of a value at its ceiling may differ.
             prop_assert!(later >= now * (1.0 - 1e-14), "{} then {}", now, later);

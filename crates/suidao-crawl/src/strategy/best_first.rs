@@ -37,7 +37,7 @@ pub struct BestFirst {
 
 impl Strategy for BestFirst {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let verdict = if self.focus == Focus::Hard && !visit.relevant {
+        let verdict = if self.focus == Focus::Hard && !visit.on_topic {
             LinkDecision::Drop(SkipReason::OffTopicPage)
         } else {
             LinkDecision::Follow(QueueEntry {

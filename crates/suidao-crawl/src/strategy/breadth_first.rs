@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_link_waits_in_one_line() {
+    fn all_links_share_one_queue() {
         let links = links(&[0.9, 0.0]);
         let verdicts = BreadthFirst.judge(&visit(0.0, TunnelBudget::Unbounded, &links));
         assert_eq!(entries(&verdicts), [Some((0, 1.0, TunnelBudget::Unbounded)); 2]);

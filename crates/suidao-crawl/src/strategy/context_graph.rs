@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{LinkDecision, PathState, Priority, QueueEntry, QueueId, QueuePolicy, TunnelBudget};
-use suidao_page::topic::OTHER;
+use suidao_page::topic::UNREACHABLE;
 
 use super::interface::{PageVisit, Strategy, merge_paths};
 
@@ -23,7 +23,7 @@ pub struct ContextGraph {
 impl Strategy for ContextGraph {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let entry = QueueEntry {
-            queue: QueueId(visit.layer.unwrap_or(OTHER)),
+            queue: QueueId(visit.layer.unwrap_or(UNREACHABLE)),
             priority: Priority::new(visit.relevance.get()),
             path: visit.path_state(TunnelBudget::Unbounded),
         };

@@ -59,7 +59,7 @@ impl Default for Dth {
 
 impl Strategy for Dth {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        if visit.relevant {
+        if visit.on_topic {
             let entry = QueueEntry {
                 queue: QueueId::MAIN,
                 priority: Priority::new(visit.relevance.get()),

@@ -37,13 +37,13 @@ impl Default for FishSearch {
 impl Strategy for FishSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let depth = match visit.entry.path.k {
-            _ if visit.relevant => self.depth,
+            _ if visit.on_topic => self.depth,
             TunnelBudget::Unbounded => self.depth.saturating_sub(1),
             TunnelBudget::Left(0) => return vec![LinkDecision::Drop(SkipReason::TunnelEnd); visit.links.len()],
             TunnelBudget::Left(left) => left - 1,
         };
         let (score, first) =
-            if visit.relevant { (1.0, (ALPHA * self.width as f32) as usize) } else { (0.5, self.width as usize) };
+            if visit.on_topic { (1.0, (ALPHA * self.width as f32) as usize) } else { (0.5, self.width as usize) };
         let entry = |at: usize| QueueEntry {
             queue: QueueId::MAIN,
             priority: Priority::new(if at < first { score } else { 0.0 }),

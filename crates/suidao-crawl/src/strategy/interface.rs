@@ -26,7 +26,7 @@ pub struct PageVisit<'a> {
     /// Eq. (1) of the page.
     pub relevance: Relevance,
     /// At or above the page threshold.
-    pub relevant: bool,
+    pub on_topic: bool,
     /// Its queue entry, with the state of the path to it.
     pub entry: QueueEntry,
     /// Estimated distance from the topic in links, if the topic has layers and the page is in one.
@@ -44,9 +44,9 @@ impl PageVisit<'_> {
         let link_path = self.entry.path;
         PathState {
             depth: link_path.depth.saturating_add(1),
-            hops: if self.relevant { 0 } else { link_path.hops.saturating_add(1) },
+            hops: if self.on_topic { 0 } else { link_path.hops.saturating_add(1) },
             k,
-            inherited: if self.relevant { self.relevance } else { link_path.inherited },
+            inherited: if self.on_topic { self.relevance } else { link_path.inherited },
         }
     }
 }
@@ -71,7 +71,7 @@ pub trait Strategy: Send + Sync {
     }
 
     /// Whether a priority is the expected reward of a fetch, so that ratios of priorities are meaningful.
-    fn expects(&self) -> bool {
+    fn priorities_are_expected_values(&self) -> bool {
         false
     }
 
@@ -133,7 +133,7 @@ pub mod tests {
         PageVisit {
             id: UrlId(0),
             relevance: Relevance::new(relevance),
-            relevant: relevance >= 0.5,
+            on_topic: relevance >= 0.5,
             entry: QueueEntry {
                 queue: QueueId::MAIN,
                 priority: Priority::new(0.4),

@@ -42,7 +42,7 @@ impl Default for PageRank {
 impl Strategy for PageRank {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
         let out = visit.links.len();
-        if !visit.relevant {
+        if !visit.on_topic {
             return vec![LinkDecision::Drop(SkipReason::OffTopicPage); out];
         }
         let share = self.damping * visit.entry.priority.get() / out.max(1) as f32;

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_waited_is_as_likely_as_who_has_come() {
+    fn old_and_new_urls_are_equally_likely() {
         // 3 of 7 queued URLs are old: 1286 of 3000, give or take 27.
         let waited = (0..3000).filter(|&seed| second(seed) < 4).count();
         assert!((1200..1370).contains(&waited), "{waited}");

@@ -47,8 +47,8 @@ impl SharkSearch {
 
 impl Strategy for SharkSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.relevant { visit.relevance } else { visit.entry.path.inherited };
-        let inherited = Relevance::new(self.delta * handed_on.get());
+        let parent_relevance = if visit.on_topic { visit.relevance } else { visit.entry.path.inherited };
+        let inherited = Relevance::new(self.delta * parent_relevance.get());
         let path = PathState { inherited, ..visit.path_state(TunnelBudget::Unbounded) };
         let entry = |link: &LinkCandidate| {
             let priority = Priority::new(self.potential(inherited, link));

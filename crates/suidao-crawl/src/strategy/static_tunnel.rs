@@ -29,7 +29,7 @@ impl Default for StaticTunnel {
 
 impl Strategy for StaticTunnel {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let (priority, k) = if visit.relevant {
+        let (priority, k) = if visit.on_topic {
             (visit.relevance.get(), TunnelBudget::Unbounded)
         } else if let Some(k) = visit.entry.path.k.count_down(self.k, false) {
             (0.0, k)

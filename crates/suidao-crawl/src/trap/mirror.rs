@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_pages_make_a_mirror_and_different_ones_speak_against_it() {
+    fn equal_pages_indicate_a_mirror_and_different_ones_do_not() {
         let (a, b, c) = (HostId(0), HostId(1), HostId(2));
         let mut mirrors = Mirrors::default();
         assert!(!mirrors.observe(b, a, false, 4), "pages that differ are no news of hosts that share none");

@@ -52,7 +52,7 @@ impl LinkBloom {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Run {
+struct UnproductiveRun {
     /// Consecutive pages that added nothing.
     no_new_content: u16,
     /// Links of the last two pages.
@@ -62,7 +62,7 @@ struct Run {
     pages: u32,
 }
 
-impl Run {
+impl UnproductiveRun {
     fn led_to(&self, link: UrlId) -> bool {
         self.led.iter().any(|led| led.holds(link))
     }
@@ -76,14 +76,14 @@ pub struct SeriesPage<'a> {
     pub sketch: Sketch,
     /// Mostly a list of records with links, so its text repeats theirs.
     pub listing: bool,
-    pub relevant: bool,
+    pub on_topic: bool,
 }
 
 /// The series of a crawl: a fold of its pages. Memory: 200 bytes per series, up to 2,000 if its pages have a thousand
 /// links.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct SeriesTracker {
-    runs: FxHashMap<u64, Box<Run>>,
+    runs: FxHashMap<u64, Box<UnproductiveRun>>,
     ended: FxHashSet<u64>,
 }
 
@@ -95,7 +95,7 @@ impl SeriesTracker {
         if page.leads.iter().any(|&link| !run.led_to(link)) {
             return false;
         }
-        let is_meaningful = page.relevant || page.sketch.chars >= MEANINGFUL && !(page.listing && series.is_combined());
+        let is_meaningful = page.on_topic || page.sketch.chars >= MEANINGFUL && !(page.listing && series.is_combined());
         let before = &run.last_texts[..(run.pages as usize).min(2)];
         !(is_meaningful && before.iter().all(|text| distance(*text, page.sketch.simhash) > APART))
     }
@@ -156,7 +156,7 @@ mod tests {
         let mut runs = SeriesTracker::default();
         let mut ended = 0;
         for n in 0..40 {
-            let page = SeriesPage { leads: &[], sketch: empty, listing: false, relevant: false };
+            let page = SeriesPage { leads: &[], sketch: empty, listing: false, on_topic: false };
             let barren = runs.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0);
             ended = runs.observe(&series(n), barren, empty, std::iter::once(UrlId(7)));
@@ -168,7 +168,7 @@ mod tests {
         let mut runs = SeriesTracker::default();
         for n in 0..40_u32 {
             let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
-            let page = SeriesPage { leads: &own, sketch: empty, listing: true, relevant: false };
+            let page = SeriesPage { leads: &own, sketch: empty, listing: true, on_topic: false };
             let series = series(n as usize);
             assert!(!runs.adds_nothing_new(&series, &page), "{n}");
             runs.observe(&series, false, empty, own.iter().copied());
@@ -176,21 +176,21 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_pages_with_many_links_each_goes_on_and_a_calendar_with_as_many_does_not() {
+    fn a_list_with_new_links_continues_and_a_calendar_ends() {
         let series = |n: usize| of(&format!("/all/page/{}/", n + 1));
         let text = sketch("没有更多了");
         let mut runs = SeriesTracker::default();
         for n in 0..400_u32 {
             // Nearly all links are boilerplate, and the one that counts is new.
             let own = [UrlId(10_000 + n)];
-            let page = SeriesPage { leads: &own, sketch: text, listing: true, relevant: false };
+            let page = SeriesPage { leads: &own, sketch: text, listing: true, on_topic: false };
             let barren = runs.adds_nothing_new(&series(n as usize), &page);
             let ended = runs.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
             assert!(ended < Traps::default().series, "{n}: now and then it seems to be one of them, never for long");
         }
         let mut runs = SeriesTracker::default();
         for n in 0..40 {
-            let page = SeriesPage { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, relevant: false };
+            let page = SeriesPage { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, on_topic: false };
             let barren = runs.adds_nothing_new(&series(n), &page);
             assert_eq!(barren, n > 0, "{n}");
             runs.observe(&series(n), barren, text, (0..1500).map(UrlId));
@@ -208,7 +208,7 @@ mod tests {
         };
         let series = of("/page/2/");
         let mut runs = SeriesTracker::default();
-        let page = |sketch| SeriesPage { leads: &[], sketch, listing: false, relevant: false };
+        let page = |sketch| SeriesPage { leads: &[], sketch, listing: false, on_topic: false };
         runs.observe(&series, false, text(1), std::iter::empty());
         assert!(!runs.adds_nothing_new(&series, &page(text(5))));
         runs.observe(&series, false, text(5), std::iter::empty());

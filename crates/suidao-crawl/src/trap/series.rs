@@ -50,7 +50,7 @@ impl UrlSeries {
 }
 
 /// Whether a link leads to a later page of the same list: `/tag/x/page/2/` of `/tag/x/`.
-pub fn goes_on(page: &CrawlUrl, link: &CrawlUrl) -> bool {
+pub fn continues_series(page: &CrawlUrl, link: &CrawlUrl) -> bool {
     let Some(series) = UrlSeries::of(link) else { return false };
     match UrlSeries::of(page) {
         Some(own) => own.is_relative(&series),
@@ -134,7 +134,7 @@ mod tests {
             ("/tag/x/", "/post/2.html", false),
             ("/tag/x/", "/about", false),
         ] {
-            assert_eq!(goes_on(&url(page), &url(link)), further, "{page} {link}");
+            assert_eq!(continues_series(&url(page), &url(link)), further, "{page} {link}");
         }
     }
 

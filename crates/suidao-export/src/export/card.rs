@@ -95,12 +95,12 @@ impl<'a> Card<'a> {
         )?;
 
         writeln!(out, "## Selection\n")?;
-        writeln!(out, "Filters that every page passes (see `suidao export --help`):\n")?;
+        writeln!(out, "Filters that every page passes (options of `suidao export`):\n")?;
         let mut any = false;
         if let Ok(serde_json::Value::Object(conditions)) = serde_json::to_value(self.filter) {
             let none = serde_json::to_value(Filter::default())?;
             for (condition, value) in conditions.iter().filter(|(name, value)| none.get(name) != Some(*value)) {
-                writeln!(out, "- `{condition}`: {value}")?;
+                writeln!(out, "- {}", in_words(condition, value))?;
                 any = true;
             }
         }
@@ -164,4 +164,22 @@ fn table<'a>(out: &mut dyn Write, what: &str, rows: impl IntoIterator<Item = (&'
 /// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('|', "\\|")
+}
+fn option(name: &str, value: &serde_json::Value) -> String {
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let values = value.as_array().map_or_else(|| text(value), |all| all.iter().map(text).collect::<Vec<_>>().join(","));
+    format!("`--{name} {values}`")
+}
+
+/// A condition of [`Filter`] as an option of `suidao export`.
+fn in_words(condition: &str, value: &serde_json::Value) -> String {
+    match condition {
+        "documents" => "no listing pages, no pages without main text (without `--listings`)".to_owned(),
+        "no-noindex" => "no pages marked noindex (without `--with-noindex`)".to_owned(),
+        "relevant" => "`--relevant`".to_owned(),
+        "languages" => option("language", value),
+        "hosts" => option("host", value),
+        "not-hosts" => option("not-host", value),
+        name => option(name, value),
+    }
 }

@@ -53,15 +53,15 @@ struct NodeFigures {
     islands: Islands,
     /// Number of islands that every path to leads through the page.
     gate: Vec<u32>,
-    authority: Vec<f64>,
+    pagerank: Vec<f64>,
     hits: Hits,
 }
 
 impl NodeFigures {
     fn of(graph: &LinkGraph) -> Self {
         let islands = Islands::find(graph);
-        let gate = Gates::find(graph, &islands).islands_behind();
-        Self { islands, gate, authority: page_rank(graph, 0.85), hits: hits(graph) }
+        let gate = Gates::find(graph, &islands).gated_islands();
+        Self { islands, gate, pagerank: page_rank(graph, 0.85), hits: hits(graph) }
     }
 }
 
@@ -72,9 +72,9 @@ struct Node {
     island: Option<u32>,
     component: Option<u32>,
     gate: u32,
-    authority: f32,
-    hub: f32,
-    hits: f32,
+    pagerank: f32,
+    hits_hub: f32,
+    hits_authority: f32,
 }
 
 /// A row of the edges.
@@ -107,9 +107,9 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <key id="island" for="node" attr.name="island" attr.type="int"/>
 <key id="component" for="node" attr.name="component" attr.type="int"/>
 <key id="gate" for="node" attr.name="gate" attr.type="int"/>
-<key id="authority" for="node" attr.name="authority" attr.type="double"/>
-<key id="hub" for="node" attr.name="hub" attr.type="double"/>
-<key id="hits" for="node" attr.name="hits" attr.type="double"/>
+<key id="pagerank" for="node" attr.name="pagerank" attr.type="double"/>
+<key id="hits_hub" for="node" attr.name="hits_hub" attr.type="double"/>
+<key id="hits_authority" for="node" attr.name="hits_authority" attr.type="double"/>
 <key id="anchor" for="edge" attr.name="anchor" attr.type="string"/>
 <key id="region" for="edge" attr.name="region" attr.type="string"/>
 <key id="links" for="edge" attr.name="links" attr.type="int"/>
@@ -179,15 +179,15 @@ impl<'a> GraphFiles<'a> {
 
     fn node(&mut self, at: usize, page: CorpusDocument, figures: &NodeFigures) -> Result<(), WriteError> {
         let number = self.numbers[at].expect("the page is selected");
-        let count = figures.authority.len() as f64;
+        let count = figures.pagerank.len() as f64;
         let node = Node {
             number,
             island: figures.islands.of_page[at],
             component: figures.islands.component[at],
             gate: figures.gate[at],
-            authority: (figures.authority[at] * count) as f32,
-            hub: (figures.hits.hubs[at] * count) as f32,
-            hits: (figures.hits.authorities[at] * count) as f32,
+            pagerank: (figures.pagerank[at] * count) as f32,
+            hits_hub: (figures.hits.hubs[at] * count) as f32,
+            hits_authority: (figures.hits.authorities[at] * count) as f32,
             page,
         };
         write!(
@@ -204,7 +204,9 @@ impl<'a> GraphFiles<'a> {
                 write!(self.out, r#"<data key="{key}">{value}</data>"#)?;
             }
         }
-        for (key, value) in [("authority", node.authority), ("hub", node.hub), ("hits", node.hits)] {
+        for (key, value) in
+            [("pagerank", node.pagerank), ("hits_hub", node.hits_hub), ("hits_authority", node.hits_authority)]
+        {
             write!(self.out, r#"<data key="{key}">{value}</data>"#)?;
         }
         writeln!(self.out, "</node>")?;
@@ -253,7 +255,7 @@ impl<T> Group<'_, T> {
 const NODES: &str = "REQUIRED INT64 node; REQUIRED BYTE_ARRAY id (STRING); REQUIRED BYTE_ARRAY url (STRING); \
      REQUIRED BYTE_ARRAY host (STRING); REQUIRED BYTE_ARRAY title (STRING); REQUIRED FLOAT relevance; \
      REQUIRED BOOLEAN relevant; OPTIONAL INT64 island; OPTIONAL INT64 component; REQUIRED INT64 gate; \
-     REQUIRED FLOAT authority; REQUIRED FLOAT hub; REQUIRED FLOAT hits;";
+     REQUIRED FLOAT pagerank; REQUIRED FLOAT hits_hub; REQUIRED FLOAT hits_authority;";
 
 fn node_columns(rows: &[Node], _: &PageNodes) -> Vec<Leaf> {
     let pages = || rows.iter().map(|node| &node.page);
@@ -268,9 +270,9 @@ fn node_columns(rows: &[Node], _: &PageNodes) -> Vec<Leaf> {
         optional_longs(rows.iter().map(|node| node.island.map(i64::from))),
         optional_longs(rows.iter().map(|node| node.component.map(i64::from))),
         longs(rows.iter().map(|node| i64::from(node.gate))),
-        floats(rows.iter().map(|node| node.authority)),
-        floats(rows.iter().map(|node| node.hub)),
-        floats(rows.iter().map(|node| node.hits)),
+        floats(rows.iter().map(|node| node.pagerank)),
+        floats(rows.iter().map(|node| node.hits_hub)),
+        floats(rows.iter().map(|node| node.hits_authority)),
     ]
 }
 
@@ -353,7 +355,7 @@ mod tests {
         let node = xml.lines().find(|line| line.contains(r#"id="n1""#)).unwrap();
         let figures = "<data key=\"island\">0</data><data key=\"component\">0</data><data key=\"gate\">0</data>";
         assert!(
-            node.contains(figures) && node.contains("key=\"authority\"") && node.contains("key=\"hits\""),
+            node.contains(figures) && node.contains("key=\"pagerank\"") && node.contains("key=\"hits_authority\""),
             "{node}"
         );
         let rows = |name: &str| -> usize {

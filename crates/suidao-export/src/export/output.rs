@@ -44,7 +44,7 @@ impl Output {
         companion: Option<&str>,
         content: impl FnOnce(&mut RowWriter<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
-        let name = Name::of(&self.path, extension);
+        let name = OutputName::of(&self.path, extension);
         let packing = match (name.packing, self.shard_size) {
             // Rows for servers stay uncompressed.
             (None, Some(_)) if !name.named && !extension.ends_with("ndjson") => Some(Packing::Zstd),
@@ -63,7 +63,7 @@ impl Output {
 
     /// Path of the companion of a file of rows.
     pub fn companion(&self, extension: &str, ending: &str) -> PathBuf {
-        self.path.with_file_name(format!("{}{ending}", Name::of(&self.path, extension).stem))
+        self.path.with_file_name(format!("{}{ending}", OutputName::of(&self.path, extension).stem))
     }
 
     /// Writes files with a compression of their own, as Parquet and WARC; the content starts the next file when it has
@@ -223,14 +223,14 @@ impl Packing {
     }
 }
 
-struct Name {
+struct OutputName {
     stem: String,
     packing: Option<Packing>,
     /// Whether it has the ending of the format.
     named: bool,
 }
 
-impl Name {
+impl OutputName {
     fn of(path: &Path, extension: &str) -> Self {
         let name = path.file_name().unwrap_or_else(|| OsStr::new("")).to_string_lossy();
         let packing = Packing::ALL.into_iter().find(|packing| name.ends_with(packing.suffix()));

@@ -133,7 +133,7 @@ mod tests {
             "| 2021 | 2 |",
             "1 duplicates",
             "1 without text",
-            "`duplicates`: \"best\"",
+            "`--duplicates best`",
             "noindex",
             "Licences: unknown",
             "--not-host",

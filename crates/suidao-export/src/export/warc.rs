@@ -84,9 +84,9 @@ mod tests {
         let store = crawl(
             root.path(),
             &[
-                ("http://www.b.cn/", "<title>足球 NBA</title><p>足球 篮球 NBA 比赛"),
+                ("http://www.b.cn/0", "<title>足球 NBA</title><p>足球 篮球 NBA 比赛 比分"),
                 ("http://b.cn/off", "<p>the weather is fine today, said the man"),
-                ("http://a.cn/1?z=1&a=2", "<title>足球 NBA</title><p>足球 篮球 NBA 比赛"),
+                ("http://a.cn/1?z=1&a=2", "<title>足球 NBA</title><p>足球 篮球 NBA 比赛 比分"),
             ],
         );
         let catalogue = Catalogue::read(&store).unwrap();
@@ -95,7 +95,7 @@ mod tests {
             Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("few.warc.gz");
         assert_eq!(write(&export, &Output::file(&path)).unwrap().pages, 2);
-        assert_eq!(urls(&path), ["http://www.b.cn/", "http://a.cn/1?z=1&a=2"]);
+        assert_eq!(urls(&path), ["http://www.b.cn/0", "http://a.cn/1?z=1&a=2"]);
         let whole = std::fs::read(&path).unwrap();
         // The crawl's archive has the same bytes.
         let own = std::fs::read(root.path().join("pages/suidao-00000.warc.gz")).unwrap();
@@ -104,7 +104,7 @@ mod tests {
 
         let shards = Output { path: root.path().join("all"), shard_size: Some(100) };
         write(&export, &shards).unwrap();
-        assert_eq!(urls(&shards.path.join("all-00000.warc.gz")), ["http://www.b.cn/"]);
+        assert_eq!(urls(&shards.path.join("all-00000.warc.gz")), ["http://www.b.cn/0"]);
         assert_eq!(urls(&shards.path.join("all-00001.warc.gz")), ["http://a.cn/1?z=1&a=2"]);
     }
 }

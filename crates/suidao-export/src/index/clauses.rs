@@ -111,7 +111,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
         }
         clauses.extend(extra.into_iter().map(|unit| (Occur::Should, of_unit(fields, unit))));
         if !clauses.iter().any(|(occur, _)| *occur == Occur::Must) {
-            clauses.push((Occur::Must, silent(AllQuery)));
+            clauses.push((Occur::Must, without_score(AllQuery)));
         }
         Box::new(BooleanQuery::new(clauses))
     };
@@ -193,8 +193,8 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
             };
             all(if unit.cover.is_empty() { Vec::new() } else { vec![unit] })
         }
-        Clause::Host(host) => silent(term(fields.site, host)),
-        Clause::Language(code) => silent(term(fields.language, code)),
+        Clause::Host(host) => without_score(term(fields.site, host)),
+        Clause::Language(code) => without_score(term(fields.language, code)),
         Clause::Published(from, until) => published(fields, *from, *until),
         Clause::Value(condition) => condition.query(fields.extracted),
         Clause::Relevant(relevant) => flag(fields.relevant, *relevant),
@@ -229,7 +229,7 @@ fn of_unit(fields: &Fields, unit: &SearchTerm) -> Boxed {
 }
 
 /// A condition that adds nothing to the score.
-fn silent(query: impl tantivy::query::Query) -> Boxed {
+fn without_score(query: impl tantivy::query::Query) -> Boxed {
     Box::new(ConstScoreQuery::new(Box::new(query), 0.0))
 }
 
@@ -238,21 +238,23 @@ fn term(field: Field, text: &str) -> TermQuery {
 }
 
 fn flag(field: Field, value: bool) -> Boxed {
-    silent(TermQuery::new(Term::from_field_bool(field, value), IndexRecordOption::Basic))
+    without_score(TermQuery::new(Term::from_field_bool(field, value), IndexRecordOption::Basic))
 }
 
 fn published(fields: &Fields, from: Option<Day>, until: Option<Day>) -> Boxed {
     let bound = |day: Option<Day>| {
         day.map_or(Bound::Unbounded, |day| Bound::Included(Term::from_field_date(fields.published, midnight(day))))
     };
-    silent(RangeQuery::new(bound(from), bound(until)))
+    without_score(RangeQuery::new(bound(from), bound(until)))
 }
 
 /// The conditions of a filter, except the one on duplicates, which needs all hits.
 fn filtering(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
     let mut found: Vec<(Occur, Boxed)> = Vec::new();
     let among = |field: Field, names: &[String]| {
-        silent(TermSetQuery::new(names.iter().map(|name| Term::from_field_text(field, name)).collect::<Vec<_>>()))
+        without_score(TermSetQuery::new(
+            names.iter().map(|name| Term::from_field_text(field, name)).collect::<Vec<_>>(),
+        ))
     };
     let mut must = |condition: bool, query: &dyn Fn() -> Boxed| {
         if condition {
@@ -262,7 +264,7 @@ fn filtering(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
     must(filter.relevant, &|| flag(fields.relevant, true));
     let least = f64::from(filter.min_relevance.unwrap_or_default().get());
     must(least > 0.0, &|| {
-        silent(RangeQuery::new(Bound::Included(Term::from_field_f64(fields.relevance, least)), Bound::Unbounded))
+        without_score(RangeQuery::new(Bound::Included(Term::from_field_f64(fields.relevance, least)), Bound::Unbounded))
     });
     must(!filter.languages.is_empty(), &|| among(fields.language, &filter.languages));
     must(!filter.hosts.is_empty(), &|| among(fields.site, &filter.hosts));
@@ -271,11 +273,11 @@ fn filtering(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
     });
     must(filter.fetched_from.is_some(), &|| {
         let from = Term::from_field_date(fields.fetched, midnight(filter.fetched_from.unwrap_or_default()));
-        silent(RangeQuery::new(Bound::Included(from), Bound::Unbounded))
+        without_score(RangeQuery::new(Bound::Included(from), Bound::Unbounded))
     });
     must(filter.min_chars > 0, &|| {
         let least = Term::from_field_u64(fields.chars, u64::from(filter.min_chars));
-        silent(RangeQuery::new(Bound::Included(least), Bound::Unbounded))
+        without_score(RangeQuery::new(Bound::Included(least), Bound::Unbounded))
     });
     must(filter.documents, &|| flag(fields.listing, false));
     must(filter.no_noindex, &|| flag(fields.noindex, false));

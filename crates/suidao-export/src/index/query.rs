@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn words_phrases_and_what_is_not_wanted() {
+    fn words_phrases_and_negations_are_parsed() {
         let query = Query::parse("-python “gradient descent” 决策树 OR 随机森林 -\"a b\"", &[]);
         let all: Vec<(bool, usize)> = query.items.iter().map(|item| (item.not, item.any.len())).collect();
         assert_eq!(all, [(true, 1), (false, 1), (false, 2), (true, 1)]);

@@ -199,7 +199,7 @@ impl Index {
     }
 
     /// Adds the temporary directory of the index, to be deleted with it.
-    pub fn keeping(self, temporary: tempfile::TempDir) -> Self {
+    pub fn with_temporary_directory(self, temporary: tempfile::TempDir) -> Self {
         Self { _temporary: Some(temporary), ..self }
     }
 
@@ -255,7 +255,12 @@ impl Index {
         ask(&self.path, read)
     }
 
-    /// The path to a page, from the seed to itself.
+    /// Names of extracted fields.
+    pub fn extracted_fields(&self) -> &[String] {
+        &self.extracted
+    }
+
+    /// The path to a page, from the seed to itself; from a redirect if one leads to it.
     pub fn path(&self, page: &Stored) -> Result<Vec<ExplainedStep>, IndexError> {
         let step =
             |page: Stored| ExplainedStep { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };

@@ -10,14 +10,14 @@ use suidao_page::read::{self, Parsed};
 use super::board::{BoardThresholds, LinkClass, classes, threads};
 use super::links::{links, own_url};
 use super::map::IdPattern;
-use super::shape::{UrlClassifier, sessions, without};
+use super::url_classes::{UrlClassifier, sessions, without};
 use super::{Tree, asks_login, posts, posts_of_thread, records, times};
 
 /// What is known of a forum before one of its pages is analysed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ForumProfile {
     /// Classes of its URLs.
-    pub shapes: UrlClassifier,
+    pub classifier: UrlClassifier,
     /// URL classes of its threads; if none is known, the page's own links decide.
     pub threads: Vec<IdPattern>,
     /// UTC offset in seconds; if unknown, it is estimated from the page.
@@ -31,8 +31,8 @@ pub struct ForumAnalysis {
     pub at: Millis,
 }
 
-pub fn analyze(fetched: &Fetched, parsed: &Parsed, look: &ForumAnalysis) -> ForumPageView {
-    Lists::of(fetched, parsed, look).whole(fetched, parsed)
+pub fn analyze(fetched: &Fetched, parsed: &Parsed, analysis: &ForumAnalysis) -> ForumPageView {
+    Lists::of(fetched, parsed, analysis).whole(fetched, parsed)
 }
 
 /// Analyses a page of an unknown site. None if it does not list threads as a board does: then it cannot reveal a forum
@@ -42,8 +42,8 @@ pub fn quick_check(fetched: &Fetched, parsed: &Parsed) -> Option<ForumPageView> 
         return None;
     }
     // Earlier than any page: without a Date header, relative times have no date.
-    let look = ForumAnalysis { profile: Arc::default(), at: Millis(0) };
-    let lists = Lists::of(fetched, parsed, &look);
+    let analysis = ForumAnalysis { profile: Arc::default(), at: Millis(0) };
+    let lists = Lists::of(fetched, parsed, &analysis);
     is_list(&lists.records).then(|| lists.whole(fetched, parsed))
 }
 
@@ -56,18 +56,18 @@ struct Lists {
 }
 
 impl Lists {
-    fn of(fetched: &Fetched, parsed: &Parsed, look: &ForumAnalysis) -> Self {
+    fn of(fetched: &Fetched, parsed: &Parsed, analysis: &ForumAnalysis) -> Self {
         let links = links(&parsed.document, &fetched.url);
         let tree = Tree::read(fetched);
-        let now = clock(fetched, look.at);
+        let now = clock(fetched, analysis.at);
         let names = sessions(parsed.document.links.iter().map(|link| &link.url));
-        let offset = look.profile.offset.unwrap_or_else(|| offset(parsed, now, &links));
+        let offset = analysis.profile.offset.unwrap_or_else(|| offset(parsed, now, &links));
         let clock = TimeContext { now, offset };
         let of_class =
             |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
         let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
         // The first of the best: classes are sorted by likelihood.
-        let best = threads_by(&look.profile, &links).into_iter().map(|threads| of_class(&*threads));
+        let best = threads_by(&analysis.profile, &links).into_iter().map(|threads| of_class(&*threads));
         let mut records =
             best.reduce(|best, other| if full(&other) > full(&best) { other } else { best }).unwrap_or_default();
         for record in &mut records {
@@ -196,9 +196,9 @@ fn may_count(text: &str) -> bool {
 }
 
 fn learnt(links: &[ForumPageLink]) -> UrlClassifier {
-    let mut shapes = UrlClassifier::default();
-    shapes.learn(links.iter().map(|link| &link.url));
-    shapes
+    let mut classifier = UrlClassifier::default();
+    classifier.learn(links.iter().map(|link| &link.url));
+    classifier
 }
 
 type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
@@ -209,15 +209,15 @@ fn threads_by(profile: &ForumProfile, links: &[ForumPageLink]) -> Vec<Test> {
     const TRIED: usize = 3;
     const LEAST: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.0 };
     if !profile.threads.is_empty() {
-        let (shapes, classes) = (profile.shapes.clone(), profile.threads.clone());
+        let (classifier, classes) = (profile.classifier.clone(), profile.threads.clone());
         return vec![Box::new(move |url| {
-            let shaped = shapes.shape(url);
-            classes.iter().any(|class| *class.class() == shaped.class)
+            let matched = classifier.classify(url);
+            classes.iter().any(|class| *class.class() == matched.class)
         })];
     }
-    let mut shapes = profile.shapes.clone();
-    shapes.learn(links.iter().map(|link| &link.url));
-    let all = classes(links, &shapes);
+    let mut classifier = profile.classifier.clone();
+    classifier.learn(links.iter().map(|link| &link.url));
+    let all = classes(links, &classifier);
     #[allow(clippy::cast_precision_loss)] // at most 40
     let weight = |class: &LinkClass| class.columns.min(40.0) * (class.members.len().min(40) as f64).sqrt();
     let outstanding = threads(&all, &BoardThresholds::DOMINANT).map(|class| &class.class);
@@ -226,8 +226,8 @@ fn threads_by(profile: &ForumProfile, links: &[ForumPageLink]) -> Vec<Test> {
     tried.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
     tried.sort_by_key(|class| Some(&class.class) != outstanding);
     let of_class = |class: &LinkClass| -> Test {
-        let (class, shapes) = (class.class.clone(), shapes.clone());
-        Box::new(move |url| shapes.shape(url).class == class)
+        let (class, classifier) = (class.class.clone(), classifier.clone());
+        Box::new(move |url| classifier.classify(url).class == class)
     };
     tried.into_iter().take(TRIED).map(of_class).collect()
 }

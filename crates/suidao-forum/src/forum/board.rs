@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::links::columns;
-use super::shape::{Class, UrlClassifier};
+use super::url_classes::{Class, UrlClassifier};
 use suidao_page::model::ForumPageLink;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,10 +39,10 @@ pub struct LinkClass {
 }
 
 /// The classes of a page's links, the largest first; ties by their first link.
-pub fn classes(links: &[ForumPageLink], shapes: &UrlClassifier) -> Vec<LinkClass> {
+pub fn classes(links: &[ForumPageLink], classifier: &UrlClassifier) -> Vec<LinkClass> {
     let mut found: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
     for (at, link) in links.iter().enumerate() {
-        found.entry(shapes.shape(&link.url).class).or_default().push(at);
+        found.entry(classifier.classify(&link.url).class).or_default().push(at);
     }
     let mut classes: Vec<LinkClass> = found
         .into_iter()

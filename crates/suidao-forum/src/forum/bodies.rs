@@ -8,7 +8,7 @@ use super::region::{PageStats, PostRole, role};
 use super::tree::{NodeId, Tree};
 
 #[derive(Default)]
-struct Place {
+struct BodyPosition {
     posts: usize,
     last: usize,
     text: u64,
@@ -18,14 +18,14 @@ struct Place {
     order: usize,
 }
 
-pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> Vec<Vec<NodeId>> {
+pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Vec<Vec<NodeId>> {
     // A single post has no repeated positions.
     if let [part] = parts
-        && let Some(body) = called_body(tree, survey, part)
+        && let Some(body) = called_body(tree, stats, part)
     {
         return vec![vec![body]];
     }
-    let mut positions: FxHashMap<u64, Place> = FxHashMap::default();
+    let mut positions: FxHashMap<u64, BodyPosition> = FxHashMap::default();
     let mut inherited: FxHashMap<NodeId, f64> = FxHashMap::default();
     for (at, part) in parts.iter().enumerate() {
         let alone = part.roots.len() == 1;
@@ -51,12 +51,12 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
                 place.posts += 1;
                 place.last = at;
             }
-            place.text += u64::from(survey.text(tree, node));
-            place.times += usize::from(survey.has_time(tree, node));
-            place.people += usize::from(survey.has_person(tree, node));
+            place.text += u64::from(stats.text(tree, node));
+            place.times += usize::from(stats.has_time(tree, node));
+            place.people += usize::from(stats.has_person(tree, node));
         }
     }
-    let worth = |place: &Place| {
+    let worth = |place: &BodyPosition| {
         let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
         let common = if place.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
         place.text as f64 * place.role * mixed(place.times) * mixed(place.people) * common
@@ -86,7 +86,7 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
             }
         }
         if own.is_empty() {
-            own.extend(called_body(tree, survey, part));
+            own.extend(called_body(tree, stats, part));
         }
         own
     };
@@ -94,15 +94,15 @@ pub(super) fn bodies(tree: &Tree, survey: &PageStats, parts: &[RecordPart]) -> V
 }
 
 /// The innermost element named as content that has most text, for a post whose template differs from the others.
-fn called_body(tree: &Tree, survey: &PageStats, part: &RecordPart) -> Option<NodeId> {
-    let plain = |node: NodeId| survey.plain(tree, &[node]);
+fn called_body(tree: &Tree, stats: &PageStats, part: &RecordPart) -> Option<NodeId> {
+    let plain = |node: NodeId| stats.plain(tree, &[node]);
     let bodies: Vec<NodeId> = part
         .nodes()
         .filter(|&node| {
             tree.is_element(node)
                 && !part.roots.contains(&node)
                 && role(tree, node) == PostRole::Body
-                && !(survey.has_time(tree, node) && survey.has_person(tree, node))
+                && !(stats.has_time(tree, node) && stats.has_person(tree, node))
                 && plain(node) > 0
         })
         .collect();

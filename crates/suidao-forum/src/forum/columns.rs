@@ -286,12 +286,12 @@ impl LineFields {
 }
 
 /// Which times of a line are the first post and which the last reply, by position.
-pub(super) struct Moments {
+pub(super) struct TimeColumns {
     created: FxHashSet<u64>,
     last: FxHashSet<u64>,
 }
 
-impl Moments {
+impl TimeColumns {
     pub(super) fn of(fields: &[LineFields]) -> Self {
         // Per position: lines whose label or value indicates the first post, and the last reply.
         let mut votes: FxHashMap<u64, (i32, i32)> = FxHashMap::default();

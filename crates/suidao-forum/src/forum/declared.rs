@@ -44,8 +44,8 @@ pub(super) fn items(tree: &Tree, clock: TimeContext) -> Vec<DeclaredItem> {
 }
 
 /// Merges declared posts over extracted ones; if none were extracted, returns the declared ones.
-pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<DeclaredItem>) -> Vec<PostRecord> {
-    let mut posts = mined;
+pub(super) fn complete_posts(extracted: Vec<PostRecord>, items: Vec<DeclaredItem>) -> Vec<PostRecord> {
+    let mut posts = extracted;
     if posts.is_empty() {
         let whole = items.into_iter().filter(|item| item.text.is_some());
         return whole
@@ -69,7 +69,7 @@ pub(super) fn complete_posts(mined: Vec<PostRecord>, items: Vec<DeclaredItem>) -
 
 /// As [`complete_posts`], for threads.
 pub(super) fn complete_threads(
-    mut mined: Vec<ThreadRecord>,
+    mut extracted: Vec<ThreadRecord>,
     items: Vec<DeclaredItem>,
     base: &CrawlUrl,
     is_thread: &dyn Fn(&CrawlUrl) -> bool,
@@ -78,9 +78,9 @@ pub(super) fn complete_threads(
         let Some(url) = item.url.as_deref().and_then(|url| base.join(url).ok()).filter(|url| is_thread(url)) else {
             continue;
         };
-        let at = mined.iter().position(|thread| thread.url == url).or_else(|| {
+        let at = extracted.iter().position(|thread| thread.url == url).or_else(|| {
             let title = item.title.clone()?;
-            mined.push(ThreadRecord {
+            extracted.push(ThreadRecord {
                 url,
                 title,
                 author: None,
@@ -90,23 +90,24 @@ pub(super) fn complete_threads(
                 last_reply: None,
                 sticky: false,
             });
-            Some(mined.len() - 1)
+            Some(extracted.len() - 1)
         });
-        let Some(thread) = at.and_then(|at| mined.get_mut(at)) else { continue };
+        let Some(thread) = at.and_then(|at| extracted.get_mut(at)) else { continue };
         thread.author = item.author.or(thread.author.take());
         thread.replies = item.replies.or(thread.replies);
         thread.views = item.views.or(thread.views);
         thread.created = item.posted.or(thread.created);
         thread.last_reply = thread.last_reply.or(item.changed);
     }
-    mined
+    extracted
 }
 
 fn fill(post: PostRecord, item: DeclaredItem) -> PostRecord {
     // A truncated description is replaced by the whole text.
-    let text = item
-        .text
-        .filter(|text| !squeeze(&post.text, 1 << 16).starts_with(&squeeze(text.trim_end_matches(['…', '.']), 1 << 16)));
+    let text = item.text.filter(|text| {
+        !without_white_space(&post.text, 1 << 16)
+            .starts_with(&without_white_space(text.trim_end_matches(['…', '.']), 1 << 16))
+    });
     PostRecord {
         author: item.author.or(post.author),
         posted: item.posted.or(post.posted),
@@ -122,7 +123,7 @@ fn same(post: &PostRecord, item: &DeclaredItem) -> bool {
     }
     let times = post.posted.zip(item.posted).map(|(one, other)| one.agrees(other, 60));
     let people = post.author.as_ref().zip(item.author.as_ref()).map(|(one, other)| one == other);
-    let texts = item.text.as_ref().map(|text| squeeze(text, 40) == squeeze(&post.text, 40));
+    let texts = item.text.as_ref().map(|text| without_white_space(text, 40) == without_white_space(&post.text, 40));
     match (times, people, texts) {
         (Some(false), ..) | (_, Some(false), _) => false,
         (_, _, Some(true)) => true,
@@ -132,7 +133,7 @@ fn same(post: &PostRecord, item: &DeclaredItem) -> bool {
 }
 
 /// The first `most` characters, without white space.
-fn squeeze(text: &str, most: usize) -> String {
+fn without_white_space(text: &str, most: usize) -> String {
     text.chars().filter(|c| !c.is_whitespace()).take(most).collect()
 }
 

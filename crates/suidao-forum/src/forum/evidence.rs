@@ -6,7 +6,7 @@ use suidao_page::model::{CrawlUrl, ForumPageView};
 
 use super::board::{BoardThresholds, LinkClass, classes, threads};
 use super::map::IdPattern;
-use super::shape::{Class, MatchedUrl, UrlClassifier};
+use super::url_classes::{Class, MatchedUrl, UrlClassifier};
 
 /// Thresholds for boards with few threads: these suffice if each line shows author, time and counts.
 const SMALL: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.7 };
@@ -23,14 +23,14 @@ pub enum Sure {
 }
 
 /// If the page is a board, the class of its threads and the certainty. `test`: the thresholds of BTCJ.
-pub fn board(page_view: &ForumPageView, shapes: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
+pub fn board(page_view: &ForumPageView, classifier: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
     if page_view.login {
         return None;
     }
-    let own = shapes.shape(&page_view.own).class;
-    let all = classes(&page_view.links, shapes);
+    let own = classifier.classify(&page_view.own).class;
+    let all = classes(&page_view.links, classifier);
     let others: Vec<LinkClass> = all.into_iter().filter(|class| class.class != own).collect();
-    let recorded = recorded(page_view, shapes);
+    let recorded = recorded(page_view, classifier);
     if let Some(class) = threads(&others, test) {
         if recorded.as_ref() == Some(&class.class) {
             return Some((class.class.clone(), Sure::Records));
@@ -47,11 +47,11 @@ pub fn board(page_view: &ForumPageView, shapes: &UrlClassifier, test: &BoardThre
 }
 
 /// The class of most records of a page, if most of these have at least two of author, replies or views, times.
-fn recorded(page_view: &ForumPageView, shapes: &UrlClassifier) -> Option<Class> {
+fn recorded(page_view: &ForumPageView, classifier: &UrlClassifier) -> Option<Class> {
     let full = page_view.records.iter().filter(|record| record.facts() >= 2);
     let mut count: BTreeMap<Class, usize> = BTreeMap::new();
     for record in full {
-        *count.entry(shapes.shape(&record.url).class).or_default() += 1;
+        *count.entry(classifier.classify(&record.url).class).or_default() += 1;
     }
     let (class, most) = count.into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })?;
     (most >= 2 && most * 5 >= page_view.records.len() * 3).then_some(class)
@@ -61,9 +61,9 @@ fn recorded(page_view: &ForumPageView, shapes: &UrlClassifier) -> Option<Class> 
 pub fn members<'a>(
     page_view: &'a ForumPageView,
     class: &'a Class,
-    shapes: &'a UrlClassifier,
+    classifier: &'a UrlClassifier,
 ) -> impl Iterator<Item = (&'a CrawlUrl, &'a str)> {
-    let of_class = move |link: &&suidao_page::model::ForumPageLink| shapes.shape(&link.url).class == *class;
+    let of_class = move |link: &&suidao_page::model::ForumPageLink| classifier.classify(&link.url).class == *class;
     page_view.links.iter().filter(of_class).map(|link| (&link.url, link.text.as_str()))
 }
 
@@ -71,9 +71,9 @@ pub fn members<'a>(
 /// that differ at all. `groups`: members seen together on one page each; `options`: slots that count pages and identify
 /// none.
 pub fn key(class: &Class, groups: &[Vec<MatchedUrl>], options: &BTreeSet<usize>) -> IdPattern {
-    let slots = groups.iter().flatten().map(|shaped| shaped.slots.len()).max().unwrap_or(0);
+    let slots = groups.iter().flatten().map(|matched| matched.slots.len()).max().unwrap_or(0);
     let distinct = |slot: usize, group: &[MatchedUrl]| {
-        group.iter().map(|shaped| shaped.value(slot)).collect::<BTreeSet<_>>().len()
+        group.iter().map(|matched| matched.value(slot)).collect::<BTreeSet<_>>().len()
     };
     let (mut nearly, mut at_all) = (Vec::new(), Vec::new());
     for slot in (0..slots).filter(|slot| !options.contains(slot)) {
@@ -89,7 +89,7 @@ pub fn key(class: &Class, groups: &[Vec<MatchedUrl>], options: &BTreeSet<usize>)
             at_all.push(slot);
         }
     }
-    let is_number = |slot: &usize| groups.iter().flatten().all(|shaped| shaped.slots[*slot].number);
+    let is_number = |slot: &usize| groups.iter().flatten().all(|matched| matched.slots[*slot].number);
     let numbers: Vec<usize> = nearly.iter().copied().filter(is_number).collect();
     let last = |from: Vec<usize>| from.last().copied().map_or(Vec::new(), |slot| vec![slot]);
     let key = match (numbers.is_empty(), nearly.is_empty()) {
@@ -108,7 +108,7 @@ mod tests {
 
     fn group(paths: &[&str]) -> Vec<MatchedUrl> {
         let url = |path: &&str| CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
-        paths.iter().map(|path| UrlClassifier::default().shape(&url(path))).collect()
+        paths.iter().map(|path| UrlClassifier::default().classify(&url(path))).collect()
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::increment::PAGES;
 use super::links::columns;
 use super::map::IdPattern;
 use super::paging::Paging;
-use super::shape::{Class, MatchedUrl, UrlClassifier};
+use super::url_classes::{Class, MatchedUrl, UrlClassifier};
 use crate::forum::WORDS;
 
 /// Pages fetched before giving up.
@@ -35,11 +35,11 @@ static UNLIKELY: SectionWords = SectionWords::of(WORDS, "other URLs");
 pub fn recognise(page_view: &ForumPageView) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.see(page_view);
-    let (_, sure) = board(page_view, &explorer.shapes, &BoardThresholds::DOMINANT)?;
+    let (_, sure) = board(page_view, &explorer.classifier, &BoardThresholds::DOMINANT)?;
     if sure != Sure::Records || !is_list(&page_view.records) {
         return None;
     }
-    let class = explorer.shapes.shape(&page_view.own).class;
+    let class = explorer.classifier.classify(&page_view.own).class;
     match explorer.finish(Some(class), false) {
         // A class without placeholders has only one member.
         ExploreStep::Understood(map) if map.board_classes.iter().any(|class| class.contains('{')) => Some(*map),
@@ -61,7 +61,7 @@ pub enum ExploreStep {
 pub struct Explorer {
     /// Use the paper's test: exactly one class of threads.
     strict: bool,
-    shapes: UrlClassifier,
+    classifier: UrlClassifier,
     seen: Vec<ForumPageView>,
     /// Requested URLs; those not in `seen` could not be fetched.
     asked: BTreeSet<CrawlUrl>,
@@ -97,7 +97,7 @@ impl Explorer {
         self.asked.insert(page_view.own.clone());
         self.seen.push(page_view.clone());
         // From all pages together: a link that is rare on one page may be frequent on another.
-        self.shapes.learn(self.seen.iter().flat_map(|page_view| &page_view.links).map(|link| &link.url));
+        self.classifier.learn(self.seen.iter().flat_map(|page_view| &page_view.links).map(|link| &link.url));
     }
 
     pub fn ask(&mut self, url: &CrawlUrl) {
@@ -116,7 +116,7 @@ impl Explorer {
         if start.login {
             return ExploreStep::GivenUp("its first page requires a login");
         }
-        let start_is_board = board(start, &self.shapes, &self.test());
+        let start_is_board = board(start, &self.classifier, &self.test());
         if let (Some(_), Ok(home)) = (&start_is_board, start.own.join("./"))
             && !self.asked.contains(&home)
         {
@@ -154,7 +154,7 @@ impl Explorer {
         let mut all: Vec<Candidate> = Vec::new();
         for (depth, page_view) in self.seen.iter().enumerate() {
             let level = usize::from(depth > 0 && !self.is_entrance(page_view));
-            for found in classes(&page_view.links, &self.shapes) {
+            for found in classes(&page_view.links, &self.classifier) {
                 let urls = found.members.iter().map(|&at| page_view.links[at].url.clone());
                 if let Some(known) = all.iter_mut().find(|known| known.class == found.class) {
                     let new: Vec<CrawlUrl> = urls.filter(|url| !known.urls.contains(url)).collect();
@@ -184,11 +184,11 @@ impl Explorer {
     }
 
     fn judge(&self, candidate: &Candidate) -> Judged {
-        let of_class = |url: &&CrawlUrl| self.shapes.shape(url).class == candidate.class;
+        let of_class = |url: &&CrawlUrl| self.classifier.classify(url).class == candidate.class;
         let (mut passed, mut checked, mut sure) = (0, 0, Sure::Records);
         for page_view in self.seen.iter().filter(|page_view| of_class(&&page_view.own)) {
             checked += 1;
-            if let Some((_, how)) = board(page_view, &self.shapes, &self.test()) {
+            if let Some((_, how)) = board(page_view, &self.classifier, &self.test()) {
                 passed += 1;
                 sure = sure.min(how);
             }
@@ -216,7 +216,7 @@ impl Explorer {
     fn finish(&self, boards: Option<Class>, look: bool) -> ExploreStep {
         // The entry page shows last posts with links of another class: it counts only without other boards.
         let is_board = |page_view: &&ForumPageView| match &boards {
-            Some(class) => self.shapes.shape(&page_view.own).class == *class,
+            Some(class) => self.classifier.classify(&page_view.own).class == *class,
             None => self.seen.first() == Some(page_view),
         };
         let pages: Vec<(&ForumPageView, Class)> = self
@@ -224,7 +224,7 @@ impl Explorer {
             .iter()
             .filter(is_board)
             .filter_map(|page_view| {
-                board(page_view, &self.shapes, &self.test()).map(|(threads, _)| (page_view, threads))
+                board(page_view, &self.classifier, &self.test()).map(|(threads, _)| (page_view, threads))
             })
             .collect();
         let thread_classes = self.thread_classes(&pages);
@@ -232,7 +232,7 @@ impl Explorer {
             return ExploreStep::GivenUp("no class of its links leads to pages that list threads");
         };
         let of_thread =
-            |url: &CrawlUrl| thread_classes.iter().any(|class| self.shapes.shape(url).class == *class.class());
+            |url: &CrawlUrl| thread_classes.iter().any(|class| self.classifier.classify(url).class == *class.class());
         let threads: Vec<&ForumPageView> = self.seen.iter().filter(|page_view| of_thread(&page_view.own)).collect();
         if look
             && !threads.iter().any(|page_view| !page_view.posts.is_empty())
@@ -246,7 +246,7 @@ impl Explorer {
             let unseen = |url: &&CrawlUrl| !self.asked.contains(*url);
             let linked = pages
                 .iter()
-                .flat_map(|(page_view, _)| members(page_view, first.class(), &self.shapes).map(|(url, _)| url));
+                .flat_map(|(page_view, _)| members(page_view, first.class(), &self.classifier).map(|(url, _)| url));
             if let Some(url) = records.iter().map(|record| &record.url).chain(linked).find(unseen) {
                 return ExploreStep::Look(vec![url.clone()]);
             }
@@ -255,7 +255,7 @@ impl Explorer {
             let mut rules: Vec<PagingRule> = Vec::new();
             for page_view in page_views {
                 let rule =
-                    Paging::of(&page_view.own, 1, &page_view.links, &self.shapes, keys).map(|paging| paging.rule());
+                    Paging::of(&page_view.own, 1, &page_view.links, &self.classifier, keys).map(|paging| paging.rule());
                 rules.extend(rule.filter(|rule| !rules.contains(rule)));
             }
             rules
@@ -273,7 +273,7 @@ impl Explorer {
             thread_classes: thread_classes.iter().map(IdPattern::text).collect(),
             board_pages,
             thread_pages,
-            slugs: self.shapes.slugs().clone(),
+            slugs: self.classifier.slugs().clone(),
         }))
     }
 
@@ -283,11 +283,14 @@ impl Explorer {
         for (page_view, class) in pages {
             // The records' links are those of titles; a class also has links to last posts and later pages.
             let titles: Vec<MatchedUrl> =
-                page_view.records.iter().map(|record| self.shapes.shape(&record.url)).collect();
-            let titles: Vec<MatchedUrl> = titles.into_iter().filter(|shaped| shaped.class == *class).collect();
-            let linked = || members(page_view, class, &self.shapes).filter(|(_, text)| columns(text) >= 6);
-            let group =
-                if titles.is_empty() { linked().map(|(url, _)| self.shapes.shape(url)).collect() } else { titles };
+                page_view.records.iter().map(|record| self.classifier.classify(&record.url)).collect();
+            let titles: Vec<MatchedUrl> = titles.into_iter().filter(|matched| matched.class == *class).collect();
+            let linked = || members(page_view, class, &self.classifier).filter(|(_, text)| columns(text) >= 6);
+            let group = if titles.is_empty() {
+                linked().map(|(url, _)| self.classifier.classify(url)).collect()
+            } else {
+                titles
+            };
             if !order.contains(class) {
                 order.push(class.clone());
             }
@@ -298,7 +301,7 @@ impl Explorer {
 
     fn board_class(&self, class: &Class, rules: &[PagingRule]) -> IdPattern {
         let links = |page_view: &ForumPageView| {
-            members(page_view, class, &self.shapes).map(|(url, _)| self.shapes.shape(url)).collect()
+            members(page_view, class, &self.classifier).map(|(url, _)| self.classifier.classify(url)).collect()
         };
         let groups: Vec<Vec<MatchedUrl>> = self.seen.iter().take(1).map(links).collect();
         let all: Vec<Vec<MatchedUrl>> =
@@ -311,17 +314,17 @@ impl Explorer {
         let mut boards: Vec<BoardEntry> = Vec::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for link in self.seen.iter().flat_map(|page_view| &page_view.links) {
-            let shaped = self.shapes.shape(&link.url);
-            let Some(key) = classes.iter().find_map(|class| class.key(&shaped)) else { continue };
+            let matched = self.classifier.classify(&link.url);
+            let Some(key) = classes.iter().find_map(|class| class.key(&matched)) else { continue };
             if keys.insert(key) {
                 boards.push(BoardEntry { url: link.url.to_string(), name: link.text.clone(), skip: false });
             }
         }
         for (page_view, _) in pages {
-            let shaped = self.shapes.shape(&page_view.own);
-            let key = classes.iter().find_map(|class| class.key(&shaped)).unwrap_or_else(|| page_view.own.to_string());
+            let matched = self.classifier.classify(&page_view.own);
+            let key = classes.iter().find_map(|class| class.key(&matched)).unwrap_or_else(|| page_view.own.to_string());
             // An entry page that lists new threads is not a board if there are others.
-            let is_extra = !boards.is_empty() && classes.iter().all(|class| *class.class() != shaped.class);
+            let is_extra = !boards.is_empty() && classes.iter().all(|class| *class.class() != matched.class);
             if !is_extra && keys.insert(key) {
                 boards.push(BoardEntry { url: page_view.own.to_string(), name: String::new(), skip: false });
             }

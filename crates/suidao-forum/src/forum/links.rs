@@ -6,7 +6,7 @@ use suidao_page::model::{CrawlUrl, ForumPageLink, PaginationLink};
 use suidao_page::read::{DocumentLink, ParsedDocument};
 use suidao_page::word_list::SectionWords;
 
-use super::shape::{sessions, without};
+use super::url_classes::{sessions, without};
 use crate::forum::WORDS;
 
 /// Characters of a link's text that are stored.

@@ -40,17 +40,17 @@ pub fn asks_login(tree: &Tree) -> bool {
     if !password && !stated {
         return false;
     }
-    let survey = PageStats::of(tree, clock);
-    if survey.plain_of_page() > NOTICE {
+    let stats = PageStats::of(tree, clock);
+    if stats.plain_of_page() > NOTICE {
         return false;
     }
-    let shows_posts = region::posts(tree, &survey, clock).iter().any(|roots| {
+    let shows_posts = region::posts(tree, &stats, clock).iter().any(|roots| {
         let any = |has: &dyn Fn(usize) -> bool| roots.iter().any(|&root| has(root));
-        any(&|root| survey.has_time(tree, root)) && any(&|root| survey.has_person(tree, root))
+        any(&|root| stats.has_time(tree, root)) && any(&|root| stats.has_person(tree, root))
     });
     let links = (0..tree.len()).filter(|&node| tree.link(node).is_some()).count();
     let title = has(TITLES, &tree.title().to_lowercase());
-    !shows_posts && (stated && links < 120 || title && links < 60 || links < 12 && survey.plain_of_page() < 300)
+    !shows_posts && (stated && links < 120 || title && links < 60 || links < 12 && stats.plain_of_page() < 300)
 }
 
 #[cfg(test)]

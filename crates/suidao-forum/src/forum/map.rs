@@ -6,7 +6,7 @@ use thiserror::Error;
 use suidao_page::model::{CrawlUrl, ForumMap, PagingRule};
 use suidao_page::visible;
 
-use super::shape::{Class, MatchedUrl, UrlClassifier};
+use super::url_classes::{Class, MatchedUrl, UrlClassifier};
 
 /// Placeholders of identifying values in the file, and in the class.
 const KEYS: [(&str, &str); 3] = [("{id}", "{n}"), ("{slug}", "{s}"), ("{code}", "{h}")];
@@ -102,12 +102,12 @@ impl IdPattern {
     }
 
     /// The key of a URL within its class; none for a URL of another class.
-    pub fn key(&self, shaped: &MatchedUrl) -> Option<String> {
-        if shaped.class != self.class {
+    pub fn key(&self, matched: &MatchedUrl) -> Option<String> {
+        if matched.class != self.class {
             return None;
         }
         let values: Vec<&str> =
-            shaped.values().enumerate().filter(|(at, _)| self.has(*at)).map(|(_, value)| value).collect();
+            matched.values().enumerate().filter(|(at, _)| self.has(*at)).map(|(_, value)| value).collect();
         Some(format!("{} {}", self.class, values.join(" ")))
     }
 }
@@ -191,9 +191,9 @@ pub fn offset(text: &str) -> Result<i32, MapError> {
 }
 
 /// The `page`th page of the list at `own`, by a rule of the file; none if the URL lacks the values that the rule needs.
-pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &UrlClassifier) -> Option<CrawlUrl> {
-    let shaped = shapes.shape(own);
-    let mut values = shaped.values();
+pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, classifier: &UrlClassifier) -> Option<CrawlUrl> {
+    let matched = classifier.classify(own);
+    let mut values = matched.values();
     let (mut text, mut rest) = (own.origin(), rule.pages.as_str());
     for found in placeholders(&rule.pages) {
         let from = rest.find(found)?;
@@ -201,7 +201,7 @@ pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &UrlCl
         if found == "{page}" {
             text.push_str(&(rule.first + rule.step * (page - 1)).to_string());
             // A page value in the first page's URL is in the same position.
-            if shaped.class.as_str() == rule.pages.replace("{page}", "{n}") {
+            if matched.class.as_str() == rule.pages.replace("{page}", "{n}") {
                 values.next();
             }
         } else {
@@ -259,7 +259,7 @@ mod tests {
     fn threads_are_distinguished_by_what_is_marked() {
         let keyed = IdPattern::parse("/thread-{id}-{n}-{n}.html");
         let key = |path: &str| {
-            keyed.key(&UrlClassifier::default().shape(&CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap()))
+            keyed.key(&UrlClassifier::default().classify(&CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap()))
         };
         assert_eq!(key("/thread-5-1-1.html"), key("/thread-5-2-9.html"));
         assert_ne!(key("/thread-5-1-1.html"), key("/thread-6-1-1.html"));

@@ -28,7 +28,6 @@ mod records;
 mod region;
 mod rows;
 pub mod schedule;
-pub mod shape;
 pub mod site;
 #[cfg(test)]
 mod skins;
@@ -37,6 +36,7 @@ pub mod tally;
 mod times;
 mod titles;
 mod tree;
+pub mod url_classes;
 
 pub use login::asks_login;
 pub use posts::{posts, posts_of_thread};

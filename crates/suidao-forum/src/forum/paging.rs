@@ -9,7 +9,7 @@ use suidao_page::model::{CrawlUrl, ForumPageLink, PagingRule};
 
 use super::links::columns;
 use super::map::IdPattern;
-use super::shape::{MatchedUrl, UrlClassifier};
+use super::url_classes::{MatchedUrl, UrlClassifier};
 
 /// Maximum width of a word for a page (末页, last), in columns.
 const WORD: usize = 12;
@@ -31,7 +31,7 @@ pub struct Paging {
 }
 
 /// The value that may count, all other values, and the class.
-type Group = (usize, Vec<String>, super::shape::Class);
+type Group = (usize, Vec<String>, super::url_classes::Class);
 
 impl Paging {
     /// The paging of the page at `own`, its `page`th (from 1); none if its links show none. `keys`: classes with known
@@ -40,20 +40,20 @@ impl Paging {
         own: &CrawlUrl,
         page: i64,
         links: &[ForumPageLink],
-        shapes: &UrlClassifier,
+        classifier: &UrlClassifier,
         keys: &[IdPattern],
     ) -> Option<Self> {
-        let own = shapes.shape(own);
+        let own = classifier.classify(own);
         let mut groups: BTreeMap<Group, Vec<(usize, MatchedUrl)>> = BTreeMap::new();
         for (at, link) in links.iter().enumerate() {
             if link.marks.is_empty() && columns(&link.text) > WORD {
                 continue;
             }
-            let shaped = shapes.shape(&link.url);
-            for slot in (0..shaped.slots.len()).filter(|&slot| shaped.number(slot).is_some()) {
-                if continues(&own, &shaped, slot, keys) {
-                    let rest = others(&shaped, slot);
-                    groups.entry((slot, rest, shaped.class.clone())).or_default().push((at, shaped.clone()));
+            let matched = classifier.classify(&link.url);
+            for slot in (0..matched.slots.len()).filter(|&slot| matched.number(slot).is_some()) {
+                if continues(&own, &matched, slot, keys) {
+                    let rest = others(&matched, slot);
+                    groups.entry((slot, rest, matched.class.clone())).or_default().push((at, matched.clone()));
                 }
             }
         }
@@ -73,11 +73,11 @@ impl Paging {
         members: &[(usize, MatchedUrl)],
         links: &[ForumPageLink],
     ) -> Option<(usize, Self)> {
-        let value = |shaped: &MatchedUrl| shaped.number(slot);
+        let value = |matched: &MatchedUrl| matched.number(slot);
         let mut pairs: Vec<(i64, i64, usize)> = Vec::new();
         let mut next: Option<(u8, i64)> = None;
-        for (at, shaped) in members {
-            let value = value(shaped)?;
+        for (at, matched) in members {
+            let value = value(matched)?;
             for mark in &links[*at].marks {
                 pairs.extend(mark.number.map(|number| (number, value, mark.block)));
                 if mark.next > next.map_or(0, |(sure, _)| sure) {
@@ -89,13 +89,13 @@ impl Paging {
         let mut known = pairs.clone();
         known.extend(own_value.map(|value| (page, value, usize::MAX)));
         let (first, step) = line(&known).or_else(|| {
-            let counts = |shaped: &MatchedUrl| {
-                shaped.counts(slot) && (own_value.is_some() || shaped.slots.len() == own.slots.len() + 1)
+            let counts = |matched: &MatchedUrl| {
+                matched.counts(slot) && (own_value.is_some() || matched.slots.len() == own.slots.len() + 1)
             };
             // A first page is never a next page, even if counting starts at 0.
             let later = |value: &i64| own_value.is_some() || *value >= 2;
             let silent = || {
-                members.iter().filter_map(|(_, shaped)| value(shaped).filter(|_| counts(shaped)).filter(later)).min()
+                members.iter().filter_map(|(_, matched)| value(matched).filter(|_| counts(matched)).filter(later)).min()
             };
             let value = next.map(|(_, value)| value).or_else(silent)?;
             match own_value {
@@ -126,9 +126,9 @@ impl Paging {
             + 3 * usize::from(next.map_or(0, |(sure, _)| sure))
             + usize::from(fits * 2 > pairs.len());
         let mut pages = BTreeMap::new();
-        for (_, shaped) in members {
-            if let Some(number) = value(shaped).and_then(number) {
-                pages.entry(number).or_insert_with(|| shaped.url.clone());
+        for (_, matched) in members {
+            if let Some(number) = value(matched).and_then(number) {
+                pages.entry(number).or_insert_with(|| matched.url.clone());
             }
         }
         Some((sure, Self { example: members[0].1.clone(), slot, first, step, pages }))
@@ -160,8 +160,8 @@ impl Paging {
     }
 }
 
-fn others(shaped: &MatchedUrl, slot: usize) -> Vec<String> {
-    shaped.values().enumerate().filter(|(at, _)| *at != slot).map(|(_, value)| value.to_owned()).collect()
+fn others(matched: &MatchedUrl, slot: usize) -> Vec<String> {
+    matched.values().enumerate().filter(|(at, _)| *at != slot).map(|(_, value)| value.to_owned()).collect()
 }
 
 impl MatchedUrl {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn where_links_show_nothing_the_name_of_the_parameter_speaks() {
+    fn the_parameter_name_decides_if_link_texts_do_not() {
         let body = "<p>1 / 3 页<p><a href='/topic/12/x/?page=2'><i></i></a><a href='/topic/12/x/?page=3'>末页</a>";
         assert_eq!(after("/topic/12/x/", 1, body).as_deref(), Some("/topic/12/x/?page=2"));
         let body = "<a href='/topic/12/x/?page=1'><i></i></a><a href='/topic/12/x/?page=3'><i></i></a>";

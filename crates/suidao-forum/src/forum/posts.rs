@@ -21,15 +21,15 @@ pub fn posts(tree: &Tree, clock: TimeContext) -> Vec<PostRecord> {
 
 /// As [`posts`], for a page known to be a thread's even if it looks like a list.
 pub fn posts_of_thread(tree: &Tree, clock: TimeContext) -> Vec<PostRecord> {
-    let mut survey = PageStats::of(tree, clock);
-    survey.thread = true;
-    read(tree, clock, survey)
+    let mut stats = PageStats::of(tree, clock);
+    stats.thread = true;
+    read(tree, clock, stats)
 }
 
-fn read(tree: &Tree, clock: TimeContext, survey: PageStats) -> Vec<PostRecord> {
-    let regions = region::posts(tree, &survey, clock);
+fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
+    let regions = region::posts(tree, &stats, clock);
     let parts: Vec<RecordPart> = regions.iter().map(|roots| RecordPart { tree, roots }).collect();
-    let bodies = bodies(tree, &survey, &parts);
+    let bodies = bodies(tree, &stats, &parts);
     let (heads, texts) = texts(tree, &parts, &bodies, clock);
     let outside: Vec<Outside> = parts.iter().zip(&bodies).map(|(part, body)| Outside { part, body }).collect();
     let (authors, moments) = (authors(&outside, clock), moments(&outside, clock));
@@ -101,7 +101,7 @@ fn texts(
                 lines.truncate(end);
             }
             if body.is_empty() {
-                lines.retain(|line| line.len() > 60 || !is_particular(line, clock));
+                lines.retain(|line| line.len() > 60 || !is_metadata_line(line, clock));
             }
             lines
         });
@@ -150,7 +150,7 @@ fn repeated(posts: &[Vec<String>]) -> FxHashSet<String> {
 }
 
 /// Whether a line is metadata of the post or its author: a time, a number, a member's rank.
-fn is_particular(line: &str, clock: TimeContext) -> bool {
+fn is_metadata_line(line: &str, clock: TimeContext) -> bool {
     !super::times::all(line, clock).is_empty()
         || floor(line).is_some()
         || label_of(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))

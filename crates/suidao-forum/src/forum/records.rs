@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::columns::{Heads, LineCounts, LineFields, Moments, author_place};
+use super::columns::{Heads, LineCounts, LineFields, TimeColumns, author_place};
 use super::declared::{complete_threads, items};
 use super::fields::{is_person, mode};
 use super::region::ranges;
@@ -21,7 +21,7 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeCo
     let fields: Vec<LineFields> =
         lines.iter().map(|line| LineFields::of(tree, line, &heads, is_thread, clock)).collect();
     let counts = LineCounts::of(&fields);
-    let moments = Moments::of(&fields);
+    let moments = TimeColumns::of(&fields);
     let author = author_place(&fields);
     let marked = sticky(tree, &lines);
     let mut found: Vec<ThreadRecord> = Vec::with_capacity(lines.len());

@@ -116,57 +116,57 @@ fn range(tree: &Tree, roots: &[NodeId]) -> Range<NodeId> {
 }
 
 /// The siblings that form each post, in order.
-pub(super) fn posts(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<Vec<NodeId>> {
+pub(super) fn posts(tree: &Tree, stats: &PageStats, clock: TimeContext) -> Vec<Vec<NodeId>> {
     let mut cuts: Vec<(f64, Vec<Vec<NodeId>>)> = Vec::new();
     let mut lone: Vec<Vec<NodeId>> = Vec::new();
-    for (marked, mut nodes) in marks(tree, survey, clock) {
+    for (marked, mut nodes) in marks(tree, stats, clock) {
         nodes.truncate(POSTS);
         let found = match nodes.as_slice() {
             [one] if marked => {
-                lone.push(around(tree, survey, *one));
-                vec![around(tree, survey, *one)]
+                lone.push(around(tree, stats, *one));
+                vec![around(tree, stats, *one)]
             }
             [] | [_] => continue,
             _ => rows(tree, &nodes),
         };
-        cuts.push((score(tree, survey, &found), found));
+        cuts.push((score(tree, stats, &found), found));
     }
     // Of equal ones the first.
     cuts.sort_by(|one, other| other.0.total_cmp(&one.0));
     let mut cuts = cuts.into_iter().map(|(_, found)| found);
     let Some(mut found) = cuts.next() else { return Vec::new() };
-    if are_lines(tree, survey, &found) {
+    if are_lines(tree, stats, &found) {
         // A list next to a short post.
-        let list_text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+        let list_text: u32 = found.iter().map(|roots| stats.plain(tree, roots)).sum();
         let post = cuts.find(|other| {
             let complete = |roots: &Vec<NodeId>| {
-                has(roots, |root| survey.has_time(tree, root)) && has(roots, |root| survey.has_person(tree, root))
+                has(roots, |root| stats.has_time(tree, root)) && has(roots, |root| stats.has_person(tree, root))
             };
             other.iter().all(|roots| complete(roots) && found.iter().all(|line| apart(tree, line, roots)))
-                && other.iter().map(|roots| survey.plain(tree, roots)).sum::<u32>() >= list_text
-                && !are_lines(tree, survey, other)
+                && other.iter().map(|roots| stats.plain(tree, roots)).sum::<u32>() >= list_text
+                && !are_lines(tree, stats, other)
         });
         let Some(post) = post else { return Vec::new() };
         found = post;
     }
     if found.len() == 1 {
-        join(tree, survey, &mut found, lone);
+        join(tree, stats, &mut found, lone);
     }
-    if let Some(lead) = found.first().and_then(|roots| roots.first()).and_then(|&first| lead(tree, survey, first)) {
+    if let Some(lead) = found.first().and_then(|roots| roots.first()).and_then(|&first| lead(tree, stats, first)) {
         found.insert(0, vec![lead]);
     }
     found
 }
 
 /// Adds other single records to a single post, since an opening post and its only reply may have different templates.
-fn join(tree: &Tree, survey: &PageStats, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
+fn join(tree: &Tree, stats: &PageStats, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
     lone.sort_by_key(|roots| (range(tree, roots).len(), range(tree, roots).start));
     for other in lone {
         if found.iter().all(|known| apart(tree, known, &other))
-            && has(&other, |root| survey.has_time(tree, root))
-            && has(&other, |root| survey.has_person(tree, root))
-            && spoken(tree, survey, &other) > 0
-            && !are_lines(tree, survey, std::slice::from_ref(&other))
+            && has(&other, |root| stats.has_time(tree, root))
+            && has(&other, |root| stats.has_person(tree, root))
+            && longest_body_text(tree, stats, &other) > 0
+            && !are_lines(tree, stats, std::slice::from_ref(&other))
         {
             found.push(other);
         }
@@ -184,20 +184,20 @@ fn has(roots: &[NodeId], what: impl Fn(NodeId) -> bool) -> bool {
 }
 
 /// Characters outside links in the largest element named as content.
-fn spoken(tree: &Tree, survey: &PageStats, roots: &[NodeId]) -> u32 {
+fn longest_body_text(tree: &Tree, stats: &PageStats, roots: &[NodeId]) -> u32 {
     let bodies = roots.iter().flat_map(|&root| tree.subtree(root)).filter(|&node| role(tree, node) == PostRole::Body);
-    bodies.map(|node| survey.plain(tree, &[node])).max().unwrap_or(0)
+    bodies.map(|node| stats.plain(tree, &[node])).max().unwrap_or(0)
 }
 
 /// The opening post, if its template differs from the replies': the part before them, or before their container, with a
 /// time, a person and an element named as content.
-fn lead(tree: &Tree, survey: &PageStats, first: NodeId) -> Option<NodeId> {
+fn lead(tree: &Tree, stats: &PageStats, first: NodeId) -> Option<NodeId> {
     const STEPS: usize = 4;
     for at in std::iter::once(first).chain(tree.ancestors(first)).take_while(|&at| at != 0).take(STEPS) {
         let before = tree.children(tree.parent(at)).take_while(|&sibling| sibling < at);
         let opens = |&node: &NodeId| {
-            let speaks = || spoken(tree, survey, &[node]) >= 5;
-            tree.is_element(node) && survey.has_time(tree, node) && survey.has_person(tree, node) && speaks()
+            let speaks = || longest_body_text(tree, stats, &[node]) >= 5;
+            tree.is_element(node) && stats.has_time(tree, node) && stats.has_person(tree, node) && speaks()
         };
         if let Some(own) = before.filter(opens).last() {
             return Some(own);
@@ -208,24 +208,24 @@ fn lead(tree: &Tree, survey: &PageStats, first: NodeId) -> Option<NodeId> {
 
 /// Whether the records are lines of a list: nearly each has, in the same position, a link of its own that is long
 /// enough for a title, and little other text.
-fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
+fn are_lines(tree: &Tree, stats: &PageStats, found: &[Vec<NodeId>]) -> bool {
     /// Mean and minimum columns of a title, and maximum number of other characters: an abstract is shorter than a post
     /// with a title of its own.
     const TITLE: (usize, usize) = (12, 6);
     const ABSTRACT: usize = 200;
     #[derive(Default)]
-    struct Place<'a> {
+    struct TemplatePosition<'a> {
         urls: FxHashSet<&'a CrawlUrl>,
         texts: FxHashSet<String>,
         columns: usize,
     }
     // "张三 发表于 昨天 12:01" above a quotation is not a title.
     let quoted = |node: NodeId| tree.ancestors(node).take(6).any(|up| role(tree, up) == PostRole::Quote);
-    let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
-    if survey.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
+    let plain: u32 = found.iter().map(|roots| stats.plain(tree, roots)).sum();
+    if stats.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
         return false;
     }
-    let mut positions: Vec<(u64, Place)> = Vec::new();
+    let mut positions: Vec<(u64, TemplatePosition)> = Vec::new();
     for roots in found {
         let part = RecordPart { tree, roots };
         for node in part.nodes() {
@@ -258,30 +258,30 @@ fn are_lines(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> bool {
     })
 }
 
-fn score(tree: &Tree, survey: &PageStats, found: &[Vec<NodeId>]) -> f64 {
+fn score(tree: &Tree, stats: &PageStats, found: &[Vec<NodeId>]) -> f64 {
     let count = found.len() as f64;
     let share = |what: &dyn Fn(NodeId) -> bool| found.iter().filter(|roots| has(roots, what)).count() as f64 / count;
     let complete =
-        0.2 + 0.4 * share(&|root| survey.has_time(tree, root)) + 0.4 * share(&|root| survey.has_person(tree, root));
-    let text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+        0.2 + 0.4 * share(&|root| stats.has_time(tree, root)) + 0.4 * share(&|root| stats.has_person(tree, root));
+    let text: u32 = found.iter().map(|roots| stats.plain(tree, roots)).sum();
     if let [one] = found {
         // A single record could be the whole page: weight it by the share of its content.
-        let (spoken, whole) = (f64::from(spoken(tree, survey, one)), f64::from(text).max(1.0));
+        let (spoken, whole) = (f64::from(longest_body_text(tree, stats, one)), f64::from(text).max(1.0));
         return (spoken * spoken / whole).max(whole * 0.2) * complete.powi(2) * 0.7;
     }
     // Every post has a time. Of two partitions of the same text the finer one has the posts, the coarser one the page's
     // sections.
-    let timed = if share(&|root| survey.has_time(tree, root)) < 0.75 { 0.3 } else { 1.0 };
+    let timed = if share(&|root| stats.has_time(tree, root)) < 0.75 { 0.3 } else { 1.0 };
     timed * f64::from(text) * complete.powi(2) * count.sqrt()
 }
 
 /// The part around a single mark that has a time and a person, if it adds little else; for an empty mark, the part
 /// after it.
-fn around(tree: &Tree, survey: &PageStats, mark: NodeId) -> Vec<NodeId> {
+fn around(tree: &Tree, stats: &PageStats, mark: NodeId) -> Vec<NodeId> {
     // A person named in a text is not its author.
-    let named = if role(tree, mark) == PostRole::Body { count_in(&survey.people, tree, mark) } else { 0 };
-    let complete = |node: NodeId| survey.has_time(tree, node) && count_in(&survey.people, tree, node) > named;
-    let own = survey.text(tree, mark);
+    let named = if role(tree, mark) == PostRole::Body { count_in(&stats.people, tree, mark) } else { 0 };
+    let complete = |node: NodeId| stats.has_time(tree, node) && count_in(&stats.people, tree, node) > named;
+    let own = stats.text(tree, mark);
     if own == 0 {
         let behind = tree.children(tree.parent(mark)).filter(|&sibling| sibling > mark && tree.is_element(sibling));
         if let Some(post) = behind.take(2).find(|&sibling| complete(sibling)) {
@@ -289,11 +289,11 @@ fn around(tree: &Tree, survey: &PageStats, mark: NodeId) -> Vec<NodeId> {
         }
     }
     let mut up = std::iter::once(mark).chain(tree.ancestors(mark).take_while(|&up| up != 0));
-    vec![up.find(|&node| complete(node)).filter(|&node| survey.text(tree, node) <= own * 2 + 200).unwrap_or(mark)]
+    vec![up.find(|&node| complete(node)).filter(|&node| stats.text(tree, node) <= own * 2 + 200).unwrap_or(mark)]
 }
 
 /// Possible marks of posts: nodes in the same position of the template, and whether their names suggest posts.
-fn marks(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<NodeId>)> {
+fn marks(tree: &Tree, stats: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<NodeId>)> {
     let mut kinds: Vec<(bool, Vec<NodeId>)> = Vec::new();
     let mut known: FxHashMap<(u8, u64), usize> = FxHashMap::default();
     let mut add = |kind: (u8, u64), node: NodeId| {
@@ -316,7 +316,7 @@ fn marks(tree: &Tree, survey: &PageStats, clock: TimeContext) -> Vec<(bool, Vec<
             && id.ends_with(|c: char| c.is_ascii_digit())
             && (super::tree::words_of(id).iter().any(|word| is_mark(word))
                 || tree.name(node) == "a" && id.bytes().all(|byte| byte.is_ascii_digit())
-                || survey.has_time(tree, node) && survey.has_person(tree, node))
+                || stats.has_time(tree, node) && stats.has_person(tree, node))
         {
             // The old `name` attribute of a link often repeats the id.
             if id != last {

@@ -50,13 +50,13 @@ fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
             let gaps = || positions.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).saturating_sub(1));
             let gap = mode(gaps()).unwrap_or(0);
             if gap > 0 && gap <= 8 && gaps().filter(|&own| own == gap).count() * 10 >= (to - at - 1) * 6 {
-                let shapes = |from: usize| -> Vec<u64> {
+                let classifier = |from: usize| -> Vec<u64> {
                     siblings.iter().skip(from).take(gap).map(|&sibling| tree.shape(sibling)).collect()
                 };
-                let between = shapes(positions[0] + 1);
+                let between = classifier(positions[0] + 1);
                 let last = positions[positions.len() - 1];
-                let behind = shapes(last + 1) == between;
-                let before = positions[0] >= gap && shapes(positions[0] - gap) == between && !behind;
+                let behind = classifier(last + 1) == between;
+                let before = positions[0] >= gap && classifier(positions[0] - gap) == between && !behind;
                 for (row, &position) in whole[at..to].iter_mut().zip(&positions) {
                     let range = if before {
                         position - gap..position + 1

@@ -15,7 +15,7 @@ use super::increment::{BoardScan, KnownThread, ScanResult, ThreadChange};
 use super::links::columns;
 use super::map::{IdPattern, MapError, offset, page_by_rule};
 use super::paging::Paging;
-use super::shape::UrlClassifier;
+use super::url_classes::UrlClassifier;
 
 /// Minimum width of a thread title without a record, in columns.
 const TITLE: usize = 6;
@@ -32,7 +32,7 @@ struct Thread {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ForumSite {
     map: ForumMap,
-    shapes: UrlClassifier,
+    classifier: UrlClassifier,
     boards: Vec<IdPattern>,
     threads: Vec<IdPattern>,
     offset: i32,
@@ -79,7 +79,7 @@ impl ForumSite {
     /// A site with this map.
     pub fn new(map: ForumMap) -> Result<Self, MapError> {
         let mut site = Self {
-            shapes: UrlClassifier::from_slugs(map.slugs.clone()),
+            classifier: UrlClassifier::from_slugs(map.slugs.clone()),
             boards: map.board_classes.iter().map(|text| IdPattern::parse(text)).collect(),
             threads: map.thread_classes.iter().map(|text| IdPattern::parse(text)).collect(),
             offset: offset(&map.offset)?,
@@ -106,7 +106,7 @@ impl ForumSite {
 
     /// Profile for the analysis of its pages.
     pub fn profile(&self) -> ForumProfile {
-        ForumProfile { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
+        ForumProfile { classifier: self.classifier.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
     }
 
     /// UTC offset in seconds.
@@ -119,8 +119,8 @@ impl ForumSite {
         if let Some(role) = self.roles.get(&id) {
             return Some(*role);
         }
-        let shaped = self.shapes.shape(url);
-        let is = |classes: &[IdPattern]| classes.iter().any(|class| *class.class() == shaped.class);
+        let matched = self.classifier.classify(url);
+        let is = |classes: &[IdPattern]| classes.iter().any(|class| *class.class() == matched.class);
         if is(&self.threads) {
             Some(ForumRole::Thread)
         } else if is(&self.boards) || self.map.boards.iter().any(|board| board.url == url.as_str()) {
@@ -139,8 +139,8 @@ impl ForumSite {
     }
 
     fn key(&self, classes: &[IdPattern], url: &CrawlUrl) -> Option<String> {
-        let shaped = self.shapes.shape(url);
-        classes.iter().find_map(|class| class.key(&shaped))
+        let matched = self.classifier.classify(url);
+        classes.iter().find_map(|class| class.key(&matched))
     }
 
     /// Reads a page that was requested for `role`.
@@ -195,10 +195,10 @@ impl ForumSite {
         keys: &[IdPattern],
     ) -> Option<CrawlUrl> {
         let page = i64::from(page);
-        if let Some(paging) = Paging::of(&page_view.own, page, &page_view.links, &self.shapes, keys) {
+        if let Some(paging) = Paging::of(&page_view.own, page, &page_view.links, &self.classifier, keys) {
             return paging.after(page);
         }
-        let made = |rule: &PagingRule| page_by_rule(rule, &page_view.own, page + 1, &self.shapes);
+        let made = |rule: &PagingRule| page_by_rule(rule, &page_view.own, page + 1, &self.classifier);
         rules.iter().filter(|rule| rule.unlinked).find_map(made)
     }
 
@@ -237,15 +237,15 @@ impl ForumSite {
         let mut seen: FxHashSet<String> = FxHashSet::default();
         let mut boards = Vec::new();
         for link in &page_view.links {
-            let shaped = self.shapes.shape(&link.url);
-            let Some(class) = self.boards.iter().find(|class| *class.class() == shaped.class) else { continue };
-            let Some(key) = class.key(&shaped) else { continue };
+            let matched = self.classifier.classify(&link.url);
+            let Some(class) = self.boards.iter().find(|class| *class.class() == matched.class) else { continue };
+            let Some(key) = class.key(&matched) else { continue };
             if self.ids.contains_key(&key) || self.left_out.contains(&key) || !seen.insert(key) {
                 continue;
             }
             // A link to the middle of a board: derive its first page.
             let rule = self.map.board_pages.iter().find_map(|rule| Some((rule, paged_slot(rule, class.class())?)));
-            let first = rule.and_then(|(rule, slot)| shaped.with(slot, rule.first));
+            let first = rule.and_then(|(rule, slot)| matched.with(slot, rule.first));
             boards.push((first.unwrap_or_else(|| link.url.clone()), link.text.clone()));
         }
         boards

@@ -34,7 +34,7 @@ struct Node {
     hidden: bool,
     /// Hash of its tag and classes, without digits.
     shape: u64,
-    /// Hash of the shapes from the root to here.
+    /// Hash of the classifier from the root to here.
     path: u64,
     text: String,
     attributes: Vec<(&'static str, Box<str>)>,
@@ -124,13 +124,13 @@ impl Tree {
         self.nodes[node].shape
     }
 
-    /// Hash of the shapes from the root to it.
+    /// Hash of the classifier from the root to it.
     pub(super) fn path(&self, node: NodeId) -> u64 {
         self.nodes[node].path
     }
 
-    /// Hash of the shapes from `row` (excluded) to the node, equal for the same field of two rows. A path is a
-    /// polynomial of its shapes (Karp, Rabin 1987), so this is a subtraction.
+    /// Hash of the classifier from `row` (excluded) to the node, equal for the same field of two rows. A path is a
+    /// polynomial of its classifier (Karp, Rabin 1987), so this is a subtraction.
     pub(super) fn place(&self, node: NodeId, row: NodeId) -> u64 {
         let steps = self.depth(node).saturating_sub(self.depth(row));
         let above = self.nodes[row].path.wrapping_mul(BASE.wrapping_pow(steps as u32));

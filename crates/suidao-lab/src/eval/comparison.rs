@@ -40,7 +40,7 @@ struct Case {
 pub struct Comparison {
     strategies: Vec<String>,
     tasks: Vec<String>,
-    marks: Vec<usize>,
+    cutoffs: Vec<usize>,
     /// Ascending page counts of the tallies: every 100 pages, the cutoffs, and the points of curves.
     points: Vec<usize>,
     cases: Vec<Case>,
@@ -52,20 +52,20 @@ pub struct Comparison {
 
 impl Comparison {
     /// Groups runs by case; tasks, seeds and strategies keep the order of `runs`. Ignores cutoffs of 0.
-    pub fn new(marks: &[usize], runs: Vec<StrategyRun>) -> Self {
+    pub fn new(cutoffs: &[usize], runs: Vec<StrategyRun>) -> Self {
         fn number(names: &mut Vec<String>, name: &str) -> usize {
             names.iter().position(|known| known == name).unwrap_or_else(|| {
                 names.push(name.to_owned());
                 names.len() - 1
             })
         }
-        let mut marks: Vec<usize> = marks.iter().copied().filter(|&mark| mark > 0).collect();
-        marks.sort_unstable();
-        marks.dedup();
-        let last = marks.last().copied().unwrap_or(0);
+        let mut cutoffs: Vec<usize> = cutoffs.iter().copied().filter(|&cutoff| cutoff > 0).collect();
+        cutoffs.sort_unstable();
+        cutoffs.dedup();
+        let last = cutoffs.last().copied().unwrap_or(0);
         let hundreds = (100..=last).step_by(100);
         let drawn = (1..=DRAWN).map(|part| (last * part).div_ceil(DRAWN)).filter(|&point| point > 0);
-        let mut points: Vec<usize> = hundreds.chain(drawn).chain(marks.iter().copied()).collect();
+        let mut points: Vec<usize> = hundreds.chain(drawn).chain(cutoffs.iter().copied()).collect();
         points.sort_unstable();
         points.dedup();
 
@@ -87,16 +87,15 @@ impl Comparison {
         let groups: Vec<Vec<usize>> = (0..tasks.len()).map(of).collect();
         let mut resamples = vec![Bootstrap::new(groups.clone())];
         resamples.extend(groups.into_iter().map(|group| Bootstrap::new(vec![group])));
-        let mut made = Self { strategies, tasks, marks, points, cases, resamples, at_cutoffs: Vec::new() };
+        let mut made = Self { strategies, tasks, cutoffs, points, cases, resamples, at_cutoffs: Vec::new() };
         let scopes = [ComparisonScope::All].into_iter().chain((0..made.tasks.len()).map(ComparisonScope::Task));
         let cells = scopes.flat_map(|scope| (0..made.strategies.len()).map(move |strategy| (scope, strategy)));
         let cells: Vec<(ComparisonScope, usize)> = cells.collect();
         let of_cell = |&(scope, strategy): &(ComparisonScope, usize)| {
-            let marks = |measure| made.marks.iter().map(move |&mark| (measure, mark));
-            let of = RunMeasure::ALL
-                .into_iter()
-                .flat_map(marks)
-                .map(|(measure, mark)| made.interval(scope, strategy, measure, made.points.binary_search(&mark).ok()?));
+            let cutoffs = |measure| made.cutoffs.iter().map(move |&cutoff| (measure, cutoff));
+            let of = RunMeasure::ALL.into_iter().flat_map(cutoffs).map(|(measure, cutoff)| {
+                made.interval(scope, strategy, measure, made.points.binary_search(&cutoff).ok()?)
+            });
             of.collect::<Vec<_>>()
         };
         made.at_cutoffs = cells.par_iter().flat_map_iter(of_cell).collect();
@@ -112,13 +111,13 @@ impl Comparison {
     }
 
     /// Cutoffs in pages, ascending.
-    pub fn marks(&self) -> &[usize] {
-        &self.marks
+    pub fn cutoffs(&self) -> &[usize] {
+        &self.cutoffs
     }
 
     /// The last cutoff; 0 without cutoffs.
     pub fn pages(&self) -> usize {
-        self.marks.last().copied().unwrap_or(0)
+        self.cutoffs.last().copied().unwrap_or(0)
     }
 
     pub fn oracle(&self) -> Option<usize> {
@@ -148,15 +147,15 @@ impl Comparison {
     }
 
     /// Median and interval of a measure at a cutoff; `None` if no run has it.
-    pub fn at(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, mark: usize) -> Option<Interval> {
+    pub fn at(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, cutoff: usize) -> Option<Interval> {
         let scope = match scope {
             ComparisonScope::All => 0,
             ComparisonScope::Task(task) => 1 + task,
         };
-        let mark = self.marks.binary_search(&mark).ok()?;
+        let cutoff = self.cutoffs.binary_search(&cutoff).ok()?;
         let measure = RunMeasure::ALL.into_iter().position(|known| known == measure)?;
         let cell = (scope * self.strategies.len() + strategy) * RunMeasure::ALL.len() + measure;
-        *self.at_cutoffs.get(cell * self.marks.len() + mark)?
+        *self.at_cutoffs.get(cell * self.cutoffs.len() + cutoff)?
     }
 
     /// A measure by pages for a plot, as (pages, interval), up to the end of the longest run.
@@ -186,9 +185,9 @@ impl Comparison {
     }
 
     /// Cases in which strategy `one` found more, equally many or fewer relevant pages than `other` at a cutoff.
-    pub fn paired_outcome(&self, scope: ComparisonScope, one: usize, other: usize, mark: usize) -> PairedOutcome {
+    pub fn paired_outcome(&self, scope: ComparisonScope, one: usize, other: usize, cutoff: usize) -> PairedOutcome {
         let mut outcome = PairedOutcome::default();
-        let Ok(point) = self.points.binary_search(&mark) else { return outcome };
+        let Ok(point) = self.points.binary_search(&cutoff) else { return outcome };
         for case in self.cases_of(scope) {
             let relevant = |strategy: usize| Some(case.runs.get(strategy)?.as_ref()?.1[point].relevant);
             let (Some(one), Some(other)) = (relevant(one), relevant(other)) else { continue };
@@ -258,19 +257,20 @@ pub(super) mod tests {
         let comparison = comparison(&["oracle"]);
         assert_eq!(comparison.strategies(), ["breadth-first", "dth link-scored", "best-first hard", "oracle"]);
         assert_eq!(
-            (comparison.marks(), comparison.cases(ComparisonScope::All), comparison.cases(ComparisonScope::Task(1))),
+            (comparison.cutoffs(), comparison.cases(ComparisonScope::All), comparison.cases(ComparisonScope::Task(1))),
             (&[50, 200][..], 4, 2)
         );
-        let at =
-            |strategy, measure, mark| comparison.at(ComparisonScope::All, strategy, measure, mark).map(|i| i.median);
+        let at = |strategy, measure, cutoff| {
+            comparison.at(ComparisonScope::All, strategy, measure, cutoff).map(|i| i.median)
+        };
         assert_eq!(at(0, RunMeasure::Relevant, 200), Some(25.0));
         assert_eq!(at(1, RunMeasure::Oracle, 200), Some(0.5));
         assert_eq!(at(2, RunMeasure::Harvest, 200), Some(0.15), "of 200 pages, though it ended at 40");
-        assert_eq!(at(1, RunMeasure::Relevant, 70), None, "no mark");
+        assert_eq!(at(1, RunMeasure::Relevant, 70), None, "no cutoff");
     }
 
     #[test]
-    fn without_an_oracle_nobody_knows_its_share() {
+    fn without_an_oracle_there_is_no_share_of_it() {
         let comparison = comparison(&[]);
         assert!(
             !comparison.knows(ComparisonScope::All, RunMeasure::Oracle)
@@ -289,9 +289,9 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn duels_are_counted_case_by_case() {
+    fn paired_outcomes_are_counted_per_case() {
         let comparison = comparison(&[]);
-        let outcome = |one, other, mark| comparison.paired_outcome(ComparisonScope::All, one, other, mark);
+        let outcome = |one, other, cutoff| comparison.paired_outcome(ComparisonScope::All, one, other, cutoff);
         assert_eq!(outcome(1, 0, 200), PairedOutcome { wins: 4, ties: 0, losses: 0 });
         assert_eq!(outcome(0, 1, 200), PairedOutcome { wins: 0, ties: 0, losses: 4 });
         assert_eq!(outcome(2, 2, 50).ties, 4);

@@ -28,7 +28,7 @@ struct CurveRow<'a> {
 pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error> {
     let mut out = csv::Writer::from_writer(Visible::new(out));
     for (_, run, tallies) in comparison.runs() {
-        let result = |point: usize| point.is_multiple_of(100) || comparison.marks().contains(&point);
+        let result = |point: usize| point.is_multiple_of(100) || comparison.cutoffs().contains(&point);
         for (&point, tally) in comparison.points().iter().zip(tallies) {
             if !result(point) && tally.pages == point {
                 continue;
@@ -70,7 +70,7 @@ pub fn summary_rows(comparison: &Comparison) -> Vec<SummaryRow<'_>> {
     let mut rows = Vec::new();
     for (scope, task) in scopes(comparison) {
         for (strategy, name) in comparison.strategies().iter().enumerate() {
-            for &pages in comparison.marks() {
+            for &pages in comparison.cutoffs() {
                 for measure in RunMeasure::ALL {
                     let Some(interval) = comparison.at(scope, strategy, measure, pages) else { continue };
                     rows.push(SummaryRow {
@@ -113,7 +113,7 @@ pub struct WinRow<'a> {
 pub fn win_rows(comparison: &Comparison) -> Vec<WinRow<'_>> {
     let mut rows = Vec::new();
     for (scope, task) in scopes(comparison) {
-        for &pages in comparison.marks() {
+        for &pages in comparison.cutoffs() {
             for (one, strategy) in comparison.strategies().iter().enumerate() {
                 for (other, against) in comparison.strategies().iter().enumerate().filter(|&(other, _)| other != one) {
                     let outcome = comparison.paired_outcome(scope, one, other, pages);

@@ -14,7 +14,7 @@ use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 pub struct Evaluated {
     /// Strategy or directory.
     pub name: String,
-    pub marks: Vec<AtCutoff>,
+    pub cutoffs: Vec<AtCutoff>,
     pub queries: Vec<OfQuery>,
 }
 
@@ -24,12 +24,12 @@ pub struct OfQuery {
     pub hits: u64,
     pub relevant_hits: u64,
     /// Share of relevant pages among the first ten results; `None` without results.
-    pub at_ten: Option<f64>,
+    pub precision_at_ten: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StrategyEvaluation {
-    pub marks: Vec<u64>,
+    pub cutoffs: Vec<u64>,
     /// Source of the relevance labels, as a sentence.
     pub judge: String,
     pub crawls: Vec<Evaluated>,
@@ -42,7 +42,7 @@ impl StrategyEvaluation {
         let mut out =
             format!("{:width$}  {:>7} {:>7} {:>7} {:>9} {:>7}\n", "crawl", "pages", "N", "M", "precision", "R");
         for crawl in &self.crawls {
-            for at in &crawl.marks {
+            for at in &crawl.cutoffs {
                 let _ = writeln!(
                     out,
                     "{:width$}  {:>7} {:>7} {:>7} {:>9} {:>7}",
@@ -63,7 +63,14 @@ impl StrategyEvaluation {
         for crawl in &self.crawls {
             let _ = writeln!(out, "\n{}: precision of the first ten hits, hits, relevant hits", crawl.name);
             for of in &crawl.queries {
-                let _ = writeln!(out, "  {:>6} {:>7} {:>7}  {}", share(of.at_ten), of.hits, of.relevant_hits, of.query);
+                let _ = writeln!(
+                    out,
+                    "  {:>6} {:>7} {:>7}  {}",
+                    share(of.precision_at_ten),
+                    of.hits,
+                    of.relevant_hits,
+                    of.query
+                );
             }
         }
         out
@@ -82,7 +89,7 @@ impl StrategyEvaluation {
         }
         let mut out = csv::Writer::from_writer(Visible::new(out));
         for crawl in &self.crawls {
-            for at in &crawl.marks {
+            for at in &crawl.cutoffs {
                 out.serialize(Row {
                     crawl: &crawl.name,
                     pages: at.pages,
@@ -98,13 +105,13 @@ impl StrategyEvaluation {
 
     /// A self-contained page. Equal evaluations give equal bytes.
     pub fn html(&self) -> String {
-        let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
+        let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.precision_at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
         let row = |name: &String, at: &AtCutoff| {
             let [pages, hits, relevant_hits, relevant] =
                 [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
             [name.clone(), pages, hits, relevant_hits, share(at.precision()), relevant]
         };
-        let rows = self.crawls.iter().flat_map(|crawl| crawl.marks.iter().map(move |at| row(&crawl.name, at)));
+        let rows = self.crawls.iter().flat_map(|crawl| crawl.cutoffs.iter().map(move |at| row(&crawl.name, at)));
         let crawl = |crawl: &Evaluated| {
             context! {
                 name => &crawl.name,
@@ -113,7 +120,7 @@ impl StrategyEvaluation {
         };
         let context = context! {
             queries => self.crawls.first().map_or(0, |crawl| crawl.queries.len()),
-            marks => self.marks.iter().map(|mark| thousands(*mark)).collect::<Value>(),
+            cutoffs => self.cutoffs.iter().map(|cutoff| thousands(*cutoff)).collect::<Value>(),
             judge => &self.judge,
             plots => [
                 html(self.curve("precision M / N", true, |at| at.precision())),
@@ -127,7 +134,7 @@ impl StrategyEvaluation {
     }
 
     fn curve(&self, title: &str, is_share: bool, value: impl Fn(&AtCutoff) -> Option<f64>) -> String {
-        let best = |crawl: &Evaluated| crawl.marks.last().and_then(&value).unwrap_or(0.0);
+        let best = |crawl: &Evaluated| crawl.cutoffs.last().and_then(&value).unwrap_or(0.0);
         let most = self.crawls.iter().map(best).fold(0.0, f64::max);
         let lines: Vec<CurveLine> = (0..)
             .zip(&self.crawls)
@@ -135,7 +142,7 @@ impl StrategyEvaluation {
                 name: &crawl.name,
                 style: LineStyle::Nth(nth),
                 points: crawl
-                    .marks
+                    .cutoffs
                     .iter()
                     .filter_map(|at| Some((at.pages as usize, Interval { median: value(at)?, range: None })))
                     .collect(),
@@ -143,7 +150,7 @@ impl StrategyEvaluation {
                 ahead: !is_share && self.crawls.len() > 1 && best(crawl) >= most && most > 0.0,
             })
             .collect();
-        let last = self.crawls.iter().filter_map(|crawl| crawl.marks.last()).map(|at| at.pages as usize).max();
+        let last = self.crawls.iter().filter_map(|crawl| crawl.cutoffs.last()).map(|at| at.pages as usize).max();
         curves(&lines, title, is_share, Along::pages(last.unwrap_or(1)))
     }
 }
@@ -160,17 +167,26 @@ mod tests {
 
     fn evaluation() -> StrategyEvaluation {
         let at = |pages, hits, relevant_hits, relevant| AtCutoff { pages, hits, relevant_hits, relevant };
-        let of = |query: &str, at_ten| OfQuery { query: query.to_owned(), hits: 4, relevant_hits: 3, at_ten };
+        let of = |query: &str, precision_at_ten| OfQuery {
+            query: query.to_owned(),
+            hits: 4,
+            relevant_hits: 3,
+            precision_at_ten,
+        };
         StrategyEvaluation {
-            marks: vec![500, 1000],
+            cutoffs: vec![500, 1000],
             judge: "Relevance is that of the truth.".to_owned(),
             crawls: vec![
                 Evaluated {
                     name: "tunnel".to_owned(),
-                    marks: vec![at(500, 100, 50, 60), at(1000, 200, 90, 100)],
+                    cutoffs: vec![at(500, 100, 50, 60), at(1000, 200, 90, 100)],
                     queries: vec![of("深度 <学习>", Some(0.9)), of("x", None)],
                 },
-                Evaluated { name: "dth".to_owned(), marks: vec![at(500, 0, 0, 3), at(700, 10, 5, 8)], queries: vec![] },
+                Evaluated {
+                    name: "dth".to_owned(),
+                    cutoffs: vec![at(500, 0, 0, 3), at(700, 10, 5, 8)],
+                    queries: vec![],
+                },
             ],
         }
     }

@@ -64,7 +64,7 @@ impl WebGraph {
     /// Reads everything reachable from the seeds, at most `reach` pages. Scope and robots apply; limits of pages, depth
     /// and hops do not. `relevant` is called once per page, in order of fetching; `None` excludes the page.
     pub fn read(
-        conditions: CrawlSettings,
+        settings: CrawlSettings,
         reach: u64,
         seeds: &[CrawlUrl],
         source: &dyn ReplaySource,
@@ -76,16 +76,16 @@ impl WebGraph {
             pages_per_host: None,
             depth: None,
             hops: u16::MAX,
-            ..conditions.limits
+            ..settings.limits
         };
         // Trap rules that learn are off, so that the whole web is read; those on the URL alone remain.
-        let Traps { repeats, max_segments, session_parameters, .. } = conditions.traps;
+        let Traps { repeats, max_segments, session_parameters, .. } = settings.traps;
         let traps = Traps { repeats, max_segments, session_parameters, ..Traps::off() };
         let goals = suidao_crawl::crawl::StopConditions::default();
-        let mut conditions = CrawlSettings { limits, goals, traps, ..conditions };
-        conditions.politeness.delay = 0.0;
+        let mut settings = CrawlSettings { limits, goals, traps, ..settings };
+        settings.politeness.delay = 0.0;
         let overheard = RedirectRecorder { source, redirects: Mutex::default() };
-        let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
+        let mut crawl = Crawl::new(settings, Box::new(BreadthFirst));
         let mut graph = Self::default();
         replay(&mut crawl, seeds, &overheard, 1, |batch| {
             for event in &batch.events {
@@ -114,7 +114,7 @@ impl WebGraph {
                     kind: NodeKind::Page,
                     counts: known.is_some(),
                     relevant: known == Some(true),
-                    listing: page.listing && page.relevant,
+                    listing: page.listing && page.on_topic,
                 };
             }
             _ => {}
@@ -293,7 +293,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::eval) fn conditions() -> CrawlSettings {
+    pub(in crate::eval) fn crawl_settings() -> CrawlSettings {
         CrawlSettings {
             goals: suidao_crawl::crawl::StopConditions::default(),
             politeness: Politeness { robots: false, delay: 0.0, ..Politeness::default() },
@@ -311,7 +311,7 @@ pub(super) mod tests {
     #[test]
     fn layers_count_links_backwards_and_redirects_are_none() {
         let web = &["s a far", "a b", "b r", "r>R", "R x", "x", "far s"];
-        let graph = WebGraph::read(conditions(), 1000, &[url("s")], &Small(web), |url, _| Some(url.path() == "/R"));
+        let graph = WebGraph::read(crawl_settings(), 1000, &[url("s")], &Small(web), |url, _| Some(url.path() == "/R"));
         let layers = graph.layers(2);
         let message: Vec<String> =
             layers.iter().map(|&(id, layer)| format!("{}{layer:?}", &graph.url(id).path()[1..])).collect();
@@ -322,7 +322,7 @@ pub(super) mod tests {
     fn islands_of_a_recorded_web_are_relevant_pages_joined_by_links_and_redirects() {
         let web = &["s R1 a", "R1 r", "r>R2", "R2", "a R3", "R3 R4", "R4"];
         let relevant = |url: &CrawlUrl, _: &PageProcessed| Some(url.path().starts_with("/R"));
-        let graph = WebGraph::read(conditions(), 1000, &[url("s")], &Small(web), relevant);
+        let graph = WebGraph::read(crawl_settings(), 1000, &[url("s")], &Small(web), relevant);
         let (islands, of_page) = graph.islands();
         let of = |name: &str| of_page.get(&url(name).fingerprint()).copied();
         assert_eq!(

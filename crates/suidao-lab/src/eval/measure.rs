@@ -12,7 +12,7 @@ use suidao_view::plot::Interval;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunTally {
     /// The cutoff, in pages.
-    pub mark: usize,
+    pub cutoff: usize,
     /// Pages fetched; fewer than the cutoff if the run ended.
     pub pages: usize,
     pub relevant: usize,
@@ -22,19 +22,19 @@ pub struct RunTally {
 impl RunTally {
     /// H(N): relevant pages per page up to the cutoff, 0 to 1.
     pub fn harvest(&self) -> f64 {
-        self.relevant as f64 / self.mark.max(1) as f64
+        self.relevant as f64 / self.cutoff.max(1) as f64
     }
 }
 
 impl StrategyRun {
-    /// The tally at each of `marks`, which must be ascending.
-    pub fn at(&self, marks: &[usize]) -> Vec<RunTally> {
+    /// The tally at each of `cutoffs`, which must be ascending.
+    pub fn at(&self, cutoffs: &[usize]) -> Vec<RunTally> {
         let mut tally = RunTally::default();
         let mut islands = BTreeSet::new();
-        let mut out = Vec::with_capacity(marks.len());
-        for &mark in marks {
-            while tally.mark < mark {
-                tally.mark += 1;
+        let mut out = Vec::with_capacity(cutoffs.len());
+        for &cutoff in cutoffs {
+            while tally.cutoff < cutoff {
+                tally.cutoff += 1;
                 if let Some(step) = self.steps.get(tally.pages) {
                     tally.pages += 1;
                     if step.relevant {

@@ -130,7 +130,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::graph::tests::{Small, conditions, url};
+    use super::super::graph::tests::{Small, crawl_settings, url};
     use super::*;
     use suidao_crawl::crawl::Crawl;
     use suidao_crawl::replay::replay;
@@ -141,7 +141,7 @@ mod tests {
         let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| url(seed)).collect();
         let relevant =
             |url: &CrawlUrl, _: &PageProcessed| (!url.path().starts_with("/X")).then(|| url.path().starts_with("/R"));
-        (Oracle::of(&WebGraph::read(conditions(), 1000, &seeds, &Small(web), relevant)), seeds)
+        (Oracle::of(&WebGraph::read(crawl_settings(), 1000, &seeds, &Small(web), relevant)), seeds)
     }
 
     fn names(order: &[CrawlUrl]) -> String {
@@ -173,7 +173,7 @@ mod tests {
         let web = &["s a c d", "a b", "b R1", "c", "d e", "e", "t f", "f>R2", "R2 R3", "R1", "R3", "u"];
         let (oracle, seeds) = ask(web, &["s", "t"]);
         let order = names(oracle.order());
-        let mut crawl = Crawl::new(conditions(), Box::new(oracle));
+        let mut crawl = Crawl::new(crawl_settings(), Box::new(oracle));
         let mut urls = Vec::new();
         let mut fetched = Vec::new();
         replay(&mut crawl, &seeds, &Small(web), 1, |batch| {

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Default pages of a run.
 const PAGES: usize = 2_000;
 
-const MARKS: [usize; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
+const CUTOFFS: [usize; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,7 +20,7 @@ pub struct Plan {
     /// Counted pages of a run; default: the last cutoff, or 2,000.
     pub pages: Option<usize>,
     #[serde(default)]
-    pub marks: Vec<usize>,
+    pub cutoffs: Vec<usize>,
     #[serde(default, rename = "task")]
     pub tasks: Vec<TaskPlan>,
 }
@@ -81,8 +81,8 @@ impl Plan {
         if self.tasks.is_empty() {
             return wrong("no [[task]]; add one with name and web".into());
         }
-        if self.pages == Some(0) || self.marks.contains(&0) {
-            return wrong("pages and marks must be at least 1".into());
+        if self.pages == Some(0) || self.cutoffs.contains(&0) {
+            return wrong("pages and cutoffs must be at least 1".into());
         }
         if self.pages.is_some_and(|pages| pages > 10_000_000) {
             return wrong("pages must be at most 10000000".into());
@@ -105,13 +105,13 @@ impl Plan {
     }
 
     /// Pages of a run and the cutoffs up to them, ascending; the last cutoff is the end of the run.
-    pub fn marks(&self) -> Vec<usize> {
-        let pages = self.pages.or_else(|| self.marks.iter().max().copied()).unwrap_or(PAGES);
-        let given = if self.marks.is_empty() { &MARKS[..] } else { &self.marks };
-        let mut marks: Vec<usize> = given.iter().copied().filter(|&mark| mark < pages).chain([pages]).collect();
-        marks.sort_unstable();
-        marks.dedup();
-        marks
+    pub fn cutoffs(&self) -> Vec<usize> {
+        let pages = self.pages.or_else(|| self.cutoffs.iter().max().copied()).unwrap_or(PAGES);
+        let given = if self.cutoffs.is_empty() { &CUTOFFS[..] } else { &self.cutoffs };
+        let mut cutoffs: Vec<usize> = given.iter().copied().filter(|&cutoff| cutoff < pages).chain([pages]).collect();
+        cutoffs.sort_unstable();
+        cutoffs.dedup();
+        cutoffs
     }
 }
 
@@ -123,15 +123,16 @@ mod tests {
 
     #[test]
     fn a_file_defines_the_comparison() {
-        let text =
-            format!("strategies = ['breadth-first', 'dth queue']\nmarks = [500, 100]\n{TASK}truth = 'ml/truth.txt'\n");
+        let text = format!(
+            "strategies = ['breadth-first', 'dth queue']\ncutoffs = [500, 100]\n{TASK}truth = 'ml/truth.txt'\n"
+        );
         let plan = Plan::parse(&text).unwrap();
         plan.check().unwrap();
-        assert_eq!((plan.strategies.len(), plan.marks()), (2, vec![100, 500]));
+        assert_eq!((plan.strategies.len(), plan.cutoffs()), (2, vec![100, 500]));
         assert_eq!(plan.tasks[0].truth, Some(PathBuf::from("ml/truth.txt")));
-        assert_eq!(Plan { pages: Some(300), ..plan.clone() }.marks(), [100, 300]);
-        assert_eq!(Plan::default().marks(), [500, 1_000, 2_000]);
-        assert_eq!(Plan { pages: Some(40), ..Plan::default() }.marks(), [40]);
+        assert_eq!(Plan { pages: Some(300), ..plan.clone() }.cutoffs(), [100, 300]);
+        assert_eq!(Plan::default().cutoffs(), [500, 1_000, 2_000]);
+        assert_eq!(Plan { pages: Some(40), ..Plan::default() }.cutoffs(), [40]);
     }
 
     #[test]

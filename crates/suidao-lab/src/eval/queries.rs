@@ -32,14 +32,14 @@ impl AtCutoff {
     }
 }
 
-/// Counts after each of `marks` pages, ascending; a cutoff after the end counts as the end.
-pub fn at_cutoffs(pages: &[Collected], marks: &[u64]) -> Vec<AtCutoff> {
+/// Counts after each of `cutoffs` pages, ascending; a cutoff after the end counts as the end.
+pub fn at_cutoffs(pages: &[Collected], cutoffs: &[u64]) -> Vec<AtCutoff> {
     let mut at = AtCutoff::default();
     let mut rest = pages.iter();
-    marks
+    cutoffs
         .iter()
-        .map(|&mark| {
-            for page in rest.by_ref().take(usize::try_from(mark.saturating_sub(at.pages)).unwrap_or(usize::MAX)) {
+        .map(|&cutoff| {
+            for page in rest.by_ref().take(usize::try_from(cutoff.saturating_sub(at.pages)).unwrap_or(usize::MAX)) {
                 at.pages += 1;
                 at.hits += u64::from(page.hit);
                 at.relevant_hits += u64::from(page.hit && page.relevant);

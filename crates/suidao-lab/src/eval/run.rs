@@ -192,7 +192,7 @@ pub(super) mod tests {
         ];
         // In the ground truth /hit is relevant and /off is not, whatever the threshold; out.cn does not count.
         let ask = |url: &CrawlUrl, page: &PageProcessed| {
-            let relevant = url.path() == "/hit" || (page.relevant && url.path() == "/");
+            let relevant = url.path() == "/hit" || (page.on_topic && url.path() == "/");
             (url.host() != "out.cn" && page.status == 200)
                 .then_some(KnownTruth { relevant, island: relevant.then_some(7) })
         };
@@ -210,7 +210,7 @@ pub(super) mod tests {
     #[test]
     fn a_run_is_cut_at_its_pages() {
         let mut recorder = Recorder::new(|_: &CrawlUrl, page: &PageProcessed| {
-            Some(KnownTruth { relevant: page.relevant, island: None })
+            Some(KnownTruth { relevant: page.on_topic, island: None })
         });
         let ids = 0..5_u32;
         let mut events: Vec<Event> =

@@ -13,12 +13,12 @@ pub(super) fn headline(comparison: &Comparison) -> RunMeasure {
 /// Medians with intervals at every cutoff. With an oracle, shares of its result after as many pages, because the last
 /// cutoff alone shows little: long runs all come close to it. The last column is the headline measure.
 pub fn table(comparison: &Comparison) -> String {
-    let (headline, marks, pages) = (headline(comparison), comparison.marks(), comparison.pages());
+    let (headline, cutoffs, pages) = (headline(comparison), comparison.cutoffs(), comparison.pages());
     let with_oracle = comparison.oracle().is_some() && comparison.knows(ComparisonScope::All, RunMeasure::Oracle);
     let measure = if with_oracle { RunMeasure::Oracle } else { headline };
-    let mut columns: Vec<(RunMeasure, usize)> = marks.iter().map(|&mark| (measure, mark)).collect();
+    let mut columns: Vec<(RunMeasure, usize)> = cutoffs.iter().map(|&cutoff| (measure, cutoff)).collect();
     let mut head = vec!["strategy".to_owned()];
-    head.extend(marks.iter().map(|&mark| format!("{} pages", thousands(mark as u64))));
+    head.extend(cutoffs.iter().map(|&cutoff| format!("{} pages", thousands(cutoff as u64))));
     if with_oracle {
         columns.push((headline, pages));
         head.push(format!("{}, {} pages", headline.title(), thousands(pages as u64)));
@@ -26,8 +26,8 @@ pub fn table(comparison: &Comparison) -> String {
     let mut rows = vec![head];
     for (strategy, name) in comparison.strategies().iter().enumerate() {
         let mut row = vec![name.clone()];
-        row.extend(columns.iter().map(|&(measure, mark)| {
-            let at = comparison.at(ComparisonScope::All, strategy, measure, mark);
+        row.extend(columns.iter().map(|&(measure, cutoff)| {
+            let at = comparison.at(ComparisonScope::All, strategy, measure, cutoff);
             at.map_or_else(|| "-".to_owned(), |at| measure.in_words(at))
         }));
         rows.push(row);

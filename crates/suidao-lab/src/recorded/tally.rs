@@ -79,7 +79,7 @@ pub struct Cutoff {
 /// The running count. Memory: the known URLs, and a key per page.
 pub struct RecordedTally {
     judge: RelevanceJudge,
-    marks: Vec<u64>,
+    cutoffs: Vec<u64>,
     reached: Vec<Cutoff>,
     urls: Vec<CrawlUrl>,
     hosts: FxHashSet<String>,
@@ -88,10 +88,10 @@ pub struct RecordedTally {
 
 impl RecordedTally {
     /// Records the count at these ascending numbers of pages.
-    pub fn new(judge: GroundTruth, marks: Vec<u64>) -> Self {
+    pub fn new(judge: GroundTruth, cutoffs: Vec<u64>) -> Self {
         Self {
             judge: RelevanceJudge::new(judge),
-            marks,
+            cutoffs,
             reached: Vec::new(),
             urls: Vec::new(),
             hosts: FxHashSet::default(),
@@ -125,7 +125,7 @@ impl RecordedTally {
                 self.now.hosts += 1;
             }
         }
-        if self.marks.contains(&self.now.pages) {
+        if self.cutoffs.contains(&self.now.pages) {
             self.reached.push(self.now);
         }
     }
@@ -189,8 +189,8 @@ mod tests {
         ]) {
             tally.observe(&batch(id, url, status));
         }
-        let mark = |pages, relevant, hosts| Cutoff { pages, relevant, hosts };
-        assert_eq!(tally.rows(), [mark(1, 1, 1), mark(2, 1, 1), mark(3, 2, 2)]);
+        let cutoff = |pages, relevant, hosts| Cutoff { pages, relevant, hosts };
+        assert_eq!(tally.rows(), [cutoff(1, 1, 1), cutoff(2, 1, 1), cutoff(3, 2, 2)]);
     }
 
     #[test]

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn one_seed_gives_one_life() {
+    fn a_seed_determines_the_history() {
         let life = |seed, page| ChangeHistory::drawn(seed, page, 60.0);
         assert_eq!(life(1, 7), life(1, 7));
         assert!((0..50).any(|page| life(1, page) != life(2, page)));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_strikes_at_its_hour() {
+    fn periodic_changes_happen_at_their_phase() {
         let life = ChangeHistory::new(Pattern::Periodic { days: 1.0, phase: 0.375 }, 1, 1, 60.0);
         assert_eq!(life.instants().len(), 60);
         assert_eq!((life.version(0.374), life.version(0.375), life.version(1.3), life.version(1.4)), (0, 1, 1, 2));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_stays_gone_and_changes_no_more() {
+    fn a_missing_page_stays_missing_and_does_not_change() {
         let pattern = Pattern::Vanishing { at: 12.5, rate: 3.0, gone: Gone::Removed };
         let life = ChangeHistory::new(pattern, 1, 1, 60.0);
         assert!(!life.is_gone(12.4) && life.is_gone(12.5) && life.is_gone(1e9));
@@ -293,7 +293,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn versions_count_the_instants_and_a_longer_life_begins_as_a_shorter(
+        fn versions_count_changes_and_a_shorter_history_is_a_prefix(
             page in 0_u64..5_000, seed in 0_u64..50, days in prop::collection::vec(0.0_f64..60.0, 1..20)
         ) {
             let pattern = Pattern::drawn(seed, page, 60.0);

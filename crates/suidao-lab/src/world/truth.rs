@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spec_that_makes_no_web_is_refused() {
+    fn an_invalid_spec_is_rejected() {
         let error = |spec: WebSpec| SyntheticWeb::new(spec).err().map(|error| error.to_string());
         assert!(error(WebSpec { pages: 100, ..WebSpec::default() }).unwrap().contains("raise pages"));
         assert!(error(WebSpec { noise: 1.5, ..WebSpec::default() }).unwrap().contains("noise must be"));

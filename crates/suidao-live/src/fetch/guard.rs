@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_ones_own_network_are_not_asked_of_a_proxy() {
+    fn local_names_are_not_sent_to_a_proxy() {
         let here = Allowed::default();
         let there = Allowed { proxied: true, ..Allowed::default() };
         for text in [
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_of_other_services_are_refused_whoever_asks() {
+    fn ports_of_other_services_are_always_refused() {
         let allowed = Allowed { ports: [25].into(), private: true, ..Allowed::default() };
         for (text, refused) in [
             ("http://a.cn:22/", true),

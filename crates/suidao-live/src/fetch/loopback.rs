@@ -364,7 +364,7 @@ async fn private_addresses_are_not_connected_to() {
 }
 
 /// An address without a listener, reserved as long as the socket is open.
-fn nobody() -> (TcpSocket, SocketAddr) {
+fn address_without_listener() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = socket.local_addr().unwrap();
@@ -375,7 +375,7 @@ fn nobody() -> (TcpSocket, SocketAddr) {
 async fn what_fails_before_the_answer_is_distinguished() {
     let fetcher = Fetcher::new(&FetchSettings { connect_timeout: 3.0, ..local() }).unwrap();
     let kind = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await.unwrap_err().kind;
-    let (_bound, closed) = nobody();
+    let (_bound, closed) = address_without_listener();
     assert_eq!(kind(&format!("http://{closed}/")).await, FailureKind::Refused);
     assert_eq!(kind(&format!("https://{closed}/")).await, FailureKind::Refused);
     // A label longer than DNS allows fails in every resolver without a request.
@@ -443,7 +443,7 @@ async fn a_proxys_failures_are_distinguished_from_the_hosts() {
 
 #[tokio::test]
 async fn a_proxy_that_is_not_there_is_one_clear_sentence() {
-    let (_bound, closed) = nobody();
+    let (_bound, closed) = address_without_listener();
     let settings = FetchSettings { proxy: Some(format!("http://me:secret@{closed}")), ..FetchSettings::default() };
     let fetcher = Fetcher::new(&settings).unwrap();
     let error = fetcher.check_proxy().await.unwrap_err();

@@ -40,7 +40,7 @@ async fn a_secret_goes_to_its_origin_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn cookies_are_off_unless_asked_for_and_go_home_only() {
+async fn cookies_are_off_by_default_and_stay_on_their_domain() {
     let set = || Act::Keep(answer("200 OK", "Set-Cookie: id=hush; Path=/\r\nSet-Cookie: b=2; Domain=cn\r\n", HELLO));
     let server = LoopbackServer::start(set()).await;
     for (settings, sent) in [(local(), false), (FetchSettings { cookies: true, ..local() }, true)] {

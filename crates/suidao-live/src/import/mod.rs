@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::live::{CrawlReport, Job, News, UNREACHED, clock, conditions, now, resident_memory, strategy_label};
+use crate::live::{CrawlReport, Job, News, UNREACHED, clock, crawl_settings, now, resident_memory, strategy_label};
 use importer::Importer;
 use log::ImportLog;
 use reading::Windows;
@@ -148,7 +148,7 @@ pub fn run(
         next_due: None,
         unreached: crawl.unreached(UNREACHED),
         traps: crawl.traps(),
-        holds: crawl.holds(),
+        wait_costs: crawl.wait_costs(),
         forum: crawl.forum(),
     };
     Ok(ImportReport { crawl: report, counts, continued })
@@ -157,10 +157,10 @@ pub fn run(
 /// A machine that knows the history of each page, so that a second answer for a URL is a visit.
 fn machine(job: &Job) -> Crawl {
     let budget = Budget::Round { requests: None, seconds: None };
-    let mut conditions = conditions(&job.config, &job.topic);
-    conditions.refresh = Some(Refresh { settings: job.config.refresh.clone(), budget });
-    let strategy = job.config.strategy.build(conditions.page_threshold);
-    Crawl::new(conditions, strategy)
+    let mut settings = crawl_settings(&job.config, &job.topic);
+    settings.refresh = Some(Refresh { settings: job.config.refresh.clone(), budget });
+    let strategy = job.config.strategy.build(settings.page_threshold);
+    Crawl::new(settings, strategy)
 }
 
 /// The first files by name.

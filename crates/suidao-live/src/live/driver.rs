@@ -77,11 +77,11 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     pub(super) clock: MonotonicClock,
     pub(super) outage: Outage,
     /// Failures that may be the network's.
-    pub(super) doubted: Vec<FetchResult>,
+    pub(super) unattributed_failures: Vec<FetchResult>,
     /// A check of the network is under way.
     pub(super) is_checking: bool,
     /// Requests of the status page.
-    pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
+    pub(super) status_requests: Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 }
 
 impl<F: FnMut(News)> Driver<'_, F> {
@@ -112,7 +112,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 biased;
                 Some(notice) = noticed.recv() => WakeReason::Noticed(notice),
                 Some(done) = finished.recv() => WakeReason::Finished(Box::new(done)),
-                Some(answer) = asks(&mut self.asked) => WakeReason::Asked(answer),
+                Some(answer) = next_status_request(&mut self.status_requests) => WakeReason::Asked(answer),
                 Some(is_up) = checks.recv() => WakeReason::Checked(is_up),
                 () = &mut interrupt, if self.open => WakeReason::Interrupted,
                 () = tokio::time::sleep(wake) => WakeReason::Slept,
@@ -142,8 +142,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
             // The failure proves nothing about the URLs; they stay queued until the crawl resumes.
             self.open &= !self.proxy_lost;
             // Another answer may resolve the doubt; with nothing else in flight, check at once.
-            let alone = self.doubted.len() + self.unwritten.len() >= self.in_flight;
-            if !self.doubted.is_empty() && !self.is_checking && (alone || slept) {
+            let alone = self.unattributed_failures.len() + self.unwritten.len() >= self.in_flight;
+            if !self.unattributed_failures.is_empty() && !self.is_checking && (alone || slept) {
                 self.check_network(Duration::ZERO, &checked);
             }
         }
@@ -158,7 +158,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             WakeReason::Checked(is_up) => {
                 self.is_checking = false;
                 // Something may have answered meanwhile.
-                if is_up || self.outage.is_down() || !self.doubted.is_empty() {
+                if is_up || self.outage.is_down() || !self.unattributed_failures.is_empty() {
                     self.set_network(is_up, now, checked);
                 }
             }
@@ -241,7 +241,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             NetworkVerdict::Settle => self.settle(done),
             NetworkVerdict::Requeue => self.requeue(done),
-            NetworkVerdict::Doubt => self.doubted.push(done),
+            NetworkVerdict::Doubt => self.unattributed_failures.push(done),
             NetworkVerdict::Exhausted => {
                 if self.paused_until.is_none() {
                     tracing::warn!(
@@ -357,12 +357,12 @@ pub(crate) fn warc_entry(fetched: Fetched, batch: &Batch) -> WarcEntry {
 }
 
 /// The next request of the status page that still has a receiver.
-async fn asks(
-    asked: &mut Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
+async fn next_status_request(
+    status_requests: &mut Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>,
 ) -> Option<oneshot::Sender<StatusSnapshot>> {
-    let Some(asked) = asked else { return std::future::pending().await };
+    let Some(status_requests) = status_requests else { return std::future::pending().await };
     loop {
-        let answer = asked.recv().await?;
+        let answer = status_requests.recv().await?;
         if !answer.is_closed() {
             return Some(answer);
         }
@@ -374,8 +374,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_has_gone_is_not_answered() {
-        let (ask, asked) = unbounded_channel();
+    async fn closed_status_requests_are_dropped() {
+        let (ask, status_requests) = unbounded_channel();
         let (mut gone, mut there) = (Vec::new(), None);
         for n in 0..5 {
             let (answer, answered) = oneshot::channel();
@@ -383,10 +383,10 @@ mod tests {
             if n == 3 { there = Some(answered) } else { gone.push(answered) }
         }
         drop((gone, ask));
-        let mut asked = Some(asked);
-        let answer = asks(&mut asked).await.unwrap();
+        let mut status_requests = Some(status_requests);
+        let answer = next_status_request(&mut status_requests).await.unwrap();
         answer.send(StatusSnapshot::default()).unwrap();
         assert!(there.unwrap().await.is_ok());
-        assert!(asks(&mut asked).await.is_none());
+        assert!(next_status_request(&mut status_requests).await.is_none());
     }
 }

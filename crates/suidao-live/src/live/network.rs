@@ -42,13 +42,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 
     pub(super) fn set_network(&mut self, is_up: bool, now: Instant, checked: &UnboundedSender<bool>) {
-        let doubted = std::mem::take(&mut self.doubted);
+        let unattributed_failures = std::mem::take(&mut self.unattributed_failures);
         if is_up {
             if let Some(time) = self.outage.is_up_again(now) {
                 let what = if self.outage.by_proxy { "proxy" } else { "network" };
                 tracing::warn!("the {what} is available again after {time:.0?}; resuming");
             }
-            doubted.into_iter().for_each(|done| self.settle(done));
+            unattributed_failures.into_iter().for_each(|done| self.settle(done));
             return;
         }
         let before = self.outage.is_down();
@@ -59,18 +59,18 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 } else if !before {
                     tracing::warn!("no host responds any more, so the network seems down; waiting for it");
                 }
-                doubted.into_iter().for_each(|done| self.requeue(done));
+                unattributed_failures.into_iter().for_each(|done| self.requeue(done));
                 self.check_network(pause, checked);
             }
             None if self.outage.by_proxy => {
-                doubted.into_iter().for_each(|done| self.requeue(done));
+                unattributed_failures.into_iter().for_each(|done| self.requeue(done));
                 self.proxy_lost = true;
             }
             None => {
                 tracing::warn!(
                     "still no response; perhaps only these few hosts are down, so the crawl continues without them"
                 );
-                doubted.into_iter().for_each(|done| self.settle(done));
+                unattributed_failures.into_iter().for_each(|done| self.settle(done));
             }
         }
     }

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counts_while_the_network_is_away() {
+    fn failures_do_not_count_during_an_outage() {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(60), false, ["a.cn", "b.cn", "c.cn"].map(url));
         let dead = failed(FailureKind::Timeout);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn few_hosts_are_not_waited_for_for_ever() {
+    fn waiting_for_fewer_than_three_hosts_ends() {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(60), false, [url("a.cn")]);
         let dead = failed(FailureKind::Connect);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_under_way_when_the_process_stood_still_is_asked_for_again() {
+    fn requests_in_flight_during_a_suspension_are_repeated() {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(60), false, []);
         outage.was_suspended(at(100));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_answered_is_waited_for_and_one_that_never_did_is_not() {
+    fn the_crawl_waits_only_for_a_proxy_that_has_answered() {
         let at = moments();
         let dead = failed(FailureKind::Proxy);
         let mut outage = Outage::new(Duration::from_secs(60), true, []);

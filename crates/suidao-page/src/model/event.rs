@@ -146,8 +146,8 @@ pub struct PageProcessed {
     pub queued_as: QueueEntry,
     /// Page relevance, eq. (1).
     pub relevance: Relevance,
-    /// `relevance` is at or above the page threshold, for listings too.
-    pub relevant: bool,
+    /// `relevance` is at or above the page threshold, and the crawl keeps its language. Listings may be on topic too.
+    pub on_topic: bool,
     pub title: String,
     /// Detected language.
     pub language: Option<String>,
@@ -199,7 +199,7 @@ pub fn is_document(listing: bool, sketch: Sketch) -> bool {
 
 impl PageProcessed {
     /// Whether it is a relevant document. Only these count in the harvest, for goals, in reports and exports. Links are
-    /// scored by [`PageProcessed::relevant`], because a relevant listing leads to documents.
+    /// scored by [`PageProcessed::on_topic`], because a listing on topic leads to documents.
     pub fn is_relevant_document(&self) -> bool {
         let listing = match self.forum.as_deref().map(|page| page.kind) {
             Some(PageKind::Index { .. }) => true,
@@ -207,12 +207,12 @@ impl PageProcessed {
             Some(PageKind::Thread { .. }) => false,
             _ => self.listing,
         };
-        self.relevant && is_document(listing, self.sketch)
+        self.on_topic && is_document(listing, self.sketch)
     }
 
     /// Its relevance in words.
     pub fn verdict(&self) -> &'static str {
-        match (self.relevant, self.is_relevant_document()) {
+        match (self.on_topic, self.is_relevant_document()) {
             (_, true) => "relevant",
             (true, false) if self.sketch.is_text() => "on-topic listing page",
             (true, false) => "on-topic page without main text",
@@ -221,14 +221,14 @@ impl PageProcessed {
     }
 
     /// The event of a page that was read, without its links.
-    pub fn of(id: UrlId, status: u16, entry: QueueEntry, relevant: bool, page: Page) -> Self {
+    pub fn of(id: UrlId, status: u16, entry: QueueEntry, on_topic: bool, page: Page) -> Self {
         Self {
             id,
             status,
             bytes: page.bytes,
             queued_as: entry,
             relevance: page.relevance,
-            relevant,
+            on_topic,
             title: page.title,
             language: page.language,
             author: page.author,

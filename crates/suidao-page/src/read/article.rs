@@ -31,11 +31,12 @@ pub(super) const CONTEXT: u32 = 600;
 fn core(markup: &ParsedHtml) -> Option<usize> {
     let mut prose = vec![0_u32; markup.elements.len()];
     let mut own = vec![0_u32; markup.elements.len()];
-    for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
-        let amount = setting.amount;
-        if block.region == Region::Content && amount.plain >= SENTENCES && amount.linked * 2 <= amount.plain {
-            prose[setting.element as usize] += amount.plain;
-            own[setting.element as usize] += amount.plain;
+    for (block, stats) in markup.document.blocks.iter().zip(&markup.block_stats) {
+        let text_stats = stats.text_stats;
+        if block.region == Region::Content && text_stats.plain >= SENTENCES && text_stats.linked * 2 <= text_stats.plain
+        {
+            prose[stats.element as usize] += text_stats.plain;
+            own[stats.element as usize] += text_stats.plain;
         }
     }
     for at in (1..prose.len()).rev() {
@@ -46,7 +47,7 @@ fn core(markup: &ParsedHtml) -> Option<usize> {
         return None;
     }
     // A page may also mark a teaser's text as an article body.
-    let text = (1..prose.len()).find(|&at| markup.elements[at].hint == ElementRole::Body && prose[at] * 5 >= all * 2);
+    let text = (1..prose.len()).find(|&at| markup.elements[at].role == ElementRole::Body && prose[at] * 5 >= all * 2);
     if text.is_some() {
         return text;
     }
@@ -69,32 +70,34 @@ fn core(markup: &ParsedHtml) -> Option<usize> {
 }
 
 /// Excludes what is outside the element with the sentences, except the lead above it.
-pub(super) fn narrow(markup: &mut ParsedHtml) {
+pub(super) fn keep_article_element(markup: &mut ParsedHtml) {
     let Some(core) = core(markup) else { return };
     let mut within = vec![false; markup.elements.len()];
     for at in core..within.len() {
         within[at] = at == core || within[markup.elements[at].parent as usize];
     }
     let content = |block: &TextBlock| block.region == Region::Content;
-    let blocks = || markup.document.blocks.iter().zip(&markup.settings);
-    let Some(first) = blocks().position(|(block, setting)| content(block) && within[setting.element as usize]) else {
+    let blocks = || markup.document.blocks.iter().zip(&markup.block_stats);
+    let Some(first) = blocks().position(|(block, stats)| content(block) && within[stats.element as usize]) else {
         return;
     };
     // Pictures and bylines may be between the lead and this element.
     let lead = blocks().enumerate().take(first).rev().filter(|(_, (block, _))| content(block)).take(LEAD);
     let lead: Vec<usize> = lead
-        .filter(|(_, (_, BlockStats { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
+        .filter(|(_, (_, BlockStats { text_stats, .. }))| {
+            text_stats.plain >= SENTENCES && text_stats.linked * 4 <= text_stats.plain
+        })
         .map(|(at, _)| at)
         .collect();
     // If the text is a list or partly in a box, text next to it may belong to it.
     let parent = |element: usize| markup.elements[element].parent;
-    let is_rest = |at: usize, setting: &BlockStats| {
-        let BlockStats { amount, element } = *setting;
+    let is_rest = |at: usize, stats: &BlockStats| {
+        let BlockStats { text_stats, element } = *stats;
         let follows = parent(element as usize) == parent(core) && at > first;
-        follows && amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain
+        follows && text_stats.plain >= SENTENCES && text_stats.linked * 4 <= text_stats.plain
     };
-    for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
-        let is_content = within[setting.element as usize] || is_rest(at, setting) || lead.contains(&at);
+    for (at, (block, stats)) in markup.document.blocks.iter_mut().zip(&markup.block_stats).enumerate() {
+        let is_content = within[stats.element as usize] || is_rest(at, stats) || lead.contains(&at);
         if !is_content && block.region == Region::Content {
             block.region = Region::Boilerplate;
         }
@@ -131,51 +134,51 @@ fn letters(text: &str) -> String {
 }
 
 /// Excludes what is above the headline, a line that repeats the title or a part of it.
-pub(super) fn begin(markup: &mut ParsedHtml) {
+pub(super) fn drop_before_headline(markup: &mut ParsedHtml) {
     let titles = Titles::of(markup);
-    let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
+    let blocks = || markup.document.blocks.iter().zip(&markup.block_stats).enumerate();
     let content = || blocks().filter(|(_, (block, _))| block.region == Region::Content);
     let mut best = (0, 0);
-    for (at, (block, setting)) in content() {
-        if setting.amount.total() <= LINE {
+    for (at, (block, stats)) in content() {
+        if stats.text_stats.total() <= LINE {
             let length = titles.title_length(markup.document.block_text(block));
             best = if length > best.1 { (at, length) } else { best };
         }
     }
-    let amount = |(_, (_, setting)): (usize, (&TextBlock, &BlockStats))| setting.amount.plain;
-    let before: u32 = content().take_while(|(at, _)| *at < best.0).map(amount).sum();
-    if best.1 == 0 || before * 12 > content().map(amount).sum() {
+    let text_stats = |(_, (_, stats)): (usize, (&TextBlock, &BlockStats))| stats.text_stats.plain;
+    let before: u32 = content().take_while(|(at, _)| *at < best.0).map(text_stats).sum();
+    if best.1 == 0 || before * 12 > content().map(text_stats).sum() {
         return;
     }
     leave_out(markup, 0..best.0 + 1);
 }
 
 /// Includes the text between headline and article, if it is a single block as long as a sentence: the lead.
-pub(super) fn take_lead(markup: &mut ParsedHtml) {
-    let ParsedHtml { document, settings, elements, .. } = &*markup;
+pub(super) fn keep_lead(markup: &mut ParsedHtml) {
+    let ParsedHtml { document, block_stats, elements, .. } = &*markup;
     if sentences(markup).next().is_none() {
         return;
     }
     let Some(first) = document.blocks.iter().position(|block| block.region == Region::Content) else { return };
     let titles = Titles::of(markup);
-    let short = |at: usize| settings[at].amount.total() <= LINE;
+    let short = |at: usize| block_stats[at].text_stats.total() <= LINE;
     let above = (first.saturating_sub(HEADLINE)..first).rev();
     let headline =
         above.clone().find(|&at| short(at) && titles.title_length(document.block_text(&document.blocks[at])) > 0);
     let Some(headline) = headline else { return };
-    let shared: HashSet<usize> = ancestors(elements, settings[headline].element as usize).collect();
+    let shared: HashSet<usize> = ancestors(elements, block_stats[headline].element as usize).collect();
     let is_lead = |&at: &usize| {
-        let (amount, text) = (settings[at].amount, document.block_text(&document.blocks[at]));
+        let (text_stats, text) = (block_stats[at].text_stats, document.block_text(&document.blocks[at]));
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        amount.plain >= LEAST
-            && amount.linked * 4 <= amount.plain
-            && digits * 6 <= amount.plain as usize
+        text_stats.plain >= LEAST
+            && text_stats.linked * 4 <= text_stats.plain
+            && digits * 6 <= text_stats.plain as usize
             && !titles.holds(text)
             && !is_photo_credit(text)
             && text.split(['·', '|', '｜']).all(|part| is_metadata_line(part).is_none())
-            && ancestors(elements, settings[at].element as usize).take_while(|at| !shared.contains(at)).all(|at| {
+            && ancestors(elements, block_stats[at].element as usize).take_while(|at| !shared.contains(at)).all(|at| {
                 !matches!(
-                    elements[at].hint,
+                    elements[at].role,
                     ElementRole::MaybeBoilerplate | ElementRole::Boilerplate | ElementRole::Metadata
                 )
             })
@@ -192,20 +195,20 @@ fn ancestors(elements: &[Element], at: usize) -> impl Iterator<Item = usize> + '
 }
 
 /// Excludes what follows a heading that ends the article, unless the same element continues with sentences.
-pub(super) fn end(markup: &mut ParsedHtml) {
+pub(super) fn drop_after_end_heading(markup: &mut ParsedHtml) {
     let all: u32 = sentences(markup).sum();
-    let parent = |at: usize| markup.elements[markup.settings[at].element as usize].parent;
+    let parent = |at: usize| markup.elements[markup.block_stats[at].element as usize].parent;
     let is_sentence = |at: &usize| {
-        markup.document.blocks[*at].region == Region::Content && markup.settings[*at].amount.plain >= SENTENCES
+        markup.document.blocks[*at].region == Region::Content && markup.block_stats[*at].text_stats.plain >= SENTENCES
     };
-    let count = markup.settings.len();
+    let count = markup.block_stats.len();
     let Some(last) = (0..count).rev().find(is_sentence) else { return };
     let mut above = 0;
     let mut parents = HashSet::new();
     for at in 0..count {
-        let (block, setting) = (&markup.document.blocks[at], &markup.settings[at]);
+        let (block, stats) = (&markup.document.blocks[at], &markup.block_stats[at]);
         if is_sentence(&at) {
-            above += setting.amount.plain;
+            above += stats.text_stats.plain;
             parents.insert(parent(at));
         } else if block.region == Region::Content
             && above * 5 >= all * 3
@@ -219,14 +222,14 @@ pub(super) fn end(markup: &mut ParsedHtml) {
 }
 
 /// Excludes requests to the reader at the end, and what follows them.
-pub(super) fn leave_out_requests(markup: &mut ParsedHtml) {
+pub(super) fn drop_reader_requests(markup: &mut ParsedHtml) {
     let all: u32 = sentences(markup).sum();
     if all < CONTEXT {
         return;
     }
-    let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
+    let blocks = || markup.document.blocks.iter().zip(&markup.block_stats).enumerate();
     let content =
-        blocks().rev().filter(|(_, (block, setting))| block.region == Region::Content && setting.amount.total() > 0);
+        blocks().rev().filter(|(_, (block, stats))| block.region == Region::Content && stats.text_stats.total() > 0);
     let requests = content.take(ENDING).filter(|(_, (block, _))| is_request(markup.document.block_text(block)));
     let first = requests.map(|(at, _)| at).collect::<Vec<_>>();
     for at in first {
@@ -235,8 +238,8 @@ pub(super) fn leave_out_requests(markup: &mut ParsedHtml) {
 }
 
 /// Excludes boxes within and below the text that begin with such a heading.
-pub(super) fn leave_out_boxes(markup: &mut ParsedHtml) {
-    let ParsedHtml { document, settings, elements, .. } = &*markup;
+pub(super) fn drop_boxes(markup: &mut ParsedHtml) {
+    let ParsedHtml { document, block_stats, elements, .. } = &*markup;
     let all: u32 = sentences(markup).sum();
     if all < CONTEXT {
         return;
@@ -244,14 +247,14 @@ pub(super) fn leave_out_boxes(markup: &mut ParsedHtml) {
     let mut prose = vec![0; elements.len()];
     let mut first = vec![usize::MAX; elements.len()];
     let mut last = vec![0; elements.len()];
-    for (at, (block, setting)) in document.blocks.iter().zip(settings).enumerate() {
-        let (element, amount) = (setting.element as usize, setting.amount);
-        if amount.total() > 0 {
+    for (at, (block, stats)) in document.blocks.iter().zip(block_stats).enumerate() {
+        let (element, text_stats) = (stats.element as usize, stats.text_stats);
+        if text_stats.total() > 0 {
             first[element] = first[element].min(at);
             last[element] = at;
         }
-        if block.region == Region::Content && amount.plain >= SENTENCES {
-            prose[element] += amount.plain;
+        if block.region == Region::Content && text_stats.plain >= SENTENCES {
+            prose[element] += text_stats.plain;
         }
     }
     for at in (1..elements.len()).rev() {
@@ -261,12 +264,12 @@ pub(super) fn leave_out_boxes(markup: &mut ParsedHtml) {
         last[parent] = last[parent].max(last[at]);
     }
     let mut boxes = Vec::new();
-    for (at, (block, setting)) in document.blocks.iter().zip(settings).enumerate() {
+    for (at, (block, stats)) in document.blocks.iter().zip(block_stats).enumerate() {
         let end = boxes.last().map_or(0, |range: &Range<usize>| range.end);
-        if at < end || setting.amount.total() > LINE || !is_end(document.block_text(block)) {
+        if at < end || stats.text_stats.total() > LINE || !is_end(document.block_text(block)) {
             continue;
         }
-        let whole = ancestors(elements, setting.element as usize)
+        let whole = ancestors(elements, stats.element as usize)
             .take_while(|&element| first[element] == at && prose[element] * 3 <= all)
             .last();
         boxes.extend(whole.filter(|&element| last[element] > at).map(|element| at..last[element] + 1));
@@ -286,7 +289,7 @@ fn leave_out(markup: &mut ParsedHtml, blocks: Range<usize>) {
 
 /// Text lengths of the main content's blocks that contain sentences.
 fn sentences(markup: &ParsedHtml) -> impl Iterator<Item = u32> + '_ {
-    let blocks = markup.document.blocks.iter().zip(&markup.settings);
+    let blocks = markup.document.blocks.iter().zip(&markup.block_stats);
     let content = blocks.filter(|(block, _)| block.region == Region::Content);
-    content.map(|(_, setting)| setting.amount.plain).filter(|&amount| amount >= SENTENCES)
+    content.map(|(_, stats)| stats.text_stats.plain).filter(|&text_stats| text_stats >= SENTENCES)
 }

@@ -14,12 +14,12 @@ pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Opt
     // Text by parent: an article's paragraphs share one parent, comments do not.
     let mut together = vec![0; elements.len()];
     let mut outside = 0;
-    for setting in &markup.settings {
-        let (at, amount) = (setting.element as usize, setting.amount);
-        if amount.plain >= SENTENCES && amount.linked * 2 <= amount.plain {
-            prose[at] += amount.plain;
-            together[parent(at)] += amount.plain;
-            outside += if inside[at] { 0 } else { amount.plain };
+    for stats in &markup.block_stats {
+        let (at, text_stats) = (stats.element as usize, stats.text_stats);
+        if text_stats.plain >= SENTENCES && text_stats.linked * 2 <= text_stats.plain {
+            prose[at] += text_stats.plain;
+            together[parent(at)] += text_stats.plain;
+            outside += if inside[at] { 0 } else { text_stats.plain };
         }
     }
     // Children come after their parents.
@@ -31,7 +31,7 @@ pub(super) fn mislabelled_container(markup: &ParsedHtml, inside: &[bool]) -> Opt
         inside[at]
             && !inside[parent(at)]
             && matches!(
-                elements[at].hint,
+                elements[at].role,
                 ElementRole::MaybeBoilerplate | ElementRole::Complementary | ElementRole::Metadata
             )
     });
@@ -48,27 +48,27 @@ pub(super) fn lacks_article_body(markup: &ParsedHtml) -> bool {
     // The nearest ancestor marked as article.
     let mut article = vec![0; elements.len()];
     for at in 1..elements.len() {
-        let (hint, parent) = (elements[at].hint, elements[at].parent as usize);
-        aside[at] = aside[parent] || matches!(hint, ElementRole::Complementary | ElementRole::Boilerplate);
-        article[at] = if matches!(hint, ElementRole::Main | ElementRole::Body) { at } else { article[parent] };
+        let (role, parent) = (elements[at].role, elements[at].parent as usize);
+        aside[at] = aside[parent] || matches!(role, ElementRole::Complementary | ElementRole::Boilerplate);
+        article[at] = if matches!(role, ElementRole::Main | ElementRole::Body) { at } else { article[parent] };
     }
     let mut has_sentence = vec![false; elements.len()];
     let mut any = false;
-    for setting in markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES) {
-        if !aside[setting.element as usize] {
+    for stats in markup.block_stats.iter().filter(|stats| stats.text_stats.plain >= SENTENCES) {
+        if !aside[stats.element as usize] {
             return false;
         }
-        (any, has_sentence[setting.element as usize]) = (true, true);
+        (any, has_sentence[stats.element as usize]) = (true, true);
     }
     for at in (1..elements.len()).rev() {
         let parent = elements[at].parent as usize;
         has_sentence[parent] |= has_sentence[at];
     }
     let titles = Titles::of(markup);
-    any && markup.document.blocks.iter().zip(&markup.settings).any(|(block, setting)| {
-        let article = article[setting.element as usize];
+    any && markup.document.blocks.iter().zip(&markup.block_stats).any(|(block, stats)| {
+        let article = article[stats.element as usize];
         let empty = article != 0 && !aside[article] && !has_sentence[article];
-        empty && setting.amount.total() <= LINE && titles.title_length(markup.document.block_text(block)) > 0
+        empty && stats.text_stats.total() <= LINE && titles.title_length(markup.document.block_text(block)) > 0
     })
 }
 

@@ -59,7 +59,7 @@ pub(super) fn of(tag: &Tag) -> ElementRole {
         _ => ElementRole::None,
     };
     let code = matches!(tag.name, local_name!("pre") | local_name!("code"));
-    let mut hint = own;
+    let mut role = own;
     for attribute in &tag.attrs {
         let name = &attribute.name.local;
         if *name == local_name!("role") {
@@ -75,14 +75,14 @@ pub(super) fn of(tag: &Tag) -> ElementRole {
         {
             return ElementRole::Body;
         } else if *name == local_name!("class") || *name == local_name!("id") {
-            hint = stronger(hint, of_names(&attribute.value));
+            role = stronger(role, of_names(&attribute.value));
         }
     }
     // Here the class requests line numbers.
-    if code && hint == ElementRole::Hidden {
+    if code && role == ElementRole::Hidden {
         return ElementRole::None;
     }
-    hint
+    role
 }
 
 /// Whether an element's names mean links to the previous and next post.
@@ -96,7 +96,7 @@ fn is_post_navigation(tag: &Tag) -> bool {
 }
 
 fn stronger(one: ElementRole, other: ElementRole) -> ElementRole {
-    let rank = |hint| match hint {
+    let rank = |role| match role {
         ElementRole::None => 0,
         ElementRole::Header => 1,
         ElementRole::Teaser => 2,
@@ -112,32 +112,32 @@ fn stronger(one: ElementRole, other: ElementRole) -> ElementRole {
 
 /// The role of a class list or an id. Each name counts separately: `post-nav` is navigation, `post` is main.
 fn of_names(names: &str) -> ElementRole {
-    let mut hint = ElementRole::None;
+    let mut role = ElementRole::None;
     for name in names.split_ascii_whitespace().take(12) {
         if name.len() <= 64 {
-            hint = stronger(hint, of_name(&name.to_ascii_lowercase()));
+            role = stronger(role, of_name(&name.to_ascii_lowercase()));
         }
     }
-    hint
+    role
 }
 
 /// Names with one meaning as a whole.
 static WHOLE: LazyLock<FxHashMap<&str, ElementRole>> = LazyLock::new(|| {
-    let hints = [
+    let roles = [
         ("hidden", ElementRole::Hidden),
         ("main", ElementRole::Main),
         ("label", ElementRole::Metadata),
         ("named", ElementRole::MaybeBoilerplate),
         ("none", ElementRole::None),
     ];
-    let of = |(section, hint)| SectionWords::of(ROLES, section).iter().map(|word| (*word, hint)).collect::<Vec<_>>();
-    hints.into_iter().flat_map(of).collect()
+    let of = |(section, role)| SectionWords::of(ROLES, section).iter().map(|word| (*word, role)).collect::<Vec<_>>();
+    roles.into_iter().flat_map(of).collect()
 });
 
 fn of_name(name: &str) -> ElementRole {
     static LAYOUT: SectionWords = SectionWords::of(ROLES, "layout");
-    if let Some(hint) = WHOLE.get(name) {
-        return *hint;
+    if let Some(role) = WHOLE.get(name) {
+        return *role;
     }
     // Names of page layouts do not describe the element.
     if LAYOUT.iter().any(|state| name.starts_with(state)) {

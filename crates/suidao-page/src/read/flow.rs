@@ -96,7 +96,7 @@ impl MarkupBuilder {
     }
 
     /// Adds text without white space.
-    fn run(&mut self, run: &str, amount: u32) {
+    fn run(&mut self, run: &str, length: u32) {
         let room = TEXT.saturating_sub(self.markup.document.text.len() + self.gap.exact.len() + 1);
         self.markup.cut |= room < run.len();
         let run = &run[..run.floor_char_boundary(room)];
@@ -132,14 +132,14 @@ impl MarkupBuilder {
                 self.in_piece = true;
             }
         }
-        let total = &mut self.markup.settings[block].amount;
+        let total = &mut self.markup.block_stats[block].text_stats;
         match &mut self.link {
             Some(link) => {
-                total.linked += amount;
+                total.linked += length;
                 total.links += u32::from(link.block.is_none());
                 link.block.get_or_insert(block);
             }
-            None => total.plain += amount,
+            None => total.plain += length,
         }
     }
 
@@ -153,7 +153,7 @@ impl MarkupBuilder {
             region: Region::Content,
             form: BlockKind::Paragraph,
         });
-        self.markup.settings.push(BlockStats { element: self.element(), amount: TextStats::default() });
+        self.markup.block_stats.push(BlockStats { element: self.element(), text_stats: TextStats::default() });
         self.in_piece = false;
         let block = self.markup.document.blocks.len() - 1;
         self.block = Some(block);

@@ -49,7 +49,7 @@ impl ElementKind {
 
 /// Enclosing list, item, row and so on of an element; 0 for none, because the root is none of these.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct TablePosition {
     /// The list that it is or is in.
     list: u32,
     depth: u8,
@@ -78,22 +78,23 @@ struct Count {
 /// Sets the layout of every block. Regions must be set before.
 pub(super) fn decide(markup: &mut ParsedHtml) {
     let (places, mut counts) = places(markup);
-    let blocks = markup.document.blocks.iter_mut().zip(&markup.settings);
-    let is_content = |region: Region, amount: super::markup::TextStats| region == Region::Content && amount.total() > 0;
-    for (block, setting) in blocks {
-        let Place { row, cell, .. } = places[setting.element as usize];
-        if row != 0 && cell != 0 && is_content(block.region, setting.amount) {
+    let blocks = markup.document.blocks.iter_mut().zip(&markup.block_stats);
+    let is_content =
+        |region: Region, text_stats: super::markup::TextStats| region == Region::Content && text_stats.total() > 0;
+    for (block, stats) in blocks {
+        let TablePosition { row, cell, .. } = places[stats.element as usize];
+        if row != 0 && cell != 0 && is_content(block.region, stats.text_stats) {
             let second = std::mem::replace(&mut counts[cell as usize].begun, true);
             let row = &mut counts[row as usize];
-            row.apart |= second || setting.amount.total() > CELL;
+            row.apart |= second || stats.text_stats.total() > CELL;
             row.filled += u32::from(!second);
         }
     }
-    for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
-        if !is_content(block.region, setting.amount) {
+    for (block, stats) in markup.document.blocks.iter_mut().zip(&markup.block_stats) {
+        if !is_content(block.region, stats.text_stats) {
             continue;
         }
-        let position = places[setting.element as usize];
+        let position = places[stats.element as usize];
         let line = counts[position.row as usize];
         if position.cell != 0 && position.row != 0 && !line.apart && line.filled > 1 {
             block.form = BlockKind::Cell { row: position.row, column: position.column };
@@ -103,9 +104,9 @@ pub(super) fn decide(markup: &mut ParsedHtml) {
     }
 }
 
-fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
+fn places(markup: &ParsedHtml) -> (Vec<TablePosition>, Vec<Count>) {
     let count = markup.elements.len();
-    let mut places = vec![Place::default(); count];
+    let mut places = vec![TablePosition::default(); count];
     let mut counts = vec![Count::default(); count];
     for at in 1..count {
         let element = &markup.elements[at];
@@ -136,7 +137,7 @@ fn places(markup: &ParsedHtml) -> (Vec<Place>, Vec<Count>) {
             ElementKind::Table => {
                 // Tables that contain tables are layout.
                 counts[position.row as usize].apart = true;
-                position = Place::default();
+                position = TablePosition::default();
             }
             ElementKind::Row => (position.row, position.cell, position.column) = (own, 0, 0),
             ElementKind::Cell => {

@@ -37,7 +37,7 @@ const ELEMENTS: usize = 200_000;
 pub(super) struct Element {
     /// Index of the parent; the root (0) is its own parent.
     pub(super) parent: u32,
-    pub(super) hint: ElementRole,
+    pub(super) role: ElementRole,
     pub(super) part: ElementKind,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct TextStats {
 pub(super) struct BlockStats {
     /// Index of its element.
     pub(super) element: u32,
-    pub(super) amount: TextStats,
+    pub(super) text_stats: TextStats,
 }
 
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(super) struct ParsedHtml {
     pub(super) document: ParsedDocument,
     pub(super) elements: Vec<Element>,
     /// One per block.
-    pub(super) settings: Vec<BlockStats>,
+    pub(super) block_stats: Vec<BlockStats>,
     pub(super) title: String,
     /// `og:title`, used if there is no title.
     pub(super) declared_title: String,
@@ -149,8 +149,8 @@ impl MarkupBuilder {
     fn new(url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Self {
         let markup = ParsedHtml {
             document: ParsedDocument::default(),
-            elements: vec![Element { parent: 0, hint: ElementRole::None, part: ElementKind::Other }],
-            settings: Vec::new(),
+            elements: vec![Element { parent: 0, role: ElementRole::None, part: ElementKind::Other }],
+            block_stats: Vec::new(),
             title: String::new(),
             declared_title: String::new(),
             lang: None,
@@ -252,8 +252,8 @@ impl MarkupBuilder {
             self.end_block();
         }
         let hidden = element_role::is_hidden(tag);
-        let hint = if hidden { ElementRole::Boilerplate } else { element_role::of(tag) };
-        if hint == ElementRole::Hidden {
+        let role = if hidden { ElementRole::Boilerplate } else { element_role::of(tag) };
+        if role == ElementRole::Hidden {
             self.skip = Some(depth);
         }
         // Content that scripts show on a click is not main content, but its links count.
@@ -264,7 +264,7 @@ impl MarkupBuilder {
         // Roles of inline elements are mostly unreliable: highlighted code has many spans named `comment` and `meta`.
         let mut element = self.element();
         if block && self.markup.elements.len() < ELEMENTS {
-            self.markup.elements.push(Element { parent: element, hint, part: ElementKind::of(tag) });
+            self.markup.elements.push(Element { parent: element, role, part: ElementKind::of(tag) });
             element = (self.markup.elements.len() - 1) as u32;
         }
         if self.pre.is_none() && is_preformatted(&tag.name) {

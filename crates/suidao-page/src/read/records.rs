@@ -67,17 +67,17 @@ impl Shape {
     /// Statistics of the `taken` blocks. With `all`, links of any length are records, and so are those of a long row to
     /// one other host, which is the site under another name.
     fn of(markup: &ParsedHtml, taken: &[bool], url: &CrawlUrl, all: bool) -> Self {
-        let amounts: Vec<TextStats> = markup.settings.iter().map(|setting| setting.amount).collect();
+        let stats_by_block: Vec<TextStats> = markup.block_stats.iter().map(|stats| stats.text_stats).collect();
         let linked = |block: usize| {
-            let amount = amounts[block];
-            if amount.linked * 10 >= amount.total() * 6 { amount.linked } else { 0 }
+            let text_stats = stats_by_block[block];
+            if text_stats.linked * 10 >= text_stats.total() * 6 { text_stats.linked } else { 0 }
         };
         let mut shape = Self::default();
         // Text outside of links, up to each block.
-        let mut outside = Vec::with_capacity(amounts.len());
-        for (at, amount) in amounts.iter().enumerate() {
+        let mut outside = Vec::with_capacity(stats_by_block.len());
+        for (at, text_stats) in stats_by_block.iter().enumerate() {
             if taken[at] {
-                shape.text += amount.total();
+                shape.text += text_stats.total();
                 shape.linked += linked(at);
             }
             outside.push(shape.text - shape.linked);
@@ -86,8 +86,8 @@ impl Shape {
         let mut rows: FxHashMap<(u32, &str), Row> = FxHashMap::default();
         let mut pages = FxHashSet::default();
         for link in markup.document.links.iter().filter(|link| taken[link.block] && link.url != *url) {
-            let amount = amounts[link.block];
-            if linked(link.block) == 0 && amount.total() > 0 {
+            let text_stats = stats_by_block[link.block];
+            if linked(link.block) == 0 && text_stats.total() > 0 {
                 continue;
             }
             if link.url.host() == url.host() {
@@ -98,7 +98,7 @@ impl Shape {
             }
             let row = rows.entry((link.path, link.url.host())).or_default();
             // A card may be one link over its text; pictures side by side are not cards.
-            let stated = amount.linked / amount.links.max(1);
+            let stated = text_stats.linked / text_stats.links.max(1);
             let is_record = if stated == 0 { row.last < outside[link.block] } else { stated >= TITLE };
             if all || is_record {
                 row.pages.insert(link.url.as_str());

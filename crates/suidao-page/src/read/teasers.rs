@@ -14,21 +14,21 @@ const TITLE: u32 = 20;
 /// An article has at least this many times the text of the titles in it.
 const FEW: u32 = 8;
 
-/// Excludes teasers from block `first` on, where the text begins. `amounts`: the text of each element.
-pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: usize, host: &str) {
+/// Excludes teasers from block `first` on, where the text begins. `element_stats`: the text of each element.
+pub(super) fn leave_out(markup: &mut ParsedHtml, element_stats: &[TextStats], first: usize, host: &str) {
     let document = &markup.document;
     let mut inner = vec![false; document.blocks.len()];
     for link in &document.links {
         inner[link.block] |= link.url.host() == host;
     }
     let is_teaser = |&at: &usize| {
-        let BlockStats { amount, element } = markup.settings[at];
-        let is_title = amount.linked >= TITLE && amount.plain * 10 <= amount.linked;
+        let BlockStats { text_stats, element } = markup.block_stats[at];
+        let is_title = text_stats.linked >= TITLE && text_stats.plain * 10 <= text_stats.linked;
         let cell = markup.elements[element as usize].part == ElementKind::Cell;
         inner[at] && is_title && !cell && document.blocks[at].region == Region::Content
     };
-    let teasers: Vec<usize> = (first..markup.settings.len()).filter(is_teaser).collect();
-    let titles: u32 = teasers.iter().map(|&at| markup.settings[at].amount.linked).sum();
+    let teasers: Vec<usize> = (first..markup.block_stats.len()).filter(is_teaser).collect();
+    let titles: u32 = teasers.iter().map(|&at| markup.block_stats[at].text_stats.linked).sum();
     let Prose { all, most, count } = prose(markup);
     // A listing has about as many excerpts as titles.
     let listing = titles * FEW > all || teasers.len() * 2 > count;
@@ -39,20 +39,21 @@ pub(super) fn leave_out(markup: &mut ParsedHtml, amounts: &[TextStats], first: u
     for at in teasers {
         // The element may also contain other text.
         markup.document.blocks[at].region = Region::Boilerplate;
-        let mut whole = markup.settings[at].element as usize;
-        while whole != 0 && amounts[whole].total() <= LINE {
+        let mut whole = markup.block_stats[at].element as usize;
+        while whole != 0 && element_stats[whole].total() <= LINE {
             boxes[whole] = true;
             whole = markup.elements[whole].parent as usize;
         }
     }
     // Children come after their parents.
     for at in 1..boxes.len() {
-        boxes[at] |=
-            markup.elements[at].hint == ElementRole::Teaser && amounts[at].links > 0 && amounts[at].plain <= CONTEXT;
+        boxes[at] |= markup.elements[at].role == ElementRole::Teaser
+            && element_stats[at].links > 0
+            && element_stats[at].plain <= CONTEXT;
         boxes[at] |= boxes[markup.elements[at].parent as usize];
     }
-    for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings).skip(first) {
-        if boxes[setting.element as usize] && block.region == Region::Content {
+    for (block, stats) in markup.document.blocks.iter_mut().zip(&markup.block_stats).skip(first) {
+        if boxes[stats.element as usize] && block.region == Region::Content {
             block.region = Region::Boilerplate;
         }
     }
@@ -70,10 +71,10 @@ struct Prose {
 fn prose(markup: &ParsedHtml) -> Prose {
     let mut together = vec![0; markup.elements.len()];
     let (mut all, mut count) = (0, 0);
-    for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
-        if block.region == Region::Content && setting.amount.plain >= SENTENCES {
-            together[markup.elements[setting.element as usize].parent as usize] += setting.amount.plain;
-            all += setting.amount.plain;
+    for (block, stats) in markup.document.blocks.iter().zip(&markup.block_stats) {
+        if block.region == Region::Content && stats.text_stats.plain >= SENTENCES {
+            together[markup.elements[stats.element as usize].parent as usize] += stats.text_stats.plain;
+            all += stats.text_stats.plain;
             count += 1;
         }
     }

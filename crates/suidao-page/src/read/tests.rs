@@ -371,7 +371,7 @@ fn long_text_is_kept_wherever_it_is() {
 }
 
 #[test]
-fn links_stand_where_they_stand() {
+fn links_are_read_in_page_order() {
     let page = "<base href='/b/'><meta http-equiv=refresh content=\"15; URL='next.htm'\"><link rel='prev next' href=n>
         <p>before <a href=' c\n.htm#x ' title=tip>text</a>after<a href=javascript:x()>no</a> <a href='mailto:x@y.cn'>no</a><a name=z>no</a>
         <a href=d title='the whole title'>the wh...</a><a href=e title=tip></a>

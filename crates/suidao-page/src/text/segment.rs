@@ -82,14 +82,14 @@ pub fn is_han(character: char) -> bool {
     matches!(character, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}' | '々' | '〇')
 }
 
-enum Run {
+enum CharacterRun {
     Han(Range<usize>),
     /// Letters and digits of other scripts: one word (`gpt4`, `c++`, `c#`).
     Word(Range<usize>),
 }
 
 /// Finds runs of Chinese characters and words of other scripts in folded text; everything else separates.
-fn runs(text: &str, mut each: impl FnMut(Run)) {
+fn runs(text: &str, mut each: impl FnMut(CharacterRun)) {
     let bytes = text.as_bytes();
     let mut rest = text.char_indices().peekable();
     while let Some((start, first)) = rest.next() {
@@ -98,7 +98,7 @@ fn runs(text: &str, mut each: impl FnMut(Run)) {
             while let Some((at, next)) = rest.next_if(|&(_, next)| is_han(next)) {
                 end = at + next.len_utf8();
             }
-            each(Run::Han(start..end));
+            each(CharacterRun::Han(start..end));
         } else if first.is_alphanumeric() {
             while let Some((at, next)) = rest.next_if(|&(_, next)| next.is_alphanumeric() && !is_han(next)) {
                 end = at + next.len_utf8();
@@ -111,7 +111,7 @@ fn runs(text: &str, mut each: impl FnMut(Run)) {
             for _ in 0..sign {
                 rest.next();
             }
-            each(Run::Word(start..end + sign));
+            each(CharacterRun::Word(start..end + sign));
         }
     }
 }
@@ -119,12 +119,12 @@ fn runs(text: &str, mut each: impl FnMut(Run)) {
 /// Segments folded text and passes the range of each word, without punctuation and white space.
 pub fn cut(text: &str, mut each: impl FnMut(Range<usize>)) {
     runs(text, |run| match run {
-        Run::Han(range) => {
+        CharacterRun::Han(range) => {
             for token in JIEBA.cut(&text[range.clone()], HMM) {
                 each(range.start + token.byte_start..range.start + token.byte_end);
             }
         }
-        Run::Word(range) => each(range),
+        CharacterRun::Word(range) => each(range),
     });
 }
 
@@ -145,7 +145,7 @@ pub struct WordPart {
 pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
     let mut place = 0;
     runs(text, |run| match run {
-        Run::Han(range) => {
+        CharacterRun::Han(range) => {
             let words = JIEBA.cut_all(&text[range.clone()]);
             let mut words = words.iter().filter(|word| word.end - word.start > 1).peekable();
             for (number, (start, character)) in text[range.clone()].char_indices().enumerate() {
@@ -158,7 +158,7 @@ pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
             }
             place += text[range].chars().count();
         }
-        Run::Word(range) => {
+        CharacterRun::Word(range) => {
             each(WordPart { range, place, length: 1 });
             place += 1;
         }
@@ -168,20 +168,20 @@ pub fn cut_all(text: &str, mut each: impl FnMut(WordPart)) {
 /// Passes the words of folded text with each Chinese character as a word: fast, and enough to compare whole texts.
 pub fn runs_of_one<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     runs(text, |run| match run {
-        Run::Han(range) => text[range].split_inclusive(|_| true).for_each(&mut each),
-        Run::Word(range) => each(&text[range]),
+        CharacterRun::Han(range) => text[range].split_inclusive(|_| true).for_each(&mut each),
+        CharacterRun::Word(range) => each(&text[range]),
     });
 }
 
 /// Like [`cut`], with jieba's part of speech (`eng` for words of other scripts).
 pub fn cut_tagged(text: &str, mut each: impl FnMut(Range<usize>, &str)) {
     runs(text, |run| match run {
-        Run::Han(range) => {
+        CharacterRun::Han(range) => {
             for tag in JIEBA.tag(&text[range.clone()], HMM) {
                 each(range.start + tag.byte_start..range.start + tag.byte_end, tag.tag);
             }
         }
-        Run::Word(range) => each(range, "eng"),
+        CharacterRun::Word(range) => each(range, "eng"),
     });
 }
 

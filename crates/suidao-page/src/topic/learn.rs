@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_teach_nothing_are_an_error() {
+    fn samples_without_terms_are_an_error() {
         assert!(matches!(learn(&[], &background(), &options()), Err(LearnError::NoSamples { samples: 0, .. })));
         let empty = texts("a.cn", &["", " "]);
         let error = learn(&empty, &background(), &options()).unwrap_err().to_string();

@@ -3,9 +3,9 @@
 mod adapt;
 mod background;
 mod boundary;
+mod context_graph;
 mod evaluate;
 mod file;
-mod layers;
 mod learn;
 mod lexicon;
 mod linear;
@@ -22,9 +22,9 @@ mod vocabulary;
 
 pub use adapt::{AdaptError, Adapted, learn_from_labels};
 pub use background::Background;
+pub use context_graph::{ContextGraphError, ContextGraphModel, LAST_LAYER, UNREACHABLE};
 pub use evaluate::{ThresholdPoint, TopicEvaluation, evaluate};
 pub use file::{FORMAT, LexiconError};
-pub use layers::{ContextGraphModel, DEEPEST, LayersError, OTHER};
 pub use learn::{LearnError, LearnOptions, Learnt, Method, learn, learn_from_keywords};
 pub use lexicon::{
     BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, TermFrequency, Threshold,

@@ -46,7 +46,7 @@ impl Topic {
     }
 
     /// Adds a context graph.
-    pub fn with_layers(self, layers: ContextGraphModel) -> Self {
+    pub fn with_context_graph(self, layers: ContextGraphModel) -> Self {
         Self { layers: Some(layers), ..self }
     }
 

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_on_most_pages_of_a_host_is_no_text_of_a_page() {
+    fn lines_on_most_pages_of_a_host_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let page = |number: usize| {
             let own = format!("第{number}篇文章说的是足球比赛，写得不长，但是每一篇说的都不一样，这是第{number}句话。");

@@ -240,7 +240,7 @@ fn entry(page: &PageProcessed, host: u32, language: Option<u16>, at: Millis, arc
         language,
         at,
         relevance: page.relevance,
-        on_topic: page.relevant,
+        on_topic: page.on_topic,
         sketch: page.sketch,
         published: page.published.filter(|day| day.0 <= today.0 + 1),
         listing: page.listing,

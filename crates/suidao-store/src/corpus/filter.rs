@@ -107,9 +107,9 @@ impl Filter {
             Some("fetched before the given day")
         } else if entry.sketch.chars < self.min_chars {
             Some(if self.min_chars > 1 { "shorter than --min-chars" } else { "without text" })
-        } else if self.documents && entry.listing {
+        } else if (self.documents || self.relevant) && entry.listing {
             Some("listing pages")
-        } else if self.documents && !entry.is_document() {
+        } else if (self.documents || self.relevant) && !entry.is_document() {
             Some("without main text")
         } else if self.no_noindex && entry.noindex {
             Some("marked noindex")

@@ -9,11 +9,11 @@ use super::catalogue::Catalogue;
 /// URLs by number. Memory: about 130 bytes per page.
 #[derive(Debug)]
 pub struct UrlNames {
-    known: Vec<Name>,
+    known: Vec<UrlName>,
 }
 
 #[derive(Debug)]
-struct Name {
+struct UrlName {
     id: UrlId,
     url: CrawlUrl,
     origin: UrlOrigin,
@@ -29,14 +29,14 @@ impl UrlNames {
                 let Event::Discovered(found) = event else { continue };
                 if catalogue.named.binary_search(&found.id).is_ok() {
                     let (id, url, origin) = (found.id, found.url, found.origin);
-                    known.push(Name { id, url, origin, anchor: found.anchor.into() });
+                    known.push(UrlName { id, url, origin, anchor: found.anchor.into() });
                 }
             }
         }
         Ok(Self { known })
     }
 
-    fn find(&self, id: UrlId) -> Option<&Name> {
+    fn find(&self, id: UrlId) -> Option<&UrlName> {
         self.known.binary_search_by_key(&id, |name| name.id).ok().map(|position| &self.known[position])
     }
 

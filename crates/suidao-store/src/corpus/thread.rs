@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn posts_stand_where_they_first_stood_or_by_their_numbers() {
+    fn posts_keep_their_first_position_or_follow_their_numbers() {
         let first = post("p1", 1, "a");
         let pages =
             vec![(2, 0, vec![first.clone(), post("p3", 3, "c")]), (1, 1, vec![first.clone(), post("p2", 2, "b")])];

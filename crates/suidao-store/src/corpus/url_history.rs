@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::store::{Location, Record, StoreError, moment};
 use suidao_page::model::{
     CrawlUrl, Discovered, Event, Failure, Link, LinkDecision, PageChanges, PageProcessed, Priority, QueueEntry,
-    SkipReason, UrlId, UrlOrigin,
+    Relevance, SkipReason, UrlId, UrlOrigin,
 };
 use suidao_page::read::language_tag;
 use words::{describe_entry, describe_k, how_queued};
@@ -307,7 +307,10 @@ impl UrlHistory {
         if page.rendered {
             add("rendered in a browser".to_owned());
         }
-        add(format!("relevance {:.3}: {}", page.relevance.get(), page.verdict()));
+        // Only a threshold of 0 accepts a page without a topic term, as in a forum crawl without a lexicon.
+        let without_topic = page.on_topic && page.relevance == Relevance::ZERO;
+        let reason = if without_topic { " (page threshold 0: every page is on topic)" } else { "" };
+        add(format!("relevance {:.3}: {}{reason}", page.relevance.get(), page.verdict()));
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
         let none = "no topic terms".to_owned();
         add(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });

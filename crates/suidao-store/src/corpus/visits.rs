@@ -76,11 +76,11 @@ pub(super) enum VisitChange {
 #[derive(Default)]
 pub(super) struct Visits {
     places: FxHashMap<UrlId, u32>,
-    pages: Vec<Page>,
+    pages: Vec<PageVisits>,
     all: Vec<Answered>,
 }
 
-struct Page {
+struct PageVisits {
     kind: PageKind,
     posts: u32,
     best: u32,
@@ -120,7 +120,7 @@ impl Visits {
         let place = *self.places.entry(page.id).or_insert(next);
         self.all.push(Answered { place, page: number(kind), batch, from });
         if place == next {
-            self.pages.push(Page { kind, posts, best, visits: 1, retired: false });
+            self.pages.push(PageVisits { kind, posts, best, visits: 1, retired: false });
             return VisitChange::New;
         }
         let known = &mut self.pages[place as usize];

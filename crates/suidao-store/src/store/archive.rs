@@ -93,7 +93,7 @@ impl WarcArchive {
         if let Some(last) = last {
             archive.number = last.file;
             let path = last_file.ok_or_else(|| missing(&archive.pages, last))?;
-            archive.go_on(path, last)?;
+            archive.reopen(path, last)?;
         }
         archive.sync_names()?;
         Ok(archive)
@@ -105,7 +105,7 @@ impl WarcArchive {
     }
 
     /// Opens the file of the last location and cuts it; a file that ends there stays closed.
-    fn go_on(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
+    fn reopen(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
         let open_path = self.pages.join(open_name(last.file));
         let found = own::open_linked(&path)?.metadata().map_err(StoreError::io(&path, "read its size"))?.len();
         if found < last.end() {
@@ -149,7 +149,7 @@ impl WarcArchive {
         let length = (open.pending.len() - middle) as u64;
         open.length = offset + length;
         if open.pending.len() >= PENDING {
-            open.hand_over()?;
+            open.flush_pending()?;
         }
         self.open = Some(open);
         Ok(Location { file: self.number, offset, length })
@@ -197,14 +197,14 @@ impl WarcArchive {
 const PENDING: usize = 1 << 20;
 
 impl OpenFile {
-    fn hand_over(&mut self) -> Result<(), StoreError> {
+    fn flush_pending(&mut self) -> Result<(), StoreError> {
         self.file.write_all(&self.pending).map_err(StoreError::io(&self.path, "write a page"))?;
         self.pending.clear();
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {
-        self.hand_over()?;
+        self.flush_pending()?;
         self.file.sync_data().map_err(StoreError::io(&self.path, "write a page"))
     }
 }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_come_back_as_they_were() {
+    fn answers_are_read_unchanged() {
         let root = tempfile::tempdir().unwrap();
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let mut packed = fetched(1, 3000);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_head_that_is_fetched_comes_back() {
+    fn the_longest_permitted_head_is_read_unchanged() {
         let root = tempfile::tempdir().unwrap();
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let mut cookie = fetched(0, 2000);

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_comes_back_once_it_has_its_name() {
+    fn a_checkpoint_is_read_only_after_publish() {
         let root = tempfile::tempdir().unwrap();
         let store = store(root.path(), 5);
         let pieces = vec![vec![1; 70_000], vec![2], (0..=255).collect()];

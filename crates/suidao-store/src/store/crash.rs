@@ -173,7 +173,7 @@ fn a_directory_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_log_file_with_noise_in_it_is_reported_and_not_gone_on_with() {
+fn a_damaged_log_is_reported_and_not_resumed() {
     let root = tempfile::tempdir().unwrap();
     drop(crawl(root.path(), 0..200, 100, ROTATE_AT));
     let dir = CrawlDirectory::new(root.path());

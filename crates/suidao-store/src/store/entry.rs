@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_made_comes_back_with_the_answer() {
+    fn a_rendered_copy_is_read_with_its_answer() {
         let root = tempfile::tempdir().unwrap();
         let (store, mut archive) = resume(root.path(), 1 << 30).unwrap();
         let page = |n: u32| {

@@ -16,13 +16,13 @@ use suidao_page::model::{CrawlUrl, Fetched};
 #[derive(Debug)]
 pub struct WarcIndex {
     files: Vec<PathBuf>,
-    places: FxHashMap<u64, Place>,
+    places: FxHashMap<u64, MemberPosition>,
     limit: usize,
 }
 
 /// Start of a record: the byte of the file where its gzip member starts.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct MemberPosition {
     file: u32,
     at: u64,
     within: u64,
@@ -57,12 +57,12 @@ impl WarcIndex {
         seen: &mut impl FnMut(&CrawlUrl),
     ) -> io::Result<()> {
         if !packed {
-            return self.records(input, seen, |at| Place { file, at, within: 0 });
+            return self.records(input, seen, |at| MemberPosition { file, at, within: 0 });
         }
         while !input.fill_buf()?.is_empty() {
             let at = input.at;
             let member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut *input));
-            self.records(&mut Counted { inner: member, at: 0 }, seen, |within| Place { file, at, within })?;
+            self.records(&mut Counted { inner: member, at: 0 }, seen, |within| MemberPosition { file, at, within })?;
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ impl WarcIndex {
         &mut self,
         input: &mut Counted<R>,
         seen: &mut impl FnMut(&CrawlUrl),
-        place: impl Fn(u64) -> Place,
+        place: impl Fn(u64) -> MemberPosition,
     ) -> io::Result<()> {
         loop {
             let begins = input.at;

@@ -126,12 +126,12 @@ pub struct Store {
     dir: CrawlDirectory,
     log: PathBuf,
     next: u64,
-    hold: Hold,
+    hold: LogAccess,
 }
 
 /// How the directory is held. The last field of the log, so that the engine closes before another process may open it.
 #[derive(Debug)]
-enum Hold {
+enum LogAccess {
     /// For writing.
     Whole(CommitMarker, #[expect(dead_code, reason = "held")] Lock),
     /// It cannot be written; the engine works on a copy.
@@ -145,7 +145,7 @@ impl Store {
     /// Begins a crawl in `dir`, or opens an existing one to resume it.
     ///
     /// # Errors
-    /// [`StoreError::OtherCrawl`] if the existing crawl differs from `meta`, [`StoreError::Strangers`] if there are
+    /// [`StoreError::OtherCrawl`] if the existing crawl differs from `meta`, [`StoreError::UnknownFiles`] if there are
     /// other files, [`StoreError::InUse`] if a crawl runs there, and as [`Store::open`]. Nothing is changed then.
     pub fn resume(dir: &CrawlDirectory, meta: &Meta) -> Result<Self, StoreError> {
         dir.check_state()?;
@@ -169,7 +169,7 @@ impl Store {
     /// Checks that a crawl may begin in a directory without one.
     ///
     /// # Errors
-    /// [`StoreError::Strangers`] if there are other files.
+    /// [`StoreError::UnknownFiles`] if there are other files.
     pub fn may_begin(dir: &CrawlDirectory) -> Result<(), StoreError> {
         let there = dir.root().ancestors().find(|path| path.symlink_metadata().is_ok());
         if let Some(file) = there.filter(|path| !path.is_dir()) {
@@ -181,7 +181,7 @@ impl Store {
             let begun = |name: &std::ffi::OsStr| part == dir.root() && (name == "pages" || name == "state");
             let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".") || name == "lost+found";
             if entries.flatten().map(|entry| entry.file_name()).any(|name| !begun(&name) && !hidden(&name)) {
-                return Err(StoreError::Strangers(part));
+                return Err(StoreError::UnknownFiles(part));
             }
         }
         Ok(())
@@ -217,7 +217,7 @@ impl Store {
     pub(super) fn of_copy(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<Self, StoreError> {
         let log = dir.log();
         let (db, next) = engine(copy.path(), &log)?;
-        Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Copy(copy) })
+        Ok(Self { db, meta, dir: dir.clone(), log, next, hold: LogAccess::Copy(copy) })
     }
 
     pub(super) fn copy_to(&self, directory: &Path, batches: u64) -> Result<(), StoreError> {
@@ -230,7 +230,7 @@ impl Store {
 
     /// Whether the directory cannot be written, so that the log is a copy.
     pub fn is_read_only(&self) -> bool {
-        matches!(self.hold, Hold::Copy(_))
+        matches!(self.hold, LogAccess::Copy(_))
     }
 
     fn open_engine(dir: &CrawlDirectory, meta: Meta, lock: Lock) -> Result<Self, StoreError> {
@@ -241,7 +241,7 @@ impl Store {
         if check_mark(dir, &mark, next)?.is_none() {
             mark.write(0)?;
         }
-        Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Whole(mark, lock) })
+        Ok(Self { db, meta, dir: dir.clone(), log, next, hold: LogAccess::Whole(mark, lock) })
     }
 
     pub fn meta(&self) -> &Meta {
@@ -269,7 +269,7 @@ impl Store {
         if records.is_empty() {
             return Ok(());
         }
-        let Hold::Whole(mark, _) = &self.hold else {
+        let LogAccess::Whole(mark, _) = &self.hold else {
             return Err(StoreError::io(&self.log, "append to the log")(io::ErrorKind::ReadOnlyFilesystem.into()));
         };
         let mut batch = sled::Batch::default();
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_follows_the_writer_and_lets_go_of_the_log() {
+    fn a_reader_follows_the_writer_and_releases_the_log() {
         let root = tempfile::tempdir().unwrap();
         let mut first = store(root.path(), 0..100);
         let reader = first.reader();
@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_come_back_in_order() {
+    fn batches_are_read_in_order() {
         let root = tempfile::tempdir().unwrap();
         let many = READ_AHEAD as u32 + 300;
         drop(store(root.path(), 0..300));
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crawl_goes_on_only_as_itself_and_alone() {
+    fn resume_rejects_another_crawl_and_a_second_process() {
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());
         let message = Store::open(&dir).unwrap_err().to_string();
@@ -585,7 +585,7 @@ mod tests {
         let dir = CrawlDirectory::new(root.path());
         std::fs::create_dir(dir.pages()).unwrap();
         std::fs::write(dir.pages().join("suidao-00000.warc.gz"), "mine").unwrap();
-        assert!(matches!(Store::resume(&dir, &meta()), Err(StoreError::Strangers(_))));
+        assert!(matches!(Store::resume(&dir, &meta()), Err(StoreError::UnknownFiles(_))));
         assert!(!dir.state().exists());
         // If log and marker are lost and the rest is not, a crawl must not start from nothing.
         dir.make().unwrap();

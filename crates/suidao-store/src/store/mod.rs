@@ -49,7 +49,7 @@ pub enum StoreError {
     NoCrawl { dir: PathBuf, missing: PathBuf },
     /// The directory is not empty and does not contain a resumable crawl.
     #[error("{}: is not empty and does not contain a resumable crawl; use another output directory, or move the files away", .0.display())]
-    Strangers(PathBuf),
+    UnknownFiles(PathBuf),
     /// The directory was written by another version of suidao.
     #[error("{}: has format {found}, written by suidao {version}, but this suidao reads only format {known}; use that version, or start a new crawl in another output directory", path.display())]
     OtherFormat { path: PathBuf, found: u32, known: u32, version: String },

@@ -50,10 +50,9 @@ pub fn survey(path: &Path, mut visit: impl FnMut(RecordSpan)) -> Result<(), Stor
                     _ => error.to_string(),
                 };
                 // Adjacent damage is one span, with the first description.
-                let stretch =
-                    damaged.get_or_insert(RecordSpan { offset: at, length: 0, content: Err(what), uri: None });
-                stretch.length = next - stretch.offset;
-                stretch.uri = stretch.uri.take().or(uri);
+                let span = damaged.get_or_insert(RecordSpan { offset: at, length: 0, content: Err(what), uri: None });
+                span.length = next - span.offset;
+                span.uri = span.uri.take().or(uri);
                 at = next;
             }
         }
@@ -155,11 +154,11 @@ mod tests {
 
     fn stretches(path: &Path) -> Vec<RecordSpan> {
         let mut found = Vec::new();
-        survey(path, |stretch| found.push(stretch)).unwrap();
+        survey(path, |span| found.push(span)).unwrap();
         let mut at = 0;
-        for stretch in &found {
-            assert_eq!(stretch.offset, at, "no gap");
-            at += stretch.length;
+        for span in &found {
+            assert_eq!(span.offset, at, "no gap");
+            at += span.length;
         }
         assert_eq!(at, std::fs::metadata(path).unwrap().len());
         found
@@ -172,9 +171,9 @@ mod tests {
         let whole = stretches(&path);
         assert_eq!(whole.len(), 13);
         for (n, location) in (0..).zip(&at) {
-            let stretch = whole.iter().find(|stretch| stretch.offset == location.offset).unwrap();
-            assert_eq!((stretch.length, stretch.uri.as_deref()), (location.length, Some(url(n).as_str())));
-            assert_eq!(stretch.content, Ok(()));
+            let span = whole.iter().find(|span| span.offset == location.offset).unwrap();
+            assert_eq!((span.length, span.uri.as_deref()), (location.length, Some(url(n).as_str())));
+            assert_eq!(span.content, Ok(()));
         }
         let bytes = std::fs::read(&path).unwrap();
         for (from, length) in
@@ -184,7 +183,7 @@ mod tests {
             broken[from as usize..(from + length) as usize].iter_mut().for_each(|byte| *byte ^= 0x5A);
             std::fs::write(&path, &broken).unwrap();
             let found = stretches(&path);
-            let damaged: Vec<_> = found.iter().filter(|stretch| stretch.content.is_err()).collect();
+            let damaged: Vec<_> = found.iter().filter(|span| span.content.is_err()).collect();
             assert_eq!(damaged.len(), 1, "{from}");
             assert!(damaged[0].offset <= from && damaged[0].offset + damaged[0].length >= from + length);
             assert_eq!(found.len(), 13, "{from}: all others are whole");

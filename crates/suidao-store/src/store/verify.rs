@@ -36,7 +36,7 @@ pub struct CrawlCheck {
 /// [`StoreError`] if there is no crawl, one runs there, or the disk fails; damage is not an error.
 pub fn check(dir: &CrawlDirectory) -> Result<CrawlCheck, StoreError> {
     let meta = Meta::read(dir)?;
-    Ok(look(dir, meta, LogCopy::of(dir)?)?.0)
+    Ok(check_files(dir, meta, LogCopy::of(dir)?)?.0)
 }
 
 /// Cuts log and archive after the last intact batch. Returns what was found, and where the cut data is.
@@ -47,7 +47,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), Sto
     let meta = Meta::read(dir)?;
     // Held until the end, so that no crawl resumes meanwhile.
     let _lock = dir.lock()?;
-    let (checked, store) = look(dir, meta, LogCopy::make(dir, None)?)?;
+    let (checked, store) = check_files(dir, meta, LogCopy::make(dir, None)?)?;
     if checked.damage.is_none() {
         return Ok((checked, None));
     }
@@ -67,7 +67,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), Sto
     Ok((checked, Some(aside)))
 }
 
-fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, Option<Store>), StoreError> {
+fn check_files(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, Option<Store>), StoreError> {
     let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
     files.sort();
     let saved = acknowledged_batches(dir)?;
@@ -80,19 +80,19 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, 
         }
     };
     let (mut checked, waiting) = {
-        let mut walk =
-            Walk { records: Box::new(store.batches()), log: dir.log(), waiting: None, begun: false, checked };
-        walk.advance()?;
+        let mut checker =
+            Checker { records: Box::new(store.batches()), log: dir.log(), waiting: None, begun: false, checked };
+        checker.advance()?;
         for (number, path) in files {
             let mut result = Ok(());
-            survey(&path, |stretch| {
+            survey(&path, |span| {
                 if result.is_ok() {
-                    result = walk.pass(number, &path, &stretch);
+                    result = checker.check_span(number, &path, &span);
                 }
             })?;
             result?;
         }
-        (walk.checked, walk.waiting)
+        (checker.checked, checker.waiting)
     };
     if checked.damage.is_none() {
         checked.damage = match (waiting, saved) {
@@ -114,7 +114,7 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, 
     Ok((checked, Some(store)))
 }
 
-struct Walk<'a> {
+struct Checker<'a> {
     records: Box<dyn Iterator<Item = Result<Record, StoreError>> + 'a>,
     log: PathBuf,
     /// A batch whose archive record has not been read yet.
@@ -124,7 +124,7 @@ struct Walk<'a> {
     checked: CrawlCheck,
 }
 
-impl Walk<'_> {
+impl Checker<'_> {
     /// Accepts batches up to the next one with an archive record.
     fn advance(&mut self) -> Result<(), StoreError> {
         while self.waiting.is_none() {
@@ -150,17 +150,17 @@ impl Walk<'_> {
     }
 
     /// Processes a span of the archive. After the first damage, or the last batch, nothing matters.
-    fn pass(&mut self, file: u32, path: &Path, stretch: &RecordSpan) -> Result<(), StoreError> {
+    fn check_span(&mut self, file: u32, path: &Path, span: &RecordSpan) -> Result<(), StoreError> {
         let Some((record, location)) = self.waiting.take_if(|_| self.checked.damage.is_none()) else { return Ok(()) };
-        if let Err(what) = &stretch.content {
-            let of = stretch.uri.as_ref().map(|uri| format!(" of {uri}")).unwrap_or_default();
-            let (path, RecordSpan { offset, length, .. }) = (path.display(), stretch);
+        if let Err(what) = &span.content {
+            let of = span.uri.as_ref().map(|uri| format!(" of {uri}")).unwrap_or_default();
+            let (path, RecordSpan { offset, length, .. }) = (path.display(), span);
             let what = format!("{path}: {length} bytes at byte {offset} are not a complete record{of}: {what}");
             self.checked.damage = Some(what);
             return Ok(());
         }
-        self.begun |= (file, stretch.offset) == (location.file, location.offset);
-        if self.begun && stretch.offset + stretch.length == location.end() {
+        self.begun |= (file, span.offset) == (location.file, location.offset);
+        if self.begun && span.offset + span.length == location.end() {
             self.begun = false;
             self.checked.last = Some(location);
             self.take(&record);

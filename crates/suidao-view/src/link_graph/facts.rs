@@ -19,7 +19,7 @@ pub struct GraphFacts {
     /// Relevant pages that no links lead to from the seeds, such as those found in sitemaps.
     pub unreached: u64,
     /// Pages of the topic with the highest PageRank, at most 20.
-    pub authorities: Vec<LinkedPage>,
+    pub top_by_pagerank: Vec<LinkedPage>,
     /// Hosts with the most relevant pages and hosts of gates, at most 48.
     pub hosts: Vec<GraphHost>,
     /// Links between them.
@@ -67,7 +67,7 @@ pub struct LinkedPage {
     /// On a path, the text of the link that leads to it; else empty.
     pub anchor: String,
     /// PageRank, 1 on average.
-    pub authority: f64,
+    pub pagerank: f64,
     /// Number of islands that every path to crosses it.
     pub gate: u32,
 }

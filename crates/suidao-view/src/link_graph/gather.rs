@@ -14,7 +14,7 @@ use suidao_store::store::directory::WriteError;
 use suidao_store::store::{Store, StoreError};
 
 const ISLANDS: usize = 20;
-const AUTHORITIES: usize = 20;
+const MOST_RANKED: usize = 20;
 const HOSTS: usize = 48;
 const HOSTS_OF_ISLAND: usize = 3;
 /// Most gates listed of an island, those next to it.
@@ -36,11 +36,11 @@ pub fn gather(store: &Store, catalogue: &Catalogue, progress: &(dyn Fn() + Sync)
     let figures = Figures::of(&graph);
     let islands = &figures.islands.islands;
     let gates = Gates::find(&graph, &figures.islands);
-    let behind = gates.islands_behind();
+    let behind = gates.gated_islands();
     let shown = islands.len().min(ISLANDS);
     let paths: Vec<Option<Vec<u32>>> = (0..shown as u32).map(|island| figures.path_to(&graph, island)).collect();
     let gates: Vec<Vec<u32>> = (0..shown).map(|island| last(gates.of(island), GATES)).collect();
-    let authorities = figures.authorities(&graph);
+    let top_by_pagerank = figures.top_by_pagerank(&graph);
 
     // Anchors of the links on paths, and titles of the pages listed.
     let steps: BTreeSet<(u32, u32)> =
@@ -61,7 +61,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, progress: &(dyn Fn() + Sync)
         )
         .map_err(at)?;
     let listed: BTreeSet<u32> =
-        paths.iter().flatten().flatten().chain(gates.iter().flatten()).chain(&authorities).copied().collect();
+        paths.iter().flatten().flatten().chain(gates.iter().flatten()).chain(&top_by_pagerank).copied().collect();
     let id = |node: u32| catalogue.entries[nodes.entries[node as usize] as usize].id;
     let titles = titles(store, &listed.iter().map(|&node| id(node)).collect())?;
     let page = |node: u32, anchor: &str| {
@@ -70,7 +70,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, progress: &(dyn Fn() + Sync)
             title: titles.get(&id(node)).cloned().unwrap_or_default(),
             relevant: graph.page(node).topic == PageTopic::Relevant,
             anchor: anchor.to_owned(),
-            authority: figures.authority[node as usize] * graph.len() as f64,
+            pagerank: figures.pagerank[node as usize] * graph.len() as f64,
             gate: behind[node as usize],
         })
     };
@@ -100,7 +100,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, progress: &(dyn Fn() + Sync)
         largest: largest.collect(),
         tunnels,
         unreached,
-        authorities: authorities.iter().filter_map(|&node| page(node, "")).collect(),
+        top_by_pagerank: top_by_pagerank.iter().filter_map(|&node| page(node, "")).collect(),
         hosts,
         connections,
         bridges: network.links.iter().filter(|link| link.bridge).count() as u64,
@@ -110,12 +110,12 @@ pub fn gather(store: &Store, catalogue: &Catalogue, progress: &(dyn Fn() + Sync)
 struct Figures {
     islands: Islands,
     depths: Vec<Option<u16>>,
-    authority: Vec<f64>,
+    pagerank: Vec<f64>,
 }
 
 impl Figures {
     fn of(graph: &LinkGraph) -> Self {
-        Self { islands: Islands::find(graph), depths: tunnel_depths(graph), authority: page_rank(graph, 0.85) }
+        Self { islands: Islands::find(graph), depths: tunnel_depths(graph), pagerank: page_rank(graph, 0.85) }
     }
 
     fn path_to(&self, graph: &LinkGraph, island: u32) -> Option<Vec<u32>> {
@@ -126,11 +126,11 @@ impl Figures {
     }
 
     /// Pages of the topic by PageRank.
-    fn authorities(&self, graph: &LinkGraph) -> Vec<u32> {
+    fn top_by_pagerank(&self, graph: &LinkGraph) -> Vec<u32> {
         let mut pages: Vec<u32> =
             (0..graph.len() as u32).filter(|&node| graph.page(node).topic == PageTopic::Relevant).collect();
-        pages.sort_by(|one, two| self.authority[*two as usize].total_cmp(&self.authority[*one as usize]));
-        pages.truncate(AUTHORITIES);
+        pages.sort_by(|one, two| self.pagerank[*two as usize].total_cmp(&self.pagerank[*one as usize]));
+        pages.truncate(MOST_RANKED);
         pages
     }
 

@@ -1,5 +1,5 @@
 //! What the link graph of a crawl shows: islands of relevant pages, the gates and tunnels that lead to them, the pages
-//! with the most authority, and how hosts are connected.
+//! with the highest PageRank, and how hosts are connected.
 //!
 //! [`gather()`] reads the graph and derives the facts; they print as text, and [`page()`] makes an HTML page of them.
 

@@ -29,7 +29,7 @@ pub(super) struct Path {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(super) struct ReachedHost {
     pub(super) host: u32,
     pub(super) relevant: u64,
     pub(super) hops: u32,
@@ -42,7 +42,7 @@ pub(super) struct Traced {
     pub(super) by_hops: Vec<u64>,
     pub(super) longest: Vec<Path>,
     pub(super) opened: u64,
-    pub(super) hosts: Vec<Opening>,
+    pub(super) hosts: Vec<ReachedHost>,
 }
 
 /// Traces all relevant pages back. Parents come before their children. Memory: 8 bytes per page.
@@ -109,7 +109,7 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
         let path = back(first);
         if pages[path[0] as usize].host != host {
             let from = Some(path[0]).filter(|&position| pages[position as usize].relevant);
-            traced.hosts.push(Opening { host, relevant: count, hops: hops[first as usize], first, from });
+            traced.hosts.push(ReachedHost { host, relevant: count, hops: hops[first as usize], first, from });
         }
     }
     traced.opened = traced.hosts.len() as u64;
@@ -162,7 +162,7 @@ mod tests {
         // One for each first off-topic page: 5 begins with 1, like 3.
         let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.led_to, path.places.clone())).collect();
         assert_eq!(longest, [(2, 2, vec![0, 1, 2, 3]), (1, 1, vec![6, 7])]);
-        assert_eq!(traced.hosts, [Opening { host: 1, relevant: 2, hops: 2, first: 3, from: Some(0) }]);
+        assert_eq!(traced.hosts, [ReachedHost { host: 1, relevant: 2, hops: 2, first: 3, from: Some(0) }]);
         assert_eq!(traced.opened, 1, "a seed's own host is not opened by a tunnel");
     }
 

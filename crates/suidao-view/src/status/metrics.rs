@@ -79,9 +79,9 @@ pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Re
         all.register("skipped_urls", "URLs skipped, by first reason", counters("reason", refused));
         let hosts = overview.hosts;
         let states = [
-            ("asked", hosts.asked),
+            ("in-flight", hosts.in_flight),
             ("failing", hosts.failing),
-            ("resting", hosts.resting),
+            ("waiting", hosts.waiting),
             ("ready", hosts.ready),
             ("idle", hosts.idle),
         ];

@@ -66,7 +66,7 @@ struct Site {
 #[derive(Default)]
 struct Last {
     /// Time of the last request to it, answered or not.
-    asked: Option<Instant>,
+    last_request: Option<Instant>,
     snapshot: Option<StatusSnapshot>,
 }
 
@@ -193,11 +193,11 @@ impl Site {
     async fn snapshot(&self) -> Option<StatusSnapshot> {
         // Concurrent clients wait for the same answer, or the same timeout.
         let mut last = self.last.lock().await;
-        if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
+        if last.last_request.is_none_or(|at| at.elapsed() >= FRESH) {
             if let Ok(Some(snapshot)) = tokio::time::timeout(PATIENCE, self.view.snapshot()).await {
                 last.snapshot = Some(snapshot);
             }
-            last.asked = Some(clock());
+            last.last_request = Some(clock());
         }
         last.snapshot.clone()
     }
@@ -216,7 +216,7 @@ impl Site {
         let Some(log) = self.view.log() else {
             return page(503, Err("The crawl is not running; use suidao why."));
         };
-        let text = in_turn(&self.reading, move |is_waited_for| {
+        let text = run_exclusively(&self.reading, move |is_waited_for| {
             let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
             Ok::<_, suidao_store::store::StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
         });
@@ -225,7 +225,7 @@ impl Site {
         };
         match text {
             Ok(Ok(Some((mut story, queued)))) => {
-                let held = self.snapshot().await.and_then(|snapshot| snapshot.overview.held);
+                let held = self.snapshot().await.and_then(|snapshot| snapshot.overview.wait_threshold);
                 let held =
                     held.filter(|held| held.by_priority && queued.is_some_and(|priority| priority.get() < held.below));
                 if let Some(held) = held {
@@ -242,7 +242,7 @@ impl Site {
 
 /// Runs work on a thread of its own; `None` if another is running. The permit belongs to the work, because the client may
 /// be gone before it ends; the function passed to the work reports whether it should stop early.
-async fn in_turn<T: Send + 'static>(
+async fn run_exclusively<T: Send + 'static>(
     turns: &Arc<Semaphore>,
     work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
 ) -> Option<Result<T, tokio::task::JoinError>> {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_keeps_its_turn_when_who_asked_has_gone() {
+    async fn work_keeps_its_permit_after_the_client_disconnects() {
         let turns = Arc::new(Semaphore::new(1));
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let (begin, begun) = oneshot::channel();
@@ -287,22 +287,22 @@ mod tests {
         };
         let asking = {
             let turns = Arc::clone(&turns);
-            tokio::spawn(async move { in_turn(&turns, work).await })
+            tokio::spawn(async move { run_exclusively(&turns, work).await })
         };
         assert!(begun.await.unwrap());
         asking.abort();
         assert!(asking.await.unwrap_err().is_cancelled());
-        assert!(in_turn(&turns, |_| ()).await.is_none(), "the work continues");
+        assert!(run_exclusively(&turns, |_| ()).await.is_none(), "the work continues");
         end.send(()).unwrap();
         assert!(!result.await.unwrap(), "nobody waits for it");
         while turns.available_permits() == 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(in_turn(&turns, |_| 7).await.unwrap().unwrap(), 7);
+        assert_eq!(run_exclusively(&turns, |_| 7).await.unwrap().unwrap(), 7);
     }
 
     #[tokio::test]
-    async fn however_many_look_a_busy_crawl_is_waited_for_once() {
+    async fn concurrent_clients_share_one_snapshot_request() {
         let site = Arc::new(site());
         let begun = clock();
         let looks: Vec<_> = (0..5)
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_elsewhere_can_be_followed_here_but_not_begin_work() {
+    fn cross_site_requests_cannot_start_work() {
         let asks = |fields: [&'static str; 3], path| {
             let names = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"];
             let fields = names.into_iter().zip(fields).filter(|(_, value)| !value.is_empty());

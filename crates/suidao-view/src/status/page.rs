@@ -7,9 +7,9 @@ use minijinja::{Value, context};
 
 use crate::html::{self, bytes, count, fill, html, per_cent, thousands};
 use crate::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
-use suidao_crawl::crawl::{HeldBack, HostView, Overview};
+use suidao_crawl::crawl::{HostView, Overview, WaitThreshold};
 use suidao_live::live::{RecentFailure, RecentPage, RunCounts, StatusSnapshot, resident_memory};
-use suidao_page::model::{CrawlUrl, Millis, QueueEntry, TunnelBudget, span};
+use suidao_page::model::{CrawlUrl, Millis, QueueEntry, span};
 use suidao_store::store::harvest::HarvestLine;
 use suidao_store::store::{date, moment};
 
@@ -55,7 +55,7 @@ fn form(typed: &str) -> Value {
 }
 
 fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
-    let Overview { progress, hosts, in_flight, queues, held, exclusions, goals, largest, failing, .. } =
+    let Overview { progress, hosts, in_flight, queues, wait_threshold, exclusions, goals, largest, failing, .. } =
         &snapshot.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = snapshot.at.since(since) as f64 / 1000.0;
@@ -76,7 +76,7 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
         (
             "hosts failing",
             thousands(hosts.failing),
-            format!("{} waiting (politeness), {} ready", thousands(hosts.resting), thousands(hosts.ready)),
+            format!("{} waiting (politeness), {} ready", thousands(hosts.waiting), thousands(hosts.ready)),
         ),
         ("failed", thousands(progress.failed), format!("{} skipped", thousands(progress.excluded))),
         ("page data", bytes(progress.bytes), format!("{} revisits", thousands(progress.visits))),
@@ -103,17 +103,17 @@ fn seen(tally: &RunCounts, snapshot: &StatusSnapshot) -> Value {
             let heads = queue.heads.iter().map(|(url, entry)| queued(url, *entry));
             context! { number => queue.queue_id.0, heads => heads.collect::<Value>() }
         }).collect::<Value>(),
-        held => held.map(|held| in_words(&held)),
+        held => wait_threshold.map(|threshold| in_words(&threshold)),
         hosts => hosts.map(|(title, list)| (title, list.iter().take(ROWS).map(host).collect::<Value>())),
         refused => exclusions.iter().map(|(reason, urls)| (reason_name(*reason), *urls, reason.why())).collect::<Value>(),
     }
 }
 
 /// Which URLs wait for better ones, and for which.
-pub(super) fn in_words(held: &HeldBack) -> String {
+pub(super) fn in_words(threshold: &WaitThreshold) -> String {
     format!(
-        "Held back (crawl.spend): URLs worth less than {:.3}; others worth {:.3} are in flight or ready within 5 s.",
-        held.below, held.best
+        "Waiting (crawl.spend): URLs with values below {:.3}; others with {:.3} are in flight or ready within 5 s.",
+        threshold.below, threshold.best
     )
 }
 
@@ -140,11 +140,7 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
 }
 
 fn queued(url: &CrawlUrl, entry: QueueEntry) -> Value {
-    let k = match entry.path.k {
-        TunnelBudget::Unbounded => "∞".to_owned(),
-        TunnelBudget::Left(left) => left.to_string(),
-    };
-    context! { url => url.as_str(), score => entry.priority.get(), k, depth => entry.path.depth }
+    context! { url => url.as_str(), score => entry.priority.get(), depth => entry.path.depth }
 }
 
 fn recent(page: &RecentPage) -> Value {

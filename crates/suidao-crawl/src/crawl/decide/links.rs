@@ -5,7 +5,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use crate::crawl::draft::Draft;
 use crate::crawl::tunnels::EndedTunnel;
 use crate::strategy::{LinkCandidate, PageVisit};
-use crate::trap::series::goes_on;
+use crate::trap::series::continues_series;
 use suidao_page::model::{
     CrawlUrl, ForumRole, Link, LinkDecision, LinkState, Outlink, QueueEntry, SkipReason, UrlId, UrlOrigin,
 };
@@ -108,7 +108,9 @@ pub fn judge(draft: &Draft, visit: &PageVisit, targets: &[UrlId], left_out: Opti
     for ((&to, candidate), decision) in targets.iter().zip(visit.links).zip(decisions) {
         let verdict = match left_out {
             // Further pages of a list are followed anyway: its first page may repeat the text of a post.
-            Some(_) if page.as_ref().is_some_and(|page| goes_on(page, &candidate.url)) => limit(draft, decision),
+            Some(_) if page.as_ref().is_some_and(|page| continues_series(page, &candidate.url)) => {
+                limit(draft, decision)
+            }
             Some(reason) => LinkDecision::Drop(reason),
             None => limit(draft, decision),
         };
@@ -151,7 +153,7 @@ fn limit(draft: &Draft, decision: LinkDecision) -> LinkDecision {
 }
 
 /// Judges the logged links of a page as if it had been fetched from this queue entry.
-pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool, entry: QueueEntry) -> JudgedLinks {
+pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, on_topic: bool, entry: QueueEntry) -> JudgedLinks {
     let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
     let candidate = |&Link { to, region, dom_path, scores, relevance, .. }: &Link| LinkCandidate {
         url: draft.state.urls.url(to),
@@ -165,7 +167,7 @@ pub fn judge_again(draft: &Draft, id: UrlId, page: &EndedTunnel, relevant: bool,
     let visit = PageVisit {
         id,
         relevance: page.relevance,
-        relevant,
+        on_topic,
         entry,
         layer: page.layer,
         link_threshold: draft.settings.link_threshold,

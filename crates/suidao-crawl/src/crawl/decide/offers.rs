@@ -41,7 +41,7 @@ pub fn queue(draft: &mut Draft, id: UrlId, link: &OfferedLink) {
     let visit = PageVisit {
         id,
         relevance: path.inherited,
-        relevant: path.hops == 0,
+        on_topic: path.hops == 0,
         entry: QueueEntry { queue: QueueId::MAIN, priority: Priority::new(path.inherited.get()), path: before },
         layer: None,
         link_threshold: draft.settings.link_threshold,

@@ -10,7 +10,7 @@ use super::{canonical, sitemaps};
 use crate::crawl::draft::{Decided, Draft};
 use crate::crawl::state::State;
 use crate::strategy::PageVisit;
-use suidao_forum::forum::shape::{sessions, without};
+use suidao_forum::forum::url_classes::{sessions, without};
 use suidao_page::model::{
     CrawlUrl, Event, Failure, FailureKind, ForumPageView, ForumRole, ForumStep, LinkScores, Millis, Outlink, Page,
     PageChanges, PageProcessed, QueueEntry, Region, Relevance, SkipReason, TrapSignals, UrlId, UrlOrigin, Validators,
@@ -47,7 +47,7 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     let visit = PageVisit {
         id,
         relevance: page.relevance,
-        relevant: page.relevance >= draft.settings.page_threshold && !foreign,
+        on_topic: page.relevance >= draft.settings.page_threshold && !foreign,
         entry: state.urls.get(id).entry(),
         layer: page.layer,
         link_threshold: draft.settings.link_threshold,
@@ -73,7 +73,7 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
         trap_signals,
         copy_of,
         foreign,
-        ..PageProcessed::of(id, status, visit.entry, visit.relevant, page)
+        ..PageProcessed::of(id, status, visit.entry, visit.on_topic, page)
     })));
     if let Some(sitemaps) = sitemaps {
         draft.push(sitemaps);

@@ -34,7 +34,7 @@ pub fn of_productive_host(draft: &mut Draft, visit: &PageVisit, feeds: &[CrawlUr
     let (state, settings) = (draft.state, &draft.settings.sources);
     let host = state.urls.get(visit.id).host();
     let relevant = 1 + state.sourcing.relevant_pages(host);
-    let proved = visit.relevant && relevant >= settings.after && state.tracked(visit.id).is_none();
+    let proved = visit.on_topic && relevant >= settings.after && state.tracked(visit.id).is_none();
     if !settings.is_on() || !proved || state.sourcing.asked.contains_key(&host) {
         return None;
     }
@@ -234,7 +234,7 @@ fn take(draft: &mut Draft, id: UrlId, hints: SitemapContent, sources: &mut Vec<U
     let visit = PageVisit {
         id,
         relevance: Relevance::ZERO,
-        relevant: false,
+        on_topic: false,
         entry: state.urls.get(id).entry(),
         layer: None,
         link_threshold: draft.settings.link_threshold,

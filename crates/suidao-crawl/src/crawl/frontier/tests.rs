@@ -65,7 +65,7 @@ fn an_entry_whose_url_waits_elsewhere_is_forgotten() {
 }
 
 #[test]
-fn a_head_given_back_stands_where_it_stood() {
+fn a_requeued_head_keeps_its_position() {
     let mut frontier = frontier(QueuePolicy::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5)]);
     let head = frontier.pop(0, |_, _| true).unwrap();
     frontier.requeue(head);

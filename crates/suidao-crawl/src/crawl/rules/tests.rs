@@ -497,7 +497,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn a_rule_forbids_its_own_text_and_what_goes_on_from_it(path in "/[a-z0-9/?=&%.~_;:,中é -]{0,20}", more in "[a-z0-9/]{0,5}") {
+    fn a_rule_forbids_its_path_and_every_path_with_that_prefix(path in "/[a-z0-9/?=&%.~_;:,中é -]{0,20}", more in "[a-z0-9/]{0,5}") {
         let text = format!("User-agent: *\nDisallow: {path}\n");
         let robot = Robot::new("suidao", text.as_bytes());
         let path = path.trim();

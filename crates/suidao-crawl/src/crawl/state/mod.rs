@@ -2,11 +2,11 @@
 //! after a restart. What is in flight, and what ends a run, is not part of it.
 
 mod answers;
+mod better_soon;
 mod due;
 mod forums;
 mod queue;
 mod revisits;
-mod rivals;
 mod traps;
 mod waits;
 
@@ -28,12 +28,12 @@ use super::hosts::HostTable;
 use super::refresh::Refreshing;
 use super::settings::CrawlSettings;
 use super::sources::Sourcing;
-use super::spend::Spending;
+use super::spend::WaitState;
 use super::traps::TrapState;
 use super::tunnels::EndedTunnel;
 use super::urls::Urls;
 use crate::strategy::Strategy;
-pub(super) use rivals::Rival;
+pub(super) use better_soon::Competitor;
 
 /// When an event happened.
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ pub(super) struct State {
     pub left_due: FxHashSet<UrlId>,
     pub counts: Counts,
     pub stop: StopTracker,
-    pub spending: Spending,
+    pub wait_state: WaitState,
 }
 
 impl State {
@@ -85,7 +85,7 @@ impl State {
             left_due: FxHashSet::default(),
             counts: Counts::default(),
             stop: StopTracker::default(),
-            spending: Spending::default(),
+            wait_state: WaitState::default(),
             strategy,
             settings: Arc::new(settings),
         }
@@ -101,7 +101,7 @@ impl State {
         self.count_request(event);
         self.apply_to_queues(event, time);
         self.stop.observe(&self.settings.goals, event);
-        self.spending.observe(event, time.at);
+        self.wait_state.observe(event, time.at);
         let urls = &self.urls;
         let ended = self.canonicals.observe(event, |id| urls.get(id).state == LinkState::Fetched);
         self.ended.extend(ended);
@@ -157,7 +157,7 @@ impl State {
                 self.set_state(*id, LinkState::Dropped);
                 self.urls.get_mut(*id).was_page = true;
             }
-            // `observe_refresh` and `Spending::observe` handle them.
+            // `observe_refresh` and `WaitState::observe` handle them.
             Event::Refresh(_) | Event::Released { .. } => {}
             Event::Trap(step) => self.apply_trap(step, time),
             Event::FetchRetried { id, failure } => self.apply_retry(*id, failure, time),

@@ -3,13 +3,8 @@
 use super::*;
 use crate::revisit::settings::RefreshSettings;
 
-fn drive_from(
-    conditions: CrawlSettings,
-    seeds: &[&str],
-    web: &BTreeMap<String, FetchOutcome>,
-    in_flight: usize,
-) -> Run {
-    let (crawl, batch) = seeded(conditions, BreadthFirst, seeds);
+fn drive_from(settings: CrawlSettings, seeds: &[&str], web: &BTreeMap<String, FetchOutcome>, in_flight: usize) -> Run {
+    let (crawl, batch) = seeded(settings, BreadthFirst, seeds);
     drive(crawl, batch, web, in_flight)
 }
 
@@ -19,7 +14,7 @@ fn connect() -> FetchOutcome {
 
 fn at_once() -> CrawlSettings {
     let politeness = Politeness { delay: 0.0, backoff: 0.0, robots_retry: 0.0, robots: false, ..Politeness::default() };
-    CrawlSettings { politeness, ..conditions() }
+    CrawlSettings { politeness, ..crawl_settings() }
 }
 
 #[test]
@@ -34,8 +29,8 @@ fn an_https_seed_is_not_crawled_over_http_because_its_port_refuses() {
     for refused in ["https://t.cn/", "https://t.cn/a", "https://t.cn/b", "https://u.cn/"] {
         web.insert(refused.into(), connect());
     }
-    let asked = |conditions: CrawlSettings, seeds: &[&str]| {
-        let run = drive_from(conditions, seeds, &web, 1);
+    let asked = |settings: CrawlSettings, seeds: &[&str]| {
+        let run = drive_from(settings, seeds, &web, 1);
         // The restriction to https is in the log, so a restored machine has it too.
         let mut again = Crawl::new(at_once(), Box::new(BreadthFirst));
         run.batches.iter().for_each(|batch| again.restore(batch));

@@ -45,19 +45,19 @@ impl Course {
 }
 
 /// Runs to the end, killing and restoring the machine at each of these times.
-fn course(conditions: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &[u64], answer: Answer) -> Course {
-    course_of(&|| Box::new(BreadthFirst), conditions, seeds, in_flight, kills, answer)
+fn course(settings: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &[u64], answer: Answer) -> Course {
+    course_of(&|| Box::new(BreadthFirst), settings, seeds, in_flight, kills, answer)
 }
 
 pub(super) fn course_of(
     strategy: &dyn Fn() -> Box<dyn crate::strategy::Strategy>,
-    conditions: &CrawlSettings,
+    settings: &CrawlSettings,
     seeds: &[&str],
     in_flight: usize,
     kills: &[u64],
     answer: Answer,
 ) -> Course {
-    let fresh = || Crawl::new(conditions.clone(), strategy());
+    let fresh = || Crawl::new(settings.clone(), strategy());
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut crawl = fresh();
     let mut batches = vec![crawl.seed(&seeds, Millis(0))];
@@ -112,7 +112,7 @@ pub(super) fn course_of(
 
 fn polite(robots: bool) -> CrawlSettings {
     let politeness = Politeness { robots, patience: 1e6, ..Politeness::default() };
-    CrawlSettings { politeness, ..conditions() }
+    CrawlSettings { politeness, ..crawl_settings() }
 }
 
 fn failed(kind: FailureKind) -> FetchOutcome {
@@ -249,14 +249,14 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
             Timeout if !robots => 3,
             _ => 4,
         };
-        let mut conditions = polite(robots);
-        conditions.politeness.patience = 60.0;
+        let mut settings = polite(robots);
+        settings.politeness.patience = 60.0;
         let seeds = ["http://s.cn/", "http://t.cn/"];
         let answer = |url: &str, at: u64| {
             let dead = url.contains("t.cn") && at < 1_000_000;
             (if dead { failed(kind.clone()) } else { page(&web, url) }, 100, None)
         };
-        let first = course(&conditions, &seeds, 4, &[], &answer);
+        let first = course(&settings, &seeds, 4, &[], &answer);
         assert_eq!((fetched(&first), first.stop), (2, Stop::FrontierEmpty), "robots {robots}, {kind:?}");
         assert_eq!(first.to("t.cn").len(), tries, "{kind:?}, robots {robots}: {:?}", first.to("t.cn"));
         assert!(first.at < 8_000, "{} ms, {kind:?}", first.at);
@@ -265,7 +265,7 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
         // The next run, when the host has recovered.
         let kills = [1_000_000];
         let mut batches = first.batches;
-        let mut crawl = Crawl::new(conditions.clone(), Box::new(BreadthFirst));
+        let mut crawl = Crawl::new(settings.clone(), Box::new(BreadthFirst));
         batches.iter().for_each(|batch| crawl.restore(batch));
         let seeds = seeds.map(|seed| CrawlUrl::parse(seed).unwrap());
         batches.push(crawl.seed(&seeds, Millis(kills[0])));
@@ -331,15 +331,15 @@ fn the_last_pages_of_a_failing_host_are_all_reported() {
 fn a_host_that_cannot_be_given_up_yet_causes_no_busy_loop() {
     // A dead host, and one whose Retry-After exceeds the patience.
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
-    let mut conditions = polite(true);
-    conditions.politeness.patience = 60.0;
+    let mut settings = polite(true);
+    settings.politeness.patience = 60.0;
     let busy = Failure { kind: FailureKind::Status(503), retry_after: Some(80_000_000) };
     let answer = |url: &str, _: u64| match url {
         _ if url.contains("t.cn") => (failed(FailureKind::Dns), 100, None),
         "http://u.cn/" => (FetchOutcome::Failed(busy.clone()), 100, None),
         _ => (page(&web, url), 100, None),
     };
-    let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
+    let course = course(&settings, &["http://s.cn/"], 4, &[], &answer);
     assert_eq!((fetched(&course), course.stop), (1, Stop::OnlyUnreachable));
     assert_eq!((course.crawl.progress().queued, course.crawl.progress().excluded), (1, 1));
 }
@@ -398,9 +398,9 @@ fn old_rules_apply_while_robots_txt_is_unreachable() {
             };
             (outcome, 100, None)
         };
-        let mut conditions = polite(true);
-        conditions.politeness.robots_max_age = 60.0;
-        let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
+        let mut settings = polite(true);
+        settings.politeness.robots_max_age = 60.0;
+        let course = course(&settings, &["http://s.cn/"], 4, &[], &answer);
         assert_eq!((fetched(&course), course.stop), (301, Stop::FrontierEmpty));
         assert!(!course.asked.iter().any(|asked| asked.url.contains("/no/")));
         let times: Vec<u64> =
@@ -422,9 +422,9 @@ fn a_redirected_robots_txt_applies_to_its_own_origin_only() {
     web.insert("http://t.cn/of-http.txt".into(), robots("User-agent: *\nDisallow: /b"));
     web.insert("https://t.cn/robots.txt".into(), to("https://t.cn/of-https.txt"));
     web.insert("https://t.cn/of-https.txt".into(), robots("User-agent: *\nDisallow: /a"));
-    let mut conditions = polite(true);
-    conditions.scope.one_scheme = false;
-    let course = course(&conditions, &["http://s.cn/"], 1, &[], &|url, _| (page(&web, url), 100, None));
+    let mut settings = polite(true);
+    settings.scope.one_scheme = false;
+    let course = course(&settings, &["http://s.cn/"], 1, &[], &|url, _| (page(&web, url), 100, None));
     let robots: Vec<&str> =
         course.to("t.cn").iter().map(|asked| asked.url.as_str()).filter(|url| url.ends_with(".txt")).collect();
     assert_eq!(robots.len(), 4, "{robots:?}");
@@ -438,8 +438,8 @@ fn a_slow_host_is_requested_less_often_and_a_fast_one_at_the_configured_delay() 
     let web = star(&pages);
     let answer = |url: &str, _: u64| (page(&web, url), if url.contains("slow") { 4_000 } else { 50 }, None);
     let gaps = |politeness: Politeness, host: &str| -> Vec<u64> {
-        let conditions = CrawlSettings { politeness, ..conditions() };
-        let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
+        let settings = CrawlSettings { politeness, ..crawl_settings() };
+        let course = course(&settings, &["http://s.cn/"], 4, &[], &answer);
         course.to(host).windows(2).map(|pair| pair[1].out - pair[0].back).collect()
     };
     let own = || polite(false).politeness;
@@ -458,9 +458,9 @@ fn the_best_of_the_hosts_throttled_by_their_domain_is_first() {
     let pages: String =
         (0..9).map(|n| format!("http://p{n}.cn/ 0.{n} -> http://h{n}.t.cn/ 0\nhttp://h{n}.t.cn/ 0\n")).collect();
     let web = web(&format!("http://s.cn/ 1 -> {}\n{pages}", links.join(", ")));
-    let mut conditions = polite(false);
-    conditions.politeness.per_domain = 1;
-    let (crawl, seed) = seeded(conditions, BestFirst { focus: Focus::Soft }, &["http://s.cn/"]);
+    let mut settings = polite(false);
+    settings.politeness.per_domain = 1;
+    let (crawl, seed) = seeded(settings, BestFirst { focus: Focus::Soft }, &["http://s.cn/"]);
     let run = drive(crawl, seed, &web, 4);
     let order: Vec<&str> = run.fetched.iter().filter(|url| url.starts_with('h')).map(|url| &url[..2]).collect();
     assert_eq!(order.len(), 9);
@@ -522,8 +522,8 @@ proptest! {
             };
             (outcome, 10 + chance % 900, Some(address))
         };
-        let conditions = CrawlSettings { politeness, ..conditions() };
-        let course = course_of(&strategy, &conditions, &["http://s.cn/"], in_flight, &kills, &answer);
+        let settings = CrawlSettings { politeness, ..crawl_settings() };
+        let course = course_of(&strategy, &settings, &["http://s.cn/"], in_flight, &kills, &answer);
         prop_assert_eq!(course.stop, Stop::FrontierEmpty);
         let progress = course.crawl.progress();
         // Refused: a host whose first requests all failed is given up.

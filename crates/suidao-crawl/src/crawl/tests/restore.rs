@@ -31,7 +31,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         left_due,
         counts,
         stop,
-        spending,
+        wait_state,
     } = state;
     let records: Vec<Vec<u8>> = urls.portions().map(|(records, lines)| bytes(&(records, lines))).collect();
     let hosts: Vec<Vec<u8>> = hosts
@@ -70,7 +70,7 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         ("due pages of a former refresh", sorted(left_due.iter())),
         ("counts", bytes(counts)),
         ("stop conditions", bytes(&stop.recent())),
-        ("spending", bytes(spending)),
+        ("wait_state", bytes(wait_state)),
         ("strategy", bytes(&learnt)),
     ];
     if let Some(refreshing) = refreshing {
@@ -178,12 +178,12 @@ proptest::proptest! {
             StrategyName::UrlWeight,
             StrategyName::Pagerank,
         ];
-        let settings = StrategySettings { name: names[which], ..StrategySettings::default() };
+        let strategy = StrategySettings { name: names[which], ..StrategySettings::default() };
         let politeness =
             Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
         let new = |refresh: Option<Refresh>| {
-            let conditions = CrawlSettings { politeness: politeness.clone(), refresh, ..conditions() };
-            Crawl::new(conditions, settings.build(Relevance::new(0.5)))
+            let settings = CrawlSettings { politeness: politeness.clone(), refresh, ..crawl_settings() };
+            Crawl::new(settings, strategy.build(Relevance::new(0.5)))
         };
         let seeds = ["http://s.cn/", "https://h1.cn/1"].map(|seed| CrawlUrl::parse(seed).unwrap());
         let mut pair = Pair { live: new(None), restored: new(None), log: Vec::new(), at: Millis(0) };

@@ -17,7 +17,7 @@ impl Strategy for Worths {
         visit.links.iter().map(|link| LinkDecision::Follow(entry(link.relevance))).collect()
     }
 
-    fn expects(&self) -> bool {
+    fn priorities_are_expected_values(&self) -> bool {
         true
     }
 }
@@ -32,7 +32,7 @@ fn spending(theta: f64) -> CrawlSettings {
         per_domain: u32::MAX,
         ..Politeness::default()
     };
-    CrawlSettings { politeness, spend: Spend::new(theta), ..conditions() }
+    CrawlSettings { politeness, spend: MinimumShare::new(theta), ..crawl_settings() }
 }
 
 /// Each request takes 100 ms.
@@ -78,7 +78,7 @@ fn a_poor_page_waits_while_better_ones_are_in_flight_or_ready_soon() {
     ];
     assert_eq!(order(&patient), expected);
     assert_eq!((released(&patient), patient.stop), (0, Stop::FrontierEmpty));
-    let costs = patient.crawl.holds();
+    let costs = patient.crawl.wait_costs();
     assert!(costs.longest_gap >= 1_000 && costs.idle >= 1_000, "{costs:?}");
 }
 
@@ -123,13 +123,13 @@ fn a_host_that_brings_no_page_is_not_waited_for() {
     let course = course_of(&strategy, &settings, &["http://s.cn/"], 4, &[], &|url, _| {
         (super::politeness::page(&web, url), 100, None)
     });
-    let gap = course.crawl.holds().longest_gap;
+    let gap = course.crawl.wait_costs().longest_gap;
     assert!(gap <= 5_000, "{gap} ms without a page");
     assert_eq!(course.to("poor.cn").len(), 31);
 }
 
 #[test]
-fn a_crawl_of_equal_or_worthless_pages_is_as_fast_as_one_that_asks_every_host() {
+fn equal_or_zero_scores_cause_no_waiting() {
     let hosts = |hosts: usize, worth: &str| {
         let mut text = String::from("http://s.cn/ 0.9 -> ");
         text += &(0..hosts).map(|host| format!("http://h{host}.cn/0 {worth}")).collect::<Vec<_>>().join(", ");

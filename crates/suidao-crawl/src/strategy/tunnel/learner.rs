@@ -179,7 +179,7 @@ impl Learner {
     }
 
     /// Score of a queued URL.
-    pub fn worth(&self, id: UrlId) -> f32 {
+    pub fn score(&self, id: UrlId) -> f32 {
         let known = self.get(id);
         if known.seed || known.source {
             return 2.0;
@@ -201,7 +201,7 @@ impl Learner {
     }
 
     /// Value of a page as a hub, 0 if it is not one.
-    pub fn hub_value(&self, id: UrlId) -> f32 {
+    pub fn listing_value(&self, id: UrlId) -> f32 {
         let known = self.get(id);
         if self.leads_to_listing(known) { self.value(known) } else { 0.0 }
     }
@@ -225,7 +225,7 @@ impl Learner {
             series.map_or(0.0, ListingSeries::value)
         } else {
             let nothing = ListingSeries::default();
-            series.unwrap_or(&nothing).value_or(self.templates[known.template as usize].hub_value())
+            series.unwrap_or(&nothing).value_or(self.templates[known.template as usize].listing_value())
         }
     }
 
@@ -273,15 +273,15 @@ impl Learner {
         let listing = kind.is_listing() || settled.listing;
         // The value of a copy goes to its canonical URL.
         let counts = settled.changes.is_none() && settled.copy_of.is_none();
-        let worth = if counts { self.worth_of(settled) } else { 0.0 };
+        let reward = if counts { self.reward_of(settled) } else { 0.0 };
         // Seeds are chosen by the user, and revisits are already known, so neither tests an expectation. A revisit only
         // teaches the current links.
         let is_document = !listing && !seed && counts;
         if is_document {
-            self.account(settled.id, worth, risen);
+            self.account(settled.id, reward, risen);
             let record = &mut self.hosts[host];
             if !record.seeded {
-                self.discovered_hosts.record_document(record, worth);
+                self.discovered_hosts.record_document(record, reward);
             }
         }
         let mut opened = 0;
@@ -293,7 +293,7 @@ impl Learner {
             let was_known = std::mem::replace(&mut self.hosts[its_series.0 as usize].is_known, true);
             opened += u32::from(!was_known);
             if is_document && kind_of_target == UrlKind::Tag && link.region != Region::Boilerplate {
-                self.series(its_series).vote(worth);
+                self.series(its_series).vote(reward);
             }
             if gone {
                 continue;
@@ -316,7 +316,7 @@ impl Learner {
     }
 
     /// y: value of a page as a document.
-    fn worth_of(&mut self, settled: &PageProcessed) -> f32 {
+    fn reward_of(&mut self, settled: &PageProcessed) -> f32 {
         if !self.bodies.insert(settled.digest) || settled.foreign {
             return 0.0;
         }
@@ -326,22 +326,22 @@ impl Learner {
     }
 
     /// Adds a document's value to every set that it belongs to.
-    fn account(&mut self, id: UrlId, worth: f32, risen: &mut Vec<UrlId>) {
+    fn account(&mut self, id: UrlId, reward: f32, risen: &mut Vec<UrlId>) {
         let &Known { prior, template, blocks, .. } = self.get(id);
         let expected = prior.min(1.0);
-        self.all.add(worth, expected);
-        self.templates[template as usize].documents.add(worth, expected);
+        self.all.add(reward, expected);
+        self.templates[template as usize].documents.add(reward, expected);
         for number in blocks.into_iter().filter(|&block| block != NONE) {
             let block = &mut self.blocks[number as usize];
-            block.documents.add(worth, expected);
-            self.positions[block.path as usize].add(worth, expected);
+            block.documents.add(reward, expected);
+            self.positions[block.path as usize].add(reward, expected);
             let series = block.listing.map(|(series, template)| {
-                self.templates[template as usize].hub(worth);
-                self.series_table[series as usize].brought(worth);
+                self.templates[template as usize].hub(reward);
+                self.series_table[series as usize].brought(reward);
                 series
             });
             // A valuable document may raise similar URLs. Falling scores are noticed when they reach the head.
-            if worth > 0.0 {
+            if reward > 0.0 {
                 let waits = |id: &UrlId| !self.known[id.0 as usize].gone;
                 risen.extend(self.blocks[number as usize].members.iter().filter(waits));
                 risen.extend(series.iter().flat_map(|&at| self.series_table[at as usize].members.iter()).filter(waits));

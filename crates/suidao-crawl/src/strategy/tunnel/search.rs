@@ -27,13 +27,13 @@ impl TunnelSearch {
 
 impl Strategy for TunnelSearch {
     fn judge(&self, visit: &PageVisit) -> Vec<LinkDecision> {
-        let handed_on = if visit.relevant { visit.relevance.get() } else { visit.entry.path.inherited.get() };
-        let hub = self.settings.inherit * self.learner.hub_value(visit.id);
-        let inherited = Relevance::new((SHARK.delta * handed_on).max(hub));
+        let parent_relevance = if visit.on_topic { visit.relevance.get() } else { visit.entry.path.inherited.get() };
+        let hub = self.settings.inherit * self.learner.listing_value(visit.id);
+        let inherited = Relevance::new((SHARK.delta * parent_relevance).max(hub));
         let entry = |link: &LinkCandidate| {
             let score = SHARK.potential(inherited, link);
             let left = visit.entry.path.k.count_down(K, link.relevance >= visit.link_threshold);
-            let k = if visit.relevant { TunnelBudget::Unbounded } else { left.unwrap_or(TunnelBudget::Left(0)) };
+            let k = if visit.on_topic { TunnelBudget::Unbounded } else { left.unwrap_or(TunnelBudget::Left(0)) };
             let link_path = PathState { inherited, ..visit.path_state(k) };
             // The prior s; the learner reads it from the event and computes the score from it.
             QueueEntry { queue: QueueId::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), path: link_path }
@@ -60,7 +60,7 @@ impl Strategy for TunnelSearch {
         Some(self)
     }
 
-    fn expects(&self) -> bool {
+    fn priorities_are_expected_values(&self) -> bool {
         true
     }
 }
@@ -71,7 +71,7 @@ impl Learning for TunnelSearch {
     }
 
     fn current_score(&self, id: UrlId) -> Priority {
-        Priority::new(self.learner.worth(id))
+        Priority::new(self.learner.score(id))
     }
 
     fn snapshot(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TunnelSettings {
-    /// A document has value 0.5 at this share of the page threshold.
+    /// A document has reward 0.5 at this share of the page threshold.
     pub half_worth: f32,
-    /// Weight of a listing against a document of the same value.
+    /// Weight of a listing against a document of the same reward.
     pub listing: f32,
     /// Share of a listing's value that its links inherit.
     pub inherit: f32,

@@ -40,19 +40,19 @@ impl Yield {
 /// A count and a sum of values.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct WeightedSum {
-    worth: f32,
+    reward: f32,
     count: f32,
 }
 
 impl WeightedSum {
-    pub fn add(&mut self, worth: f32) {
-        self.worth += worth;
+    pub fn add(&mut self, reward: f32) {
+        self.reward += reward;
         self.count += 1.0;
     }
 
     /// The mean, with `prior` weighted as `counts` items.
     pub fn mean(self, prior: f32, counts: f32) -> f32 {
-        (self.worth + counts * prior) / (self.count + counts)
+        (self.reward + counts * prior) / (self.count + counts)
     }
 }
 
@@ -91,8 +91,8 @@ impl Template {
         self.bridges += u32::from(bridge);
     }
 
-    pub fn hub(&mut self, worth: f32) {
-        self.hub.add(worth);
+    pub fn hub(&mut self, reward: f32) {
+        self.hub.add(reward);
     }
 
     /// Whether its pages proved to be listings, whatever their URLs suggest.
@@ -101,7 +101,7 @@ impl Template {
     }
 
     /// Prior value of a listing of this template.
-    pub fn hub_value(&self) -> f32 {
+    pub fn listing_value(&self) -> f32 {
         self.hub.mean(HUB_PRIOR, PROMISE_COUNTS)
     }
 
@@ -133,12 +133,12 @@ pub(super) struct ListingSeries {
 }
 
 impl ListingSeries {
-    pub fn brought(&mut self, worth: f32) {
-        self.out.add(worth);
+    pub fn brought(&mut self, reward: f32) {
+        self.out.add(reward);
     }
 
-    pub fn vote(&mut self, worth: f32) {
-        self.own.add(worth);
+    pub fn vote(&mut self, reward: f32) {
+        self.own.add(reward);
     }
 
     pub fn promise(&self) -> f32 {
@@ -187,11 +187,11 @@ pub(super) struct DiscoveredHosts {
 
 impl DiscoveredHosts {
     /// Records a fetched document of a host.
-    pub fn record_document(&mut self, host: &mut HostYield, worth: f32) {
+    pub fn record_document(&mut self, host: &mut HostYield, reward: f32) {
         if host.documents < LOOK {
             self.count += f32::from(u8::from(host.documents == 0));
-            self.best += (worth - host.best).max(0.0);
-            host.best = host.best.max(worth);
+            self.best += (reward - host.best).max(0.0);
+            host.best = host.best.max(reward);
             host.documents += 1;
         }
     }
@@ -297,7 +297,7 @@ mod tests {
         for _ in 0..50 {
             discovered_hosts.record_document(&mut HostYield::default(), 0.02);
             let mut host = HostYield::default();
-            [0.0, 0.9, 0.1].into_iter().for_each(|worth| generous.record_document(&mut host, worth));
+            [0.0, 0.9, 0.1].into_iter().for_each(|reward| generous.record_document(&mut host, reward));
         }
         assert!(discovered_hosts.promise() < 0.05 && generous.promise() > 0.99);
         let mut known = HostYield::default();

@@ -21,10 +21,10 @@ pub enum PushError {
     Refused(String),
     /// No progress within the patience; the same command may succeed later.
     #[error("{0}")]
-    Away(String),
+    Unreachable(String),
 }
 
-use PushError::{Away, Refused};
+use PushError::{Refused, Unreachable};
 
 /// Address of an index: `http://host:9200/INDEX`, possibly with a path before it.
 #[derive(Clone, Debug)]
@@ -99,9 +99,9 @@ pub struct Push {
 }
 
 impl Push {
-    /// Begins a push. Fails with [`PushError::Away`] if the machine has no network.
+    /// Begins a push. Fails with [`PushError::Unreachable`] if the machine has no network.
     pub fn open(target: PushTarget, rows: usize, patience: Duration) -> Result<Self, PushError> {
-        let away = |error: &dyn std::error::Error| Away(format!("cannot start the HTTP client: {error}"));
+        let away = |error: &dyn std::error::Error| Unreachable(format!("cannot start the HTTP client: {error}"));
         // Fails if a provider is already installed, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));
@@ -119,7 +119,7 @@ impl Push {
         let is_there = (200..300).contains(&self.ask(Method::HEAD, &index, &[])?.0);
         if !is_there {
             let (status, text) = self.ask(Method::PUT, &index, template["template"].to_string().as_bytes())?;
-            self.is_taken(status, &text)?;
+            self.ensure_accepted(status, &text)?;
         }
         Ok(!is_there)
     }
@@ -155,7 +155,7 @@ impl Push {
             let verdicts = if status == 413 {
                 Some(vec![Verdict::Rejected("larger than the server accepts (http.max_content_length)".to_owned())])
             } else {
-                self.is_taken(status, &text)?;
+                self.ensure_accepted(status, &text)?;
                 verdicts(&text, rows.len())
             };
             // A truncated answer proves nothing: all rows are sent again, which does no harm.
@@ -213,7 +213,7 @@ impl Push {
         }
     }
 
-    fn is_taken(&self, status: u16, text: &[u8]) -> Result<(), PushError> {
+    fn ensure_accepted(&self, status: u16, text: &[u8]) -> Result<(), PushError> {
         if (200..300).contains(&status) {
             return Ok(());
         }
@@ -227,7 +227,7 @@ impl Push {
     fn pause(&mut self, asked: Option<Duration>, why: &str) -> Result<(), PushError> {
         if self.waited >= self.patience {
             let (address, seconds) = (self.target.address(), self.patience.as_secs());
-            return Err(Away(format!(
+            return Err(Unreachable(format!(
                 "{address}: no progress for {seconds} s ({why}); rerun the same command when the server is available"
             )));
         }

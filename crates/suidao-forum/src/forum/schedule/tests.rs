@@ -62,7 +62,7 @@ fn delays_of_even_visits_are_known() {
 }
 
 #[test]
-fn visits_go_by_the_largest_remainder_and_nobody_goes_without() {
+fn visits_are_split_by_largest_remainder_after_the_guaranteed_ones() {
     assert_eq!(allocation::allocate(&[5.0, 3.0, 2.0], 10, 0), [5, 3, 2]);
     assert_eq!(allocation::allocate(&[1.0, 1.0, 1.0], 5, 0), [2, 2, 1], "of equal ones the first");
     assert_eq!(allocation::allocate(&[98.0, 1.0, 1.0], 10, 0), [8, 1, 1]);

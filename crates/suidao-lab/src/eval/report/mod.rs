@@ -28,8 +28,9 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
     let pages = comparison.pages();
     let task = |(task, name): (usize, &String)| {
         let scope = ComparisonScope::Task(task);
-        let (curves, marks) = (page.curves(scope, RunMeasure::Relevant), page.at_cutoffs(scope, RunMeasure::Relevant));
-        context! { name, curves, marks, all => page.all_measures(scope) }
+        let (curves, cutoffs) =
+            (page.curves(scope, RunMeasure::Relevant), page.at_cutoffs(scope, RunMeasure::Relevant));
+        context! { name, curves, cutoffs, all => page.all_measures(scope) }
     };
     let context = context! {
         several,
@@ -38,7 +39,7 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
         cases => comparison.cases(ComparisonScope::All),
         pages => thousands(pages as u64),
         ahead => page.ahead(),
-        marks => page.at_cutoffs(ComparisonScope::All, headline(comparison)),
+        cutoffs => page.at_cutoffs(ComparisonScope::All, headline(comparison)),
         intervals => page.intervals(),
         curves => page.curves(ComparisonScope::All, second),
         panels_title => sentence_case(shown.title()),
@@ -49,7 +50,7 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
         duels => page.duels(),
         facts => Value::from(Serde(facts)),
         seeds => facts.tasks.iter().map(|task| (task.name.clone(), ranges(&task.seeds))).collect::<BTreeMap<_, _>>(),
-        mark_names => comparison.marks().iter().map(|&mark| thousands(mark as u64)).collect::<Value>(),
+        cutoff_names => comparison.cutoffs().iter().map(|&cutoff| thousands(cutoff as u64)).collect::<Value>(),
         resamples => RESAMPLES,
     };
     let body = fill(include_str!("report.html"), context);
@@ -60,14 +61,15 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
 /// because at the end all are close to it; else by the headline measure at the last cutoff.
 fn order(comparison: &Comparison) -> Vec<usize> {
     let last = [comparison.pages()];
-    let (measure, marks) = match shares(comparison, ComparisonScope::All) {
-        true => (RunMeasure::Oracle, comparison.marks()),
+    let (measure, cutoffs) = match shares(comparison, ComparisonScope::All) {
+        true => (RunMeasure::Oracle, comparison.cutoffs()),
         false => (headline(comparison), &last[..]),
     };
     let sum = |&strategy: &usize| -> f64 {
-        let at =
-            |&mark: &usize| comparison.at(ComparisonScope::All, strategy, measure, mark).map_or(-1.0, |at| at.median);
-        marks.iter().map(at).sum()
+        let at = |&cutoff: &usize| {
+            comparison.at(ComparisonScope::All, strategy, measure, cutoff).map_or(-1.0, |at| at.median)
+        };
+        cutoffs.iter().map(at).sum()
     };
     let mut order: Vec<usize> = (0..comparison.strategies().len()).collect();
     order.sort_by(|one, other| sum(other).total_cmp(&sum(one)));
@@ -116,14 +118,15 @@ impl Page<'_> {
     fn ahead(&self) -> Option<Value> {
         let (comparison, contestants, pages) = (self.comparison, self.contestants(), self.comparison.pages());
         let &first = contestants.first()?;
-        let at = |measure: RunMeasure, mark: usize| {
-            comparison.at(ComparisonScope::All, first, measure, mark).map(|at| measure.in_words(at))
+        let at = |measure: RunMeasure, cutoff: usize| {
+            comparison.at(ComparisonScope::All, first, measure, cutoff).map(|at| measure.in_words(at))
         };
         let conclusion = if shares(comparison, ComparisonScope::All) {
-            let marks = comparison.marks().iter();
-            let part =
-                |&mark: &usize| Some(format!("{} after {}", at(RunMeasure::Oracle, mark)?, thousands(mark as u64)));
-            format!("share of the oracle: {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
+            let cutoffs = comparison.cutoffs().iter();
+            let part = |&cutoff: &usize| {
+                Some(format!("{} after {}", at(RunMeasure::Oracle, cutoff)?, thousands(cutoff as u64)))
+            };
+            format!("share of the oracle: {} pages", cutoffs.filter_map(part).collect::<Vec<_>>().join(", "))
         } else {
             let measure = headline(comparison);
             format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
@@ -139,17 +142,17 @@ impl Page<'_> {
     /// of island recall.
     fn intervals(&self) -> Value {
         let comparison = self.comparison;
-        let shares = comparison.marks().iter().map(|&mark| (RunMeasure::Oracle, mark));
+        let shares = comparison.cutoffs().iter().map(|&cutoff| (RunMeasure::Oracle, cutoff));
         let last = [headline(comparison), RunMeasure::Islands].map(|measure| (measure, comparison.pages()));
-        let plot = |(measure, mark): (RunMeasure, usize)| {
+        let plot = |(measure, cutoff): (RunMeasure, usize)| {
             let known = |&strategy: &usize| {
-                let at = comparison.at(ComparisonScope::All, strategy, measure, mark)?;
+                let at = comparison.at(ComparisonScope::All, strategy, measure, cutoff)?;
                 let (name, style) = (self.name(strategy), self.style(strategy));
                 Some(IntervalRow { name, style, at, text: measure.in_words(at), ahead: self.is_ahead(strategy) })
             };
             let mut rows: Vec<IntervalRow> = self.of(measure).iter().filter_map(known).collect();
             rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
-            let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(mark as u64));
+            let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(cutoff as u64));
             let known = comparison.knows(ComparisonScope::All, measure) && !rows.is_empty();
             known.then(|| (html(intervals(&rows, &title, measure.is_share())), ""))
         };
@@ -298,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_the_oracle_stands_first_and_the_best_stands_out() {
+    fn the_oracle_share_is_first_and_the_best_is_bold() {
         let text = report(&comparison(&["oracle"]), &facts());
         let html = Html::parse_document(&text);
         let words = |selector: &str| all(&html, selector).iter().map(|it| it.text().collect()).collect::<Vec<String>>();

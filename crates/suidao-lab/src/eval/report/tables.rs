@@ -12,11 +12,11 @@ impl Page<'_> {
     /// Tables of strategies by cutoffs: the share of the oracle, then the measure. Side by side they would be wider
     /// than the page.
     pub(super) fn at_cutoffs(&self, scope: ComparisonScope, measure: RunMeasure) -> Value {
-        let marks = self.comparison.marks();
+        let cutoffs = self.comparison.cutoffs();
         let of_measure = |measure: RunMeasure| {
-            let heads: Value = marks.iter().map(|&mark| format!("{} pages", thousands(mark as u64))).collect();
+            let heads: Value = cutoffs.iter().map(|&cutoff| format!("{} pages", thousands(cutoff as u64))).collect();
             let row = |strategy: usize| {
-                let cells: Value = marks.iter().map(|&mark| self.cell(scope, strategy, measure, mark)).collect();
+                let cells: Value = cutoffs.iter().map(|&cutoff| self.cell(scope, strategy, measure, cutoff)).collect();
                 context! { name => self.name(strategy), ahead => self.is_ahead(strategy), cells }
             };
             let title = format!("{} after", measure.title());
@@ -71,8 +71,8 @@ impl Page<'_> {
         }
     }
 
-    fn cell(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, mark: usize) -> Value {
-        let Some(at) = self.comparison.at(scope, strategy, measure, mark) else { return Value::from("–") };
+    fn cell(&self, scope: ComparisonScope, strategy: usize, measure: RunMeasure, cutoff: usize) -> Value {
+        let Some(at) = self.comparison.at(scope, strategy, measure, cutoff) else { return Value::from("–") };
         let median = measure.show(at.median);
         match at.range {
             Some((low, high)) => {

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_for_is_nothing() {
+    fn a_spec_without_threads_generates_no_posts() {
         let nothing = |spec: &ActivitySpec| posts(&Activity::generate(spec)).is_empty();
         assert!(nothing(&ActivitySpec { boards: 0, ..ActivitySpec::default() }));
         assert!(nothing(&ActivitySpec { days: 0, ..ActivitySpec::default() }));

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_names_a_person_goes_on_to_the_server() {
+    fn identifying_header_fields_are_not_forwarded() {
         let passed = request("XHR", "GET", "http://a.test/data.json", "main").passed();
         assert_eq!(passed, [("accept".to_owned(), "application/json".to_owned())]);
     }

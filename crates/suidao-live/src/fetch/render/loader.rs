@@ -46,7 +46,7 @@ const ROBOTS_BYTES: usize = 500 << 10;
 /// Cached origins and hosts; beyond that all are dropped, which costs a robots.txt each.
 const REMEMBERED: usize = 4096;
 
-enum Rules {
+enum RobotsAccess {
     All,
     Nothing,
     Parsed(Box<Robot>),
@@ -73,7 +73,7 @@ impl HostRateLimit {
 
 #[derive(Default)]
 struct State {
-    robots: FxHashMap<String, (Instant, Arc<OnceCell<Rules>>)>,
+    robots: FxHashMap<String, (Instant, Arc<OnceCell<RobotsAccess>>)>,
     hosts: FxHashMap<String, Arc<HostRateLimit>>,
     scripts: FxHashMap<CrawlUrl, (Instant, Fetched)>,
     /// Oldest first.
@@ -196,16 +196,16 @@ impl Loader {
             }
             let fresh = || (Instant::now(), Arc::default());
             let (at, cell) = state.robots.entry(url.origin()).or_insert_with(fresh);
-            let most = if matches!(cell.get(), Some(Rules::Nothing)) { UNREACHABLE_AGE } else { ROBOTS_AGE };
+            let most = if matches!(cell.get(), Some(RobotsAccess::Nothing)) { UNREACHABLE_AGE } else { ROBOTS_AGE };
             if at.elapsed() > most {
                 (*at, *cell) = fresh();
             }
             Arc::clone(cell)
         };
         match cell.get_or_init(|| self.rules(url, agent)).await {
-            Rules::All => Some(Duration::ZERO),
-            Rules::Nothing => None,
-            Rules::Parsed(robot) => {
+            RobotsAccess::All => Some(Duration::ZERO),
+            RobotsAccess::Nothing => None,
+            RobotsAccess::Parsed(robot) => {
                 let delay =
                     robot.delay.map_or(Duration::ZERO, |seconds| Duration::from_secs_f32(seconds.clamp(0.0, 1.0)));
                 robot.allowed(url.as_str()).then_some(delay.min(APART))
@@ -215,26 +215,26 @@ impl Loader {
 
     /// The rules of the origin of `url` (RFC 9309, 2.3.1): without an answer nothing is allowed, without a robots.txt
     /// everything is.
-    async fn rules(&self, url: &CrawlUrl, agent: &str) -> Rules {
+    async fn rules(&self, url: &CrawlUrl, agent: &str) -> RobotsAccess {
         let mut at = url.robots();
         for _ in 0..=ROBOTS_HOPS {
-            let Ok(answer) = self.fetcher.fetch(&at, None).await else { return Rules::Nothing };
+            let Ok(answer) = self.fetcher.fetch(&at, None).await else { return RobotsAccess::Nothing };
             match answer.status {
                 200..=299 => {
                     let text = &answer.body[..answer.body.len().min(ROBOTS_BYTES)];
-                    return Rules::Parsed(Box::new(Robot::new(agent, text)));
+                    return RobotsAccess::Parsed(Box::new(Robot::new(agent, text)));
                 }
                 301 | 302 | 303 | 307 | 308 => {
                     let to = answer.header("location").and_then(|location| at.join(location).ok());
-                    let Some(to) = to else { return Rules::All };
+                    let Some(to) = to else { return RobotsAccess::All };
                     at = to;
                 }
                 // 429 means overload, not permission, as in the crawl itself.
-                400..=428 | 430..=499 => return Rules::All,
-                _ => return Rules::Nothing,
+                400..=428 | 430..=499 => return RobotsAccess::All,
+                _ => return RobotsAccess::Nothing,
             }
         }
         // RFC 9309, 2.3.1.2: after five hops the file may count as unavailable.
-        Rules::All
+        RobotsAccess::All
     }
 }

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn answers_find_who_asked_and_events_come_in_order() {
+    async fn answers_reach_their_request_and_events_are_in_order() {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(ours);
         let (pipe, mut events) = Pipe::new(write, read);

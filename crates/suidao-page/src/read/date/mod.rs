@@ -55,7 +55,7 @@ pub(super) fn published(mut dates: Dates, document: &ParsedDocument, title: &str
     let marked = |kinds: &[DateKind]| pick(&dates, kinds);
     // A date far before the headline may be today's.
     let named = choose(&dates, &[DateKind::Time, DateKind::Shown]);
-    let near_headline = named.filter(|(_, position)| *position != Place::Before).map(|(mark, _)| mark.written);
+    let near_headline = named.filter(|(_, position)| *position != DatePosition::Before).map(|(mark, _)| mark.written);
     let apart = named.map(|(mark, _)| mark.written);
     let (meta, json_ld) = (dates.meta, one(&dates.json_ld));
     let declared = match (meta, json_ld) {
@@ -149,7 +149,7 @@ fn labelled(dates: &Dates) -> Option<ParsedDate> {
 
 /// Position of a marked element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum DatePosition {
     /// Next to a heading, or on a page without headings.
     Near,
     /// Far before all headings.
@@ -165,15 +165,15 @@ fn pick(dates: &Dates, kinds: &[DateKind]) -> Option<ParsedDate> {
 /// The marked element of these kinds with the page's date. Ignores comments and similar, unless explicitly for
 /// publication and next to a heading. With few days: the first next to a heading. With many: only if an article's text
 /// is between it and the next.
-fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
+fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, DatePosition)> {
     let spot = |mark: &DateElement| {
         let near = |heading: &usize| *heading <= mark.at + JUST_BEFORE && mark.at <= *heading + NEAR;
         if dates.headings.is_empty() || dates.headings.iter().any(near) {
-            Place::Near
+            DatePosition::Near
         } else if dates.headings.iter().all(|heading| *heading > mark.at) {
-            Place::Before
+            DatePosition::Before
         } else {
-            Place::Elsewhere
+            DatePosition::Elsewhere
         }
     };
     let of = |aside: bool| -> Vec<DateElement> {
@@ -182,13 +182,13 @@ fn choose(dates: &Dates, kinds: &[DateKind]) -> Option<(DateElement, Place)> {
     let mut marks = of(false);
     if marks.is_empty() && kinds.contains(&DateKind::Published) {
         marks = of(true);
-        marks.retain(|mark| spot(mark) == Place::Near);
+        marks.retain(|mark| spot(mark) == DatePosition::Near);
     }
     // Attribute and text of one element are one date.
     marks.dedup_by_key(|mark| mark.at);
     let mut days = Vec::new();
     marks.iter().for_each(|mark| few(&mut days, mark.written.day));
-    let near = marks.iter().position(|mark| spot(mark) == Place::Near);
+    let near = marks.iter().position(|mark| spot(mark) == DatePosition::Near);
     let at = match near {
         Some(at) if days.len() <= FEW => at,
         None if days.len() <= FEW => 0,

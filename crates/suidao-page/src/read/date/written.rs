@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn day_and_month_change_places() {
+    fn ambiguous_day_and_month_give_two_readings() {
         let day = |text: &str, terse| first(text, terse).map(|w| (w.day.to_string(), w.or.map(|or| or.to_string())));
         let both = |a: &str, b: Option<&str>| Some((a.to_owned(), b.map(str::to_owned)));
         assert_eq!(day("3/4/2019", false), both("2019-04-03", Some("2019-03-04")));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn time_and_zone_stand_behind_the_date() {
+    fn time_and_zone_follow_the_date() {
         for (text, at) in [
             ("2021-03-05T08:00:00+08:00", "2021-03-05T08:00:00+08:00"),
             ("2021-03-05T08:00:00.123Z", "2021-03-05T08:00:00Z"),

@@ -39,13 +39,13 @@ pub fn read_sitemap(fetched: &Fetched) -> SitemapContent {
     let body = unpacked(&fetched.body);
     let decoded = charset::decode(&body, fetched.header("content-type"));
     let text = decoded.text.trim_start();
-    let mut hints = if text.starts_with('<') { xml::read(text, &fetched.url) } else { plain(text) };
+    let mut content = if text.starts_with('<') { xml::read(text, &fetched.url) } else { plain(text) };
     let now = fetched.header("date").and_then(time::read);
     let (first, last) = (time::year(YEARS.start), now.map_or(time::year(YEARS.end), |now| now.after(AHEAD)));
-    for hint in &mut hints.pages {
-        hint.at = hint.at.filter(|at| (first..=last).contains(at));
+    for entry in &mut content.pages {
+        entry.at = entry.at.filter(|at| (first..=last).contains(at));
     }
-    hints
+    content
 }
 
 /// The body without gzip, if any; of a broken one the part before the error.

@@ -5,7 +5,7 @@ use crate::read::{BlockKind, DocumentLink, ParsedDocument, TextBlock, TextRun};
 use crate::topic::Topic;
 
 /// Scores every entry and clears its description.
-pub fn score_entries(hints: &mut SitemapContent, topic: &Topic) {
+pub fn score_entries(content: &mut SitemapContent, topic: &Topic) {
     let mut document = ParsedDocument::default();
     // Entries with a URL only share one block without text.
     document.blocks.push(TextBlock { pieces: 0..0, region: Region::Boilerplate, form: BlockKind::default() });
@@ -14,13 +14,13 @@ pub fn score_entries(hints: &mut SitemapContent, topic: &Topic) {
         document.text.push_str(text);
         document.pieces.push(TextRun { text: start..document.text.len(), hidden: false });
     };
-    for hint in &mut hints.pages {
-        let about = std::mem::take(&mut hint.about);
+    for entry in &mut content.pages {
+        let about = std::mem::take(&mut entry.about);
         let first = document.pieces.len();
         let mut anchor = first..first;
         let mut block = 0;
-        if !(hint.anchor.is_empty() && about.is_empty()) {
-            add(&mut document, &hint.anchor);
+        if !(entry.anchor.is_empty() && about.is_empty()) {
+            add(&mut document, &entry.anchor);
             anchor.end = document.pieces.len();
             add(&mut document, &about);
             block = document.blocks.len();
@@ -28,10 +28,10 @@ pub fn score_entries(hints: &mut SitemapContent, topic: &Topic) {
             // Not main content, because there is no page.
             document.blocks.push(TextBlock { pieces, region: Region::Boilerplate, form: BlockKind::default() });
         }
-        let (url, region) = (hint.url.clone(), Region::Content);
+        let (url, region) = (entry.url.clone(), Region::Content);
         document.links.push(DocumentLink { url, anchor, block, region, nofollow: false, next: false, path: 0 });
     }
-    for (hint, (scores, relevance)) in hints.pages.iter_mut().zip(topic.score(&document).links) {
-        (hint.scores, hint.relevance) = (scores, relevance);
+    for (entry, (scores, relevance)) in content.pages.iter_mut().zip(topic.score(&document).links) {
+        (entry.scores, entry.relevance) = (scores, relevance);
     }
 }

@@ -27,8 +27,8 @@ fn read(body: &str) -> SitemapContent {
 }
 
 /// URL and time in seconds.
-fn pages(hints: &SitemapContent) -> Vec<(&str, Option<u64>)> {
-    hints.pages.iter().map(|hint| (hint.url.as_str(), hint.at.map(|at| at.0 / 1000))).collect()
+fn pages(content: &SitemapContent) -> Vec<(&str, Option<u64>)> {
+    content.pages.iter().map(|entry| (entry.url.as_str(), entry.at.map(|at| at.0 / 1000))).collect()
 }
 
 const SITEMAP: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -50,15 +50,15 @@ const SITEMAP: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 
 #[test]
 fn a_sitemap_names_pages_and_when_they_changed() {
-    let hints = read(SITEMAP);
+    let content = read(SITEMAP);
     let expected = [
         ("http://a.cn/", Some(1_614_902_400)),
         ("http://a.cn/show?id=1&page=2&z=3", Some(1_614_945_600)),
         ("http://a.cn/%E6%96%B0%E9%97%BB?a=1&b=2", None),
         ("http://a.cn/relative?a=1&b=2", None),
     ];
-    assert_eq!(pages(&hints), expected);
-    assert!(hints.sitemaps.is_empty());
+    assert_eq!(pages(&content), expected);
+    assert!(content.sitemaps.is_empty());
     let prefixed =
         "<s:urlset xmlns:s='x'><s:url><s:loc>http://a.cn/1</s:loc><loc>http://a.cn/2</loc></s:url></s:urlset>";
     assert_eq!(pages(&read(prefixed)), [("http://a.cn/1", None)]);
@@ -66,24 +66,24 @@ fn a_sitemap_names_pages_and_when_they_changed() {
 
 #[test]
 fn a_list_of_sitemaps_names_sitemaps() {
-    let hints = read(
+    let content = read(
         "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>http://a.cn/1.xml.gz</loc>\
          <lastmod>2021-03-05</lastmod></sitemap><sitemap><loc>http://a.cn/2.xml</loc></sitemap></sitemapindex>",
     );
-    let urls: Vec<_> = hints.sitemaps.iter().map(CrawlUrl::as_str).collect();
-    assert_eq!((urls, hints.pages.len()), (vec!["http://a.cn/1.xml.gz", "http://a.cn/2.xml"], 0));
+    let urls: Vec<_> = content.sitemaps.iter().map(CrawlUrl::as_str).collect();
+    assert_eq!((urls, content.pages.len()), (vec!["http://a.cn/1.xml.gz", "http://a.cn/2.xml"], 0));
 }
 
 #[test]
 fn a_sitemap_may_be_plain_text() {
     let text = "\u{feff}http://a.cn/1\r\nhttps://a.cn/2?x=1&y=2\n\n# note\nftp://a.cn/3\nhttp:// \n  http://b.cn/4  ";
-    let hints = read_sitemap(&answer(text, &[("content-type", "text/plain; charset=utf-8")]));
-    assert_eq!(pages(&hints), [("http://a.cn/1", None), ("https://a.cn/2?x=1&y=2", None), ("http://b.cn/4", None)]);
+    let content = read_sitemap(&answer(text, &[("content-type", "text/plain; charset=utf-8")]));
+    assert_eq!(pages(&content), [("http://a.cn/1", None), ("https://a.cn/2?x=1&y=2", None), ("http://b.cn/4", None)]);
 }
 
 #[test]
 fn rss_names_items() {
-    let hints = read(
+    let content = read(
         r#"<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/">
         <channel><title>新闻</title><link>http://a.cn/</link><pubDate>Fri, 05 Mar 2021 13:00:00 GMT</pubDate>
         <atom:link href="http://a.cn/feed" rel="self"/><image><url>http://a.cn/logo.png</url><link>http://a.cn/</link></image>
@@ -98,21 +98,21 @@ fn rss_names_items() {
     );
     let noon = 1_614_945_600;
     assert_eq!(
-        pages(&hints),
+        pages(&content),
         [("http://a.cn/1", Some(noon)), ("http://a.cn/2", Some(noon + 1)), ("http://a.cn/3", None)]
     );
-    let hints = read(
+    let content = read(
         r#"<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">
         <channel rdf:about="http://a.cn/rss"><link>http://a.cn/</link><items><rdf:Seq><rdf:li resource="http://a.cn/1"/>
         </rdf:Seq></items></channel><item rdf:about="http://a.cn/about"><link>http://a.cn/1</link>
         <dc:date>2021-03-05</dc:date></item><item rdf:about="/2"/></rdf:RDF>"#,
     );
-    assert_eq!(pages(&hints), [("http://a.cn/1", Some(1_614_902_400)), ("http://a.cn/2", None)]);
+    assert_eq!(pages(&content), [("http://a.cn/1", Some(1_614_902_400)), ("http://a.cn/2", None)]);
 }
 
 #[test]
 fn atom_names_entries() {
-    let hints = read(
+    let content = read(
         r#"<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://b.cn/x/">
         <link href="http://b.cn/"/><link rel="self" href="feed.xml"/><updated>2021-03-05T12:00:09Z</updated>
         <entry><id>urn:1</id><link rel="edit" href="/edit"/><link href="1?a=1&amp;b=2"/><link rel="alternate" href="/no"/>
@@ -122,13 +122,13 @@ fn atom_names_entries() {
         <entry xml:base="sub/"><link rel="Alternate" type="text/html" href="2"></link></entry>
         <entry><id>http://b.cn/no</id></entry></feed>"#,
     );
-    assert_eq!(pages(&hints), [("http://b.cn/x/1?a=1&b=2", Some(1_614_945_605)), ("http://b.cn/x/sub/2", None)]);
+    assert_eq!(pages(&content), [("http://b.cn/x/1?a=1&b=2", Some(1_614_945_605)), ("http://b.cn/x/sub/2", None)]);
 }
 
 #[test]
 fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
-    let called = |hints: &SitemapContent| -> Vec<(String, String)> {
-        hints.pages.iter().map(|hint| (hint.anchor.clone(), hint.about.clone())).collect()
+    let called = |content: &SitemapContent| -> Vec<(String, String)> {
+        content.pages.iter().map(|entry| (entry.anchor.clone(), entry.about.clone())).collect()
     };
     let pair = |anchor: &str, about: &str| (anchor.to_owned(), about.to_owned());
     let mut rss = read(
@@ -154,11 +154,12 @@ fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
     let topic = crate::topic::Topic::new(lexicon);
     score_entries(&mut rss, &topic);
     score_entries(&mut news, &topic);
-    let parts =
-        |hint: &SitemapEntry| [hint.scores.anchor, hint.scores.context, hint.scores.url].map(|part| part.get() > 0.0);
+    let parts = |entry: &SitemapEntry| {
+        [entry.scores.anchor, entry.scores.context, entry.scores.url].map(|part| part.get() > 0.0)
+    };
     assert_eq!(rss.pages.iter().map(parts).collect::<Vec<_>>(), [[false, true, false], [false; 3]]);
     assert_eq!(news.pages.iter().map(parts).collect::<Vec<_>>(), [[true, false, false], [false, false, true]]);
-    assert!(rss.pages.iter().all(|hint| hint.about.is_empty()));
+    assert!(rss.pages.iter().all(|entry| entry.about.is_empty()));
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn addresses_are_bounded_as_a_whole_in_every_notation() {
     let sitemap = format!("<urlset>{}", addresses(|url| format!("<url><loc>{url}</loc></url>")));
     let feed = format!("<rss><channel>{}", addresses(|url| format!("<item><link>{url}</link></item>")));
     for text in [plain, sitemap, feed] {
-        let bytes: usize = read(&text).pages.iter().map(|hint| hint.url.as_str().len()).sum();
+        let bytes: usize = read(&text).pages.iter().map(|entry| entry.url.as_str().len()).sum();
         assert!((ADDRESSES..=ADDRESSES + CrawlUrl::LONGEST).contains(&bytes), "{bytes}");
     }
 }

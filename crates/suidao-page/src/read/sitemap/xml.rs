@@ -60,7 +60,7 @@ struct Walk {
     /// The element that is being read, its depth and its text.
     field: Option<(Field, usize)>,
     text: String,
-    hints: SitemapContent,
+    content: SitemapContent,
     /// Bytes of all URLs so far.
     bytes: usize,
 }
@@ -84,14 +84,14 @@ pub(super) fn read(text: &str, url: &CrawlUrl) -> SitemapContent {
             },
             (Some(walk), Ok(event)) => {
                 walk.take(&event);
-                if walk.hints.pages.len() + walk.hints.sitemaps.len() >= MOST || walk.bytes >= ADDRESSES {
+                if walk.content.pages.len() + walk.content.sitemaps.len() >= MOST || walk.bytes >= ADDRESSES {
                     break;
                 }
             }
             _ => {}
         }
     }
-    walk.map(|walk| SitemapContent { feed: walk.list != List::Sitemap, ..walk.hints }).unwrap_or_default()
+    walk.map(|walk| SitemapContent { feed: walk.list != List::Sitemap, ..walk.content }).unwrap_or_default()
 }
 
 impl Walk {
@@ -105,9 +105,9 @@ impl Walk {
         };
         // Elements in RDF have no prefix, although the root has one.
         let prefix = prefix.filter(|_| list != List::Rss).map(|prefix| prefix.as_ref().to_owned());
-        let hints = SitemapContent::default();
+        let content = SitemapContent::default();
         let base = based(url, root);
-        Some(Self { list, prefix, base, depth: 1, entry: None, field: None, text: String::new(), hints, bytes: 0 })
+        Some(Self { list, prefix, base, depth: 1, entry: None, field: None, text: String::new(), content, bytes: 0 })
     }
 
     fn take(&mut self, event: &Event) {
@@ -216,10 +216,10 @@ impl Walk {
         let url = entry.url.or(entry.spare);
         self.bytes += url.as_ref().map_or(0, |url| url.as_str().len());
         match url {
-            Some(url) if entry.is_sitemap => self.hints.sitemaps.push(url),
+            Some(url) if entry.is_sitemap => self.content.sitemaps.push(url),
             Some(url) => {
                 let anchor = clipped(&entry.title);
-                self.hints.pages.push(SitemapEntry {
+                self.content.pages.push(SitemapEntry {
                     at: entry.at,
                     anchor,
                     about: entry.about,

@@ -61,11 +61,11 @@ impl Training {
             .collect();
         let path_state = PathState { depth: 2, inherited: Relevance::new(0.05), ..PathState::SEED };
         let entry = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.5), path: path_state };
-        let relevant = relevance >= 0.1;
+        let on_topic = relevance >= 0.1;
         let visit = PageVisit {
             id,
             relevance: Relevance::new(relevance),
-            relevant,
+            on_topic,
             layer: None,
             entry,
             link_threshold: Relevance::new(0.15),
@@ -89,12 +89,12 @@ impl Training {
             listing,
             ..Page::default()
         };
-        let settled = PageProcessed { links, ..PageProcessed::of(id, 200, entry, relevant, page) };
+        let settled = PageProcessed { links, ..PageProcessed::of(id, 200, entry, on_topic, page) };
         let risen = self.observe(Event::PageFetched(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
     }
 
-    fn worth(&mut self, url: &str) -> f32 {
+    fn score(&mut self, url: &str) -> f32 {
         let id = self.id(url, "");
         self.strategy.current_score(id).get()
     }
@@ -116,11 +116,11 @@ fn two_tags() -> Training {
 #[test]
 fn a_listing_is_worth_what_its_links_brought() {
     let mut training = two_tags();
-    assert_eq!(training.worth("http://a.cn/tags/x/page/2/"), training.worth("http://a.cn/tags/y/page/2/"));
+    assert_eq!(training.score("http://a.cn/tags/x/page/2/"), training.score("http://a.cn/tags/y/page/2/"));
     let risen = training.page("http://a.cn/x1.html", 0.3, false, &[]);
     assert!(risen.contains(&"http://a.cn/tags/x/page/2/".to_owned()), "{risen:?}");
     training.page("http://a.cn/y1.html", 0.0, false, &[]);
-    assert!(training.worth("http://a.cn/tags/x/page/2/") > training.worth("http://a.cn/tags/y/page/2/") + 0.1);
+    assert!(training.score("http://a.cn/tags/x/page/2/") > training.score("http://a.cn/tags/y/page/2/") + 0.1);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn documents_vote_for_the_tags_they_file_themselves_under() {
     training.id("http://a.cn/tags/side/", "");
     let links = [("http://a.cn/tags/own/", 0.0, LABEL, 5), ("http://a.cn/tags/side/", 0.0, NAVIGATION, 6)];
     training.page("http://a.cn/x1.html", 0.3, false, &links);
-    assert!(training.worth("http://a.cn/tags/own/") > training.worth("http://a.cn/tags/side/") + 0.05);
+    assert!(training.score("http://a.cn/tags/own/") > training.score("http://a.cn/tags/side/") + 0.05);
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn links_of_a_block_that_pays_are_worth_more_than_those_of_one_that_does_not() {
         training.page(url, if n % 2 == 0 { 0.3 } else { 0.0 }, false, &[]);
     }
     assert!(
-        training.worth(&all[8].0) > 2.0 * training.worth(&all[9].0) - 0.1
-            && training.worth(&all[8].0) > training.worth(&all[9].0)
+        training.score(&all[8].0) > 2.0 * training.score(&all[9].0) - 0.1
+            && training.score(&all[8].0) > training.score(&all[9].0)
     );
 }
 
@@ -158,7 +158,7 @@ fn what_its_likes_turned_out_to_be_a_url_is_taken_to_be() {
         training.page(&thread, 0.3, false, &[]);
     }
     // Listings by their shape, although their URLs show nothing; a thread of the same host is not one.
-    let (forum, thread) = (training.worth("http://b.cn/forum-3.html"), training.worth("http://b.cn/thread-9-1-1.html"));
+    let (forum, thread) = (training.score("http://b.cn/forum-3.html"), training.score("http://b.cn/thread-9-1-1.html"));
     assert!(forum > thread + 0.1, "{forum} {thread}");
 }
 
@@ -169,12 +169,12 @@ fn pages_of_recommended_sites_are_bridges_for_as_long_as_they_open_hosts() {
     training.id("http://a.cn/more.html", "更多");
     let links = [("http://a.cn/tags/link.html", 0.0, NAVIGATION, 1), ("http://a.cn/more.html", 0.0, NAVIGATION, 1)];
     training.page("http://a.cn/", 0.0, true, &links);
-    let bridge = training.worth("http://a.cn/tags/link.html");
-    let other = training.worth("http://a.cn/more.html");
+    let bridge = training.score("http://a.cn/tags/link.html");
+    let other = training.score("http://a.cn/more.html");
     assert!(bridge > other + 0.3, "{bridge} {other}");
     training.page("http://c.cn/links/", 0.0, false, &[]);
     training.page("http://d.cn/links/", 0.0, false, &[]);
-    assert!(training.worth("http://a.cn/tags/link.html") < bridge);
+    assert!(training.score("http://a.cn/tags/link.html") < bridge);
 }
 
 #[test]
@@ -185,19 +185,19 @@ fn any_template_whose_pages_open_hosts_is_a_bridge() {
         let links: Vec<TestLink> = sites.iter().map(|site| (site.as_str(), 0.0, CONTENT, 3)).collect();
         training.page(&format!("http://dir.cn/list/{n}.html"), 0.0, false, &links);
     }
-    assert!(training.worth("http://dir.cn/list/9.html") > training.worth("http://dir.cn/other.html") + 0.15);
+    assert!(training.score("http://dir.cn/list/9.html") > training.score("http://dir.cn/other.html") + 0.15);
 }
 
 #[test]
 fn a_host_is_worth_a_look_and_less_with_every_page() {
     let mut training = Training::new();
     training.id("http://e.cn/z.html", "");
-    let before = training.worth("http://e.cn/z.html");
+    let before = training.score("http://e.cn/z.html");
     for n in 0..8 {
         training.page(&format!("http://e.cn/{n}.html"), 0.0, false, &[]);
     }
-    assert!(before > training.worth("http://e.cn/z.html") + 0.4);
-    assert!(before > training.worth("http://seed.cn/z.html") + 0.3, "a seed's host has had its look");
+    assert!(before > training.score("http://e.cn/z.html") + 0.4);
+    assert!(before > training.score("http://seed.cn/z.html") + 0.3, "a seed's host has had its look");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn the_same_body_twice_is_worth_nothing() {
     training.page("http://a.cn/x1.html", 0.3, false, &[]);
     training.bodies -= 1;
     training.page("http://a.cn/y1.html", 0.3, false, &[]);
-    assert!(training.worth("http://a.cn/tags/x/page/2/") > training.worth("http://a.cn/tags/y/page/2/") + 0.1);
+    assert!(training.score("http://a.cn/tags/x/page/2/") > training.score("http://a.cn/tags/y/page/2/") + 0.1);
 }
 
 #[test]

@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
-use crate::crawl::spend::{SOON, Spend, WITHOUT_PAGE};
+use crate::crawl::spend::{MinimumShare, SOON, WITHOUT_PAGE};
 use suidao_page::model::{HostId, Millis, Priority, QueueId, UrlId};
 
 /// The best URL of a host that will be ready soon.
-pub enum Rival {
+pub enum Competitor {
     /// None has a clearly higher expected value.
     None,
     /// The score of this one has fallen: it must be queued with the lower one first.
-    Fallen(UrlId, Priority),
+    Stale(UrlId, Priority),
     /// One has this expected value.
     Better(f32),
 }
@@ -20,21 +20,26 @@ pub enum Rival {
 impl State {
     /// Which share of the best expected value a fetched URL needs.
     pub fn theta(&self) -> f64 {
-        let default = if self.strategy.expects() { Spend::BALANCED } else { Spend::TIME };
+        let default =
+            if self.strategy.priorities_are_expected_values() { MinimumShare::BALANCED } else { MinimumShare::TIME };
         self.settings.spend.unwrap_or(default).theta()
     }
 
     /// The expected reward of fetching a URL of this priority.
-    fn worth(&self, queue_id: QueueId, priority: Priority) -> f32 {
-        if self.strategy.expects() { priority.get() } else { self.spending.calibration.worth(queue_id, priority) }
+    fn expected_value(&self, queue_id: QueueId, priority: Priority) -> f32 {
+        if self.strategy.priorities_are_expected_values() {
+            priority.get()
+        } else {
+            self.wait_state.calibration.expected_value(queue_id, priority)
+        }
     }
 
     /// The best competing URL of a head whose score is current. Linear in the hosts that are in flight or rest.
-    pub fn rival(&mut self, head: QueueHead, now: Millis) -> Rival {
+    pub fn best_competitor(&mut self, head: QueueHead, now: Millis) -> Competitor {
         let theta = self.theta();
-        let least = f64::from(self.worth(head.queue_id, self.score(head))) / theta;
+        let least = f64::from(self.expected_value(head.queue_id, self.score(head))) / theta;
         if theta == 0.0 || head.is_due() || self.refreshing.is_some() || least >= 1.0 {
-            return Rival::None;
+            return Competitor::None;
         }
         let hosts = &self.hosts;
         let resting = self.frontier.take_resting(|host| {
@@ -50,17 +55,17 @@ impl State {
             let Some(id) = self.frontier.best_of(host, head.queue_id, |id, key| urls.get(id).is_current(key)) else {
                 continue;
             };
-            let worth = self.worth(head.queue_id, self.urls.get(id).entry().priority).min(1.0);
-            if f64::from(worth) > least && best.is_none_or(|best| (worth, Reverse(id)) > best) {
-                best = Some((worth, Reverse(id)));
+            let expected_value = self.expected_value(head.queue_id, self.urls.get(id).entry().priority).min(1.0);
+            if f64::from(expected_value) > least && best.is_none_or(|best| (expected_value, Reverse(id)) > best) {
+                best = Some((expected_value, Reverse(id)));
             }
         }
         self.frontier.put_resting(resting);
-        let Some((worth, Reverse(id))) = best else { return Rival::None };
+        let Some((expected_value, Reverse(id))) = best else { return Competitor::None };
         let priority = self.urls.get(id).entry().priority;
         match self.current_score(id).filter(|score| priority.is_clearly_above(*score)) {
-            Some(score) => Rival::Fallen(id, score),
-            None => Rival::Better(worth),
+            Some(score) => Competitor::Stale(id, score),
+            None => Competitor::Better(expected_value),
         }
     }
 

@@ -174,7 +174,7 @@ impl UrlClassifier {
     }
 
     /// The class of a URL, and its values.
-    pub fn shape(&self, url: &CrawlUrl) -> MatchedUrl {
+    pub fn classify(&self, url: &CrawlUrl) -> MatchedUrl {
         let (mut class, mut slots) = (String::new(), Vec::new());
         for part in parts(url) {
             let text = &url.as_str()[part.at.clone()];
@@ -409,7 +409,7 @@ mod tests {
     }
 
     fn class(path: &str) -> String {
-        UrlClassifier::default().shape(&url(path)).class.to_string()
+        UrlClassifier::default().classify(&url(path)).class.to_string()
     }
 
     #[test]
@@ -430,12 +430,12 @@ mod tests {
     }
 
     #[test]
-    fn values_can_be_changed_where_they_stand() {
-        let shaped = UrlClassifier::default().shape(&url("/viewforum.php?f=2&start=50"));
-        let values: Vec<&str> = shaped.values().collect();
+    fn values_can_be_replaced() {
+        let matched = UrlClassifier::default().classify(&url("/viewforum.php?f=2&start=50"));
+        let values: Vec<&str> = matched.values().collect();
         assert_eq!(values, ["2", "50"]);
-        assert_eq!(shaped.with(1, 100).unwrap(), url("/viewforum.php?f=2&start=100"));
-        assert_eq!((shaped.number(1), shaped.number(2)), (Some(50), None));
+        assert_eq!(matched.with(1, 100).unwrap(), url("/viewforum.php?f=2&start=100"));
+        assert_eq!((matched.number(1), matched.number(2)), (Some(50), None));
     }
 
     #[test]
@@ -452,31 +452,31 @@ mod tests {
         ]
         .map(url)
         .to_vec();
-        let mut shapes = UrlClassifier::default();
-        shapes.learn(urls.iter());
-        let class = |path: &str| shapes.shape(&url(path)).class.to_string();
+        let mut classifier = UrlClassifier::default();
+        classifier.learn(urls.iter());
+        let class = |path: &str| classifier.classify(&url(path)).class.to_string();
         assert_eq!(class("/forum/forum/other-9/"), "/forum/forum/{s}-{n}/");
         assert_eq!(class("/forum/forum/other-9/topic/new-12/"), "/forum/forum/{s}-{n}/topic/{s}-{n}/");
         // Actions on one item are not slugs.
         let below = ["page-2", "top", "rss", "new"].map(|word| url(&format!("/forum/forum/general-1/{word}")));
-        shapes.learn(below.iter());
-        assert_eq!(shapes.shape(&below[0]).class.as_str(), "/forum/forum/{s}-{n}/page-{n}");
+        classifier.learn(below.iter());
+        assert_eq!(classifier.classify(&below[0]).class.as_str(), "/forum/forum/{s}-{n}/page-{n}");
         // Words at the root are literal, although each leads to only one page.
         let urls: Vec<CrawlUrl> =
             ["/login", "/help", "/signup", "/faq", "/forum/a-1/", "/forum/b-2/", "/forum/c-3/", "/t/5"]
                 .map(url)
                 .to_vec();
-        let mut shapes = UrlClassifier::default();
-        shapes.learn(urls.iter());
-        assert_eq!(shapes.shape(&url("/forum/d-4/")).class.as_str(), "/forum/{s}-{n}/");
-        assert_eq!(shapes.shape(&url("/u/7")).class.as_str(), "/u/{n}");
+        let mut classifier = UrlClassifier::default();
+        classifier.learn(urls.iter());
+        assert_eq!(classifier.classify(&url("/forum/d-4/")).class.as_str(), "/forum/{s}-{n}/");
+        assert_eq!(classifier.classify(&url("/u/7")).class.as_str(), "/u/{n}");
         // A few words with many numbers each name kinds.
         let urls: Vec<CrawlUrl> = (1..6)
             .flat_map(|n| ["forum", "topic", "profile", "post"].map(|word| url(&format!("/bbs/{word}-{n}.html"))))
             .collect();
-        let mut shapes = UrlClassifier::default();
-        shapes.learn(urls.iter());
-        assert_eq!(shapes.shape(&url("/bbs/topic-77.html")).class.as_str(), "/bbs/topic-{n}.html");
+        let mut classifier = UrlClassifier::default();
+        classifier.learn(urls.iter());
+        assert_eq!(classifier.classify(&url("/bbs/topic-77.html")).class.as_str(), "/bbs/topic-{n}.html");
     }
 
     #[test]

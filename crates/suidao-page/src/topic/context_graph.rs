@@ -8,7 +8,7 @@
 //! layer(page)  = the class with the largest Σ tf(w) ln P(w|c), the lower of equals
 //! ```
 //! Classes have equal priors, because a crawl meets them in other proportions than the training pages. The paper
-//! rejects other pages by a threshold; here they are a class, [`OTHER`].
+//! rejects other pages by a threshold; here they are a class, [`UNREACHABLE`].
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,22 @@ use thiserror::Error;
 use crate::read::ParsedDocument;
 use crate::text;
 
-pub const DEEPEST: u8 = 4;
-/// The class of pages farther away or without a known path.
-pub const OTHER: u8 = DEEPEST + 1;
+pub const LAST_LAYER: u8 = 4;
+/// The class of pages that are farther away or have no known path to the topic.
+pub const UNREACHABLE: u8 = LAST_LAYER + 1;
 
-/// Layers and [`OTHER`].
-const CLASSES: usize = OTHER as usize + 1;
+/// Layers and [`UNREACHABLE`].
+const CLASSES: usize = UNREACHABLE as usize + 1;
 /// Version of the file's format.
 const FORMAT: u32 = 1;
 /// Words per page that enter the vocabulary, as in the paper.
-const MEANINGFUL: usize = 40;
+const WORDS_PER_PAGE: usize = 40;
 /// Maximum words of the vocabulary.
 const VOCABULARY: usize = 5000;
 
 /// Why layers cannot be learned or read.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum LayersError {
+pub enum ContextGraphError {
     /// Not a file of layers.
     #[error("not a file of layers: {0}; create one with `suidao topic layers`")]
     Shape(String),
@@ -69,27 +69,27 @@ struct File {
 }
 
 impl ContextGraphModel {
-    /// Learns from pages with their classes, 0 to [`OTHER`].
+    /// Learns from pages with their classes, 0 to [`UNREACHABLE`].
     ///
     /// # Errors
-    /// [`LayersError`] if the pages do not suffice.
-    pub fn learn(documents: &[(u8, ParsedDocument)]) -> Result<Self, LayersError> {
+    /// [`ContextGraphError`] if the pages do not suffice.
+    pub fn learn(documents: &[(u8, ParsedDocument)]) -> Result<Self, ContextGraphError> {
         let mut pages = [0; CLASSES];
         let mut bags = Vec::with_capacity(documents.len());
         let mut df: FxHashMap<String, u32> = FxHashMap::default();
         for (class, document) in documents {
-            let class = usize::from((*class).min(OTHER));
+            let class = usize::from((*class).min(UNREACHABLE));
             let bag = bag(document);
             pages[class] += u32::from(!bag.is_empty());
             bag.keys().for_each(|word| *df.entry(word.clone()).or_default() += 1);
             bags.push((class, bag));
         }
         if pages[0] == 0 || pages[1..].iter().all(|&count| count == 0) {
-            return Err(LayersError::OneClass);
+            return Err(ContextGraphError::OneClass);
         }
         let vocabulary = vocabulary(&bags, &df);
         if vocabulary.is_empty() {
-            return Err(LayersError::NoWords);
+            return Err(ContextGraphError::NoWords);
         }
         let mut counts: BTreeMap<String, [u32; CLASSES]> =
             vocabulary.into_iter().map(|word| (word.to_owned(), [0; CLASSES])).collect();
@@ -114,14 +114,14 @@ impl ContextGraphModel {
     }
 
     /// Parses the output of [`ContextGraphModel::to_toml`].
-    pub fn parse(toml: &str) -> Result<Self, LayersError> {
+    pub fn parse(toml: &str) -> Result<Self, ContextGraphError> {
         let file: File = toml::from_str(toml).map_err(|error| {
             let (line, message) = crate::toml_error::line_and_message(toml, &error);
-            LayersError::Shape(format!("line {line}: {message}"))
+            ContextGraphError::Shape(format!("line {line}: {message}"))
         })?;
         match file.format {
             FORMAT => Ok(Self::of(file)),
-            newer => Err(LayersError::Newer(newer)),
+            newer => Err(ContextGraphError::Newer(newer)),
         }
     }
 
@@ -135,7 +135,7 @@ impl ContextGraphModel {
         data_encoding::HEXLOWER.encode(&Sha1::digest(self.to_toml().as_bytes()))
     }
 
-    /// Training pages by class: layers 0 to [`DEEPEST`], then others.
+    /// Training pages by class: layers 0 to [`LAST_LAYER`], then others.
     pub fn pages(&self) -> &[u32] {
         &self.file.pages
     }
@@ -145,7 +145,7 @@ impl ContextGraphModel {
         self.words.len()
     }
 
-    /// The layer of a page, 0 to [`DEEPEST`], by title and main content; `None` for others and for pages without a
+    /// The layer of a page, 0 to [`LAST_LAYER`], by title and main content; `None` for others and for pages without a
     /// known word.
     pub fn of_page(&self, document: &ParsedDocument) -> Option<u8> {
         let mut sums = [0.0_f64; CLASSES];
@@ -156,10 +156,10 @@ impl ContextGraphModel {
                 sums.iter_mut().zip(logs).for_each(|(sum, &log)| *sum += f64::from(log));
             }
         });
-        let learnt = (0..OTHER + 1).filter(|&class| self.file.pages[usize::from(class)] > 0);
+        let learnt = (0..UNREACHABLE + 1).filter(|&class| self.file.pages[usize::from(class)] > 0);
         let best =
             learnt.reduce(|best, class| if sums[usize::from(class)] > sums[usize::from(best)] { class } else { best });
-        best.filter(|&best| known && best != OTHER)
+        best.filter(|&best| known && best != UNREACHABLE)
     }
 
     fn of(file: File) -> Self {
@@ -177,7 +177,7 @@ fn vocabulary<'a>(bags: &'a [(usize, BTreeMap<String, u32>)], df: &FxHashMap<Str
         };
         let mut words: Vec<_> = bag.iter().map(weigh).filter(|&(weight, df, _)| df > 1.0 && weight > 0.0).collect();
         words.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.2.cmp(right.2)));
-        words.iter().take(MEANINGFUL).for_each(|&(_, _, word)| *spoken.entry(word).or_default() += 1);
+        words.iter().take(WORDS_PER_PAGE).for_each(|&(_, _, word)| *spoken.entry(word).or_default() += 1);
     }
     let mut words: Vec<(&str, u32)> = spoken.into_iter().collect();
     words.sort_by_key(|&(_, pages)| std::cmp::Reverse(pages));
@@ -225,8 +225,8 @@ mod tests {
             (0, "足球 比赛 进球 守门员"),
             (1, "目录 足球 新闻 列表"),
             (1, "目录 体育 新闻 列表"),
-            (OTHER, "菜谱 豆腐 酱油"),
-            (OTHER, "菜谱 茄子 酱油"),
+            (UNREACHABLE, "菜谱 豆腐 酱油"),
+            (UNREACHABLE, "菜谱 茄子 酱油"),
         ];
         ContextGraphModel::learn(&pages.map(|(class, text)| (class, document(text)))).unwrap()
     }
@@ -257,8 +257,8 @@ mod tests {
         assert!(message("format = 1\npages = 3").contains("line 2"), "{}", message("format = 1\npages = 3"));
         assert!(message(&layers().to_toml().replace("format = 1", "format = 9")).contains("format 9"));
         let one = [(0, document("足球 比赛")), (0, document("足球"))];
-        assert_eq!(ContextGraphModel::learn(&one).unwrap_err(), LayersError::OneClass);
+        assert_eq!(ContextGraphModel::learn(&one).unwrap_err(), ContextGraphError::OneClass);
         let none = [(0, document("足球")), (1, document("豆腐"))];
-        assert_eq!(ContextGraphModel::learn(&none).unwrap_err(), LayersError::NoWords);
+        assert_eq!(ContextGraphModel::learn(&none).unwrap_err(), ContextGraphError::NoWords);
     }
 }

@@ -11,9 +11,9 @@ use suidao::fetch::render::RenderMode;
 use super::Verbosity;
 use super::names::one_of;
 
-/// How servers are asked.
+/// How requests are sent.
 #[derive(Args)]
-pub struct ConditionsArgs {
+pub struct NetworkArgs {
     /// HTTP proxy for all requests, for example http://127.0.0.1:8088
     #[arg(long, value_name = "URL", help_heading = "Network")]
     pub proxy: Option<String>,
@@ -34,7 +34,7 @@ pub struct ConditionsArgs {
     pub sets: Vec<String>,
 }
 
-impl ConditionsArgs {
+impl NetworkArgs {
     /// Loads the configuration: file, then --set, then flags.
     pub fn load(&self) -> Result<Config> {
         self.over(Config::load(self.config.as_deref(), &self.sets)?)
