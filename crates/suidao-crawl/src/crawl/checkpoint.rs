@@ -142,6 +142,7 @@ impl State {
         }
         let free = self.hosts.set_up(&self.settings.politeness);
         self.stop.end();
+        self.frontier.set_up();
         for id in self.urls.in_state(LinkState::InFlight) {
             self.set_state(id, LinkState::Queued);
             let known = self.urls.get(id);
@@ -158,12 +159,13 @@ impl State {
     fn fits_together(&self) -> bool {
         let (urls, hosts) = (self.urls.len(), self.hosts.len());
         let waiting = self.frontier.waiting(urls, hosts);
+        // Queued URLs without an entry in the frontier.
+        let parked: usize = self.hosts.all().map(|(_, host)| host.parked.len()).sum();
+        let others = self.urls.in_state(LinkState::InFlight).len() + parked;
         (urls as u64, hosts as u64) == (self.counts.progress.known, self.counts.progress.hosts)
             && self.hosts.are_named()
             && self.urls.hosts().all(|host| (host.0 as usize) < hosts)
-            && waiting.is_some_and(|waiting| {
-                waiting + self.urls.in_state(LinkState::InFlight).len() as u64 >= self.counts.progress.queued
-            })
+            && waiting.is_some_and(|waiting| waiting + others as u64 >= self.counts.progress.queued)
             && self.strategy.learning().is_none_or(|learning| learning.is_complete(urls))
     }
 }

@@ -235,6 +235,14 @@ impl Frontier {
         }
     }
 
+    /// After a restart from a checkpoint: lists the hosts that are not ready.
+    pub(super) fn set_up(&mut self) {
+        for (host, queues) in (0..).map(HostId).zip(&mut self.hosts) {
+            queues.resting = !queues.ready;
+            self.resting.extend(queues.resting.then_some(host));
+        }
+    }
+
     /// The hosts that are not ready and for which `keep` holds. Give them back with [`Frontier::put_resting`].
     pub fn take_resting(&mut self, keep: impl Fn(HostId) -> bool) -> Vec<HostId> {
         let mut resting = std::mem::take(&mut self.resting);

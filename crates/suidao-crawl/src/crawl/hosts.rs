@@ -32,9 +32,12 @@ pub(super) struct HostState {
     /// It failed before a refresh began and gets a request when nothing else is left, not before this time.
     pub deferred_until: Option<Millis>,
     pub in_flight: bool,
+    /// When its last request of this run began.
+    #[serde(skip)]
+    pub asked_at: Millis,
     /// Whether it gets requests under https; none before its first answer.
     pub https: Option<bool>,
-    /// When it may get another request; in flight, since when.
+    /// When it may get another request. A request in flight, which the log does not mention, leaves it as it is.
     pub ready_at: Millis,
     pub pages: u32,
     pub relevant: bool,

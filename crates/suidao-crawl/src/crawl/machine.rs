@@ -377,7 +377,7 @@ impl Crawl {
     /// A request goes out.
     pub(super) fn start(&mut self, host: HostId, url: CrawlUrl, wanted: FetchKind, again: bool, now: Millis) -> Ticket {
         let record = self.state.hosts.get_mut(host);
-        (record.in_flight, record.ready_at) = (true, now);
+        (record.in_flight, record.asked_at) = (true, now);
         let groups = record.groups();
         self.state.hosts.groups.start(groups, now);
         let round = self.state.refreshing.as_ref().and_then(|refreshing| refreshing.round);

@@ -568,6 +568,84 @@ fn a_decision_between_two_answers_has_its_own_time() {
     assert_eq!(times, [(50, Millis(50), 1)]);
 }
 
+/// A crawl is interrupted after `cut` answers: a machine from its pieces continues like one from its events, also when
+/// the clock has gone back to 0.
+fn compare_restarts(cut: usize, in_flight: usize, which: usize, polite: bool) {
+    let strategy = || -> Box<dyn Strategy> {
+        let name = match which {
+            0 => StrategyName::Tunnel,
+            1 => StrategyName::UrlWeight,
+            2 => StrategyName::Pagerank,
+            _ => StrategyName::Dth,
+        };
+        StrategySettings { name, ..StrategySettings::default() }.build(Relevance::new(0.5))
+    };
+    let politeness = Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
+    let new = || Crawl::new(CrawlSettings { politeness: politeness.clone(), ..crawl_settings() }, strategy());
+    let mut web = tangle();
+    for host in 0..3 {
+        web.insert(format!("http://h{host}.cn/robots.txt"), robots("User-agent: *\nDisallow: /a/a/a/\nCrawl-delay: 3"));
+    }
+    let (mut live, mut result) = (new(), new());
+    let first = live.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
+    result.restore(&first);
+    let (mut at, mut out, mut settled) = (Millis(0), std::collections::VecDeque::new(), 0);
+    while settled < cut {
+        match live.next(at) {
+            Next::Fetch(ticket) => {
+                out.push_back(ticket);
+                if out.len() < in_flight {
+                    continue;
+                }
+            }
+            Next::Record(batch) => {
+                result.restore(&batch);
+                continue;
+            }
+            Next::Wait(Some(until)) if out.is_empty() => {
+                at = until;
+                continue;
+            }
+            Next::Wait(_) => {}
+            Next::Done(_) => break,
+        }
+        let ticket: Ticket = out.pop_front().unwrap();
+        at = at.after(10);
+        let missing = FetchOutcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+        let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+        result.restore(&live.settle(ticket, outcome, ResponseMeta::default(), at));
+        settled += 1;
+    }
+    let mut restored = new();
+    for piece in live.pieces().unwrap() {
+        assert!(restored.take_piece(&piece));
+    }
+    assert!(restored.set_up());
+    assert_eq!(restored.progress(), result.progress());
+    // One piece missing or doubled: it is detected, or has no visible effect.
+    let pieces: Vec<Vec<u8>> = live.pieces().unwrap().collect();
+    for (odd, times) in (0..pieces.len()).flat_map(|odd| [(odd, 0), (odd, 2)]) {
+        let mut mixed = new();
+        let taken = pieces
+            .iter()
+            .enumerate()
+            .all(|(number, piece)| (0..if number == odd { times } else { 1 }).all(|_| mixed.take_piece(piece)));
+        if taken && mixed.set_up() {
+            drive(mixed, Batch { at, latency: None, events: Vec::new() }, &web, 1);
+        }
+    }
+    let rest = |crawl: Crawl| drive(crawl, Batch { at, latency: None, events: Vec::new() }, &web, 1);
+    let (restored, result) = (rest(restored), rest(result));
+    assert_eq!(restored.fetched, result.fetched);
+    assert_eq!(restored.batches, result.batches);
+}
+
+#[test]
+fn a_request_in_flight_does_not_delay_its_host_after_a_restart() {
+    compare_restarts(2, 2, 0, false);
+    compare_restarts(2, 5, 1, false);
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
     #[test]
@@ -600,72 +678,7 @@ proptest::proptest! {
         which in 0usize..4,
         polite: bool,
     ) {
-        let strategy = || -> Box<dyn Strategy> {
-            let name = match which {
-                0 => StrategyName::Tunnel,
-                1 => StrategyName::UrlWeight,
-                2 => StrategyName::Pagerank,
-                _ => StrategyName::Dth,
-            };
-            StrategySettings { name, ..StrategySettings::default() }.build(Relevance::new(0.5))
-        };
-        let politeness = Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
-        let new = || Crawl::new(CrawlSettings { politeness: politeness.clone(), ..crawl_settings() }, strategy());
-        let mut web = tangle();
-        for host in 0..3 {
-            web.insert(format!("http://h{host}.cn/robots.txt"), robots("User-agent: *\nDisallow: /a/a/a/\nCrawl-delay: 3"));
-        }
-        let (mut live, mut result) = (new(), new());
-        let first = live.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
-        result.restore(&first);
-        let (mut at, mut out, mut settled) = (Millis(0), std::collections::VecDeque::new(), 0);
-        while settled < cut {
-            match live.next(at) {
-                Next::Fetch(ticket) => {
-                    out.push_back(ticket);
-                    if out.len() < in_flight {
-                        continue;
-                    }
-                }
-                Next::Record(batch) => {
-                    result.restore(&batch);
-                    continue;
-                }
-                Next::Wait(Some(until)) if out.is_empty() => {
-                    at = until;
-                    continue;
-                }
-                Next::Wait(_) => {}
-                Next::Done(_) => break,
-            }
-            let ticket: Ticket = out.pop_front().unwrap();
-            at = at.after(10);
-            let missing = FetchOutcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
-            let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-            result.restore(&live.settle(ticket, outcome, ResponseMeta::default(), at));
-            settled += 1;
-        }
-        let mut restored = new();
-        for piece in live.pieces().unwrap() {
-            proptest::prop_assert!(restored.take_piece(&piece));
-        }
-        proptest::prop_assert!(restored.set_up());
-        proptest::prop_assert_eq!(restored.progress(), result.progress());
-        // One piece missing or doubled: it is detected, or has no visible effect.
-        let pieces: Vec<Vec<u8>> = live.pieces().unwrap().collect();
-        for (odd, times) in (0..pieces.len()).flat_map(|odd| [(odd, 0), (odd, 2)]) {
-            let mut mixed = new();
-            let taken = pieces.iter().enumerate().all(|(number, piece)| {
-                (0..if number == odd { times } else { 1 }).all(|_| mixed.take_piece(piece))
-            });
-            if taken && mixed.set_up() {
-                drive(mixed, Batch { at, latency: None, events: Vec::new() }, &web, 1);
-            }
-        }
-        let rest = |crawl: Crawl| drive(crawl, Batch { at, latency: None, events: Vec::new() }, &web, 1);
-        let (restored, result) = (rest(restored), rest(result));
-        proptest::prop_assert_eq!(restored.fetched, result.fetched);
-        proptest::prop_assert_eq!(restored.batches, result.batches);
+        compare_restarts(cut, in_flight, which, polite);
     }
 
     #[test]

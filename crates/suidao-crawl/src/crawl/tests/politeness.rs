@@ -57,6 +57,27 @@ pub(super) fn course_of(
     kills: &[u64],
     answer: Answer,
 ) -> Course {
+    restarted_course(Restart::Log, strategy, settings, seeds, in_flight, kills, answer)
+}
+
+/// From what a killed machine is restored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Restart {
+    Log,
+    Pieces,
+    /// The pieces of some batches ago, and the later ones.
+    Both,
+}
+
+pub(super) fn restarted_course(
+    restart: Restart,
+    strategy: &dyn Fn() -> Box<dyn crate::strategy::Strategy>,
+    settings: &CrawlSettings,
+    seeds: &[&str],
+    in_flight: usize,
+    kills: &[u64],
+    answer: Answer,
+) -> Course {
     let fresh = || Crawl::new(settings.clone(), strategy());
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
     let mut crawl = fresh();
@@ -66,15 +87,27 @@ pub(super) fn course_of(
     let mut asked: Vec<Asked> = Vec::new();
     let mut under_way: BTreeMap<(u64, usize), (Ticket, FetchOutcome, ResponseMeta)> = BTreeMap::new();
     let mut at = 0;
+    let mut checkpoint = (Vec::new(), 0);
     loop {
+        if restart == Restart::Both && (checkpoint.1 == 0 || batches.len() - checkpoint.1 > 4) {
+            checkpoint = (crawl.pieces().unwrap().collect(), batches.len());
+        }
         if kills.last().is_some_and(|kill| *kill <= at) {
             kills.pop();
             for ((_, number), _) in std::mem::take(&mut under_way) {
                 asked[number].back = at;
             }
-            crawl = fresh();
-            for batch in &batches {
-                crawl.restore(batch);
+            let killed = std::mem::replace(&mut crawl, fresh());
+            match restart {
+                Restart::Log => batches.iter().for_each(|batch| crawl.restore(batch)),
+                Restart::Pieces => {
+                    assert!(killed.pieces().unwrap().all(|piece| crawl.take_piece(&piece)) && crawl.set_up());
+                }
+                Restart::Both => {
+                    let (pieces, later): &(Vec<Vec<u8>>, usize) = &checkpoint;
+                    assert!(pieces.iter().all(|piece| crawl.take_piece(piece)) && crawl.set_up());
+                    batches[*later..].iter().for_each(|batch| crawl.restore(batch));
+                }
             }
             batches.push(crawl.seed(&seeds, Millis(at)));
         }
@@ -201,8 +234,9 @@ fn a_failed_page_waits_for_other_pages_of_its_host_also_after_a_restart() {
         (if bad { failed(FailureKind::Status(503)) } else { page(&web, url) }, 100, None)
     };
     // Its third try, the last for now, comes back before the kill.
-    for kills in [&[][..], &[20_000]] {
-        let course = course(&polite(false), &["http://s.cn/"], 4, kills, &answer);
+    let strategy = || -> Box<dyn crate::strategy::Strategy> { Box::new(BreadthFirst) };
+    for (restart, kills) in [(Restart::Log, &[][..]), (Restart::Log, &[20_000]), (Restart::Pieces, &[20_000])] {
+        let course = restarted_course(restart, &strategy, &polite(false), &["http://s.cn/"], 4, kills, &answer);
         let asked: Vec<&str> = course.to("t.cn").iter().map(|asked| asked.url.as_str()).collect();
         assert_eq!(asked[..4], ["http://t.cn/0", "http://t.cn/0", "http://t.cn/0", "http://t.cn/1"], "{kills:?}");
         assert_eq!((fetched(&course), course.stop), (4, Stop::FrontierEmpty));

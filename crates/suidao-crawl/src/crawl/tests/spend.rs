@@ -3,7 +3,7 @@
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as _;
 
-use super::politeness::{Course, course_of};
+use super::politeness::{Answer, Course, Restart, course_of, restarted_course};
 use super::*;
 use crate::strategy::PageVisit;
 
@@ -184,7 +184,88 @@ fn webs() -> impl proptest::strategy::Strategy<Value = String> {
     })
 }
 
+/// A crawl that is killed, and restored from its log, from its pieces, or from both.
+fn restarts(
+    strategy: &dyn Fn() -> Box<dyn Strategy>,
+    settings: &CrawlSettings,
+    in_flight: usize,
+    kills: &[u64],
+    answer: Answer,
+) -> [Course; 3] {
+    [Restart::Log, Restart::Pieces, Restart::Both]
+        .map(|restart| restarted_course(restart, strategy, settings, &["http://s.cn/"], in_flight, kills, answer))
+}
+
+/// Robots.txt of a host with this Crawl-delay.
+fn slow(seconds: usize) -> FetchOutcome {
+    FetchOutcome::Robots(RobotsRules::Rules(format!("User-agent: *\nCrawl-delay: {seconds}\n").into_bytes()))
+}
+
+#[test]
+fn after_a_restart_a_host_that_rested_with_an_empty_queue_is_waited_for() {
+    // The crawl is killed while slow.cn rests; then a page links to it, and c.cn waits for that link.
+    let text = "
+        http://s.cn/ 0.9 -> http://slow.cn/0 0.9
+        http://slow.cn/0 0.9 -> http://a.cn/ 0.9, http://b.cn/ 0.1, http://c.cn/ 0.1
+        http://a.cn/ 0.9 -> http://slow.cn/1 0.9
+        http://slow.cn/1 0.9
+        http://b.cn/ 0
+        http://c.cn/ 0
+    ";
+    let web = web(text);
+    let mut settings = spending(0.8);
+    settings.politeness.robots = true;
+    let [from_log, from_pieces, from_both] =
+        restarts(&|| Box::new(Worths), &settings, 3, &[6_450], &|url, _| match url {
+            "http://slow.cn/robots.txt" => (slow(5), 100, None),
+            _ => (super::politeness::page(&web, url), 100, None),
+        });
+    let requests = order(&from_log);
+    let (next, poor) = (requests.iter().find(|(_, url)| *url == "slow.cn/1"), requests.last());
+    assert!(next.is_some() && poor.is_some_and(|(_, url)| *url == "c.cn/"), "{requests:?}");
+    assert_eq!(order(&from_pieces), order(&from_log));
+    assert_eq!(order(&from_both), order(&from_log));
+}
+
 proptest! {
+    #[test]
+    fn a_crawl_continues_alike_from_its_log_from_its_pieces_and_from_both(
+        text in webs(),
+        theta in 0.0..=1.0,
+        in_flight in 1..6_usize,
+        kills in proptest::collection::vec(100..40_000_u64, 1..4),
+        delays in proptest::collection::vec(0..6_usize, 6),
+        which in 0..6_usize,
+        limited: bool,
+    ) {
+        let names = [StrategyName::Tunnel, StrategyName::Dth, StrategyName::UrlWeight, StrategyName::Pagerank];
+        let strategy = || -> Box<dyn Strategy> {
+            match names.get(which) {
+                Some(&name) => StrategySettings { name, ..StrategySettings::default() }.build(Relevance::new(0.5)),
+                None => Box::new(Worths),
+            }
+        };
+        let web = web(&text);
+        let mut settings = spending(theta);
+        if limited {
+            // All hosts are at one address, and failures cause waits.
+            settings.politeness = Politeness { patience: 1e6, ..Politeness::default() };
+        }
+        settings.politeness.robots = true;
+        let [from_log, from_pieces, from_both] = restarts(&strategy, &settings, in_flight, &kills, &|url, at| {
+            let host = (0..6).find(|host| url == format!("http://h{host}.cn/robots.txt"));
+            let address = limited.then_some(core::net::IpAddr::from([9, 9, 9, 9]));
+            match host {
+                Some(host) => (slow(delays[host]), 100, address),
+                None => (super::politeness::page(&web, url), 100 + at % 7 * 300, address),
+            }
+        });
+        prop_assert_eq!(order(&from_pieces), order(&from_log));
+        prop_assert_eq!(&from_pieces.batches, &from_log.batches);
+        prop_assert_eq!(order(&from_both), order(&from_log));
+        prop_assert_eq!(from_both.batches, from_log.batches);
+    }
+
     #[test]
     fn the_same_pages_are_fetched_in_the_end_and_the_same_twice(
         text in webs(), theta in 0.0..=1.0, in_flight in 1..6_usize, kill in 100..5_000_u64,
