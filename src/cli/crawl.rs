@@ -265,7 +265,7 @@ fn waits_in_words(costs: &WaitCosts) -> String {
         return String::new();
     }
     format!(
-        "Ready hosts waited {} host-seconds for better pages of others (crawl.spend); longest time without a page: {:.1} s.\n",
+        "Idle: {} host-seconds, waiting for better pages on other hosts (crawl.spend); longest time without a page: {:.1} s.\n",
         thousands(costs.idle / 1_000),
         seconds(costs.longest_gap)
     )

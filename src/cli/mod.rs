@@ -64,7 +64,7 @@ struct Cli {
 /// How much is printed.
 #[derive(Args, Clone, Copy)]
 pub struct Verbosity {
-    /// Log each page's outcome (-vv for full detail)
+    /// Print more detail, such as each page's outcome (-vv for traces)
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
     /// Print only errors
@@ -76,7 +76,7 @@ pub struct Verbosity {
 enum Verb {
     /// Crawl a generated web on loopback with five strategies and compare them
     Demo(demo::DemoArgs),
-    /// Build a topic lexicon, or test one on labelled pages
+    /// Build, improve and test topic lexicons
     Topic(topic::TopicArgs),
     /// Crawl for a topic from seed URLs; rerun the command to resume
     Crawl(crawl::CrawlArgs),

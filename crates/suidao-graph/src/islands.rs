@@ -1,8 +1,8 @@
 //! Islands: pages on topic joined by links, except links that most pages of a host share.
 //!
 //! Links that the pages of a host share (menus, blogrolls) join nothing, because pages have them regardless of their
-//! subject: those of more than half of its pages. From a quarter to two thirds the islands of recorded webs are the
-//! same. The core of an island is its largest strongly connected component: pages that lead to one another.
+//! subject: those of more than half of its pages. Any limit from a quarter to two thirds gives the same islands
+//! on recorded webs. The core of an island is its largest strongly connected component: pages that lead to one another.
 
 use std::collections::HashSet;
 

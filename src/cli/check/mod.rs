@@ -29,7 +29,7 @@ enum What {
     Page(Box<page::PageArgs>),
     /// Show which URLs a saved robots.txt allows: `allowed` or `disallowed`, URL and rule, separated by tabs
     Robots(robots::RobotsArgs),
-    /// Print the normalised form of URLs; with --json also scope, robots.txt and the weight of strategy url-weight
+    /// Print the normalised form of URLs; with --json also scope, URL of robots.txt and the weight of strategy url-weight
     #[command(after_help = "Example: suidao check url 'http://a.cn/?utm_source=x'")]
     Url {
         /// URLs

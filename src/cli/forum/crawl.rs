@@ -184,16 +184,16 @@ pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally)
     );
     if tally.logins > 0 {
         text += &format!(
-            "\n{} pages now require a login; their earlier versions are kept{}",
-            tally.logins,
+            "\n{} a login now; their earlier versions are kept{}",
+            count(tally.logins as usize, "page requires", "pages require"),
             list(report, &tally.login_pages)
         );
     }
     if tally.unread > 0 {
         text += &format!(
-            "\n{} pages no longer look like threads or lists of threads; the forum may have a new theme. Nothing was deleted. \
+            "\n{} no longer recognised as threads or lists of threads; the forum may have a new theme. Nothing was deleted. \
              Check them and rerun `suidao forum discover`{}",
-            tally.unread,
+            count(tally.unread as usize, "page is", "pages are"),
             list(report, &tally.unread_pages)
         );
     }

@@ -28,7 +28,7 @@ pub struct BuildArgs {
     /// [default: built-in word counts, or pages fetched with --urls]
     #[arg(long, value_name = "PATH", help_heading = "Input", verbatim_doc_comment)]
     background: Option<PathBuf>,
-    /// With --urls and without --background: pages of each sample's host to fetch as background, about; 0 for none
+    /// With --urls and without --background: approximate number of documents to fetch from each host of a sample; 0 for none
     #[arg(long, value_name = "N", default_value_t = 30, requires = "urls", help_heading = "Limits")]
     around: usize,
     /// How to learn the lexicon and to judge pages

@@ -156,7 +156,7 @@ impl Health {
     }
 }
 
-/// Whether the answer signals overload.
+/// Whether the server asks to wait: 429, or 503 with Retry-After.
 pub(super) fn asks_to_wait(failure: &Failure) -> bool {
     failure.kind == FailureKind::Status(429)
         || failure.kind == FailureKind::Status(503) && failure.retry_after.is_some()

@@ -39,7 +39,7 @@ pub struct PageVisit<'a> {
 
 impl PageVisit<'_> {
     /// The path state of every link of this page: one link deeper, and the number of off-topic pages since the last
-    /// relevant one.
+    /// on-topic one.
     pub fn path_state(&self, k: TunnelBudget) -> PathState {
         let link_path = self.entry.path;
         PathState {

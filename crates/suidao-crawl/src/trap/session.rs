@@ -35,7 +35,7 @@ pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<Craw
     CrawlUrl::parse(&text).ok()
 }
 
-/// Whether a value looks random: letters and digits, and both of them.
+/// Whether a value looks random: long, with letters and digits or with many digits.
 pub fn is_code(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();

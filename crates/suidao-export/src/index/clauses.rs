@@ -84,7 +84,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
             }
         }
     }
-    free_if_all_are_stop_words(&mut free);
+    require_if_all_optional(&mut free);
     let bonus = phrase_tokens(&near);
     let bonus = (free.iter().filter(|unit| !unit.optional).count() > 1).then(|| SearchTerm {
         text: fold(near.trim()),
@@ -163,7 +163,7 @@ fn compound(text: &str, words: &[SearchTerm]) -> Option<SearchTerm> {
 }
 
 /// In a query of stop words only, they are required.
-fn free_if_all_are_stop_words(units: &mut [SearchTerm]) {
+fn require_if_all_optional(units: &mut [SearchTerm]) {
     if units.iter().all(|unit| unit.optional) {
         units.iter_mut().for_each(|unit| unit.optional = false);
     }
@@ -179,7 +179,7 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
     match clause {
         Clause::Words(field, text) => {
             let mut own = words(*field, text, is_term);
-            free_if_all_are_stop_words(&mut own);
+            require_if_all_optional(&mut own);
             all(own)
         }
         Clause::Phrase(field, text) => {

@@ -64,8 +64,7 @@ impl Service {
             let (line, message) = line_and_message(text, &error);
             ServiceError::Syntax { line, message }
         })?;
-        let has_query = |text: &str| text.contains("{query}") || text.contains("{query_json}");
-        if has_query(&service.url) || service.body.as_deref().is_some_and(has_query) {
+        if service.url.contains("{query}") || service.body.as_ref().is_some_and(|body| body.contains("{query_json}")) {
             Ok(service)
         } else {
             Err(ServiceError::NoQuery)

@@ -172,10 +172,10 @@ fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
             let (tree, row) = (post.part.tree, post.part.row());
             let mut own: Vec<((bool, u64), String)> = Vec::new();
             let initials = initials(post.part);
-            let speaks = |&node: &NodeId| {
+            let is_candidate = |&node: &NodeId| {
                 tree.is_element(node) && tree.subtree(node).len() <= 24 && initials.binary_search(&node).is_err()
             };
-            for node in post.nodes().filter(speaks) {
+            for node in post.nodes().filter(is_candidate) {
                 let linked = tree.name(node) == "a";
                 let writer = if linked { is_writer(tree, node, row) } else { names_writer(tree, node) };
                 let text = if linked || writer { tree.text(node) } else { String::new() };

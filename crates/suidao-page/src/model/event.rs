@@ -490,7 +490,7 @@ impl Stop {
             Self::RelevantReached | Self::BytesReached => " Rerun with a larger limit to continue.",
             Self::RequestLimit => " Rerun with a larger --max-requests to continue.",
             Self::TimeUp => " Rerun the same command to continue.",
-            Self::TopicExhausted => " Rerun with another threshold to continue.",
+            Self::TopicExhausted => " Rerun with a lower rate in --stop-when harvest<... to continue.",
             Self::FrontierEmpty | Self::BudgetSpent => "",
         };
         self.reason().to_owned() + step

@@ -46,7 +46,7 @@ pub enum SkipReason {
     ForumFunction,
     /// Found only on a page whose canonical URL is another.
     Copy,
-    /// ListedActivity in a sitemap or feed without a sign of the topic.
+    /// Listed in a sitemap or feed, without a topic term.
     Unpromising,
     /// Beyond the limit of sitemaps, feeds or their pages per host.
     SourceLimit,
@@ -84,12 +84,14 @@ impl SkipReason {
             Self::RobotsUnreachable => "the robots.txt of the host cannot be fetched, so its pages may not be fetched",
             Self::HostBudget => "the host reached limits.pages_per_host",
             Self::Redirects => "more than limits.redirects redirects in a row",
-            Self::HostFailing => "the host failed repeatedly for longer than politeness.give_up",
+            Self::HostFailing => {
+                "the host was given up after repeated failures (politeness.give_up, limits.host_failures)"
+            }
             Self::Copy => "found only on pages that have another canonical URL",
             Self::Unpromising => "listed in a sitemap or feed, but its URL and entry are off topic",
             Self::SourceLimit => "sitemap or feed entry beyond the limit per host (sources.per_host)",
             Self::ForeignSource => "listed in a sitemap of another host",
-            Self::Port => "the port is not used for web pages, and browsers block it too (scope.allow_ports)",
+            Self::Port => "the port belongs to another service (scope.allow_ports)",
             Self::MissingPages => "the last traps.missing pages of the host were soft 404s",
             Self::ForumFunction => {
                 "a forum page that is neither board, list of threads nor thread, or a duplicate URL of one"

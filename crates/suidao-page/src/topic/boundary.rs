@@ -6,6 +6,8 @@
 
 /// Share of off-topic background pages that may reach the boundary.
 pub(super) const FALSE_POSITIVES: f64 = 0.03;
+/// The boundary is not raised above what this share of the samples reach.
+const KEPT: f64 = 0.5;
 /// Boundaries that fewer of the samples reach say too little about the background.
 const LEAST_RECALL: f64 = 0.3;
 /// Above this estimate samples and background are not separable, and the estimate is useless.
@@ -55,7 +57,8 @@ impl HeldOutScores {
         if share > MOST_ON_TOPIC { 0.0 } else { share }
     }
 
-    /// The lowest boundary, at least 0, that at most [`FALSE_POSITIVES`] of the off-topic pages reach.
+    /// The lowest boundary, at least 0, that at most [`FALSE_POSITIVES`] of the off-topic pages or less than [`KEPT`] of
+    /// the samples reach.
     pub(super) fn boundary(&self) -> Boundary {
         let on_topic = self.on_topic();
         let wrong = |samples: f64, background: f64| ((background - on_topic * samples) / (1.0 - on_topic)).max(0.0);
@@ -65,7 +68,7 @@ impl HeldOutScores {
             if score < 0.0 {
                 break;
             }
-            if false_positives > FALSE_POSITIVES {
+            if false_positives > FALSE_POSITIVES && boundary.recall >= KEPT {
                 boundary.score = score + STEP;
                 break;
             }
@@ -92,6 +95,14 @@ mod tests {
         assert_eq!((boundary.recall, boundary.false_positives), (0.75, 0.03));
         let apart = scores(&[2.0, 1.5], &[-1.0, -2.0]).boundary();
         assert_eq!((apart.score, apart.recall, apart.false_positives), (0.0, 1.0, 0.0));
+    }
+
+    #[test]
+    fn half_of_the_samples_reach_the_boundary() {
+        let background: Vec<f64> = (0..100).map(|at| 1.0 + f64::from(at) / 100.0).collect();
+        let boundary = scores(&[1.6, 1.4, 0.5, 0.4], &background).boundary();
+        assert!(boundary.score > 1.3 && boundary.score < 1.41, "{}", boundary.score);
+        assert_eq!(boundary.recall, 0.5);
     }
 
     #[test]

@@ -18,6 +18,8 @@ const RECALL: f64 = 0.65;
 /// Number of random pages, and the share of them that may reach the threshold.
 const RANDOM_PAGES: usize = 1000;
 const RANDOM_SHARE: f64 = 0.01;
+/// The share of real background pages, some of which are on topic.
+const BACKGROUND_SHARE: f64 = 0.03;
 /// Words besides a term in the anchor of the weakest promising link.
 const OTHER_WORDS: f64 = 3.0;
 /// The page threshold if nothing can be measured.
@@ -79,7 +81,9 @@ pub(super) fn choose(
         0 => Threshold::unmeasured(DEFAULT_PAGE, "default: too few samples to hold some out"),
         _ if negatives.is_empty() => recall_threshold(&pages, lexicon, background, by),
         on => measured(&pages, 0.0, |off| {
-            format!("highest F1 on {on} sample pages held out by {by} ({FOLDS} parts) and {off} background pages")
+            format!(
+                "highest F1 on {on} sample pages and {off} background pages in {FOLDS}-fold cross-validation, split by {by}"
+            )
         }),
     };
     ChosenThresholds { page, link: link_threshold(&links, lexicon) }
@@ -130,14 +134,14 @@ fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: 
     scores.sort_by(|a, b| b.total_cmp(a));
     let last = ((RECALL * scores.len() as f64).ceil() as usize).clamp(1, scores.len()) - 1;
     let random = random_scores(lexicon, background);
-    let value = scores[last].max(top_share(random.clone()));
+    let value = scores[last].max(top_share(random.clone(), RANDOM_SHARE));
     let mut all = pages.to_vec();
     all.extend(random.iter().map(|&relevance| (relevance, false)));
     let point = Curve::new(&all, (ONE_IN - 1.0) * scores.len() as f64 / (random.len() as f64).max(1.0)).at(value);
     Threshold {
         value,
         chosen: format!(
-            "reached by {:.0}% of {} sample pages held out by {by} in {FOLDS} parts, and by at most {:.0}% of pages \
+            "reached by {:.0}% of {} sample pages in {FOLDS}-fold cross-validation, split by {by}, and by at most {:.0}% of pages \
              of random words; precision is measured against these, assuming that 1 page \
              in {ONE_IN:.0} is on topic. Pages of neighbouring topics score higher, so expect less, or measure with \
              --background DIR",
@@ -157,26 +161,28 @@ fn random_scores(lexicon: &Lexicon, background: &Background) -> Vec<Relevance> {
     pages.par_iter().map(|page| topic.score(&page.document).relevance).collect()
 }
 
-/// Slightly above what all but [`RANDOM_SHARE`] of the scores reach.
-fn top_share(mut scores: Vec<Relevance>) -> f64 {
+/// Slightly above what all but this share of the scores reach.
+fn top_share(mut scores: Vec<Relevance>, share: f64) -> f64 {
     scores.sort_by(|a, b| b.get().total_cmp(&a.get()));
-    let allowed = (scores.len() as f64 * RANDOM_SHARE) as usize;
+    let allowed = (scores.len() as f64 * share) as usize;
     scores.get(allowed).map_or(0.0, |score| f64::from(score.get()) + 1e-4)
 }
 
 /// Thresholds for keywords, without samples.
 pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> ChosenThresholds {
-    let (value, what) = if background.samples().is_empty() {
-        (top_share(random_scores(lexicon, background)), "pages of random words")
+    let (scores, share, what) = if background.samples().is_empty() {
+        (random_scores(lexicon, background), RANDOM_SHARE, "pages of random words")
     } else {
         let topic = Topic::new(lexicon.clone());
-        let pages = background.samples();
-        (top_share(pages.par_iter().map(|page| topic.score(&page.document).relevance).collect()), "background pages")
+        let documents: Vec<&Sample> = background.samples().iter().filter(|page| !page.listing).collect();
+        let scores = documents.par_iter().map(|page| topic.score(&page.document).relevance).collect();
+        (scores, BACKGROUND_SHARE, "background documents")
     };
+    let value = top_share(scores, share);
     let chosen = format!(
         "reached by at most {:.0}% of {what}, and at least {DEFAULT_PAGE}; precision and recall are unknown without \
          sample pages",
-        RANDOM_SHARE * 100.0
+        share * 100.0
     );
     ChosenThresholds {
         page: Threshold::unmeasured(value.max(DEFAULT_PAGE), &chosen),

@@ -1,8 +1,8 @@
 //! The log of events: batches numbered from 0, each stored completely or not at all. The state of the crawl follows from
 //! it.
 //!
-//! A value is `version u8, crc32 of the rest u32 little endian, postcard of the [`Record`]`. The engine (sled) has
-//! checksums too; ours is cheap, and sled is young. It takes damage in the middle of its file for the end and opens
+//! A value is the crc32 of the rest (u32, little endian), then postcard of the [`Record`]. The engine (sled) has
+//! checksums too; ours is cheap, and sled is young. It treats damage in the middle of its file as the end, and opens
 //! with what came before, or with nothing. So a separate file holds the number of batches ([`CommitMarker`]), and a log
 //! that has lost some is rejected. The marker is written after the batches and not synced, so it never promises too
 //! much.

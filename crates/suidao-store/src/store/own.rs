@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::{CrawlDirectory, StoreError};
 
-/// Size limit of configurations, descriptions and summaries, in bytes.
+/// Size limit of configurations and descriptions, in bytes.
 pub const SMALL: u64 = 1 << 20;
 
-/// Size limit of lexicons, forum files and labels, in bytes.
+/// Size limit of lexicons, forum files, labels and summaries, in bytes.
 pub const LARGE: u64 = 64 << 20;
 
 impl CrawlDirectory {

@@ -6,7 +6,7 @@ use super::facts::{Bin, Histogram};
 use suidao_page::model::Day;
 use suidao_store::corpus::CatalogueEntry;
 
-/// Bins are widened until there are at most this many.
+/// Maximum number of bins; earlier ones are merged into one.
 const MOST: i64 = 60;
 
 /// Longest span of publications, in months, with a bin per month; else per year.

@@ -46,8 +46,8 @@ impl Refused {
                 lang.pick("The query is too long; the limit is 500 characters.", "查询太长：最多 500 个字符。")
             }
             Self::Page => lang.pick(
-                "At most 100 pages of results are shown; narrow the query down.",
-                "最多显示 100 页结果，请缩小查询范围。",
+                "A page has at most 100 results, and at most 100 pages are shown; narrow the query down.",
+                "每页最多 100 条结果，最多显示 100 页，请缩小查询范围。",
             ),
             Self::Value => lang.pick("The URL contains an unknown parameter value.", "网址中有无法识别的参数值。"),
         }

@@ -7,7 +7,7 @@
 //! | WRA | eq. (6) | even |
 //! | LRA | equal | m + 1 equal areas under the daily profile |
 //! | BRA | eq. (6) | the same |
-//! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root; within the day, borders of m + 1 |
+//! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root; with horizon `day`, boundaries of m + 1 equal areas |
 
 mod allocation;
 mod delay;
@@ -69,7 +69,7 @@ impl ScheduleMethod {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Horizon {
-    /// An uncounted visit at midnight (Du, Ma 2010, eq. 8)
+    /// Midnight, as if an additional visit then fetched all posts (Du, Ma 2010, eq. 8)
     Day,
     /// The first visit of the next day
     #[default]

@@ -40,7 +40,7 @@ pub struct RenderSettings {
     pub requests: usize,
     /// Most bytes that a page loads, itself excluded.
     pub bytes: usize,
-    /// Most memory for one page, at least 64 MB; a page that takes more fails.
+    /// Maximum memory of one page, at least 64 MiB; a page that takes more fails.
     pub memory: usize,
     /// Pages after which the browser restarts, at least 1.
     pub pages: usize,
@@ -81,7 +81,7 @@ impl RenderSettings {
             return Err(("render.idle", "must be a number of seconds from 0 to 60"));
         }
         if self.memory < 64 << 20 {
-            return Err(("render.memory", "must be at least 67108864 bytes (64 MB)"));
+            return Err(("render.memory", "must be at least 67108864 bytes (64 MiB)"));
         }
         if self.pages == 0 {
             return Err(("render.pages", "must be at least 1"));
