@@ -46,6 +46,16 @@ pub(super) fn form(url: &CrawlUrl) -> UrlFeatures {
     UrlFeatures { kind, series: series.finish(), template: template.finish() }
 }
 
+/// Hash of the last word of a tag or category, whatever its host. A number means something else on each host.
+pub(super) fn tag_word(url: &CrawlUrl) -> Option<u64> {
+    let decoded = decoded(url);
+    let segments = segments(&decoded);
+    let word = strip_extension(without_paging(&segments).0.last()?);
+    let mut hasher = FxHasher::default();
+    word.to_lowercase().hash(&mut hasher);
+    (!is_numbered(word)).then(|| hasher.finish())
+}
+
 /// Hash of the constant parts of a segment.
 fn shape(segment: &str, last: bool) -> u64 {
     let word = strip_extension(segment);
@@ -100,6 +110,15 @@ mod tests {
         assert_eq!(form("/show?id=1").template, form("/show?id=2").template);
         assert_ne!(form("/show?id=1").template, form("/list?page=2").template);
         assert_ne!(form("/post/one.html").template, form("/note/one.html").template);
+    }
+
+    #[test]
+    fn a_tag_word_is_the_same_on_all_hosts_and_pages() {
+        let word = |url: &str| tag_word(&CrawlUrl::parse(url).unwrap());
+        assert_eq!(word("http://a.cn/tags/图论/"), word("http://b.cn/categories/c/%E5%9B%BE%E8%AE%BA/page/2/"));
+        assert_eq!(word("http://a.cn/tags/Rust/"), word("http://b.cn/tag/rust.html"));
+        assert_ne!(word("http://a.cn/tags/图论/"), word("http://a.cn/tags/旅行/"));
+        assert!(["12", "c3", "cat-7.html"].iter().all(|it| word(&format!("http://a.cn/category/{it}")).is_none()));
     }
 
     #[test]

@@ -75,6 +75,8 @@ pub(super) struct Learner {
     all: Yield,
     /// By position in the tag tree, across hosts: themes are shared.
     positions: YieldTable<u32, Yield>,
+    /// Documents under tags and categories by their word, across hosts.
+    words: YieldTable<u64, WeightedSum>,
     /// Body digests of fetched documents: a repeated body has value 0.
     bodies: FxHashSet<Digest>,
     /// Hosts discovered by the crawl, with the values of their first documents.
@@ -95,6 +97,7 @@ impl Learner {
             blocks: YieldTable::default(),
             all: Yield::default(),
             positions: YieldTable::default(),
+            words: YieldTable::default(),
             bodies: FxHashSet::default(),
             discovered_hosts: DiscoveredHosts::default(),
             blogrolls: WeightedSum::default(),
@@ -222,10 +225,22 @@ impl Learner {
     fn value(&self, known: &Known) -> f32 {
         let series = self.series_table.get(&known.series).map(|number| &self.series_table[number as usize]);
         if known.kind.is_listing() {
-            series.map_or(0.0, ListingSeries::value)
+            series.map_or(0.0, |series| series.value(self.word(series)))
         } else {
             let nothing = ListingSeries::default();
             series.unwrap_or(&nothing).value_or(self.templates[known.template as usize].listing_value())
+        }
+    }
+
+    /// What is known of the word of a listing.
+    fn word(&self, series: &ListingSeries) -> WeightedSum {
+        series.word.map_or_else(WeightedSum::default, |number| self.words[number as usize])
+    }
+
+    /// Adds a document's value to the word of a listing.
+    fn teach_word(&mut self, word: Option<u32>, reward: f32) {
+        if let Some(number) = word {
+            self.words[number as usize].add(reward);
         }
     }
 
@@ -248,7 +263,11 @@ impl Learner {
         let host = self.hosts.of(xxh3_64(url.authority().as_bytes()), HostYield::default);
         let series = (host, form.series as u32);
         if form.kind.is_listing() {
-            self.series(series).members.add(id);
+            let word = (form.kind == UrlKind::Tag).then(|| kind::tag_word(url)).flatten();
+            let word = word.map(|word| self.words.of(word, WeightedSum::default));
+            let record = self.series(series);
+            record.members.add(id);
+            record.word = word.or(record.word);
         }
         self.known.push(Known {
             kind: form.kind,
@@ -293,7 +312,10 @@ impl Learner {
             let was_known = std::mem::replace(&mut self.hosts[its_series.0 as usize].is_known, true);
             opened += u32::from(!was_known);
             if is_document && kind_of_target == UrlKind::Tag && link.region != Region::Boilerplate {
-                self.series(its_series).vote(reward);
+                let tag = self.series(its_series);
+                tag.vote(reward);
+                let word = tag.word;
+                self.teach_word(word, reward);
             }
             if gone {
                 continue;
@@ -337,7 +359,10 @@ impl Learner {
             self.positions[block.path as usize].add(reward, expected);
             let series = block.listing.map(|(series, template)| {
                 self.templates[template as usize].hub(reward);
-                self.series_table[series as usize].brought(reward);
+                let record = &mut self.series_table[series as usize];
+                record.brought(reward);
+                let word = record.word;
+                self.teach_word(word, reward);
                 series
             });
             // A valuable document may raise similar URLs. Falling scores are noticed when they reach the head.

@@ -15,6 +15,8 @@ const MEMBERS: usize = 100;
 const PRIOR: f32 = 1.0;
 /// Weight of a listing's promise, in documents.
 const PROMISE_COUNTS: f32 = 3.0;
+/// Weight of a listing's promise, in documents under tags with its word.
+const WORD_COUNTS: f32 = 4.0;
 /// Prior value of a listing's links.
 const HUB_PRIOR: f32 = 0.1;
 
@@ -129,6 +131,8 @@ pub(super) struct ListingSeries {
     own: WeightedSum,
     /// What the anchors of links to it promise.
     promise: f32,
+    /// The number of its word, of a tag.
+    pub word: Option<u32>,
     pub members: Members,
 }
 
@@ -149,10 +153,10 @@ impl ListingSeries {
         self.promise = self.promise.max(promise);
     }
 
-    /// Value of its links: by the documents fetched through them, shrunk towards the documents under its URL, and those
-    /// towards the promise.
-    pub fn value(&self) -> f32 {
-        self.out.mean(self.own.mean(self.promise, PROMISE_COUNTS), 1.0)
+    /// Value of its links: by the documents fetched through them, shrunk towards the documents under its URL, those
+    /// towards the documents under tags with its word, and those towards the promise.
+    pub fn value(&self, word: WeightedSum) -> f32 {
+        self.out.mean(self.own.mean(word.mean(self.promise, WORD_COUNTS), PROMISE_COUNTS), 1.0)
     }
 
     /// As [`ListingSeries::value`], with `prior` if there are neither documents under its URL nor a promise.
@@ -266,15 +270,18 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_is_worth_what_it_promised_then_what_files_under_it_then_what_it_brought() {
+    fn a_listing_is_worth_what_it_promised_then_its_word_then_what_files_under_it_then_what_it_brought() {
         let mut series = ListingSeries::default();
+        let mut word = WeightedSum::default();
         series.be_promised(0.6);
         series.be_promised(0.2);
-        assert!((series.value() - 0.6).abs() < 1e-6);
+        assert!((series.value(word) - 0.6).abs() < 1e-6);
+        (0..300).for_each(|_| word.add(0.1));
+        assert!((series.value(word) - 0.1).abs() < 0.01);
         (0..300).for_each(|_| series.vote(0.9));
-        assert!((series.value() - 0.9).abs() < 0.01);
+        assert!((series.value(word) - 0.9).abs() < 0.01);
         (0..300).for_each(|_| series.brought(0.0));
-        assert!(series.value() < 0.01);
+        assert!(series.value(word) < 0.01);
     }
 
     #[test]

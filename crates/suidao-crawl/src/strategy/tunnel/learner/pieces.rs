@@ -27,6 +27,7 @@ struct Sums<'a> {
     templates: Cow<'a, YieldTable<u64, Template>>,
     blocks: Cow<'a, YieldTable<BlockKey, BlockYield>>,
     positions: Cow<'a, YieldTable<u32, Yield>>,
+    words: Cow<'a, YieldTable<u64, WeightedSum>>,
     all: Yield,
     discovered_hosts: DiscoveredHosts,
     blogrolls: WeightedSum,
@@ -48,6 +49,7 @@ impl Learner {
             blocks,
             all,
             positions,
+            words,
             bodies,
             discovered_hosts,
             blogrolls,
@@ -58,6 +60,7 @@ impl Learner {
             templates: Cow::Borrowed(templates),
             blocks: Cow::Borrowed(blocks),
             positions: Cow::Borrowed(positions),
+            words: Cow::Borrowed(words),
             all: *all,
             discovered_hosts: *discovered_hosts,
             blogrolls: *blogrolls,
@@ -78,13 +81,14 @@ impl Learner {
             Ok(Piece::Known(known)) => self.known.extend(known.into_owned()),
             Ok(Piece::Bodies(bodies)) => self.bodies.extend(bodies),
             Ok(Piece::Sums(sums)) => {
-                let Sums { hosts, series_table, templates, blocks, positions, all, discovered_hosts, blogrolls } =
+                let Sums { hosts, series_table, templates, blocks, positions, words, all, discovered_hosts, blogrolls } =
                     *sums;
                 self.hosts = hosts.into_owned();
                 self.series_table = series_table.into_owned();
                 self.templates = templates.into_owned();
                 self.blocks = blocks.into_owned();
                 self.positions = positions.into_owned();
+                self.words = words.into_owned();
                 (self.all, self.discovered_hosts, self.blogrolls) = (all, discovered_hosts, blogrolls);
             }
             Err(_) => return false,
@@ -99,6 +103,7 @@ impl Learner {
                 && (known.template as usize) < self.templates.len()
                 && known.blocks.iter().all(|&block| block == NONE || (block as usize) < self.blocks.len())
         };
-        self.known.len() == urls && self.known.iter().all(known)
+        let word = |at: usize| self.series_table[at].word.is_none_or(|word| (word as usize) < self.words.len());
+        (0..self.series_table.len()).all(word) && self.known.len() == urls && self.known.iter().all(known)
     }
 }

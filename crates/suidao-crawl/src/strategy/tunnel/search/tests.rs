@@ -124,6 +124,16 @@ fn a_listing_is_worth_what_its_links_brought() {
 }
 
 #[test]
+fn a_tag_word_that_paid_on_one_host_raises_it_on_others() {
+    let mut training = two_tags();
+    training.page("http://a.cn/x1.html", 0.3, false, &[]);
+    training.page("http://a.cn/y1.html", 0.0, false, &[]);
+    let tags = [("http://b.cn/tags/x/", 0.1, NAVIGATION, 1), ("http://b.cn/category/y/", 0.1, NAVIGATION, 1)];
+    training.page("http://b.cn/", 0.0, true, &tags);
+    assert!(training.score("http://b.cn/tags/x/") > training.score("http://b.cn/category/y/") + 0.05);
+}
+
+#[test]
 fn documents_vote_for_the_tags_they_file_themselves_under() {
     let mut training = two_tags();
     training.id("http://a.cn/tags/own/", "");
