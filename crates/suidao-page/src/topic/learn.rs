@@ -1,40 +1,19 @@
 //! Learns a lexicon from sample pages (Jiang, Zhu, Wang 2020) or from keywords alone.
-//!
-//! Weight of a term = √(mean TextRank over the pages) × IDF × ln(min(20, lift)), where lift is the ratio of the shares
-//! of sample pages and background pages that contain the term. Plain TextRank, as in the paper, ranks 使用, 进行 and 需要
-//! first for every topic; the root prevents the few words common to all pages of a topic from dominating (mean average
-//! precision on other hosts .51 without it, .53 with it, .39 for plain TextRank).
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use thiserror::Error;
 
+use super::near_terms::near_terms;
 use super::sample::rejections;
+use super::term_weights::{LARGEST_LIFT, Ranked, TERM, weigh};
 use super::thresholds::{self, ChosenThresholds};
 use super::{
     BOUNDARY_RELEVANCE, Background, Lexicon, LinearModel, Provenance, Rejection, RemovedTerms, Sample, Weights,
 };
 use super::{linear, link_model, url};
-use crate::model::{CrawlUrl, Region};
-use crate::text::is_term;
-use crate::text::textrank::{is_candidate, textrank};
-
-/// A larger lift is chance, and is cut.
-pub(super) const LARGEST_LIFT: f64 = 20.0;
-/// Minimum counts of a term; reduced if there are fewer pages or hosts.
-pub(super) struct MinimumCounts {
-    pub(super) pages: usize,
-    pub(super) hosts: usize,
-    /// Share of the samples.
-    share: f64,
-    /// Ratio of its shares of the samples and of the background.
-    lift: f64,
-}
-/// For terms of the topic and tokens of its URLs.
-pub(super) const TERM: MinimumCounts = MinimumCounts { pages: 3, hosts: 2, share: 0.01, lift: 1.5 };
-/// For near terms. Stricter, because upstream pages are few and of mixed topics.
-const NEAR: MinimumCounts = MinimumCounts { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
+use crate::model::CrawlUrl;
 
 /// Maximum number of near terms.
 const MOST_NEAR: usize = 50;
@@ -114,34 +93,6 @@ pub struct Learnt {
     pub rejected: Vec<(Rejection, usize)>,
 }
 
-/// The ranked words of one sample, computed once for all subsets of the samples.
-pub(super) struct Ranked {
-    pub(super) host: String,
-    /// TextRank of each candidate, the highest 1.
-    ranks: Vec<(String, f64)>,
-}
-
-impl Ranked {
-    fn new(sample: &Sample) -> Self {
-        let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
-        let mut names: Vec<String> = Vec::new();
-        let mut sequence = Vec::new();
-        sample.tagged_words(|word, tag| {
-            sequence.push((is_candidate(tag) && is_term(word)).then(|| match numbers.get(word) {
-                Some(&number) => number,
-                None => {
-                    let number = names.len() as u32;
-                    numbers.insert(word.to_owned(), number);
-                    names.push(word.to_owned());
-                    number
-                }
-            }));
-        });
-        let ranks = textrank(&sequence, names.len());
-        Self { host: sample.host.clone(), ranks: names.into_iter().zip(ranks).collect() }
-    }
-}
-
 /// Learns a lexicon from sample pages of one topic.
 ///
 /// # Errors
@@ -170,7 +121,8 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
         Method::Lift | Method::TextRank => weighted_lexicon(&fit, background, options),
     }
     .ok_or(LearnError::NoTerms)?;
-    lexicon.near = near_terms(&lexicon, samples, &fit, background, options);
+    let most_near = (options.terms / 2).min(MOST_NEAR);
+    lexicon.near = near_terms(&lexicon, samples, &fit, background, options.method == Method::TextRank, most_near);
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     lexicon.provenance = Provenance {
         method: lexicon.provenance.method,
@@ -289,7 +241,8 @@ fn part_lexicon(
     options: &LearnOptions,
 ) -> Option<Lexicon> {
     let pages: Vec<&Ranked> = part.iter().map(|&index| &ranked[index]).collect();
-    let terms = weigh(&pages, background, options, options.terms, &TERM, &FxHashSet::default());
+    let terms =
+        weigh(&pages, background, options.method == Method::TextRank, options.terms, &TERM, &FxHashSet::default());
     if terms.is_empty() {
         return None;
     }
@@ -301,124 +254,6 @@ fn part_lexicon(
     lexicon.background = background.for_terms(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
     Some(lexicon)
-}
-
-/// The `most` heaviest terms of these pages, except those in `without`, scaled to a maximum of 1.
-fn weigh(
-    pages: &[&Ranked],
-    background: &Background,
-    options: &LearnOptions,
-    most: usize,
-    least: &MinimumCounts,
-    without: &FxHashSet<&str>,
-) -> Vec<(String, f64)> {
-    struct OfHost<'a> {
-        host: &'a str,
-        rank: f64,
-        share: f64,
-    }
-    #[derive(Default)]
-    struct Sum<'a> {
-        pages: usize,
-        hosts: Vec<OfHost<'a>>,
-    }
-    let mut per_host: FxHashMap<&str, f64> = FxHashMap::default();
-    for page in pages {
-        *per_host.entry(&page.host).or_default() += 1.0;
-    }
-    // A host of n pages counts as √n, between one vote per host and one per page.
-    let host_weight = |page: &Ranked| 1.0 / per_host[page.host.as_str()].sqrt();
-    let total: f64 = pages.iter().map(|page| host_weight(page)).sum();
-    let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
-    let mut sums: Vec<(&str, Sum<'_>)> = Vec::new();
-    for page in pages {
-        let host_weight = host_weight(page) / total;
-        for (word, rank) in &page.ranks {
-            let number = *numbers.entry(word).or_insert_with(|| {
-                sums.push((word, Sum::default()));
-                sums.len() - 1
-            });
-            let sum = &mut sums[number].1;
-            sum.pages += 1;
-            match sum.hosts.iter_mut().find(|known| known.host == page.host) {
-                Some(known) => {
-                    known.rank += host_weight * rank;
-                    known.share += host_weight;
-                }
-                None => sum.hosts.push(OfHost { host: &page.host, rank: host_weight * rank, share: host_weight }),
-            }
-        }
-    }
-    let least_pages = least.pages.min(pages.len().div_ceil(3)).max((least.share * pages.len() as f64) as usize);
-    let least_hosts = least.hosts.min(per_host.len());
-    let total = f64::from(background.pages());
-    let several = per_host.len() > 1;
-    // A host's weight is at most that of all others together, because a word of a single host is its boilerplate.
-    let capped = |of_hosts: &mut dyn Iterator<Item = f64>| {
-        let (sum, top) = of_hosts.fold((0.0, 0.0_f64), |(sum, top), own| (sum + own, top.max(own)));
-        if several { (sum - top) + top.min(sum - top) } else { sum }
-    };
-    let weight = |word: &str, sum: &Sum<'_>| {
-        if sum.pages < least_pages || sum.hosts.len() < least_hosts || without.contains(word) {
-            return 0.0;
-        }
-        let rank = capped(&mut sum.hosts.iter().map(|host| host.rank));
-        match options.method {
-            Method::TextRank => rank,
-            Method::Lift | Method::Linear => {
-                let df = f64::from(background.df(word));
-                let share = capped(&mut sum.hosts.iter().map(|host| host.share));
-                let lift = share / ((df + 0.5) / (total + 1.0));
-                if lift < least.lift {
-                    return 0.0;
-                }
-                rank.sqrt() * (1.0 + total / (1.0 + df)).ln() * lift.min(LARGEST_LIFT).ln()
-            }
-        }
-    };
-    let mut weighed: Vec<(String, f64)> =
-        sums.iter().map(|(word, sum)| ((*word).to_owned(), weight(word, sum))).filter(|(_, w)| *w > 0.0).collect();
-    weighed.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    weighed.truncate(most);
-    let highest = weighed.first().map_or(1.0, |(_, weight)| *weight);
-    for (_, weight) in &mut weighed {
-        *weight /= highest;
-    }
-    weighed.retain(|(_, weight)| *weight >= 1e-4);
-    weighed
-}
-
-/// Terms of pages one link upstream: they link to a page of the topic but are not on topic.
-fn near_terms(
-    lexicon: &Lexicon,
-    samples: &[Sample],
-    fit: &[&Sample],
-    background: &Background,
-    options: &LearnOptions,
-) -> Vec<(String, f64)> {
-    let targets: FxHashSet<&CrawlUrl> = fit.iter().filter_map(|sample| sample.url.as_ref()).collect();
-    let topic = super::Topic::new(lexicon.clone());
-    let leads_there = |page: &Sample| {
-        let mut links = page.document.links.iter().filter(|link| link.region == Region::Content);
-        links.any(|link| targets.contains(&link.url)) && topic.score(&page.document).relevance < topic.page_threshold()
-    };
-    let pages: Vec<&Sample> = samples
-        .iter()
-        .chain(background.samples())
-        .filter(|page| page.url.as_ref().is_none_or(|url| !targets.contains(url)))
-        .collect();
-    let leading: Vec<bool> = pages.par_iter().map(|page| leads_there(page)).collect();
-    let (upstream, others): (Vec<_>, Vec<_>) = pages.into_iter().zip(leading).partition(|(_, leads)| *leads);
-    if upstream.len() < NEAR.pages {
-        return Vec::new();
-    }
-    // Compared with other pages of the same hosts, to exclude what those hosts write about in general.
-    let hosts: FxHashSet<&str> = upstream.iter().map(|(page, _)| page.host.as_str()).collect();
-    let contrast = others.into_iter().filter(|(page, _)| hosts.contains(page.host.as_str()));
-    let contrast = Background::from_samples(contrast.map(|(page, _)| page.clone()).collect());
-    let ranked: Vec<Ranked> = upstream.par_iter().map(|(page, _)| Ranked::new(page)).collect();
-    let without = lexicon.main_terms().iter().map(|(term, _)| term.as_str()).collect();
-    weigh(&ranked.iter().collect::<Vec<_>>(), &contrast, options, (options.terms / 2).min(MOST_NEAR), &NEAR, &without)
 }
 
 #[cfg(test)]

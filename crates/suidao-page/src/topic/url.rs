@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use percent_encoding::percent_decode_str;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::learn::{LARGEST_LIFT, TERM};
+use super::term_weights::{LARGEST_LIFT, TERM};
 use super::vocabulary::Vocabulary;
 use crate::model::CrawlUrl;
 use crate::text;
