@@ -47,8 +47,9 @@ const STRATEGIES: [StrategyName; 5] = [
 
 /// The next steps after the table.
 const NEXT: &str = "\
-To crawl your own topic, put 20 to 50 pages about it into samples/ and a few seed URLs into seeds.txt, then run:
-  suidao topic build -o topic.toml --name NAME --pages samples/
+To crawl your own topic, put 20 to 50 pages about it into samples/, other pages of the same sites into others/, ten
+keywords into words.txt and a few seed URLs into seeds.txt, then run:
+  suidao topic build -o topic.toml --name NAME --pages samples/ --background others/ --keywords words.txt
   suidao crawl -m topic.toml -s seeds.txt -o mycrawl --max-pages 1000 --contact you@example.cn
   suidao report mycrawl
 docs/tutorial.md shows these steps on a web like this one, without a network. docs/lexicon.md explains how to write a lexicon by hand.";

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use suidao::html::count;
 use suidao::store::directory::write_whole;
 use suidao::topic::{Background, LearnOptions, Lexicon, Method, RemovedTerms, Sample, learn, learn_from_keywords};
 
@@ -105,9 +106,9 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
 
 fn options(args: &BuildArgs, keywords: &[(String, Option<f64>)], verbosity: Verbosity) -> Result<LearnOptions> {
     let removed = if args.again { removed_terms(&args.output)? } else { RemovedTerms::default() };
-    let count = removed.terms.len() + removed.tags.len();
-    if count > 0 && !verbosity.quiet {
-        outln!("{count} terms were deleted from {} and stay out", args.output.display());
+    let deleted = removed.terms.len() + removed.tags.len();
+    if deleted > 0 && !verbosity.quiet {
+        outln!("{} deleted from {}: not learnt again", count(deleted, "term", "terms"), args.output.display());
     }
     let Source { pages, warc, urls, keywords: list } = &args.source;
     // Only the name of the folder or file: lexicons are passed on, and paths are private.
@@ -143,7 +144,7 @@ fn from_samples(
 ) -> Result<Lexicon> {
     let learnt = learn(found, background, options).with_context(|| path.display().to_string())?;
     if !verbosity.quiet {
-        outln!("{} sample pages, {} used", found.len(), learnt.lexicon.provenance.pages);
+        outln!("{}, {} used", count(found.len(), "sample page", "sample pages"), learnt.lexicon.provenance.pages);
         for (reason, count) in &learnt.rejected {
             outln!("  {count} rejected: {}", reason.why());
         }

@@ -58,8 +58,8 @@ impl HeldOutScores {
     }
 
     /// The lowest boundary, at least 0, that at most [`FALSE_POSITIVES`] of the off-topic pages or less than [`KEPT`] of
-    /// the samples reach.
-    pub(super) fn boundary(&self) -> Boundary {
+    /// the samples reach. With a background of `random` pages always the latter, because real pages score higher.
+    pub(super) fn boundary(&self, random: bool) -> Boundary {
         let on_topic = self.on_topic();
         let wrong = |samples: f64, background: f64| ((background - on_topic * samples) / (1.0 - on_topic)).max(0.0);
         let mut boundary = Boundary { score: 0.0, recall: 0.0, false_positives: 0.0 };
@@ -68,7 +68,7 @@ impl HeldOutScores {
             if score < 0.0 {
                 break;
             }
-            if false_positives > FALSE_POSITIVES && boundary.recall >= KEPT {
+            if (random || false_positives > FALSE_POSITIVES) && boundary.recall >= KEPT {
                 boundary.score = score + STEP;
                 break;
             }
@@ -90,19 +90,21 @@ mod tests {
     #[test]
     fn few_off_topic_pages_reach_the_boundary() {
         let background: Vec<f64> = (0..100).map(|at| f64::from(at) / 100.0).collect();
-        let boundary = scores(&[2.0, 1.5, 0.98, 0.5], &background).boundary();
+        let boundary = scores(&[2.0, 1.5, 0.98, 0.5], &background).boundary(false);
         assert!(boundary.score > 0.96 && boundary.score < 0.97, "{}", boundary.score);
         assert_eq!((boundary.recall, boundary.false_positives), (0.75, 0.03));
-        let apart = scores(&[2.0, 1.5], &[-1.0, -2.0]).boundary();
+        let apart = scores(&[2.0, 1.5], &[-1.0, -2.0]).boundary(false);
         assert_eq!((apart.score, apart.recall, apart.false_positives), (0.0, 1.0, 0.0));
     }
 
     #[test]
     fn half_of_the_samples_reach_the_boundary() {
         let background: Vec<f64> = (0..100).map(|at| 1.0 + f64::from(at) / 100.0).collect();
-        let boundary = scores(&[1.6, 1.4, 0.5, 0.4], &background).boundary();
+        let boundary = scores(&[1.6, 1.4, 0.5, 0.4], &background).boundary(false);
         assert!(boundary.score > 1.3 && boundary.score < 1.41, "{}", boundary.score);
         assert_eq!(boundary.recall, 0.5);
+        let random = scores(&[2.0, 1.0, 0.5, 0.4], &[-1.0]).boundary(true);
+        assert_eq!((random.score, random.recall), (0.5 + STEP, 0.5));
     }
 
     #[test]
@@ -110,7 +112,7 @@ mod tests {
         let samples: Vec<f64> = (0..100).map(|at| 1.0 + f64::from(at) / 100.0).collect();
         let mut background = vec![-1.0; 800];
         background.extend((0..200).map(|at| 1.0 + f64::from(at) / 200.0));
-        let boundary = scores(&samples, &background).boundary();
+        let boundary = scores(&samples, &background).boundary(false);
         assert!(boundary.score <= 1.0 && boundary.recall > 0.95, "{} {}", boundary.score, boundary.recall);
     }
 

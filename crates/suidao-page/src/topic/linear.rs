@@ -183,7 +183,7 @@ impl TrainingSet {
         let all: Vec<usize> = (0..self.samples).collect();
         let mut weights = self.learn(&all)?;
         let scored = self.held_out().into_iter().map(|(score, page)| (score, page < self.samples)).collect();
-        let boundary = HeldOutScores::new(scored).map(|scores| scores.boundary());
+        let boundary = HeldOutScores::new(scored).map(|scores| scores.boundary(!self.has_background));
         weights.boundary += boundary.as_ref().map_or(0.0, |boundary| boundary.score);
         let precision = |boundary: &Boundary| {
             let wrong = (ONE_IN - 1.0) * boundary.false_positives;
@@ -192,7 +192,7 @@ impl TrainingSet {
         let threshold = Threshold {
             value: BOUNDARY_RELEVANCE,
             chosen: self.chosen(boundary.is_some()),
-            precision: boundary.as_ref().map(precision),
+            precision: boundary.as_ref().filter(|_| self.has_background).map(precision),
             recall: boundary.as_ref().map(|boundary| boundary.recall),
         };
         Some((weights, threshold))
@@ -286,24 +286,29 @@ impl TrainingSet {
     fn chosen(&self, measured: bool) -> String {
         let (samples, others) = (self.samples, self.rows.len() - self.samples);
         let kind = if self.has_background { "background" } else { "random" };
-        let mut chosen = format!("boundary between {samples} sample pages and {others} {kind} pages");
-        if measured {
+        let mut chosen = format!("boundary between {samples} sample and {others} {kind} pages");
+        if measured && self.has_background {
             chosen += &format!(
-                ", raised until at most {:.0}% of the off-topic {kind} pages or half of the samples reach it; precision and recall are \
-                 estimated by {FOLDS}-fold cross-validation, split by {}, assuming that 1 page in {ONE_IN:.0} is on topic",
-                FALSE_POSITIVES * 100.0,
-                self.held_out_by
+                ", raised until only {:.0}% of the off-topic ones reach it, at most until half of the samples do",
+                FALSE_POSITIVES * 100.0
             );
-            if !self.likely_on_topic.is_empty() {
-                let left_out = self.likely_on_topic.len();
-                chosen += &format!("; {left_out} background pages were left out because they look on topic");
-            }
-        } else {
-            chosen += "; precision and recall are unknown, because there are too few samples to hold some out";
+        } else if measured {
+            chosen += ", raised until half of the samples reach it";
         }
+        chosen += &if measured {
+            format!("; estimated by {FOLDS}-fold cross-validation, split by {}", self.held_out_by)
+        } else {
+            "; precision and recall are unknown, because there are too few pages for a cross-validation".to_owned()
+        };
         if !self.has_background {
-            chosen += "; pages of neighbouring topics score higher than random pages, so expect a lower precision, or \
-                       give ordinary pages of the samples' hosts with --background";
+            chosen += "; pages of neighbouring topics score higher than random ones, so give ordinary pages of the \
+                       samples' hosts with --background";
+        } else if measured {
+            chosen += &format!(", assuming that 1 page in {ONE_IN:.0} is on topic");
+        }
+        if !self.likely_on_topic.is_empty() {
+            let left_out = self.likely_on_topic.len();
+            chosen += &format!("; {left_out} background pages were left out because they look on topic");
         }
         chosen
     }
@@ -404,7 +409,7 @@ pub(super) mod tests {
         assert!(learnt.page.chosen.contains("random"), "{}", learnt.page.chosen);
         let one = learn(&pages(ON, 5)[..1], &Background::from_samples(pages(OFF, 5)), &options()).unwrap().lexicon;
         assert_eq!((one.page.precision, one.page.recall), (None, None));
-        assert!(one.page.chosen.contains("too few samples"), "{}", one.page.chosen);
+        assert!(one.page.chosen.contains("too few pages"), "{}", one.page.chosen);
         let one_host = learn(&pages(ON, 1), &Background::built_in(), &options()).unwrap().lexicon;
         assert!(one_host.page.chosen.contains("split by pages"), "{}", one_host.page.chosen);
     }
