@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Serialize, Serializer};
 
-use super::clauses::SearchTerm;
+use super::terms::SearchTerm;
 use super::tokenizer::analyzer;
 
 /// Width of a snippet: a Chinese character counts two, others one.
@@ -73,9 +73,9 @@ struct Found {
 }
 
 impl<'a> QueryWords<'a> {
-    pub(super) fn new(units: &'a [SearchTerm]) -> Self {
-        let wanted = units.iter().filter(|unit| !unit.optional);
-        Self { covers: wanted.map(|unit| &unit.cover[..]).collect() }
+    pub(super) fn new(terms: &[&'a SearchTerm]) -> Self {
+        let wanted = terms.iter().filter(|term| !term.optional);
+        Self { covers: wanted.map(|term| &term.cover[..]).collect() }
     }
 
     /// Their occurrences in a text, in order.
@@ -286,7 +286,7 @@ mod tests {
     use super::super::tokenizer::phrase_tokens;
     use super::*;
 
-    fn units(words: &[&str]) -> Vec<SearchTerm> {
+    fn terms(words: &[&str]) -> Vec<SearchTerm> {
         let unit = |word: &&str| SearchTerm {
             text: (*word).to_owned(),
             field: TextField::All,
@@ -299,8 +299,8 @@ mod tests {
     }
 
     fn snippet_of(words: &[&str], text: &str) -> String {
-        let units = units(words);
-        let marked = QueryWords::new(&units).snippet(text);
+        let terms = terms(words);
+        let marked = QueryWords::new(&terms.iter().collect::<Vec<_>>()).snippet(text);
         marked.pieces().map(|(piece, hit)| if hit { format!("«{piece}»") } else { piece.to_owned() }).collect()
     }
 
@@ -330,8 +330,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn marks_lie_within_the_text(text in "[ -~机器学习機器學習，。\n]{0,400}") {
-            let units = units(&["机器", "学习", "a"]);
-            let marked = QueryWords::new(&units).snippet(&text);
+            let terms = terms(&["机器", "学习", "a"]);
+            let marked = QueryWords::new(&terms.iter().collect::<Vec<_>>()).snippet(&text);
             let joined: String = marked.pieces().map(|(piece, _)| piece).collect();
             proptest::prop_assert_eq!(&joined, &marked.text);
             proptest::prop_assert!(!marked.text.contains('\n'));

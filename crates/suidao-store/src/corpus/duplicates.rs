@@ -125,6 +125,7 @@ mod tests {
             archived: true,
             duplicate_of: None,
             part: PageRole::Page,
+            by_refresh: false,
             seen: crate::corpus::SeenTimes::default(),
             further: 0,
         }

@@ -5,6 +5,7 @@ mod answers;
 mod better_soon;
 mod due;
 mod forums;
+mod new_links;
 mod queue;
 mod revisits;
 mod traps;
@@ -193,7 +194,9 @@ impl State {
         progress.bytes += u64::from(page.bytes);
         if page.changes.is_some() || was_page {
             progress.visits += 1;
+            let new = self.new_in_round(&page.links);
             self.admit(&page.links);
+            self.queue_new_links(&new);
             return;
         }
         host.pages += 1;
