@@ -321,7 +321,7 @@ impl Index {
                 position == next
             });
         }
-        let words = QueryWords::new(&compiled.units);
+        let words = QueryWords::new(&compiled.terms);
         let shown = rows.iter().enumerate().skip(request.offset).take(request.limit);
         let hits = shown.map(|(position, row)| {
             let page = self.stored(row.address)?;
@@ -348,12 +348,12 @@ impl Index {
     fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<ScorePart>> {
         let reader = self.searcher.segment_reader(address.segment_ord);
         let mut shares = Vec::new();
-        for unit in &compiled.units {
-            for (field, query) in in_fields(&self.fields, unit) {
+        for term in &compiled.terms {
+            for (field, query) in in_fields(&self.fields, term) {
                 let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
                 let mut scorer = weight.scorer(reader, 1.0)?;
                 if scorer.doc() <= address.doc_id && scorer.seek(address.doc_id) == address.doc_id {
-                    shares.push(ScorePart { words: unit.text.clone(), field, bm25: scorer.score() });
+                    shares.push(ScorePart { words: term.text.clone(), field, bm25: scorer.score() });
                 }
             }
         }
@@ -361,8 +361,8 @@ impl Index {
         Ok(shares)
     }
 
-    /// The query with the condition that an extracted field has this value. `None` if it has the condition, or if it cannot
-    /// be added because the query is long or the name of the field means something else in queries.
+    /// The query with the condition that an extracted field has this value. `None` if it has the condition, or if it
+    /// cannot be added because the query is long or the name of the field means something else in queries.
     pub fn with_value(&self, query: &str, field: &str, value: &str) -> Option<String> {
         Query::with_value(query, field, value, &self.extracted)
     }

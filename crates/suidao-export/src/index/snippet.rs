@@ -63,7 +63,7 @@ fn in_characters(text: &str, marks: &[Range<usize>]) -> Vec<[usize; 2]> {
 
 /// The words of a query, as they are searched in texts.
 pub(super) struct QueryWords<'a> {
-    covers: Vec<&'a [(usize, String)]>,
+    terms: Vec<&'a [(usize, String)]>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,15 +73,15 @@ struct Found {
 }
 
 impl<'a> QueryWords<'a> {
-    pub(super) fn new(units: &'a [SearchTerm]) -> Self {
-        let wanted = units.iter().filter(|unit| !unit.optional);
-        Self { covers: wanted.map(|unit| &unit.cover[..]).collect() }
+    pub(super) fn new(terms: &'a [SearchTerm]) -> Self {
+        let wanted = terms.iter().filter(|term| !term.optional);
+        Self { terms: wanted.map(|term| &term.tokens[..]).collect() }
     }
 
     /// Their occurrences in a text, in order.
     fn find(&self, text: &str) -> Vec<Found> {
         let wanted: FxHashSet<&str> =
-            self.covers.iter().flat_map(|cover| cover.iter().map(|(_, token)| token.as_str())).collect();
+            self.terms.iter().flat_map(|tokens| tokens.iter().map(|(_, token)| token.as_str())).collect();
         let mut positions: FxHashMap<(usize, String), Range<usize>> = FxHashMap::default();
         let mut order: Vec<(usize, String)> = Vec::new();
         let mut analyzer = analyzer();
@@ -94,9 +94,9 @@ impl<'a> QueryWords<'a> {
         });
         let mut found = Vec::new();
         for (spot, token) in &order {
-            for (word, cover) in self.covers.iter().enumerate().filter(|(_, cover)| cover[0].1 == *token) {
+            for (word, tokens) in self.terms.iter().enumerate().filter(|(_, tokens)| tokens[0].1 == *token) {
                 let all: Option<Vec<_>> =
-                    cover.iter().map(|(offset, token)| positions.get(&(spot + offset, token.clone()))).collect();
+                    tokens.iter().map(|(offset, token)| positions.get(&(spot + offset, token.clone()))).collect();
                 if let Some(all) = all {
                     let end = all.iter().map(|range| range.end).max().unwrap_or_default();
                     found.push(Found { range: all[0].start..end, word });
@@ -121,7 +121,7 @@ impl<'a> QueryWords<'a> {
             let (words, start) = best(text, &found);
             anchor = start;
             // Words that are this far apart rarely occur together later.
-            let all = |words: usize| words == self.covers.len();
+            let all = |words: usize| words == self.terms.len();
             let apart = || all(found.iter().map(|found| found.word).collect::<FxHashSet<_>>().len());
             if end == text.len() || all(words) || reach > REACHES[0] && apart() {
                 break;
@@ -173,8 +173,8 @@ fn border(text: &str, at: usize) -> bool {
     }
 }
 
-/// The number of words in the best window, and the first of them: the one with the most words, then the most occurrences,
-/// then the first.
+/// The number of words in the best window, and the first of them: the one with the most words, then the most
+/// occurrences, then the first.
 fn best(text: &str, found: &[Found]) -> (usize, usize) {
     // First column of each occurrence, and the one after its last.
     let (mut at, mut columns) = (0, 0);
@@ -188,9 +188,9 @@ fn best(text: &str, found: &[Found]) -> (usize, usize) {
     for (first, start) in found.iter().enumerate() {
         let inside = spans[first..].iter().take_while(|span| span.1 <= spans[first].0 + WIDTH - BEFORE).count();
         let words: FxHashSet<usize> = found[first..first + inside].iter().map(|found| found.word).collect();
-        let worth = (words.len(), inside.min(ENOUGH));
-        if best.is_none_or(|(most, _)| worth > most) {
-            best = Some((worth, start.range.start));
+        let quality = (words.len(), inside.min(ENOUGH));
+        if best.is_none_or(|(most, _)| quality > most) {
+            best = Some((quality, start.range.start));
         }
     }
     best.map_or((0, 0), |((words, _), at)| (words, at))
@@ -286,21 +286,21 @@ mod tests {
     use super::super::tokenizer::phrase_tokens;
     use super::*;
 
-    fn units(words: &[&str]) -> Vec<SearchTerm> {
-        let unit = |word: &&str| SearchTerm {
+    fn terms(words: &[&str]) -> Vec<SearchTerm> {
+        let term = |word: &&str| SearchTerm {
             text: (*word).to_owned(),
             field: TextField::All,
-            cover: phrase_tokens(word),
+            tokens: phrase_tokens(word),
             optional: false,
             weight: 1.0,
             slop: 0,
         };
-        words.iter().map(unit).collect()
+        words.iter().map(term).collect()
     }
 
     fn snippet_of(words: &[&str], text: &str) -> String {
-        let units = units(words);
-        let marked = QueryWords::new(&units).snippet(text);
+        let terms = terms(words);
+        let marked = QueryWords::new(&terms).snippet(text);
         marked.pieces().map(|(piece, hit)| if hit { format!("«{piece}»") } else { piece.to_owned() }).collect()
     }
 
@@ -330,8 +330,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn marks_lie_within_the_text(text in "[ -~机器学习機器學習，。\n]{0,400}") {
-            let units = units(&["机器", "学习", "a"]);
-            let marked = QueryWords::new(&units).snippet(&text);
+            let terms = terms(&["机器", "学习", "a"]);
+            let marked = QueryWords::new(&terms).snippet(&text);
             let joined: String = marked.pieces().map(|(piece, _)| piece).collect();
             proptest::prop_assert_eq!(&joined, &marked.text);
             proptest::prop_assert!(!marked.text.contains('\n'));

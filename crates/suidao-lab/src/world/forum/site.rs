@@ -28,7 +28,7 @@ pub(super) struct HeldBoard {
     pub threads: Vec<usize>,
 }
 
-/// A forum generated from a [`ForumSpec`]. Its answers depend on the time: later posts do not exist yet.
+/// A forum generated from a [`ForumSpec`]. Its responses depend on the time: later posts do not exist yet.
 ///
 /// ```
 /// use suidao_lab::world::{Forum, ForumSpec};
