@@ -133,7 +133,7 @@ def score():
 def directory():
     p = Picture("directory", (900, 458), "What a crawl directory holds, who writes it, and who reads it")
     crawl, rows = "crawl, refresh, forum", [
-        ("", "pages/*.warc.gz", "every answer, as it came", "export, search", "replay, topic build --warc"),
+        ("", "pages/*.warc.gz", "every response, as sent", "export, search", "replay, topic build --warc"),
         ("", "state/", "log of events, lexicon, configuration", "every command", "the next run resumes from it"),
         ("", "harvest.csv, skipped.csv, summary.json", "results, reasons, counts", "you", "and other programs"),
         ("report, label", "report.html, labels.tsv", "facts about the crawl, your answers", "you", "topic test, replay --truth"),

@@ -38,8 +38,8 @@ pub struct ImportJob {
 pub enum ImportError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the {0} contain no response of an HTTP server (response records); give the WARC files of a crawl")]
-    NothingThere(String),
+    #[error("no HTTP response in the {0}; give WARC files with response records")]
+    NoResponse(String),
     #[error(
         "{}: contains another import or crawl, which differs at step {step}; use the same files in the same order with the same settings, or another output directory",
         .path.display()
@@ -96,7 +96,7 @@ pub fn run(
     let index = WarcIndex::open(files.clone(), job.config.fetch.max_body, |_| responses += 1)?;
     if responses == 0 {
         let files = if files.len() == 1 { "file" } else { "files" };
-        return Err(ImportError::NothingThere(format!("{files} {}", names(import))));
+        return Err(ImportError::NoResponse(format!("{files} {}", names(import))));
     }
     let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), now());
     let store = Store::resume(&job.directory, &meta)?;
