@@ -224,7 +224,7 @@ fn regular_templates_keep_each_kind_of_link_in_its_block() {
         }
         let blocks: Vec<String> =
             blocks.into_values().map(|blocks| blocks.into_iter().collect::<Vec<_>>().join(" ")).collect();
-        let expected = if regularity == 1.0 { ["Picks", "Side"] } else { ["Entry Inline", "Entry Inline Side"] };
+        let expected = if regularity == 1.0 { ["Side", "Picks"] } else { ["Entry Inline Side", "Entry Inline"] };
         assert_eq!(blocks, expected);
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct HeldBoard {
 /// let start = forum.spec().activity.start;
 /// let (day, week) = (forum.threads(start + 86_400), forum.threads(start + 7 * 86_400));
 /// assert!(day.len() < week.len());
-/// let thread = forum.answer(&week[0].url, start + 7 * 86_400, 1);
+/// let thread = forum.response(&week[0].url, start + 7 * 86_400, 1);
 /// assert_eq!(thread.status, 200);
 /// ```
 pub struct Forum {
