@@ -172,7 +172,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     let events = vec![Event::Discovered(found), Event::PageFetched(Box::new(settled))];
     Work {
         batch: Batch { at: start.after(u64::from(id.0) * 10), latency: None, events },
-        answer: Some(WarcEntry::Whole(fetched)),
+        response: Some(WarcEntry::Whole(fetched)),
     }
 }
 
@@ -181,7 +181,7 @@ fn unpacked(store: &Store, catalogue: &Catalogue, selection: &Selection) -> u64 
     let mut bytes = 0;
     export
         .each(
-            |chosen| Ok(chosen.answers[0].fetched()?.body.len() as u64),
+            |chosen| Ok(chosen.responses[0].fetched()?.body.len() as u64),
             |length| {
                 bytes += length;
                 Ok(())

@@ -26,7 +26,7 @@ fn main() {
     }
     let most = std::env::var("SUIDAO_PAGES").ok().and_then(|pages| pages.parse().ok()).unwrap_or(1_000_000);
     let sizes = || [10_000, 100_000, 1_000_000].into_iter().filter(move |&pages| pages <= most);
-    println!("change rates and worth, a page:");
+    println!("change rates and visit_value, a page:");
     learning();
     println!("plan of a round of a tenth of the pages:");
     for pages in sizes() {
@@ -49,7 +49,7 @@ fn main() {
 
 /// Importance 0.03 to 1, changes once in 100 days to ten times a day; one page in 20 is a listing, one in four
 /// protected from starvation.
-fn worth(page: u32) -> VisitValue {
+fn visit_value(page: u32) -> VisitValue {
     let at = 2 * u64::from(page);
     let (importance, rate) =
         (10_f64.powf(-1.5 * Draw::at(at).unit()), 10_f64.powf(3.0 * Draw::at(at + 1).unit() - 2.0));
@@ -97,7 +97,7 @@ fn learning() {
         })
         .collect();
     let rate = timed(|| learnt.iter().filter(|changes| changes.rate(30.0) > 1.0).count());
-    let pages: Vec<VisitValue> = (0..10_000).map(worth).collect();
+    let pages: Vec<VisitValue> = (0..10_000).map(visit_value).collect();
     let value = timed(|| pages.iter().filter(|page| page.value(3.0) > 1.0).count());
     let nanos = |seconds: f64| seconds * 1e9 / 10_000.0;
     let bytes = size_of::<ChangeObservations>();
@@ -108,7 +108,7 @@ fn planned(pages: u32, most: usize, per_host: Option<usize>) -> usize {
     let choice = |page| Choice {
         page: UrlId(page),
         host: HostId(host(page)),
-        worth: worth(page),
+        visit_value: visit_value(page),
         last: -10.0 * Draw::at(page.into()).unit(),
     };
     plan((0..pages).map(choice), 0.0, most, per_host, &FxHashMap::default()).len()

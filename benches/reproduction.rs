@@ -35,12 +35,12 @@ use suidao::world::{SyntheticWeb, WebSpec};
 
 /// The paper's reading of DTH, its competitors, then the rest.
 const STRATEGIES: [(&str, &[&str]); 8] = [
-    ("dth interleave", &["strategy.name=dth", "strategy.dth.reading=interleave"]),
+    ("dth interleave", &["strategy.name=dth", "strategy.dth.variant=interleave"]),
     ("best-first hard", &["strategy.name=best-first", "strategy.best-first.focus=hard"]),
     ("pagerank", &["strategy.name=pagerank"]),
-    ("dth link-scored", &["strategy.name=dth", "strategy.dth.reading=link-scored"]),
-    ("dth queue", &["strategy.name=dth", "strategy.dth.reading=queue"]),
-    ("dth preempt", &["strategy.name=dth", "strategy.dth.reading=preempt"]),
+    ("dth link-scored", &["strategy.name=dth", "strategy.dth.variant=link-scored"]),
+    ("dth queue", &["strategy.name=dth", "strategy.dth.variant=queue"]),
+    ("dth preempt", &["strategy.name=dth", "strategy.dth.variant=preempt"]),
     ("best-first soft", &["strategy.name=best-first"]),
     ("breadth-first", &["strategy.name=breadth-first"]),
 ];

@@ -104,7 +104,7 @@ fn write(pages: u32, in_flight: u64) -> f64 {
                 request_validators: None,
                 rendered: None,
             };
-            Work { batch: batch(page), answer: Some(WarcEntry::Whole(fetched)) }
+            Work { batch: batch(page), response: Some(WarcEntry::Whole(fetched)) }
         })
         .collect();
     let (notices, noticed) = channel();

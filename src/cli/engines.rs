@@ -13,7 +13,7 @@ use suidao::export::engines::push::{Push, PushError, PushTarget};
 use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
 use suidao::export::{Export, Output};
 use suidao::store::directory::{WriteError, write_own, write_whole};
-use suidao::store::own;
+use suidao::store::plain_file;
 
 use super::export::{ExportArgs, ExportSelection, Format, SinceFlag, chosen};
 
@@ -250,7 +250,7 @@ fn push(
         summary += &format!("\n{} rejected; first reason: {reason}", rejected.len());
         if !export.store.is_read_only() {
             let exports = export.store.directory().exports();
-            own::check_directory(&exports)?;
+            plain_file::check_plain_directory(&exports)?;
             std::fs::create_dir_all(&exports).with_context(|| format!("cannot create {}", exports.display()))?;
             let path = exports.join(format!("{}.rejected.jsonl", target.name()));
             write_own(&path, |out| {

@@ -51,7 +51,7 @@ pub struct EvaluateArgs {
 
 /// Terms of a lexicon used as queries.
 const TERMS: usize = 20;
-/// Most cutoffs by default.
+/// Maximum number of cutoffs by default.
 const CUTOFFS: u64 = 20;
 
 pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use suidao::extract::Extractor;
 use suidao::html::thousands;
 
-/// Most lines of hit rates.
+/// Maximum number of lines of hit rates.
 const LINES: usize = 20;
 
 pub fn read(path: &Path) -> Result<Extractor> {

@@ -101,8 +101,8 @@ fn in_words(job: &Job, report: &ImportReport) -> String {
     format!(
         "{why} {} of {} in {}.\n{}, {} of them relevant to {}: harvest rate {:.1}%; {}. This run: {}, {:.0} pages/s.\n\
          {} visited, {} with relevant pages; {} queued, {} failed, {} skipped (reasons in skipped.csv).\n{}{unused}Output: {}",
-        count(counts.taken as usize, "answer", "answers"),
-        thousands(counts.answers),
+        count(counts.taken as usize, "response", "responses"),
+        thousands(counts.responses),
         count(counts.files as usize, "file", "files"),
         count(progress.pages as usize, "page", "pages"),
         thousands(progress.relevant),

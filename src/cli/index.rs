@@ -8,7 +8,7 @@ use suidao::export::export_state;
 use suidao::extract::Extractor;
 use suidao::html::count;
 use suidao::index::{Index, IndexError, build};
-use suidao::store::{CrawlDirectory, Store, StoreError, own};
+use suidao::store::{CrawlDirectory, Store, StoreError, plain_file};
 
 use super::export::progress;
 use super::{Verbosity, extraction};
@@ -24,7 +24,7 @@ pub fn index_directory(directory: &Path) -> PathBuf {
 pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> Result<Index> {
     let rules = rules.map(extraction::read).transpose()?;
     let mut path = index_directory(directory);
-    own::check_below(&path, |_| true)?;
+    plain_file::check_tree(&path, |_| true)?;
     let mut there = Index::open(&path);
     let store = match Store::open(&CrawlDirectory::new(directory)) {
         Ok(store) => store,

@@ -5,16 +5,16 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use suidao::crawl::OfferedLink;
 use suidao::model::{CrawlUrl, PathState, TunnelBudget};
-use suidao::store::own;
+use suidao::store::plain_file;
 use suidao::strategy::{StrategyName, StrategySettings};
 use suidao::text::entries;
 use suidao::topic::{ContextGraphModel, Lexicon, Topic};
 
-/// Most invalid lines reported.
+/// Maximum number of invalid lines reported.
 const WRONG: usize = 20;
 
-/// The URLs for a host name without a scheme, with optional port and path: https first, and http if no connection can be
-/// made, as in a browser. Both are seeds, so that the host is not bound to https (`scope.downgrade_seeds`).
+/// The URLs for a host name without a scheme, with optional port and path: https first, and http if no connection can
+/// be made, as in a browser. Both are seeds, so that the host is not bound to https (`scope.downgrade_seeds`).
 fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
     let host = word.split(['/', '?', '#']).next()?.rsplit_once(':').map_or(word, |(host, _)| host);
     let host = host.split(['/', '?', '#']).next()?.trim_end_matches('.').to_ascii_lowercase();
@@ -34,8 +34,8 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     Ok(lines_of_urls(path, what)?.into_iter().flat_map(|(urls, _)| urls).collect())
 }
 
-/// Reads links to offer to a crawl: URLs, each with a text if something follows it. They rank like links of a page at the
-/// page threshold.
+/// Reads links to offer to a crawl: URLs, each with a text if something follows it. They rank like links of a page at
+/// the page threshold.
 pub fn offered(path: &Path, topic: &Topic) -> Result<Vec<OfferedLink>> {
     let inherited = topic.page_threshold();
     let link_path = PathState { depth: 1, hops: 0, k: TunnelBudget::Unbounded, inherited };
@@ -89,7 +89,7 @@ pub fn topic(path: &Path) -> Result<Topic> {
 /// Reads the lexicon stored in a crawl directory.
 pub fn stored_topic(path: &Path) -> Result<Topic> {
     let name = path.display();
-    let text = own::read_text(path, own::LARGE)?;
+    let text = plain_file::read_text(path, plain_file::LARGE)?;
     let lexicon = Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}; give another with -m"))?;
     Ok(Topic::new(lexicon))
 }

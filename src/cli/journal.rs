@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use suidao::config::{Log, LogLevel};
-use suidao::store::{StoreError, own};
+use suidao::store::{StoreError, plain_file};
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -29,8 +29,8 @@ pub enum LogSource {
     CrawlDirectory,
 }
 
-/// Starts logging, and appends to an existing file. Only the first call counts. Fails if the file cannot be opened or is
-/// not suitable.
+/// Starts logging, and appends to an existing file. Only the first call counts. Fails if the file cannot be opened or
+/// is not suitable.
 pub fn open(path: &Path, source: LogSource, settings: &Log) -> Result<(), StoreError> {
     let level = match settings.level {
         LogLevel::Off => return Ok(()),
@@ -87,7 +87,7 @@ impl Rotating {
     fn open(path: &Path, source: LogSource, most: u64, files: u32) -> Result<Self, StoreError> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             if source == LogSource::CrawlDirectory {
-                own::check_directory(parent)?;
+                plain_file::check_plain_directory(parent)?;
             }
             fs::create_dir_all(parent).map_err(StoreError::io(parent, "make the directory"))?;
         }
@@ -138,7 +138,7 @@ fn append(path: &Path, source: LogSource) -> Result<File, StoreError> {
     let options = options.create(true).append(true);
     match source {
         LogSource::Named => options.open(path).map_err(StoreError::io(path, "open it")),
-        LogSource::CrawlDirectory => own::open(path, options),
+        LogSource::CrawlDirectory => plain_file::open(path, options),
     }
 }
 

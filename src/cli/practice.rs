@@ -69,7 +69,7 @@ const QUERIES: usize = 10;
 
 /// Days of history when a forum starts.
 const PAST: u32 = 30;
-/// Most days generated ahead.
+/// Maximum number of days generated ahead.
 const AHEAD: f64 = 365.0;
 /// Real hours that a forum has posts for, as far as [`AHEAD`] permits.
 const SERVED: f64 = 8.0;
@@ -105,8 +105,8 @@ pub fn run(args: &PracticeArgs, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Listens for Ctrl-C before the first file is written, so that whoever sees the files can stop it cleanly, but not while
-/// a web is generated.
+/// Listens for Ctrl-C before the first file is written, so that whoever sees the files can stop it cleanly, but not
+/// while a web is generated.
 fn end() -> Pin<Box<dyn Future<Output = ()>>> {
     Box::pin(super::crawl::interrupts())
 }

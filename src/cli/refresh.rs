@@ -30,7 +30,8 @@ use super::{Exit, Verbosity, inputs};
 pub struct RefreshArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// Maximum number of requests in the round: pages, robots.txt, redirects, retries, sitemaps, feeds [default: 1000, or no limit with --minutes]
+    /// Maximum number of requests in the round: pages, robots.txt, redirects, retries, sitemaps, feeds [default: 1000,
+    /// or no limit with --minutes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch", help_heading = "Limits")]
     pub requests: Option<u64>,
     /// Duration of the round in minutes
@@ -147,7 +148,7 @@ impl RefreshArgs {
     }
 }
 
-/// Most lines of a plan on the screen.
+/// Maximum number of lines of a plan on the screen.
 const SHOWN: usize = 40;
 
 fn plan(
@@ -244,7 +245,7 @@ fn line(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::mode
     format!(
         "{:>7}  {:8.2}  {:11.3}  {:13.3}  {:10.3}  {}  ({})",
         if page.value < 0.001 { format!("{:.0e}", page.value) } else { format!("{:.3}", page.value) },
-        days(now.since(known.asked)),
+        days(now.since(known.last_request)),
         known.rate(&config.refresh),
         known.new_links_a_day(&config.refresh),
         known.importance(),
@@ -257,7 +258,7 @@ fn as_json(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::m
     json!({
         "url": page.url,
         "value": page.value,
-        "days_ago": days(now.since(known.asked)),
+        "days_ago": days(now.since(known.last_request)),
         "visits": known.visits,
         "changes": known.changes.changes(),
         "changes_a_day": known.rate(&config.refresh),

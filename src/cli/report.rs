@@ -8,7 +8,7 @@ use suidao::corpus::Catalogue;
 use suidao::html::thousands;
 use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
-use suidao::store::{CrawlDirectory, Store, own};
+use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::export::progress;
 use super::{Exit, Verbosity};
@@ -74,7 +74,7 @@ fn summary(directory: &CrawlDirectory) -> Result<Option<serde_json::Value>> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = own::read(&path, own::LARGE)?;
+    let text = plain_file::read(&path, plain_file::LARGE)?;
     let summary = serde_json::from_slice(&text);
     summary.map(Some).with_context(|| format!("{} is damaged; delete it or run the crawl again", path.display()))
 }

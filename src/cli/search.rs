@@ -24,7 +24,8 @@ use super::{Exit, Verbosity};
 pub struct SearchArgs {
     /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,
-    /// Query [default: all pages, most relevant first]. Quote it for the shell, or put -- before it if a word begins with -
+    /// Query [default: all pages, most relevant first]. Quote it for the shell, or put -- before it if a word begins
+    /// with -
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// Rules that extract fields such as prices, for conditions such as price:<100; the index keeps them
@@ -87,12 +88,12 @@ fn unknown_fields<'a>(query: &'a str, known: &[String]) -> Vec<&'a str> {
 
 fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Duration) -> Result<MarkedText> {
     let mut out = MarkedText::new();
-    let asked = request.query.trim();
+    let query = request.query.trim();
     if answer.pages == 0 {
-        let what = if asked.is_empty() {
+        let what = if query.is_empty() {
             "no page matches the filters".to_owned()
         } else {
-            format!("no page matches {asked}")
+            format!("no page matches {query}")
         };
         writeln!(
             out,

@@ -127,7 +127,7 @@ fn configurations() {
         ("crawl.in_flight=-4", "--set crawl.in_flight=-4"),
         ("limits.pages=0", "limits.pages must"),
         ("strategy.name=fastest", "fastest"),
-        ("strategy.dth.reading=quick", "quick"),
+        ("strategy.dth.variant=quick", "quick"),
         ("crawl=1", "--set crawl=1"),
         ("fetch.timeout=0", "fetch.timeout"),
         ("=", "key=value"),

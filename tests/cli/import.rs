@@ -269,7 +269,7 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
         (
             "info.warc",
             "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n".to_owned(),
-            "no answer of an HTTP server",
+            "no HTTP response in the file",
         ),
         ("middle.warc", format!("{page}rubbish\r\n{page}"), "expected the start of a record"),
         ("length.warc", page.replace("Content-Length: ", "Content-Length: x"), "without content-length"),

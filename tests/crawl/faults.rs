@@ -240,7 +240,7 @@ fn compare_with_document(rows: &[String]) {
 /// Log, archive and export agree, and other software reads the files.
 fn everything_reads_back(out: &Path, log: &[Record], outcomes: &UrlOutcomes, dir: &Path) {
     let mut reader = ArchiveReader::new(&CrawlDirectory::new(out), 32 << 20);
-    let answers: Vec<_> = log.iter().filter_map(Record::answer).collect();
+    let answers: Vec<_> = log.iter().filter_map(Record::response).collect();
     for &location in &answers {
         reader.read_at(location).unwrap();
     }

@@ -107,7 +107,7 @@ fn twenty_kills_lose_nothing() {
     // Every page of the log is in the archive, and the archive has no others.
     let mut reader = ArchiveReader::new(&CrawlDirectory::new(&out), 1 << 20);
     let logged = records(&out);
-    let logged: Vec<_> = logged.into_iter().filter_map(|record| record.answer()).collect();
+    let logged: Vec<_> = logged.into_iter().filter_map(|record| record.response()).collect();
     for &location in &logged {
         reader.read_at(location).unwrap();
     }

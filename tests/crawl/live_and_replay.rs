@@ -1,5 +1,5 @@
-//! One machine, two drivers: with one request in flight a live crawl over HTTP writes the events of a replay of the same
-//! web, byte for byte, also if it is stopped and resumed.
+//! One machine, two drivers: with one request in flight a live crawl over HTTP writes the events of a replay of the
+//! same web, byte for byte, also if it is stopped and resumed.
 
 use std::sync::Arc;
 
@@ -86,9 +86,9 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
         &["strategy.name=url-weight", "crawl.seed=7"],
         &["strategy.name=tunnel"],
         &["strategy.name=dth"],
-        &["strategy.name=dth", "strategy.dth.reading=preempt"],
-        &["strategy.name=dth", "strategy.dth.reading=queue"],
-        &["strategy.name=dth", "strategy.dth.reading=interleave"],
+        &["strategy.name=dth", "strategy.dth.variant=preempt"],
+        &["strategy.name=dth", "strategy.dth.variant=queue"],
+        &["strategy.name=dth", "strategy.dth.variant=interleave"],
         &["strategy.name=fish-search"],
         &["strategy.name=shark-search"],
         &["strategy.name=static-tunnel", "strategy.static-tunnel.k=4"],
@@ -123,7 +123,7 @@ fn a_crawl_in_two_runs_has_the_log_of_one() {
     for sets in [
         &["strategy.name=tunnel"][..],
         &["strategy.name=dth"],
-        &["strategy.name=dth", "strategy.dth.reading=interleave"],
+        &["strategy.name=dth", "strategy.dth.variant=interleave"],
         &["strategy.name=url-weight"],
         &["strategy.name=pagerank"],
         &["strategy.name=random"],

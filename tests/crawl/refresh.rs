@@ -72,7 +72,7 @@ impl Run {
                         let since = known.modified.iter();
                         fields.extend(since.map(|at| ("if-modified-since".to_owned(), at.clone())));
                     }
-                    let answer = self.web.answer(&ticket.url, &fields, self.now);
+                    let answer = self.web.response(&ticket.url, &fields, self.now);
                     let down = Failure { kind: FailureKind::Refused, retry_after: None };
                     let answer = if ticket.url.authority().starts_with(self.down) { Err(down) } else { answer };
                     let answer: Result<Fetched, Failure> =
@@ -158,9 +158,9 @@ fn a_round_respects_its_budget_and_its_share_of_discovery() {
     let mut run = Run::new(web());
     run.crawl();
     let pages = run.visits().len();
-    let before = run.web.asked_in_all().requests;
+    let before = run.web.all_requests().requests;
     let round = run.round(3.0, 40);
-    assert_eq!(run.web.asked_in_all().requests - before, 40);
+    assert_eq!(run.web.all_requests().requests - before, 40);
     assert_eq!((round.requests, round.finished), (40, true));
     assert!(round.visits + round.sources >= 20, "{round:?} of {pages}");
     assert!(round.new_links > 0 && round.pages > 0, "three days bring new articles: {round:?}");
@@ -211,7 +211,7 @@ fn a_killed_round_resumes_and_requests_nothing_twice() {
         run.crawl();
         run.now = 3.0;
         let budget = Budget::Round { requests: Some(40), seconds: None };
-        let before = run.web.asked();
+        let before = run.web.request_counts();
         let mut crawl = run.machine(Some(budget));
         run.log.extend(crawl.begin_refresh(run.millis()));
         assert_eq!(run.go(&mut crawl, most, f64::INFINITY), None);
@@ -222,7 +222,7 @@ fn a_killed_round_resumes_and_requests_nothing_twice() {
         assert_eq!(run.go(&mut crawl, usize::MAX, f64::INFINITY), Some(Stop::BudgetSpent));
         let rounds = run.rounds();
         assert_eq!((rounds.len(), rounds[0].requests, rounds[0].finished), (1, 40, true));
-        for (url, asked) in run.web.asked() {
+        for (url, asked) in run.web.request_counts() {
             let times = asked.requests - before.get(&url).map_or(0, |asked| asked.requests);
             // Its host refuses connections, and robots.txt is tried again.
             let dead = url.authority().starts_with("ads.");
@@ -313,13 +313,13 @@ fn an_endless_refresh_waits_when_no_request_is_allowed() {
     // Every page was just fetched, and may not be requested again for days.
     run.config.refresh.shortest = 2.0;
     run.config.refresh.discovery = 0.0;
-    let begun = (run.web.asked_in_all().requests, run.now);
+    let begun = (run.web.all_requests().requests, run.now);
     let mut crawl = run.machine(Some(Budget::PerDay(96)));
     run.log.extend(crawl.begin_refresh(run.millis()));
     assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 1.5), None, "it continues");
-    let early = run.web.asked_in_all().requests - begun.0;
+    let early = run.web.all_requests().requests - begun.0;
     assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 3.5), None);
-    let asked = run.web.asked_in_all().requests - begun.0;
+    let asked = run.web.all_requests().requests - begun.0;
     assert!(early < 40 && asked > early + 100, "{early} {asked}");
 }
 
@@ -354,12 +354,12 @@ fn a_host_that_was_down_is_requested_again_in_the_next_round() {
 fn an_endless_refresh_spreads_its_requests_over_the_day() {
     let mut run = Run::new(web());
     run.crawl();
-    let begun = run.web.asked_in_all().requests;
+    let begun = run.web.all_requests().requests;
     run.now = 1.0;
     let mut crawl = run.machine(Some(Budget::PerDay(96)));
     run.log.extend(crawl.begin_refresh(run.millis()));
     assert_eq!(run.go(&mut crawl, usize::MAX, 4.0), None);
-    let asked = run.web.asked_in_all().requests - begun;
+    let asked = run.web.all_requests().requests - begun;
     assert!((280..=300).contains(&asked), "96 a day for three days: {asked}");
     let visits = run.rounds().pop().unwrap();
     assert!(visits.text_changed > 0 && visits.pages > 0, "{visits:?}");

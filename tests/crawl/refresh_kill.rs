@@ -47,7 +47,7 @@ fn refresh(dir: &Path, server: &WebServer) -> Command {
 }
 
 fn asked(web: &ChangingWeb) -> BTreeMap<CrawlUrl, u64> {
-    let asked = web.asked().into_iter().filter(|(url, _)| url.host() != SETTLED);
+    let asked = web.request_counts().into_iter().filter(|(url, _)| url.host() != SETTLED);
     asked.map(|(url, asked)| (url, asked.requests)).collect()
 }
 
@@ -93,8 +93,8 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         let now = asked(&web);
         runs.push(now.iter().map(|(url, times)| (url.clone(), times - before.get(url).unwrap_or(&0))).collect());
         before = now;
-        // Killed after the end of the round and before its own: the next run would begin another round. Read from a copy,
-        // so that the next run finds what the kill left.
+        // Killed after the end of the round and before its own: the next run would begin another round. Read from a
+        // copy, so that the next run finds what the kill left.
         let seen = root.path().join(format!("killed{kills}"));
         copy(&dir, &seen);
         if rounds(&records(&seen)).last().is_some_and(|round| round.finished) {
@@ -157,7 +157,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     for record in &log {
         for event in &record.batch.events {
             let Event::PageFetched(page) = event else { continue };
-            let fetched = reader.read_at(record.answer().unwrap()).unwrap();
+            let fetched = reader.read_at(record.response().unwrap()).unwrap();
             assert_eq!(fetched.status, page.status);
             *versions.entry(page.id.0).or_default() += u64::from(page.changes.is_none_or(|found| found.text));
         }

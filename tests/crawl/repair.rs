@@ -78,7 +78,7 @@ fn truncate(path: &Path, to: u64) {
 }
 
 fn answers(dir: &Path) -> Vec<(u64, u64)> {
-    let answers = records(dir).into_iter().filter_map(|record| record.answer());
+    let answers = records(dir).into_iter().filter_map(|record| record.response());
     answers.map(|location| (location.offset, location.length)).collect()
 }
 

@@ -30,7 +30,7 @@ fn pages(forum: &Arc<Forum>, now: i64) -> BTreeMap<ServedForumPage, Fetched> {
         {
             continue;
         }
-        let answer = forum.answer(&url, now, found.len() as u64);
+        let answer = forum.response(&url, now, found.len() as u64);
         if answer.status == 200 {
             let parsed = suidao::read::parse(&answer);
             left.extend(parsed.document.links.iter().map(|link| link.url.clone()));

@@ -255,7 +255,7 @@ fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
             forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();
         let topic = topic();
         let wanted = suidao::crawl::FetchKind::Page(UrlId(0));
-        let read = suidao::crawl::outcome(&wanted, Ok(&forum.answer(&board.url, now, 1)), None, &topic, "suidao");
+        let read = suidao::crawl::outcome(&wanted, Ok(&forum.response(&board.url, now, 1)), None, &topic, "suidao");
         let suidao::crawl::FetchOutcome::Page { page_view, .. } = read else { panic!() };
         let page_view = page_view.unwrap_or_else(|| panic!("{skin:?}: not looked at"));
         let map = suidao::forum::explore::recognise(&page_view);

@@ -19,9 +19,9 @@ use super::{compare, digest};
 const STRATEGIES: [&str; 16] = [
     "name=tunnel",
     "name=dth",
-    "name=dth dth.reading=preempt",
-    "name=dth dth.reading=queue",
-    "name=dth dth.reading=interleave",
+    "name=dth dth.variant=preempt",
+    "name=dth dth.variant=queue",
+    "name=dth dth.variant=interleave",
     "name=best-first",
     "name=best-first best-first.focus=hard",
     "name=breadth-first",
@@ -110,7 +110,7 @@ fn every_strategy_on_three_webs() {
                     }
                     digests
                         .push((format!("{web} 8 in flight"), events(&crawl(&world, &topic, "name=tunnel", &[150], 8))));
-                    for strategy in ["name=tunnel", "name=dth dth.reading=interleave"] {
+                    for strategy in ["name=tunnel", "name=dth dth.variant=interleave"] {
                         let log = crawl(&world, &topic, strategy, &[40, 41, 90], 1);
                         digests.push((format!("{web} {strategy} gone on with"), events(&log)));
                     }
@@ -199,7 +199,7 @@ fn a_refresh() {
                                 .collect::<Vec<_>>()
                         })
                         .collect();
-                    let answer = web.answer(&ticket.url, &fields, day);
+                    let answer = web.response(&ticket.url, &fields, day);
                     let answer =
                         answer.map(|fetched| Fetched { request_validators: ticket.validators.clone(), ..fetched });
                     let answer = answer.as_ref().map_err(Clone::clone);

@@ -70,7 +70,7 @@ fn what_is_read_of_generated_pages() {
         webs.push((format!("world {name}"), pages(world.seeds(), 120, &topic, |url| world.get(url))));
     }
     let changing = ChangingWeb::new(ChangingSpec::default(), 3);
-    webs.push(("changing".to_owned(), pages(changing.seeds(), 80, &topic, |url| changing.answer(url, &[], 20.0))));
+    webs.push(("changing".to_owned(), pages(changing.seeds(), 80, &topic, |url| changing.response(url, &[], 20.0))));
     for skin in SKINS {
         let activity = ActivitySpec { boards: 5, users: 40, threads_per_day: 5.0, days: 10, ..ActivitySpec::default() };
         let spec = ForumSpec { skin, activity, threads_per_page: 8, posts_per_page: 5, ..ForumSpec::default() };

@@ -144,7 +144,7 @@ misbehaviours! {
         // Closing with unread input makes the system send a reset.
         asked.send(format!("{OK}Content-Length: 5000\r\n\r\n<p>half of")).map(|()| Close)
     };
-    "keep-alive-closed", "declares keep-alive and closes after every answer", |asked| {
+    "keep-alive-closed", "declares keep-alive and closes after every response", |asked| {
         let body = page("后来", &[]);
         asked.answer("200 OK", "Content-Type: text/html\r\nConnection: keep-alive\r\nKeep-Alive: timeout=100\r\n", body)
             .map(|_| Close)
@@ -205,10 +205,10 @@ misbehaviours! {
             Server: a\r\nServer: b\r\nLocation: /x\r\nLocation: /y\r\n";
         asked.answer("200 OK", fields, page("两次", &[]))
     };
-    "endless-1xx", "sends informational answers without end", |asked| {
+    "endless-1xx", "sends informational responses without end", |asked| {
         asked.drip(std::iter::repeat(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".to_vec()), 5)
     };
-    "continue-first", "sends an unrequested 100 Continue before the answer", |asked| {
+    "continue-first", "sends an unrequested 100 Continue before the response", |asked| {
         asked.send("HTTP/1.1 100 Continue\r\n\r\n")?;
         asked.html(page("继续", &[]))
     };
@@ -238,7 +238,7 @@ misbehaviours! {
         asked.send(format!("{OK}Connection: close\r\n\r\n"))?;
         asked.drip(std::iter::repeat(b"<p>und so weiter ".repeat(4000)), 0)
     };
-    "two-answers", "sends a second, unrequested answer after the first", |asked| {
+    "two-answers", "sends a second, unrequested response after the first", |asked| {
         asked.html(page("第一", &[]))?;
         asked.html(page("第二", &["http://two-answers.test/smuggled".to_owned()]))
     };

@@ -18,7 +18,7 @@ pub trait Web: Send + Sync {
     /// The answer to a GET of `url`, redirects and error statuses included.
     ///
     /// # Errors
-    /// [`Failure`] if a live fetch would fail before an answer.
+    /// [`Failure`] if a live fetch would fail before a response.
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure>;
 
     /// The answer to a GET with these header fields, names in lower case. Webs without conditional requests ignore
@@ -51,9 +51,9 @@ pub struct TopicalWeb<'a> {
 
 impl ReplaySource for TopicalWeb<'_> {
     fn outcome(&self, wanted: &FetchKind, url: &CrawlUrl) -> FetchOutcome {
-        let answer = self.web.get(url);
+        let response = self.web.get(url);
         let read = catch_unwind(AssertUnwindSafe(|| {
-            outcome(wanted, answer.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
+            outcome(wanted, response.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
         }));
         // A page that makes a library panic is lost, as in a live crawl.
         read.unwrap_or_else(|_| {

@@ -13,7 +13,7 @@ use crate::structured::{at_path, objects};
 use crate::tree::PageTree;
 use crate::value::{property, taken, typed};
 
-/// Most values of a field with `many`.
+/// Maximum number of values of a field with `many`.
 const MANY: usize = 1_000;
 
 /// The rules of a `fields.toml`, and how often they found something.

@@ -11,7 +11,7 @@ use suidao_page::read::tree::{TreeStep, walk};
 
 use crate::selector::CheckedSelector;
 
-/// Most elements and runs of text; the rest of the page is left out.
+/// Maximum number of elements and runs of text; the rest of the page is left out.
 const NODES: usize = 50_000;
 
 /// A page to select from.
@@ -69,7 +69,8 @@ impl PageTreeBuilder {
         PageTree { html: self.html, base: base.unwrap_or_else(|| url.clone()) }
     }
 
-    /// The page after a walk with scripting, if one without would have the same steps: there was a walk, and no `noscript`.
+    /// The page after a walk with scripting, if one without would have the same steps: there was a walk, and no
+    /// `noscript`.
     pub fn finish_without_scripting(self, url: &CrawlUrl) -> Option<PageTree> {
         (self.nodes > 0 && !self.has_noscript).then(|| self.finish(url))
     }

@@ -226,7 +226,7 @@ const RANGES: [(&str, f64, f64); 57] = [
     ("strategy.tunnel.half-worth", 1e-6, 1e6),
     ("strategy.tunnel.listing", 0.0, 2.0),
     ("strategy.tunnel.inherit", 0.0, 2.0),
-    ("strategy.tunnel.bridge", 0.0, 2.0),
+    ("strategy.tunnel.links-page", 0.0, 2.0),
     ("strategy.tunnel.explore-seeds", 0.0, 2.0),
     ("strategy.tunnel.explore-found", 0.0, 2.0),
     ("strategy.dth.kdepth", 1.0, f64::INFINITY),
@@ -421,14 +421,14 @@ mod tests {
             "[politeness]\ndelay = 2\n[strategy.dth]\nkdepth = 6",
             &[
                 "politeness.delay=0",
-                "strategy.dth.reading=interleave",
+                "strategy.dth.variant=interleave",
                 "strategy.name=dth",
                 "scope.allow_hosts=['a.cn']",
             ],
         )
         .unwrap();
         assert!(config.politeness.delay.abs() < 1e-9);
-        assert_eq!((config.strategy.dth.kdepth, config.strategy.dth.reading), (6, DthVariant::Interleave));
+        assert_eq!((config.strategy.dth.kdepth, config.strategy.dth.variant), (6, DthVariant::Interleave));
         assert_eq!(config.strategy.name, StrategyName::Dth);
         assert_eq!(config.scope.allow_hosts, ["a.cn"]);
     }
@@ -439,7 +439,7 @@ mod tests {
             ("[politeness]\ndelya = 2", &[][..], "line 2"),
             ("[politeness", &[], "line 1"),
             ("", &["politeness.delya=2"], "--set politeness.delya=2"),
-            ("", &["strategy.dth.reading=quick"], "quick"),
+            ("", &["strategy.dth.variant=quick"], "quick"),
             ("", &["politeness.delay"], "key=value"),
             ("", &["politeness.delay=-1"], "politeness.delay must be"),
             ("", &["strategy.dth.kdepth=0"], "strategy.dth.kdepth must be"),

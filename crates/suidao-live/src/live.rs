@@ -1,8 +1,8 @@
 //! The driver for the real web: requests run concurrently, pages are parsed on all cores, and every step is on disk
 //! before its slot in flight is free again. The other driver is `replay`.
 //!
-//! A request is in flight from its ticket until its batch is durable. So a crash loses only requests in flight, and with
-//! one in flight the events have the same order as in a replay.
+//! A request is in flight from its ticket until its batch is durable. So a crash loses only requests in flight, and
+//! with one in flight the events have the same order as in a replay.
 
 mod checkpoints;
 mod clock;
@@ -50,7 +50,7 @@ pub const AGENT: &str = suidao_page::read::ROBOT;
 /// Latest pages of an earlier run that are searched for hosts that answered.
 const LOOK_BACK: usize = 200;
 
-/// Most unreachable hosts listed by name.
+/// Maximum number of unreachable hosts listed by name.
 pub(crate) const UNREACHED: usize = 20;
 
 /// A live crawl to run.
@@ -162,7 +162,7 @@ pub enum News<'a> {
         new: (u64, Vec<CrawlUrl>),
         all: usize,
     },
-    /// No answer for a while: what the crawl waits for, and the time.
+    /// No response for a while: what the crawl waits for, and the time.
     Waiting(&'a WaitReasons, Millis),
 }
 

@@ -3,9 +3,9 @@
 //! Uses no other crate of the workspace, no file, no network, no clock. Reading never fails: a broken page is a page
 //! with defects, and the cost of hostile markup is bounded.
 //!
-//! Start with [`read::read`], which turns an answer into a [`model::Page`]; then [`topic::Topic`] (the lexicon and eqs.
-//! (1) to (3) of the paper), [`text`] (segmentation, folding, SimHash) and [`model`] (URLs, scores, events). [`draw`]
-//! generates random numbers; [`visible`] escapes untrusted text for terminals.
+//! Start with [`read::read`], which turns a response into a [`model::Page`]; then [`topic::Topic`] (the lexicon and
+//! eqs. (1) to (3) of the paper), [`text`] (segmentation, folding, SimHash) and [`model`] (URLs, scores, events).
+//! [`draw`] generates random numbers; [`visible`] escapes untrusted text for terminals.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 

@@ -7,8 +7,15 @@ pub fn line_and_message(text: &str, error: &toml::de::Error) -> (usize, String) 
 }
 
 /// Sections and keys that were renamed: old and new name.
-const RENAMED: [(&str, &str); 3] =
-    [("made", "provenance"), ("made_with", "unsaved_settings"), ("neighbour_kin", "same_tag_neighbours")];
+const RENAMED: [(&str, &str); 7] = [
+    ("bridge", "links-page"),
+    ("bridges", "tunnels"),
+    ("bridge_heads", "tunnel_heads"),
+    ("reading", "variant"),
+    ("made", "provenance"),
+    ("made_with", "unsaved_settings"),
+    ("neighbour_kin", "same_tag_neighbours"),
+];
 
 pub fn message(error: &toml::de::Error) -> String {
     let message = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::judge::Judge;
 use crate::staging::Staging;
 
-/// Most redirects in a row.
+/// Maximum number of redirects in a row.
 const HOPS: usize = 5;
 
 /// What the requests of a crawl share.
@@ -76,7 +76,7 @@ impl HttpFetchEngine for GuidedEngine {
 }
 
 impl Shared {
-    /// Requests a URL once its host may get a request, and archives the answer.
+    /// Requests a URL once its host may get a request, and archives the response.
     async fn ask(&self, url: &CrawlUrl) -> Result<Fetched, EngineError> {
         let host = Arc::clone(self.hosts.lock().await.entry(url.origin()).or_default());
         let mut host = host.lock().await;
@@ -106,9 +106,9 @@ impl Shared {
         if let Some(next) = *next {
             sleep_until(next).await;
         }
-        let answer = self.fetcher.fetch(url, None).await;
+        let response = self.fetcher.fetch(url, None).await;
         *next = Some(Instant::now() + delay);
-        let fetched = answer?;
+        let fetched = response?;
         self.staging.add(fetched.clone()).map_err(|_| Failure { kind: FailureKind::Broken, retry_after: None })?;
         Ok(fetched)
     }
@@ -132,7 +132,7 @@ impl Shared {
     }
 }
 
-/// The answer as spider expects it: HTML in UTF-8, other bodies as they are.
+/// The response as spider expects it: HTML in UTF-8, other bodies as they are.
 fn response(requested: &CrawlUrl, fetched: &Fetched) -> EngineResponse {
     let mut headers = HeaderMap::new();
     for (name, value) in &fetched.headers {

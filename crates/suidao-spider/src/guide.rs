@@ -105,7 +105,7 @@ impl Guide {
         Ok(())
     }
 
-    /// Makes a crawl directory of the answers of this run and of killed ones before it, with relevance, links and
+    /// Makes a crawl directory of the responses of this run and of killed ones before it, with relevance, links and
     /// duplicates.
     pub async fn finish(self) -> Result<ImportReport, GuideError> {
         let Self { shared, config, topic, directory } = self;
@@ -116,7 +116,7 @@ impl Guide {
             import::run(&ImportJob { job, files }, |_| {}, std::future::pending())
         });
         let report = imported.await.map_err(|error| StoreError::io(&directory, "import it")(error.into()))??;
-        // A website that is still alive may write: its answers stay for the next run.
+        // A website that is still alive may write: its responses stay for the next run.
         let shared = Arc::into_inner(shared).ok_or(GuideError::InUse)?;
         shared.staging.remove()?;
         Ok(report)

@@ -9,7 +9,7 @@ use suidao_page::topic::Topic;
 
 pub struct Judge {
     topic: Arc<Topic>,
-    /// Most off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002).
+    /// Maximum number of off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002).
     k: u16,
     pages: Mutex<Pages>,
 }

@@ -12,10 +12,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Every request goes through suidao's fetcher: private addresses are refused, sizes and times bounded, robots.txt and the
-//! delay of hosts obeyed, redirects followed hop by hop, and answers archived as they were sent. Links of a page are
-//! followed while fewer off-topic pages than `strategy.static-tunnel.k` lie between it and the last relevant one. The
-//! result is a crawl directory for every verb of suidao.
+//! Every request goes through suidao's fetcher: private addresses are refused, sizes and times bounded, robots.txt and
+//! the delay of hosts obeyed, redirects followed hop by hop, and responses archived as they were sent. Links of a page
+//! are followed while fewer off-topic pages than `strategy.static-tunnel.k` lie between it and the last relevant one.
+//! The result is a crawl directory for every verb of suidao.
 //!
 //! Start with [`Guide`]; `engine` makes the requests, `judge` decides on pages, `staging` holds answers until the end.
 

@@ -31,7 +31,7 @@ impl Staging {
         Ok(Self { root, archive: Mutex::new(archive) })
     }
 
-    /// Appends an answer; it is on disk afterwards.
+    /// Appends a response; it is on disk afterwards.
     pub fn add(&self, fetched: Fetched) -> Result<(), StoreError> {
         let mut archive = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
         archive.add(&WarcEntry::Whole(fetched), now())?;

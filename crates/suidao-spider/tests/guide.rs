@@ -47,7 +47,7 @@ impl Site {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (log, stalling) = (Arc::clone(&log), Arc::clone(&stalling));
-                thread::spawn(move || answer(stream, &log, &stalling));
+                thread::spawn(move || response(stream, &log, &stalling));
             }
         });
         Self { address, heads, stalls }
@@ -65,7 +65,7 @@ impl Site {
     }
 }
 
-fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>, stalls: &AtomicBool) {
+fn response(mut stream: TcpStream, log: &Mutex<Vec<String>>, stalls: &AtomicBool) {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -164,7 +164,7 @@ async fn spider_drives_and_suidao_guards_judges_and_archives() {
     let as_sent = packed::gzip(b"x");
     let magic = &as_sent[..3];
     assert!(records.windows(3).any(|window| window == magic), "the gzip body is archived as it was sent");
-    assert!(!root.path().join("crawl.spider").exists(), "imported answers are removed");
+    assert!(!root.path().join("crawl.spider").exists(), "imported responses are removed");
 }
 
 /// warcio checks the files of a crawl directory, if it is installed.
@@ -202,7 +202,7 @@ async fn what_a_killed_process_fetched_is_imported() {
         child.args(["--exact", "crawls_until_it_is_killed", "--ignored"]).stdout(Stdio::null());
         child.env(CHILD, format!("{} {}", directory.display(), site.url("/")));
         let mut child = child.spawn().unwrap();
-        // A host gets one request at a time, so the answers before are on disk.
+        // A host gets one request at a time, so the responses before are on disk.
         while !site.paths().contains(&"/off2".to_owned()) {
             assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
             thread::sleep(Duration::from_millis(5));

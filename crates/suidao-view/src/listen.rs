@@ -1,8 +1,8 @@
 //! The HTTP listener of the search page and the status page. It limits connections, because idle ones would use up the
 //! descriptors that a crawl needs.
 //!
-//! If all places are taken, the oldest connection without a request is closed for a new one: browsers open connections in
-//! advance, and readers should not have to wait for their timeout.
+//! If all places are taken, the oldest connection without a request is closed for a new one: browsers open connections
+//! in advance, and readers should not have to wait for their timeout.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -22,7 +22,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// Most connections. If all have sent their requests, another one waits.
+    /// Maximum number of connections. If all have sent their requests, another one waits.
     connections: usize,
     /// Time limit until the end of the request's head.
     head: Duration,

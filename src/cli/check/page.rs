@@ -30,7 +30,7 @@ use crate::cli::crawl::interrupted;
 use crate::cli::network::NetworkArgs;
 use crate::cli::{Exit, Verbosity, extraction, inputs};
 
-/// Most links shown to people; JSON has all.
+/// Maximum number of links shown to people; JSON has all.
 const LINKS: usize = 40;
 
 /// Longest wait for a failing host, in seconds.
@@ -165,7 +165,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     for record in store.batches() {
         let record = record?;
         let settled = record.batch.events.iter().any(|event| matches!(event, Event::PageFetched(_)));
-        if let Some(location) = record.answer().filter(|_| settled) {
+        if let Some(location) = record.response().filter(|_| settled) {
             return Ok(Ok(archive.read_at(location)?));
         }
     }

@@ -24,10 +24,10 @@ use super::super::{Verbosity, inputs};
 
 /// A run fetches at most this many times the pages that should count, plus 1,000, so that a run without countable pages
 /// ends.
-const MOST_UNCOUNTED: u64 = 5;
+const MAX_UNCOUNTED: u64 = 5;
 
-/// Most pages of a recorded web that an oracle reads; of a generated one twice its pages, because its calendars are
-/// endless.
+/// Maximum number of pages of a recorded web that an oracle reads; of a generated one twice its pages, because its
+/// calendars are endless.
 const REACH: u64 = 1 << 20;
 
 #[derive(Clone)]
@@ -83,8 +83,8 @@ impl<'a> TrialRunner<'a> {
         Ok(Self { base, cases })
     }
 
-    /// Runs every strategy on every case. Returns the runs in the order of tasks, seeds and strategies, and the facts of
-    /// the tasks.
+    /// Runs every strategy on every case. Returns the runs in the order of tasks, seeds and strategies, and the facts
+    /// of the tasks.
     pub fn run(
         &self,
         config: &Config,
@@ -196,7 +196,7 @@ impl Case<'_> {
     ) -> StrategyRun {
         let mut config = config.clone();
         config.crawl.seed = self.seed(&config);
-        config.limits.pages = Some(MOST_UNCOUNTED * pages as u64 + 1_000);
+        config.limits.pages = Some(MAX_UNCOUNTED * pages as u64 + 1_000);
         let mut judge = RelevanceJudge::new(ready.trial.judge.clone());
         let world = ready.trial.web.world.as_deref();
         let mut recorder = Recorder::new(|url, page| {

@@ -12,7 +12,7 @@ use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job, News};
 use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::directory::write_own;
-use suidao::store::{CrawlDirectory, own};
+use suidao::store::{CrawlDirectory, plain_file};
 
 use super::super::crawl::keep_summary;
 use super::super::network::NetworkArgs;
@@ -133,7 +133,7 @@ fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl
         return Ok((super::discover::start(forum)?, ForumMode::Explore { index_pages }));
     }
     let text = if is_url {
-        own::read_text(Path::new(forum), own::LARGE)?
+        plain_file::read_text(Path::new(forum), plain_file::LARGE)?
     } else {
         std::fs::read_to_string(forum).with_context(|| {
             format!("cannot read the forum file {forum}; create one with `suidao forum discover URL -o {forum}`")

@@ -10,7 +10,7 @@ use suidao::html::count;
 use suidao::model::ForumMap;
 use suidao::report::{Timetable, TimetableOptions, clock, timetable};
 use suidao::store::directory::write_whole;
-use suidao::store::{CrawlDirectory, Store, own};
+use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::super::names::one_of;
 use super::super::{Exit, Verbosity};
@@ -70,7 +70,7 @@ fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = own::read_text(&path, own::LARGE)?;
+    let text = plain_file::read_text(&path, plain_file::LARGE)?;
     map::parse(&text).map(Some).with_context(|| path.display().to_string())
 }
 

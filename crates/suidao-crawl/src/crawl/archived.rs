@@ -1,7 +1,7 @@
-//! Answers that another crawler fetched and archived: each gets a ticket in the order of the archive, not of the
-//! frontier, and is settled like an answer of our own. Nothing is requested.
+//! Responses that another crawler fetched and archived: each gets a ticket in the order of the archive, not of the
+//! frontier, and is settled like a response of our own. Nothing is requested.
 
-use super::decide::archived::{self, ArchivedAnswer, NotTaken};
+use super::decide::archived::{self, ArchivedResponse, NotTaken};
 use super::decide::choose;
 use super::draft::Draft;
 use super::machine::Crawl;
@@ -11,7 +11,7 @@ use suidao_page::model::{Batch, CrawlUrl, Event, LinkState, Millis, UrlId, UrlOr
 
 /// An archived answer that the crawl takes: call [`Crawl::archived_ticket`] next.
 #[derive(Debug)]
-pub struct TakenAnswer {
+pub struct TakenResponse {
     pub id: UrlId,
     /// The spelling of the URL that the crawl uses.
     pub url: CrawlUrl,
@@ -20,22 +20,23 @@ pub struct TakenAnswer {
 }
 
 impl Crawl {
-    /// Queues the URL of an archived answer unless it waits already: one that was fetched before becomes due for a visit.
+    /// Queues the URL of an archived response unless it waits already: one that was fetched before becomes due for a
+    /// visit.
     /// `origin`: of a URL that nothing in the archive has led to.
     ///
     /// # Errors
-    /// [`NotTaken`] if the crawl has no use for the answer; nothing has changed then, except that a URL out of scope
+    /// [`NotTaken`] if the crawl has no use for the response; nothing has changed then, except that a URL out of scope
     /// is in the batch.
     pub fn take_archived(
         &mut self,
         url: &CrawlUrl,
-        answer: &ArchivedAnswer,
+        response: &ArchivedResponse,
         origin: UrlOrigin,
         now: Millis,
-    ) -> Result<TakenAnswer, (NotTaken, Option<Batch>)> {
+    ) -> Result<TakenResponse, (NotTaken, Option<Batch>)> {
         let time = EventTime::without_request(now);
         let mut draft = Draft::new(&self.state, now);
-        let numbered = archived::number(&mut draft, url, answer, origin);
+        let numbered = archived::number(&mut draft, url, response, origin);
         let decided = draft.finish();
         let mut events: Vec<Event> = self.commit(decided, time);
         let batch = |events: Vec<Event>| (!events.is_empty()).then_some(Batch { at: now, latency: None, events });
@@ -44,7 +45,7 @@ impl Crawl {
             Err(why) => return Err((why, batch(events))),
         };
         self.decide(&mut events, time, |draft| archived::queue(draft, id, origin));
-        Ok(TakenAnswer { id, url: self.state.urls.url(id), batch: batch(events) })
+        Ok(TakenResponse { id, url: self.state.urls.url(id), batch: batch(events) })
     }
 
     /// The ticket of a taken answer.

@@ -190,7 +190,7 @@ impl StopTracker {
     }
 
     pub fn observe(&mut self, goals: &StopConditions, event: &Event) {
-        let (Some(asked), Event::PageFetched(page)) = (&goals.harvest, event) else { return };
+        let (Some(rule), Event::PageFetched(page)) = (&goals.harvest, event) else { return };
         // A page fetched again is not new for the topic.
         if page.changes.is_some() {
             return;
@@ -198,7 +198,7 @@ impl StopTracker {
         let relevant = page.is_relevant_document();
         self.last.push_back(relevant);
         self.relevant += u32::from(relevant);
-        if self.last.len() > asked.over as usize {
+        if self.last.len() > rule.over as usize {
             self.relevant -= u32::from(self.last.pop_front() == Some(true));
         }
     }
@@ -206,9 +206,9 @@ impl StopTracker {
     /// The condition that is met, if any. Requests in flight are settled anyway; if they make the topic productive
     /// again, the crawl continues.
     pub fn reached(&self, goals: &StopConditions, progress: &Progress, now: Millis) -> Option<Stop> {
-        let exhausted = |asked: &Exhaustion| {
+        let exhausted = |rule: &Exhaustion| {
             // Divide: 7/100 equals the number parsed from `0.07`, but 0.07 × 100 is more than 7.
-            self.last.len() >= asked.over as usize && f64::from(self.relevant) / f64::from(asked.over) < asked.under
+            self.last.len() >= rule.over as usize && f64::from(self.relevant) / f64::from(rule.over) < rule.under
         };
         if goals.relevant.is_some_and(|wanted| progress.relevant >= wanted) {
             return Some(Stop::RelevantReached);

@@ -34,10 +34,10 @@ pub(super) struct Health {
     last: Millis,
     /// Each of them suggests that the host does not exist.
     absent: bool,
-    /// Kind of the last failure; none after an answer.
+    /// Kind of the last failure; none after a response.
     cause: Option<FailureKind>,
     answered: bool,
-    /// Smoothed latency of its answers in milliseconds; 0 if unknown.
+    /// Smoothed latency of its responses in milliseconds; 0 if unknown.
     latency: u32,
     /// Milliseconds between requests because the host reported overload.
     throttle: u32,
@@ -66,7 +66,7 @@ impl Health {
         self.failures = 0;
     }
 
-    pub fn answers(&mut self) {
+    pub fn responses(&mut self) {
         (self.failures, self.answered, self.cause) = (0, true, None);
         self.throttle -= self.throttle.div_ceil(RELEASE);
     }
@@ -97,7 +97,7 @@ impl Health {
         self.latency = if page { smoothed } else { self.latency.max(smoothed) };
     }
 
-    /// Milliseconds between two requests according to its answers, between `politeness.delay` and
+    /// Milliseconds between two requests according to its responses, between `politeness.delay` and
     /// `politeness.max_delay`; 0 if requests are not spaced.
     pub fn crawl_interval(&self, politeness: &Politeness) -> u64 {
         if !politeness.spaces() {
@@ -183,11 +183,11 @@ mod tests {
             (0..tries).map(wait).collect()
         };
         assert_eq!(waits(&mut health, 4), [1, 2, 3, 0], "it may not exist, and is given up");
-        health.answers();
+        health.responses();
         assert_eq!(waits(&mut health, 14), [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600, 3600]);
         let asked = Failure { retry_after: Some(7_200_000), ..failed.clone() };
         assert_eq!(health.backoff(&politeness, &asked), 7_200_000);
-        health.answers();
+        health.responses();
         health.record_failure(&failed, &politeness, Millis(0));
         assert_eq!(health.backoff(&politeness, &Failure { retry_after: Some(1_000), ..failed }), 5_000);
     }
@@ -198,7 +198,7 @@ mod tests {
         let mut health = Health::default();
         assert_eq!(health.crawl_interval(&politeness), 1_000);
         health.record_latency(100, true);
-        assert_eq!(health.crawl_interval(&politeness), 1_000, "quick answers do not shorten the delay");
+        assert_eq!(health.crawl_interval(&politeness), 1_000, "quick responses do not shorten the delay");
         health.record_latency(2_100, true);
         assert_eq!(health.crawl_interval(&politeness), 3_300);
         for page in [false, true] {
@@ -220,11 +220,11 @@ mod tests {
             assert_eq!(health.crawl_interval(&politeness), expected);
         }
         for _ in 0..44 {
-            health.answers();
+            health.responses();
         }
         assert!((2_500..3_500).contains(&health.crawl_interval(&politeness)), "{}", health.crawl_interval(&politeness));
         for _ in 0..400 {
-            health.answers();
+            health.responses();
         }
         assert_eq!(health.crawl_interval(&politeness), 1_000);
         health.record_failure(&failure(FailureKind::Connect), &politeness, Millis(0));
@@ -237,7 +237,7 @@ mod tests {
         let hour = |hours: u64| Millis(hours * 3_600_000);
         let fail = |health: &mut Health, at| health.record_failure(&failure(FailureKind::Connect), &politeness, at);
         let (mut never, mut before) = (Health::default(), Health::default());
-        before.answers();
+        before.responses();
         for n in 0..10 {
             assert_eq!(never.is_given_up(&limits, &politeness, hour(n)), n >= 4);
             fail(&mut never, hour(n));
@@ -252,7 +252,7 @@ mod tests {
         fail(&mut before, hour(24));
         assert!(before.is_given_up(&limits, &politeness, hour(24)));
         let (mut once, eager) = (Health::default(), Politeness { backoff: 0.0, ..politeness.clone() });
-        once.answers();
+        once.responses();
         for _ in 0..10 {
             assert!(!once.is_given_up(&limits, &eager, hour(1)));
             fail(&mut once, hour(1));

@@ -20,7 +20,7 @@ const LONGEST: u64 = 86_400_000;
 
 /// Maximum bytes of all robots.txt rules, enough for about 100,000 ordinary hosts. Otherwise a domain with unlimited
 /// subdomains, each with half a megabyte of rules, could exhaust the memory.
-const MOST_RULES: u64 = 256 << 20;
+const MAX_RULES: u64 = 256 << 20;
 
 /// One host: the unit of politeness.
 #[derive(Default, Serialize, Deserialize)]
@@ -34,8 +34,8 @@ pub(super) struct HostState {
     pub in_flight: bool,
     /// When its last request of this run began.
     #[serde(skip)]
-    pub asked_at: Millis,
-    /// Whether it gets requests under https; none before its first answer.
+    pub last_request: Millis,
+    /// Whether it gets requests under https; none before its first response.
     pub https: Option<bool>,
     /// When it may get another request. A request in flight, which the log does not mention, leaves it as it is.
     pub ready_at: Millis,
@@ -49,7 +49,7 @@ pub(super) struct HostState {
     /// Queued URLs that have failed, parked while others can show whether the host answers.
     pub parked: Vec<UrlId>,
     pub domain: Option<GroupId>,
-    /// The address of the last answer, and the group of hosts at this address.
+    /// The address of the last response, and the group of hosts at this address.
     pub address: Option<(IpAddr, Option<GroupId>)>,
     /// Set while it waits for its rate-limit group.
     pub deferred: Option<DeferredHost>,
@@ -192,8 +192,8 @@ impl HostTable {
         robots.learn(agent, rules, at);
         let after = robots.memory();
         self.rules = self.rules - before + after;
-        if self.rules > MOST_RULES {
-            self.forget_old_rules(MOST_RULES / 2, host);
+        if self.rules > MAX_RULES {
+            self.forget_old_rules(MAX_RULES / 2, host);
         }
         self.get_mut(host).robots_mut(https)
     }
@@ -276,7 +276,7 @@ impl HostTable {
         &mut self.hosts[host.0 as usize]
     }
 
-    pub fn answers_from(&mut self, host: HostId, address: IpAddr) {
+    pub fn responses_from(&mut self, host: HostId, address: IpAddr) {
         let group = self.groups.of_address(address);
         self.get_mut(host).address = Some((address, group));
     }
@@ -407,8 +407,8 @@ mod tests {
             let health = &hosts.get(host(17)).health;
             let robots = hosts.get(host(17)).robots(false).unwrap();
             let terms = (&super::super::settings::CrawlLimits::default(), &Politeness::default());
-            let answer = robots.answer(&urls[17], health, terms, 0, Millis(201));
-            assert_eq!(answer, super::super::robots::RobotsAnswer::Ask);
+            let response = robots.response(&urls[17], health, terms, 0, Millis(201));
+            assert_eq!(response, super::super::robots::RobotsResponse::Ask);
             hosts.forget_robots(host(0));
             assert_eq!(hosts.rules, all(hosts));
         }

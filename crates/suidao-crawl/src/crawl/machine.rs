@@ -13,7 +13,7 @@ use suidao_page::model::{
 use super::counts::Progress;
 use super::decide::choose::{self, HeadRuling, Pause};
 use super::decide::offers::{self, OfferedLink};
-use super::decide::{answer, forum, page, revisits, seeds};
+use super::decide::{forum, page, response, revisits, seeds};
 use super::draft::{Decided, Draft};
 use super::forum_state::Exploration;
 use super::frontier::QueueHead;
@@ -246,10 +246,10 @@ impl Crawl {
         }
         let mut events = Vec::new();
         let time = EventTime { at: now, latency: meta.latency };
-        let host_facts = |draft: &mut Draft| answer::host_facts(draft, &ticket, &outcome, meta);
+        let host_facts = |draft: &mut Draft| response::host_facts(draft, &ticket, &outcome, meta);
         let repeat = self.decide(&mut events, time, host_facts);
         if !repeat {
-            self.decide(&mut events, time, |draft| answer::settled(draft, ticket, outcome));
+            self.decide(&mut events, time, |draft| response::settled(draft, ticket, outcome));
         } else if let Some(id) = id {
             // No event: in the log it never left the queue.
             self.state.queue_again(id, again);
@@ -367,8 +367,8 @@ impl Crawl {
             }
             HeadRuling::Robots(url) => {
                 self.state.frontier.requeue(head);
-                let (asked, wanted) = choose::robots_request(&self.state, head.host, &url);
-                Ticket { origin: url.origin(), ..self.start(head.host, asked, wanted, false, now) }
+                let (robots_url, kind) = choose::robots_request(&self.state, head.host, &url);
+                Ticket { origin: url.origin(), ..self.start(head.host, robots_url, kind, false, now) }
             }
         };
         Some(Next::Fetch(ticket))
@@ -377,7 +377,7 @@ impl Crawl {
     /// A request goes out.
     pub(super) fn start(&mut self, host: HostId, url: CrawlUrl, wanted: FetchKind, again: bool, now: Millis) -> Ticket {
         let record = self.state.hosts.get_mut(host);
-        (record.in_flight, record.asked_at) = (true, now);
+        (record.in_flight, record.last_request) = (true, now);
         let groups = record.groups();
         self.state.hosts.groups.start(groups, now);
         let round = self.state.refreshing.as_ref().and_then(|refreshing| refreshing.round);

@@ -38,9 +38,9 @@ mod urls;
 mod wait;
 mod watch;
 
-pub use archived::TakenAnswer;
+pub use archived::TakenResponse;
 pub use counts::Progress;
-pub use decide::archived::{ArchivedAnswer, NotTaken};
+pub use decide::archived::{ArchivedResponse, NotTaken};
 pub use decide::offers::OfferedLink;
 pub use decide::seeds::Seeding;
 pub use forum_state::{Exploration, ForumMode};

@@ -41,19 +41,19 @@ pub enum FetchOutcome {
 pub struct ResponseMeta {
     /// Milliseconds from the request to the last byte; none if not measured.
     pub latency: Option<u64>,
-    /// Address of the server; none without an answer, or behind a proxy.
+    /// Address of the server; none without a response, or behind a proxy.
     pub from: Option<IpAddr>,
 }
 
-/// Interprets an answer for its purpose. `retry_after`: in milliseconds; `robot`: our product token in meta robots.
+/// Interprets a response for its purpose. `retry_after`: in milliseconds; `robot`: our product token in meta robots.
 pub fn outcome(
     wanted: &FetchKind,
-    answer: Result<&Fetched, Failure>,
+    response: Result<&Fetched, Failure>,
     retry_after: Option<u64>,
     topic: &Topic,
     robot: &str,
 ) -> FetchOutcome {
-    let fetched = match answer {
+    let fetched = match response {
         Ok(fetched) => fetched,
         Err(failure) => return FetchOutcome::Failed(failure),
     };
@@ -61,7 +61,7 @@ pub fn outcome(
     match fetched.status {
         200..=299 => match wanted {
             FetchKind::Robots { .. } => {
-                let bytes = &fetched.body[..fetched.body.len().min(rules::MOST_BYTES)];
+                let bytes = &fetched.body[..fetched.body.len().min(rules::MAX_BYTES)];
                 FetchOutcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
             FetchKind::Sitemap(_) => {
@@ -104,7 +104,7 @@ pub fn outcome(
     }
 }
 
-/// Whether an answer of this media type is parsed as a page.
+/// Whether a response of this media type is parsed as a page.
 pub fn is_page_media(media: &str) -> bool {
     matches!(media, "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml")
 }

@@ -32,7 +32,7 @@ pub struct PlannedVisit {
     pub id: UrlId,
     pub url: CrawlUrl,
     pub value: f64,
-    pub worth: VisitValue,
+    pub visit_value: VisitValue,
 }
 
 /// Refresh state of a crawl. A fold of the events.
@@ -59,7 +59,7 @@ pub(super) struct RefreshRun {
     pub in_flight: RequestCounts,
     /// Of an endless refresh: the time of the next request.
     pub paced: Millis,
-    /// An endless refresh had no page worth a visit; it plans again at this time.
+    /// An endless refresh had no page whose visit pays; it plans again at this time.
     pub plans_again: Option<Millis>,
     /// One side has nothing left that can be fetched, so the other may use its share.
     pub open: bool,
@@ -156,15 +156,18 @@ impl Refreshing {
     }
 
     /// The visit value with the signals since the last visit.
-    pub(super) fn with_signals(&self, worth: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
-        VisitValue { false_signal_probability: self.signals.false_signal_probability(host, page.signals), ..worth }
+    pub(super) fn with_signals(&self, visit_value: VisitValue, page: &Tracked, host: HostId) -> VisitValue {
+        VisitValue {
+            false_signal_probability: self.signals.false_signal_probability(host, page.signals),
+            ..visit_value
+        }
     }
 
     pub(super) fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
         // Nor pages that this round requested before it chose its pages.
         let begun = self.round.filter(|round| matches!(round.budget, Budget::Round { .. })).map(|round| round.begun);
         let rested = move |page: &Tracked| {
-            page.earliest_revisit(self.settings()) <= now && begun.is_none_or(|begun| page.asked < begun)
+            page.earliest_revisit(self.settings()) <= now && begun.is_none_or(|begun| page.last_request < begun)
         };
         self.histories.iter().filter(move |(id, page)| rested(page) && !self.due.contains_key(id))
     }

@@ -39,7 +39,7 @@ enum Rules {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RobotsAnswer {
+pub(super) enum RobotsResponse {
     Allowed,
     Forbidden,
     /// It must be fetched first.
@@ -138,26 +138,26 @@ impl OriginRobots {
     }
 
     /// `delay`: milliseconds between requests to the host; the rules must be valid for longer.
-    pub fn answer(
+    pub fn response(
         &self,
         url: &CrawlUrl,
         health: &Health,
         terms: (&CrawlLimits, &Politeness),
         delay: u64,
         now: Millis,
-    ) -> RobotsAnswer {
+    ) -> RobotsResponse {
         let (limits, politeness) = terms;
         let Some(rules) = &self.rules else {
             let unknown = health.is_unknown() && health.is_given_up(limits, politeness, now);
             let given_up = self.failed > 0 && (unknown || self.is_given_up(health, limits, politeness, now));
-            return if given_up { RobotsAnswer::GivenUp } else { RobotsAnswer::Ask };
+            return if given_up { RobotsResponse::GivenUp } else { RobotsResponse::Ask };
         };
         let fresh = now.since(self.fetched_at) <= millis(politeness.robots_max_age).max(delay.saturating_mul(2));
         let tried = self.failed > 0 && now.since(self.last) < self.backoff(politeness, None).max(STALE_RETRY);
         match rules {
-            _ if !fresh && !tried => RobotsAnswer::Ask,
-            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => RobotsAnswer::Forbidden,
-            Rules::All | Rules::Parsed(_) => RobotsAnswer::Allowed,
+            _ if !fresh && !tried => RobotsResponse::Ask,
+            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => RobotsResponse::Forbidden,
+            Rules::All | Rules::Parsed(_) => RobotsResponse::Allowed,
         }
     }
 

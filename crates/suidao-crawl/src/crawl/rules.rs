@@ -13,7 +13,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a robots.txt that are parsed (RFC 9309, 2.5: at least 500 KiB).
-pub(super) const MOST_BYTES: usize = 500 * 1024;
+pub(super) const MAX_BYTES: usize = 500 * 1024;
 
 /// The rules of a robots.txt for one robot. Compact, because a crawl stores one per origin and hosts control its size.
 #[derive(Debug, Serialize, Deserialize)]
@@ -198,10 +198,10 @@ pub fn product(user_agent: &str) -> &str {
 
 /// The part that is parsed: whole lines, since half a rule is a different rule.
 fn cut(text: &[u8]) -> &[u8] {
-    if text.len() < MOST_BYTES {
+    if text.len() < MAX_BYTES {
         return text;
     }
-    let text = &text[..MOST_BYTES];
+    let text = &text[..MAX_BYTES];
     let end = text.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(0);
     &text[..end]
 }

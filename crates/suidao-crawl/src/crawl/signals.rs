@@ -11,13 +11,13 @@ use suidao_page::model::{CrawlUrl, HostId, Millis, UrlId, Validators};
 /// Minimum days between requests of a source; longer for one that recently named no known page.
 const EVERY: f64 = 0.5;
 const USELESS: f64 = 14.0;
-/// Signals that are more probably false are ignored: the little trust left in a source would cause visits of pages that hardly
-/// change.
+/// Signals that are more probably false are ignored: the little trust left in a source would cause visits of pages that
+/// hardly change.
 const HEEDED: f64 = 0.7;
 
 #[derive(Clone, Debug, Default)]
 struct Source {
-    asked: Option<Millis>,
+    last_request: Option<Millis>,
     /// It named a known page, with a time, when last read.
     useful: bool,
     validators: Option<Box<Validators>>,
@@ -72,7 +72,7 @@ impl Signals {
     /// Records a request of a source, and its result if there was one.
     pub fn read(&mut self, id: UrlId, at: Millis, result: Option<(bool, &Option<Box<Validators>>)>) {
         let Some(source) = self.sources.get_mut(&id) else { return };
-        source.asked = Some(at);
+        source.last_request = Some(at);
         match result {
             Some((useful, validators)) => (source.useful, source.validators) = (useful, validators.clone()),
             None => source.useful = false,
@@ -91,8 +91,8 @@ impl Signals {
     /// Whether a source may be requested again.
     pub fn is_rested(&self, id: UrlId, now: Millis) -> bool {
         self.sources.get(&id).is_none_or(|source| {
-            let wait = if source.useful || source.asked.is_none() { EVERY } else { USELESS };
-            source.asked.is_none_or(|asked| days(now.since(asked)) >= wait)
+            let wait = if source.useful || source.last_request.is_none() { EVERY } else { USELESS };
+            source.last_request.is_none_or(|last_request| days(now.since(last_request)) >= wait)
         })
     }
 }

@@ -34,7 +34,7 @@ pub enum SimulatedStep {
 }
 
 /// The first `most` requests from `now` on with this concurrency, in order, and the stop reason if there are fewer.
-/// Assumes that each answer takes 100 ms and brings nothing new, that an unknown robots.txt allows everything, and
+/// Assumes that each response takes 100 ms and brings nothing new, that an unknown robots.txt allows everything, and
 /// that known rules remain valid. Afterwards the machine can only be queried.
 pub fn simulate(
     crawl: &mut Crawl,

@@ -34,7 +34,7 @@ impl Sources {
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct SourceUse {
     pub files: usize,
     pub pages: u32,
 }
@@ -44,7 +44,7 @@ pub(super) struct Asked {
 pub(super) struct Sourcing {
     pub relevant: FxHashMap<HostId, u32>,
     pub feeds: FxHashMap<HostId, Vec<CrawlUrl>>,
-    pub asked: FxHashMap<HostId, Asked>,
+    pub used: FxHashMap<HostId, SourceUse>,
     /// Sitemaps and feeds, with their nesting level.
     pub sources: FxHashMap<UrlId, u8>,
 }
@@ -71,14 +71,14 @@ impl Sourcing {
                 }
             }
             Event::SitemapsQueued { host, links } => {
-                self.asked.entry(*host).or_default().files += links.len();
+                self.used.entry(*host).or_default().files += links.len();
                 self.sources.extend(links.iter().map(|link| (link.to, 0)));
             }
             Event::SitemapRead { id, sources, links, .. } => {
                 let Some(level) = self.sources.get(id).copied() else { return };
-                let asked = self.asked.entry(urls.get(*id).host()).or_default();
-                asked.files += sources.len();
-                asked.pages += u32::try_from(links.len().saturating_sub(sources.len())).unwrap_or(u32::MAX);
+                let used = self.used.entry(urls.get(*id).host()).or_default();
+                used.files += sources.len();
+                used.pages += u32::try_from(links.len().saturating_sub(sources.len())).unwrap_or(u32::MAX);
                 self.sources.extend(sources.iter().map(|source| (*source, level + 1)));
             }
             _ => {}

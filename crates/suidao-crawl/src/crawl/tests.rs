@@ -653,8 +653,8 @@ proptest::proptest! {
         let strategy = || -> Box<dyn Strategy> {
             match which {
                 0 => Box::new(Dth::default()),
-                1 => Box::new(Dth { reading: DthVariant::Interleave, kdepth: 3, ..Dth::default() }),
-                2 => Box::new(Dth { reading: DthVariant::Preempt, kdepth: 2, ..Dth::default() }),
+                1 => Box::new(Dth { variant: DthVariant::Interleave, kdepth: 3, ..Dth::default() }),
+                2 => Box::new(Dth { variant: DthVariant::Preempt, kdepth: 2, ..Dth::default() }),
                 3 => Box::new(BestFirst::default()),
                 4 => Box::new(UrlWeight::default()),
                 _ => Box::new(crate::strategy::PageRank::default()),

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::trap::mirror::Mirrors;
 use crate::trap::runs::SeriesTracker;
 use crate::trap::session::Sessions;
-use suidao_page::model::{HostId, MissingPageAnswer, Sketch, TrapStep, UrlId};
+use suidao_page::model::{HostId, MissingPageResponse, Sketch, TrapStep, UrlId};
 use suidao_page::text::near_duplicates::NearDuplicateIndex;
 
 /// Duplicate pages of a host before it is probed for soft 404s.
@@ -39,8 +39,8 @@ pub(super) struct Suspicion {
     /// The text of one of them is an error message.
     pub is_announced: bool,
     pub unanswered: u8,
-    pub asked: bool,
-    pub answer: Option<MissingPageAnswer>,
+    pub checked: bool,
+    pub response: Option<MissingPageResponse>,
 }
 
 /// State of the trap rules. A fold of the events.
@@ -62,7 +62,7 @@ impl TrapState {
     /// Whether the host should be probed for soft 404s.
     pub fn wants_probe(&self, host: HostId) -> bool {
         let Some(suspicion) = self.suspicions.get(&host) else { return false };
-        !suspicion.asked && (suspicion.is_announced || suspicion.pages.len() >= REPEATED)
+        !suspicion.checked && (suspicion.is_announced || suspicion.pages.len() >= REPEATED)
     }
 
     pub fn count_soft_404(&mut self) {

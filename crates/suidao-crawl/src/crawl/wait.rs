@@ -32,7 +32,7 @@ impl Crawl {
         }
     }
 
-    /// The head stays ready: it is chosen again when a host is ready or an answer comes, and released after a time
+    /// The head stays ready: it is chosen again when a host is ready or a response comes, and released after a time
     /// without pages.
     pub(super) fn wait_for_better(&mut self, head: QueueHead, events: &mut Vec<Event>, now: Millis) -> Next {
         self.state.frontier.requeue(head);

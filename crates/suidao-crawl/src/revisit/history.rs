@@ -28,7 +28,7 @@ pub struct Tracked {
     /// When a visit last found it.
     pub last: Millis,
     /// When it was last requested, with any result.
-    pub asked: Millis,
+    pub last_request: Millis,
     /// When a visit last found a change; none before the first.
     pub changed: Option<Millis>,
     /// When the stored body was fetched.
@@ -72,7 +72,7 @@ impl Tracked {
         Self {
             first: Millis(0),
             last: Millis(0),
-            asked: Millis(0),
+            last_request: Millis(0),
             changed: None,
             whole: Millis(0),
             versions: 1,
@@ -100,7 +100,7 @@ impl Tracked {
         Self {
             first: at,
             last: at,
-            asked: at,
+            last_request: at,
             whole: at,
             validators: page.validators.clone(),
             body: page.digest,
@@ -127,7 +127,7 @@ impl Tracked {
         if changed {
             self.changed = Some(at);
         }
-        (self.last, self.asked) = (at, at);
+        (self.last, self.last_request) = (at, at);
         (self.missing, self.retired) = (None, false);
         self.signals = 0;
         self.unchanged_streak = if changed { 0 } else { self.unchanged_streak + 1 };
@@ -147,7 +147,7 @@ impl Tracked {
     }
 
     fn missed(&mut self, at: Millis) {
-        self.asked = at;
+        self.last_request = at;
         self.missing.get_or_insert(at);
     }
 
@@ -177,17 +177,17 @@ impl Tracked {
     /// the adaptive schedule after its interval.
     pub fn earliest_revisit(&self, settings: &RefreshSettings) -> Millis {
         let millis = |days: f64| (days * DAY).ceil() as u64;
-        let rested = self.asked.after(settings.shortest_ms());
+        let rested = self.last_request.after(settings.shortest_ms());
         match (self.missing, settings.policy) {
             (Some(missing), _) => rested.max(missing.after(millis(settings.grace))),
-            (None, RevisitPolicy::Adaptive) => rested.max(self.asked.after(millis(self.interval.1))),
+            (None, RevisitPolicy::Adaptive) => rested.max(self.last_request.after(millis(self.interval.1))),
             _ => rested,
         }
     }
 
-    /// Value of a revisit, by the days since the last request; none if it must not be requested. For a missing page, the
-    /// value when its grace period is over.
-    pub fn worth(&self, settings: &RefreshSettings) -> Option<VisitValue> {
+    /// Value of a revisit, by the days since the last request; none if it must not be requested. For a missing page,
+    /// the value when its grace period is over.
+    pub fn visit_value(&self, settings: &RefreshSettings) -> Option<VisitValue> {
         let nothing = VisitValue {
             importance: 0.0,
             rate: 0.0,
@@ -272,13 +272,13 @@ impl Histories {
                 if let Some(page) = self.pages.get_mut(id) {
                     match failure.kind {
                         FailureKind::Status(404 | 410) => page.missed(at),
-                        _ => page.asked = at,
+                        _ => page.last_request = at,
                     }
                 }
             }
             Event::UrlExcluded { id, .. } => {
                 if let Some(page) = self.pages.get_mut(id) {
-                    page.asked = at;
+                    page.last_request = at;
                 }
             }
             Event::PageGone { id, .. } => {

@@ -1,11 +1,12 @@
-//! Which pages are visited next: those whose visits are worth most.
+//! Which pages are visited next: those whose visits have the highest value.
 //!
-//! The best policy visits a page when its value reaches the price of a visit (see `worth`), and the requests at hand
-//! determine the price: so the most valuable pages are next, whatever the price. A round chooses all its pages at once.
-//! An endless refresh chooses [`at_once`] pages whenever those chosen before are used up.
+//! The best policy visits a page when its value reaches the price of a visit (see [`VisitValue`]), and the requests at
+//! hand determine the price: so the most valuable pages are next, whatever the price. A round chooses all its pages at
+//! once. An endless refresh chooses [`at_once`] pages whenever those chosen before are used up.
 //!
-//! Pages are compared by value and not by due time: in a queue by time a page worth a visit per hour would wait behind
-//! those worth one per month (2 to 4 per cent of the freshness in the simulation of docs/measurements.md).
+//! Pages are compared by value and not by due time: in a queue by time a page whose visit pays once an hour would wait
+//! behind those whose visit pays once a month (2 to 4 per cent of the freshness in the simulation of
+//! docs/measurements.md).
 
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
@@ -17,20 +18,20 @@ use suidao_page::model::{HostId, UrlId};
 const PAGES_PER_VISIT: usize = 1024;
 
 /// Maximum pages that an endless refresh chooses at once.
-pub const MOST_AT_ONCE: usize = 64;
+pub const MAX_AT_ONCE: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     pub page: UrlId,
     pub host: HostId,
-    pub worth: VisitValue,
+    pub visit_value: VisitValue,
     /// Day of the last visit.
     pub last: f64,
 }
 
 /// Number of pages that an endless refresh of this many pages chooses at once.
 pub fn at_once(pages: usize) -> usize {
-    (pages / PAGES_PER_VISIT).clamp(1, MOST_AT_ONCE)
+    (pages / PAGES_PER_VISIT).clamp(1, MAX_AT_ONCE)
 }
 
 /// The `most` pages with the highest visit values on day `now`, with these values, best first, ties in order of
@@ -42,7 +43,7 @@ pub fn plan(
     per_host: Option<usize>,
     visits: &FxHashMap<HostId, usize>,
 ) -> Vec<(UrlId, f64)> {
-    let valued = pages.map(|choice| (choice.worth.value(now - choice.last), choice.page, choice.host));
+    let valued = pages.map(|choice| (choice.visit_value.value(now - choice.last), choice.page, choice.host));
     let mut ranked: Vec<(f64, UrlId, HostId)> = valued.filter(|(value, ..)| *value > 0.0).collect();
     let rank = |&(value, page, _): &(f64, UrlId, HostId)| (std::cmp::Reverse(OrderedFloat(value)), page);
     if per_host.is_none() && most < ranked.len() {
@@ -72,14 +73,14 @@ mod tests {
     use suidao_page::draw::Draw;
 
     fn choice(page: u32, host: u32, importance: f64, last: f64) -> Choice {
-        let worth = VisitValue {
+        let visit_value = VisitValue {
             importance,
             rate: 0.5,
             new_link_value: 0.0,
             false_signal_probability: 1.0,
             has_minimum: false,
         };
-        Choice { page: UrlId(page), host: HostId(host), worth, last }
+        Choice { page: UrlId(page), host: HostId(host), visit_value, last }
     }
 
     #[test]
@@ -101,7 +102,7 @@ mod tests {
         (0..count).map(page).collect()
     }
 
-    fn worth(page: Rated) -> VisitValue {
+    fn visit_value(page: Rated) -> VisitValue {
         VisitValue {
             importance: page.importance,
             rate: page.rate,
@@ -160,7 +161,7 @@ mod tests {
         let choice = |page: usize| Choice {
             page: UrlId(page as u32),
             host: HostId(hosts[page]),
-            worth: worth(pages[page]),
+            visit_value: visit_value(pages[page]),
             last: -Draw::at(page as u64 + 77).unit(),
         };
         let mut visited = Visited::new((0..pages.len()).map(choice).collect(), per_host);
@@ -235,7 +236,7 @@ mod tests {
                 has_minimum: page < 5,
             }
         };
-        let choice = |page| Choice { page: UrlId(page), host: HostId(0), worth: page_of(page), last: 0.0 };
+        let choice = |page| Choice { page: UrlId(page), host: HostId(0), visit_value: page_of(page), last: 0.0 };
         let mut visited = Visited::new((0..100).map(choice).collect(), None);
         let mut last = [0.0; 100];
         let mut longest = [0.0_f64; 100];
@@ -268,7 +269,7 @@ mod tests {
             let mut expected = Vec::new();
             // The best allowed, one at a time.
             while expected.len() < most {
-                let value = |choice: &Choice| choice.worth.value(6.0 - choice.last);
+                let value = |choice: &Choice| choice.visit_value.value(6.0 - choice.last);
                 let allowed = |choice: &&Choice| {
                     value(choice) > 0.0 && per_host.is_none_or(|cap| counts[choice.host.0 as usize] < cap)
                 };

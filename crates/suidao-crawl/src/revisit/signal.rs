@@ -83,22 +83,22 @@ mod tests {
         }
     }
 
-    /// Share of pages fresh from day 20 to day 100, if a share `signalled` of all changes has a signal and there are `lies`
-    /// false signals per page and day. `heed`: whether signals are used, as far as they are trusted.
+    /// Share of pages fresh from day 20 to day 100, if a share `signalled` of all changes has a signal and there are
+    /// `lies` false signals per page and day. `heed`: whether signals are used, as far as they are trusted.
     fn freshness(signalled: f64, lies: f64, heed: bool) -> f64 {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
         let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
         let mut trust = Trust::default();
         let choice = |page, last, false_signal_probability| {
-            let worth = VisitValue {
+            let visit_value = VisitValue {
                 importance: 1.0,
                 rate: rate(page),
                 new_link_value: 0.0,
                 false_signal_probability,
                 has_minimum: false,
             };
-            Choice { page: UrlId(page), host: HostId(0), worth, last }
+            Choice { page: UrlId(page), host: HostId(0), visit_value, last }
         };
         let mut choices: Vec<Choice> = (0..PAGES).map(|page| choice(page, 0.0, 1.0)).collect();
         // Signals since the last visit, whether the page is unchanged.
@@ -116,7 +116,8 @@ mod tests {
                 *signals += u32::from(signal);
                 fresh += u32::from(*same && step >= 400);
                 if signal && heed {
-                    choices[page as usize].worth.false_signal_probability = trust.false_signal_probability(*signals);
+                    choices[page as usize].visit_value.false_signal_probability =
+                        trust.false_signal_probability(*signals);
                 }
             }
             let chosen = plan(choices.iter().copied(), now, 1, None, &FxHashMap::default());

@@ -44,7 +44,7 @@ impl std::fmt::Display for DthVariant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dth {
-    pub reading: DthVariant,
+    pub variant: DthVariant,
     /// Length of a tunnel whose links all score below τ_link; the paper's 12.
     pub kdepth: u8,
     /// With `interleave`: turns of the queue per turn of the stack.
@@ -53,7 +53,7 @@ pub struct Dth {
 
 impl Default for Dth {
     fn default() -> Self {
-        Self { reading: DthVariant::LinkScored, kdepth: 12, interleave: 4 }
+        Self { variant: DthVariant::LinkScored, kdepth: 12, interleave: 4 }
     }
 }
 
@@ -72,7 +72,7 @@ impl Strategy for Dth {
             let Some(left) = k.count_down(self.kdepth, link.relevance >= visit.link_threshold) else {
                 return LinkDecision::Drop(SkipReason::TunnelEnd);
             };
-            let (queue, priority) = match self.reading {
+            let (queue, priority) = match self.variant {
                 DthVariant::Queue => (QueueId::MAIN, 0.0),
                 DthVariant::LinkScored => (QueueId::MAIN, link.relevance.get()),
                 // On the stack, the links of one page are ordered by R.
@@ -96,7 +96,7 @@ impl Strategy for Dth {
     }
 
     fn queue_policy(&self) -> QueuePolicy {
-        match self.reading {
+        match self.variant {
             DthVariant::Preempt => QueuePolicy::Preempt,
             DthVariant::Queue | DthVariant::LinkScored => QueuePolicy::BestFirst,
             DthVariant::Interleave => QueuePolicy::Interleave(self.interleave),
@@ -110,15 +110,15 @@ mod tests {
     use super::*;
     use TunnelBudget::{Left, Unbounded};
 
-    fn judge(reading: DthVariant, relevance: f32, k: TunnelBudget) -> Vec<Option<(u8, f32, TunnelBudget)>> {
+    fn judge(variant: DthVariant, relevance: f32, k: TunnelBudget) -> Vec<Option<(u8, f32, TunnelBudget)>> {
         let links = links(&[0.0, 0.15, 0.1499]);
-        entries(&Dth { reading, ..Dth::default() }.judge(&visit(relevance, k, &links)))
+        entries(&Dth { variant, ..Dth::default() }.judge(&visit(relevance, k, &links)))
     }
 
     #[test]
     fn a_relevant_page_ends_the_tunnel() {
-        for reading in [DthVariant::Preempt, DthVariant::Queue, DthVariant::LinkScored, DthVariant::Interleave] {
-            assert_eq!(judge(reading, 0.75, Left(0)), [Some((0, 0.75, Unbounded)); 3]);
+        for variant in [DthVariant::Preempt, DthVariant::Queue, DthVariant::LinkScored, DthVariant::Interleave] {
+            assert_eq!(judge(variant, 0.75, Left(0)), [Some((0, 0.75, Unbounded)); 3]);
         }
     }
 

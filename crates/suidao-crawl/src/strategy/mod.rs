@@ -32,7 +32,7 @@ pub use fish_search::FishSearch;
 pub use global_pagerank::GlobalPageRank;
 pub use interface::{Learning, LinkCandidate, PageVisit, Strategy};
 pub use opic::Opic;
-pub use pagerank::{PageRank, PageRankReading};
+pub use pagerank::{PageRank, PageRankVariant};
 pub use random::Random;
 pub use settings::{NoStrategy, StrategyName, StrategySettings};
 pub use shark_search::SharkSearch;

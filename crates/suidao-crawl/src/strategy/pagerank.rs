@@ -19,13 +19,13 @@ use super::interface::{PageVisit, Strategy, merge_paths};
 pub struct PageRank {
     /// d, in `[0, 1)`.
     pub damping: f32,
-    pub reading: PageRankReading,
+    pub variant: PageRankVariant,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum PageRankReading {
+pub enum PageRankVariant {
     /// Ranks add up in the queue, as in paper 001.
     #[default]
     Incremental,
@@ -35,7 +35,7 @@ pub enum PageRankReading {
 
 impl Default for PageRank {
     fn default() -> Self {
-        Self { damping: 0.85, reading: PageRankReading::Incremental }
+        Self { damping: 0.85, variant: PageRankVariant::Incremental }
     }
 }
 

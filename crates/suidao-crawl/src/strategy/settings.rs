@@ -6,7 +6,7 @@ use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 use super::interface::Strategy;
 use super::{
-    BestFirst, BreadthFirst, ContextGraph, Dth, FishSearch, GlobalPageRank, Opic, PageRank, PageRankReading, Random,
+    BestFirst, BreadthFirst, ContextGraph, Dth, FishSearch, GlobalPageRank, Opic, PageRank, PageRankVariant, Random,
     SharkSearch, StaticTunnel, TunnelSearch, TunnelSettings, UrlWeight,
 };
 use suidao_page::model::Relevance;
@@ -31,7 +31,7 @@ pub enum StrategyName {
     /// Learns which listing pages, links and hosts lead to the topic
     #[default]
     Tunnel,
-    /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020); see strategy.dth.reading
+    /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020); see strategy.dth.variant
     Dth,
     /// Best first, by the relevance of the linking page
     BestFirst,
@@ -104,9 +104,9 @@ impl StrategySettings {
             StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
             StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
             StrategyName::ContextGraph => Box::new(self.context_graph.clone()),
-            StrategyName::Pagerank => match self.pagerank.reading {
-                PageRankReading::Incremental => Box::new(self.pagerank.clone()),
-                PageRankReading::Global => Box::new(GlobalPageRank::new(self.pagerank.damping)),
+            StrategyName::Pagerank => match self.pagerank.variant {
+                PageRankVariant::Incremental => Box::new(self.pagerank.clone()),
+                PageRankVariant::Global => Box::new(GlobalPageRank::new(self.pagerank.damping)),
             },
             StrategyName::Opic => Box::new(Opic),
             StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
@@ -125,10 +125,10 @@ impl StrategySettings {
         let Some(word) = parameter else { return Ok(settings) };
         let wrong = || NoStrategy::Parameter(settings.name, word.to_owned());
         match settings.name {
-            StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
+            StrategyName::Dth => settings.dth.variant = variant(word).ok_or_else(wrong)?,
             StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
             StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
-            StrategyName::Pagerank => settings.pagerank.reading = variant(word).ok_or_else(wrong)?,
+            StrategyName::Pagerank => settings.pagerank.variant = variant(word).ok_or_else(wrong)?,
             StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
             _ => return Err(wrong()),
         }
@@ -138,10 +138,10 @@ impl StrategySettings {
     /// The strategy with its variant: `dth link-scored`, `best-first hard`.
     pub fn label(&self) -> String {
         match self.name {
-            StrategyName::Dth => format!("dth {}", self.dth.reading),
+            StrategyName::Dth => format!("dth {}", self.dth.variant),
             StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
             StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
-            StrategyName::Pagerank if self.pagerank.reading == PageRankReading::Global => "pagerank global".to_owned(),
+            StrategyName::Pagerank if self.pagerank.variant == PageRankVariant::Global => "pagerank global".to_owned(),
             name => name.to_string(),
         }
     }

@@ -5,7 +5,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use suidao_page::model::{CrawlUrl, MissingPageAnswer, Sketch};
+use suidao_page::model::{CrawlUrl, MissingPageResponse, Sketch};
 use suidao_page::text::simhash::distance;
 use suidao_page::word_list::SectionWords;
 
@@ -53,8 +53,8 @@ pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
 /// Whether a page is the redirect target of the probe, except for the address in the query: `?aspxerrorpath=/a/7.html`.
 /// In the path the address is no evidence: a host may redirect everything to `/zh/` plus the same path. A script that
 /// receives all addresses may show pages, so other evidence is needed too.
-pub fn is_alike(absent: &MissingPageAnswer, url: &CrawlUrl) -> bool {
-    let MissingPageAnswer::Redirect(to) = absent else { return false };
+pub fn is_alike(absent: &MissingPageResponse, url: &CrawlUrl) -> bool {
+    let MissingPageResponse::Redirect(to) = absent else { return false };
     let Some((before, after)) = to.as_str().split_once(NAME) else { return false };
     let after = after.get(CODE..).unwrap_or_default();
     let rest = url.as_str().strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
@@ -62,11 +62,11 @@ pub fn is_alike(absent: &MissingPageAnswer, url: &CrawlUrl) -> bool {
 }
 
 /// Whether a page equals the host's answer to the probe.
-pub fn is_same(absent: &MissingPageAnswer, url: &CrawlUrl, sketch: Sketch, title: u32) -> bool {
+pub fn is_same(absent: &MissingPageResponse, url: &CrawlUrl, sketch: Sketch, title: u32) -> bool {
     match absent {
         // A home page that replaces an error is still a page.
-        MissingPageAnswer::Redirect(to) => to == url && url.path() != "/",
-        MissingPageAnswer::Page { sketch: text, title: headed } => {
+        MissingPageResponse::Redirect(to) => to == url && url.path() != "/",
+        MissingPageResponse::Page { sketch: text, title: headed } => {
             // Without text there is nothing to compare.
             if text.chars == 0 || sketch.chars == 0 || url.path() == "/" && url.query().is_none() {
                 return false;
@@ -113,20 +113,20 @@ mod tests {
                 "对不起，您访问的页面 {path} 不存在，可能已被删除或者移动。请检查网址，或者返回首页继续浏览，也可以搜索本站。"
             ))
         };
-        let absent = MissingPageAnswer::Page { sketch: text("/suidao-no-such-page-0123456789abcdef"), title: 7 };
+        let absent = MissingPageResponse::Page { sketch: text("/suidao-no-such-page-0123456789abcdef"), title: 7 };
         assert!(is_same(&absent, &url("/a/7.html"), text("/a/7.html"), 7));
         assert!(!is_same(&absent, &url("/a/7.html"), text("/a/7.html"), 8), "under another title");
         let article = sketch(&"足球联赛今天开赛，球队在主场迎战对手，进球的是前锋。".repeat(3));
         assert!(!is_same(&absent, &url("/a/7.html"), article, 7));
         assert!(!is_same(&absent, &url("/"), text("/"), 7), "a home page is a page");
-        let moved = MissingPageAnswer::Redirect(url("/404.html"));
+        let moved = MissingPageResponse::Redirect(url("/404.html"));
         assert!(is_same(&moved, &url("/404.html"), article, 1) && !is_same(&moved, &url("/x"), article, 1));
     }
 
     #[test]
     fn the_address_in_the_query_of_an_error_page_is_no_difference() {
         let url = |url: &str| CrawlUrl::parse(url).unwrap();
-        let sent = |to: &str| MissingPageAnswer::Redirect(url(to));
+        let sent = |to: &str| MissingPageResponse::Redirect(url(to));
         let asp = sent("http://a.cn/Error.aspx?aspxerrorpath=/suidao-no-such-page-0123456789abcdef");
         assert!(is_alike(&asp, &url("http://a.cn/Error.aspx?aspxerrorpath=/old/7.html")));
         assert!(

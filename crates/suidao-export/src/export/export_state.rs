@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use suidao_page::model::UrlId;
 use suidao_store::corpus::{Catalogue, CatalogueEntry, Selection};
 use suidao_store::store::directory::write_own;
-use suidao_store::store::{CrawlDirectory, StoreError, own};
+use suidao_store::store::{CrawlDirectory, StoreError, plain_file};
 
 /// Bytes of one page's row.
 const ROW: usize = 12;
@@ -49,12 +49,12 @@ fn paths(directory: &CrawlDirectory, name: &str) -> (PathBuf, PathBuf) {
 /// # Errors
 /// [`StoreError::Damaged`] if its list is truncated; [`StoreError::Io`].
 pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId, u64)>>, StoreError> {
-    own::check_directory(&directory.exports())?;
+    plain_file::check_plain_directory(&directory.exports())?;
     let (result, pages) = paths(directory, name);
     if !result.exists() || !pages.exists() {
         return Ok(None);
     }
-    let file = own::open(&pages, File::options().read(true))?;
+    let file = plain_file::open(&pages, File::options().read(true))?;
     let length = file.metadata().map_err(StoreError::io(&pages, "inspect it"))?.len();
     let damaged = |what: &str| StoreError::Damaged {
         path: pages.clone(),
@@ -89,7 +89,7 @@ pub fn remember(
 ) -> Result<(), StoreError> {
     let (result, pages) = paths(directory, name);
     let exports = directory.exports();
-    own::check_directory(&exports)?;
+    plain_file::check_plain_directory(&exports)?;
     fs::create_dir_all(&exports).map_err(StoreError::io(&exports, "create the directory"))?;
     let mut rows: Vec<(UrlId, u64)> = exported(catalogue, wanted).collect();
     rows.sort_unstable();

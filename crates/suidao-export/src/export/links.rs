@@ -16,7 +16,7 @@ use suidao_store::corpus::{Catalogue, CorpusDocument, PageRole, Parts, Selection
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{Store, StoreError};
 
-/// Most redirects in a row.
+/// Maximum number of redirects in a row.
 const HOPS: usize = 20;
 
 /// All links of one page to another, described by the one nearest to the content, the first of equals.
@@ -94,8 +94,8 @@ impl PageNodes {
             let link = &mut links[position];
             link.links += 1;
             // A link with text comes before one without, in any region.
-            let worth = |anchor: &str, region: Region| (anchor.is_empty(), region as u8);
-            if worth(anchor, *region) < worth(&link.anchor, link.region) {
+            let order = |anchor: &str, region: Region| (anchor.is_empty(), region as u8);
+            if order(anchor, *region) < order(&link.anchor, link.region) {
                 (link.anchor, link.region) = (anchor.clone(), *region);
             }
         }

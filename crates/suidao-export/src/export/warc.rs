@@ -14,7 +14,7 @@ pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
         let mut archive = Archive::begin(export, &mut files)?;
         let streamed = export.each(
             |chosen| {
-                let records = chosen.answers.iter().map(|answer| Ok((answer.request()?, answer.record.clone())));
+                let records = chosen.responses.iter().map(|answer| Ok((answer.request()?, answer.record.clone())));
                 records.collect::<Result<Vec<_>, WriteError>>()
             },
             |answers| {

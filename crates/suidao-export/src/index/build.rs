@@ -25,7 +25,7 @@ pub(super) const FORMAT: u32 = 5;
 
 /// Memory of each thread for a segment before it is written, in bytes.
 const MEMORY: usize = 64 << 20;
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// The latest time that the index can hold, in the year 2262.
 const LATEST: i64 = i64::MAX / 1_000_000;
@@ -104,7 +104,7 @@ fn write(
     let (schema, fields) = schema();
     let index = tantivy::Index::create_in_dir(staging, schema).map_err(&engine)?;
     index.tokenizers().register(TOKENIZER, analyzer());
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_THREADS));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
     // All segments are merged at the end. A merge in the background would remove some meanwhile.
     writer.set_merge_policy(Box::new(NoMergePolicy));

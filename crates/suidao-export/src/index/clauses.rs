@@ -28,7 +28,7 @@ const TITLE: f32 = 3.0;
 const ANCHORS: f32 = 1.5;
 const BODY: f32 = 1.0;
 /// Weight of the phrase of adjacent parts of the query.
-const NEAR: f32 = 0.5;
+const PHRASE_WEIGHT: f32 = 0.5;
 
 type Boxed = Box<dyn tantivy::query::Query>;
 
@@ -60,7 +60,8 @@ pub(super) struct Compiled<'a> {
 impl<'a> Compiled<'a> {
     /// Compiles a query and a filter. `is_term` recognises terms of the topic.
     pub(super) fn new(fields: &'a Fields, is_term: &dyn Fn(&str) -> bool, query: &Query, filter: &Filter) -> Self {
-        let mut compiled = Self { fields, conditions: filtering(fields, filter), items: Vec::new(), near: None };
+        let mut compiled =
+            Self { fields, conditions: filter_conditions(fields, filter), items: Vec::new(), near: None };
         let mut near: Vec<&str> = Vec::new();
         for item in &query.items {
             let mut parts: Vec<Part> = item.any.iter().filter_map(|clause| part(fields, is_term, clause)).collect();
@@ -81,7 +82,7 @@ impl<'a> Compiled<'a> {
         }
         if near.len() > 1 {
             let phrase = SearchTerm::phrase(TextField::All, &near.join(" "));
-            compiled.near = phrase.map(|phrase| SearchTerm { optional: true, weight: NEAR, ..phrase });
+            compiled.near = phrase.map(|phrase| SearchTerm { optional: true, weight: PHRASE_WEIGHT, ..phrase });
         }
         if compiled.free().all(TypedWord::is_optional) {
             compiled.items.iter_mut().for_each(|parts| require(parts));
@@ -108,9 +109,9 @@ impl<'a> Compiled<'a> {
             match &item[..] {
                 [Part::Typed(typed)] if is_free(typed) && loosened == Some(Loosened::Some) => {
                     let (optional, wanted): (Vec<_>, Vec<_>) = typed.words.iter().partition(|word| word.optional);
-                    any.extend(wanted.into_iter().map(|word| occurs(self.fields, word)));
+                    any.extend(wanted.into_iter().map(|word| term_query(self.fields, word)));
                     let extra = optional.into_iter().chain(&typed.string);
-                    clauses.extend(extra.map(|term| (Occur::Should, occurs(self.fields, term))));
+                    clauses.extend(extra.map(|term| (Occur::Should, term_query(self.fields, term))));
                 }
                 [part @ Part::Typed(typed)] if is_free(typed) => {
                     let occur = if typed.is_optional() { Occur::Should } else { Occur::Must };
@@ -125,7 +126,7 @@ impl<'a> Compiled<'a> {
         if !any.is_empty() {
             clauses.push((Occur::Must, Box::new(BooleanQuery::union(any))));
         }
-        clauses.extend(self.near.iter().map(|near| (Occur::Should, occurs(self.fields, near))));
+        clauses.extend(self.near.iter().map(|near| (Occur::Should, term_query(self.fields, near))));
         if !clauses.iter().any(|(occur, _)| *occur == Occur::Must) {
             clauses.push((Occur::Must, without_score(AllQuery)));
         }
@@ -143,22 +144,22 @@ impl<'a> Compiled<'a> {
     fn required(&self, part: &Part, loosened: Option<Loosened>) -> Boxed {
         let typed = match part {
             Part::Typed(typed) => typed,
-            Part::Phrase(phrase) => return occurs(self.fields, phrase),
+            Part::Phrase(phrase) => return term_query(self.fields, phrase),
             Part::Condition(condition) => return condition.box_clone(),
         };
         let mut clauses: Vec<(Occur, Boxed)> = Vec::new();
         let as_typed = typed.string.is_some() && loosened.is_none();
         for word in &typed.words {
             let occur = if word.optional || as_typed { Occur::Should } else { Occur::Must };
-            clauses.push((occur, occurs(self.fields, word)));
+            clauses.push((occur, term_query(self.fields, word)));
         }
         if let Some(string) = &typed.string {
             let occur = if as_typed { Occur::Must } else { Occur::Should };
-            clauses.push((occur, occurs(self.fields, string)));
+            clauses.push((occur, term_query(self.fields, string)));
         }
         if let Some(compound) = typed.compound.as_ref().filter(|_| !as_typed) {
             // Only a condition: the words and their phrase determine the score.
-            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(occurs(self.fields, compound), 0.0))));
+            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(term_query(self.fields, compound), 0.0))));
         }
         Box::new(BooleanQuery::new(clauses))
     }
@@ -205,7 +206,7 @@ pub(super) fn in_fields(fields: &Fields, term: &SearchTerm) -> Vec<(TextField, B
 
 fn scored(term: &SearchTerm, field: Field, weight: f32) -> Boxed {
     let token = |text: &str| Term::from_field_text(field, text);
-    let query: Boxed = match &term.cover[..] {
+    let query: Boxed = match &term.tokens[..] {
         [(_, text)] => Box::new(TermQuery::new(token(text), IndexRecordOption::WithFreqs)),
         several => {
             let tokens = several.iter().map(|(at, text)| (*at, token(text))).collect();
@@ -215,7 +216,7 @@ fn scored(term: &SearchTerm, field: Field, weight: f32) -> Boxed {
     Box::new(BoostQuery::new(query, weight))
 }
 
-fn occurs(fields: &Fields, term: &SearchTerm) -> Boxed {
+fn term_query(fields: &Fields, term: &SearchTerm) -> Boxed {
     Box::new(BooleanQuery::union(in_fields(fields, term).into_iter().map(|(_, query)| query).collect()))
 }
 
@@ -240,7 +241,7 @@ fn published(fields: &Fields, from: Option<Day>, until: Option<Day>) -> Boxed {
 }
 
 /// The conditions of a filter, except the one on duplicates, which needs all hits.
-fn filtering(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
+fn filter_conditions(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
     let mut found: Vec<(Occur, Boxed)> = Vec::new();
     let among = |field: Field, names: &[String]| {
         without_score(TermSetQuery::new(

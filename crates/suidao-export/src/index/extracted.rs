@@ -1,7 +1,7 @@
 //! Extracted values in the index: a JSON field with one path per field name.
 //!
-//! A query has `price:<100`, `price:10..20`, `isbn:978...` or `brand:词`. Text matches as words do; a value that may be a
-//! number or a date also matches as a range.
+//! A query has `price:<100`, `price:10..20`, `isbn:978...` or `brand:词`. Text matches as words do; a value that may be
+//! a number or a date also matches as a range.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -14,7 +14,7 @@ use tantivy::schema::{Field, IndexRecordOption, JsonObjectOptions, TantivyDocume
 use super::collect::CollectedRow;
 use super::tokenizer::{TOKENIZER, phrase_tokens};
 
-/// Most values counted for a field.
+/// Maximum number of values counted for a field.
 const VALUES: usize = 20;
 
 /// A condition on the values of a field.

@@ -7,9 +7,9 @@ use suidao_page::model::Day;
 use suidao_page::read::{language_code, language_tag};
 use suidao_page::text::fold;
 
-/// Most characters read of a query.
+/// Maximum number of characters read of a query.
 const LONGEST: usize = 500;
-/// Most items read of a query.
+/// Maximum number of items read of a query.
 const MOST: usize = 40;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -63,7 +63,7 @@ fn in_characters(text: &str, marks: &[Range<usize>]) -> Vec<[usize; 2]> {
 
 /// The words of a query, as they are searched in texts.
 pub(super) struct QueryWords<'a> {
-    covers: Vec<&'a [(usize, String)]>,
+    terms: Vec<&'a [(usize, String)]>,
 }
 
 #[derive(Clone, Debug)]
@@ -75,13 +75,13 @@ struct Found {
 impl<'a> QueryWords<'a> {
     pub(super) fn new(terms: &[&'a SearchTerm]) -> Self {
         let wanted = terms.iter().filter(|term| !term.optional);
-        Self { covers: wanted.map(|term| &term.cover[..]).collect() }
+        Self { terms: wanted.map(|term| &term.tokens[..]).collect() }
     }
 
     /// Their occurrences in a text, in order.
     fn find(&self, text: &str) -> Vec<Found> {
         let wanted: FxHashSet<&str> =
-            self.covers.iter().flat_map(|cover| cover.iter().map(|(_, token)| token.as_str())).collect();
+            self.terms.iter().flat_map(|tokens| tokens.iter().map(|(_, token)| token.as_str())).collect();
         let mut positions: FxHashMap<(usize, String), Range<usize>> = FxHashMap::default();
         let mut order: Vec<(usize, String)> = Vec::new();
         let mut analyzer = analyzer();
@@ -94,9 +94,9 @@ impl<'a> QueryWords<'a> {
         });
         let mut found = Vec::new();
         for (spot, token) in &order {
-            for (word, cover) in self.covers.iter().enumerate().filter(|(_, cover)| cover[0].1 == *token) {
+            for (word, tokens) in self.terms.iter().enumerate().filter(|(_, tokens)| tokens[0].1 == *token) {
                 let all: Option<Vec<_>> =
-                    cover.iter().map(|(offset, token)| positions.get(&(spot + offset, token.clone()))).collect();
+                    tokens.iter().map(|(offset, token)| positions.get(&(spot + offset, token.clone()))).collect();
                 if let Some(all) = all {
                     let end = all.iter().map(|range| range.end).max().unwrap_or_default();
                     found.push(Found { range: all[0].start..end, word });
@@ -121,7 +121,7 @@ impl<'a> QueryWords<'a> {
             let (words, start) = best(text, &found);
             anchor = start;
             // Words that are this far apart rarely occur together later.
-            let all = |words: usize| words == self.covers.len();
+            let all = |words: usize| words == self.terms.len();
             let apart = || all(found.iter().map(|found| found.word).collect::<FxHashSet<_>>().len());
             if end == text.len() || all(words) || reach > REACHES[0] && apart() {
                 break;
@@ -188,9 +188,9 @@ fn best(text: &str, found: &[Found]) -> (usize, usize) {
     for (first, start) in found.iter().enumerate() {
         let inside = spans[first..].iter().take_while(|span| span.1 <= spans[first].0 + WIDTH - BEFORE).count();
         let words: FxHashSet<usize> = found[first..first + inside].iter().map(|found| found.word).collect();
-        let worth = (words.len(), inside.min(ENOUGH));
-        if best.is_none_or(|(most, _)| worth > most) {
-            best = Some((worth, start.range.start));
+        let quality = (words.len(), inside.min(ENOUGH));
+        if best.is_none_or(|(most, _)| quality > most) {
+            best = Some((quality, start.range.start));
         }
     }
     best.map_or((0, 0), |((words, _), at)| (words, at))
@@ -290,7 +290,7 @@ mod tests {
         let unit = |word: &&str| SearchTerm {
             text: (*word).to_owned(),
             field: TextField::All,
-            cover: phrase_tokens(word),
+            tokens: phrase_tokens(word),
             optional: false,
             weight: 1.0,
             slop: 0,

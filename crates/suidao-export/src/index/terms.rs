@@ -8,11 +8,11 @@ use suidao_page::text::segment::is_han;
 use suidao_page::text::{cut, fold, is_function_word};
 
 /// Maximum words of a term of the topic after its first.
-const FURTHER_WORDS: usize = 5;
+const MAX_FURTHER_WORDS: usize = 5;
 /// Maximum words of a compound.
-const COMPOUND: usize = 3;
+const MAX_COMPOUND_WORDS: usize = 3;
 /// Characters permitted between the words of a compound beyond those typed (足球的精彩比赛 for 足球比赛).
-const APART: u32 = 6;
+const COMPOUND_SLOP: u32 = 6;
 
 /// A word or phrase to search for.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct SearchTerm {
     pub text: String,
     pub field: TextField,
     /// Tokens with their distances from the first.
-    pub cover: Vec<(usize, String)>,
+    pub tokens: Vec<(usize, String)>,
     /// It adds to the score and need not occur.
     pub optional: bool,
     pub weight: f32,
@@ -31,9 +31,9 @@ pub(super) struct SearchTerm {
 impl SearchTerm {
     /// The text as a phrase; `None` if it has no word.
     pub(super) fn phrase(field: TextField, text: &str) -> Option<Self> {
-        let cover = phrase_tokens(text);
+        let tokens = phrase_tokens(text);
         let text = fold(text.trim());
-        (!cover.is_empty()).then_some(Self { text, field, cover, optional: false, weight: 1.0, slop: 0 })
+        (!tokens.is_empty()).then_some(Self { text, field, tokens, optional: false, weight: 1.0, slop: 0 })
     }
 }
 
@@ -55,7 +55,7 @@ impl TypedWord {
             return None;
         }
         let compound = compound(field, text, &words);
-        let is_word = |string: &SearchTerm| words.len() == 1 && words[0].cover == string.cover;
+        let is_word = |string: &SearchTerm| words.len() == 1 && words[0].tokens == string.tokens;
         let string = SearchTerm::phrase(field, text).filter(|string| !is_word(string));
         Some(Self { string, words, compound })
     }
@@ -76,15 +76,15 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Se
     while first < ranges.len() {
         let touching = ranges[first..].windows(2).take_while(|pair| pair[0].end == pair[1].start).count();
         let whole = |words: usize| &folded[ranges[first].start..ranges[first + words].end];
-        let more = (1..=touching.min(FURTHER_WORDS)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
+        let more = (1..=touching.min(MAX_FURTHER_WORDS)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
         let word = whole(more);
-        let cover = phrase_tokens(word);
-        if !cover.is_empty() && found.iter().all(|term| term.text != word) {
+        let tokens = phrase_tokens(word);
+        if !tokens.is_empty() && found.iter().all(|term| term.text != word) {
             // A character between words (的, 在) is optional; alone it is what was asked for.
-            let torn = word.chars().count() == 1
+            let is_particle = word.chars().count() == 1
                 && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
-            let optional = torn || is_function_word(word);
-            found.push(SearchTerm { text: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
+            let optional = is_particle || is_function_word(word);
+            found.push(SearchTerm { text: word.to_owned(), field, tokens, optional, weight: 1.0, slop: 0 });
         }
         first += more + 1;
     }
@@ -96,13 +96,13 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Se
 fn compound(field: TextField, text: &str, words: &[SearchTerm]) -> Option<SearchTerm> {
     let typed = fold(text);
     let whole: usize = words.iter().map(|word| word.text.len()).sum();
-    let few = (2..=COMPOUND).contains(&words.len()) && words.iter().all(|word| !word.optional);
+    let few = (2..=MAX_COMPOUND_WORDS).contains(&words.len()) && words.iter().all(|word| !word.optional);
     (few && whole == typed.len() && typed.chars().all(is_han)).then(|| SearchTerm {
-        cover: phrase_tokens(&typed),
+        tokens: phrase_tokens(&typed),
         text: typed,
         field,
         optional: false,
         weight: 0.0,
-        slop: APART,
+        slop: COMPOUND_SLOP,
     })
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 use suidao_page::model::{CrawlUrl, Relevance};
 use suidao_page::text::entries;
-use suidao_store::store::{StoreError, own};
+use suidao_store::store::{StoreError, plain_file};
 
 /// Whether each page is relevant, by its last label.
 pub type Labels = FxHashMap<CrawlUrl, bool>;
@@ -37,8 +37,8 @@ impl LabelFile {
     /// # Errors
     /// [`LabelError`] names the file and the invalid line.
     pub fn open(path: &Path) -> Result<(Self, Labels), LabelError> {
-        let mut file = own::open(path, OpenOptions::new().append(true).create(true))?;
-        let mut bytes = own::read(path, own::LARGE)?;
+        let mut file = plain_file::open(path, OpenOptions::new().append(true).create(true))?;
+        let mut bytes = plain_file::read(path, plain_file::LARGE)?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         if is_torn(&bytes[whole..]) {
             bytes.truncate(whole);

@@ -1,5 +1,5 @@
-//! Words that distinguish two groups of pages: terms that bring in irrelevant pages, and words of relevant pages that the
-//! lexicon lacks.
+//! Words that distinguish two groups of pages: terms that bring in irrelevant pages, and words of relevant pages that
+//! the lexicon lacks.
 //!
 //! The measure is the z of the test for two proportions: the shares of pages with the word in the two groups. A word
 //! counts once per page, so that a long page does not dominate.
@@ -16,12 +16,12 @@ const LEAST_Z: f64 = 1.96;
 
 const LEAST_PAGES: usize = 3;
 
-/// Fewest hosts with the word, or one in so many of many hosts: a word of one host's name or template only identifies the
-/// host.
+/// Fewest hosts with the word, or one in so many of many hosts: a word of one host's name or template only identifies
+/// the host.
 const LEAST_HOSTS: usize = 2;
 const ONE_HOST_IN: usize = 4;
 
-/// Most words of each kind.
+/// Maximum number of words of each kind.
 const MOST: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,7 +9,7 @@ use super::{CdxHosts, Proposal, Service, ServiceError};
 use suidao_page::model::CrawlUrl;
 use suidao_page::topic::Topic;
 
-/// Most pages of a CDX server's answer.
+/// Maximum number of pages of a CDX server's answer.
 const PAGES: usize = 50;
 
 /// A request to a service, a POST if it has a body.
@@ -20,8 +20,8 @@ pub struct ServiceRequest {
     pub body: Option<String>,
 }
 
-/// Sends a request and returns status and body, or why there is no answer. It must not follow redirects: the key would go
-/// along.
+/// Sends a request and returns status and body, or why there is no answer. It must not follow redirects: the key would
+/// go along.
 pub type Ask<'a> = dyn FnMut(&ServiceRequest) -> Result<(u16, Vec<u8>), String> + 'a;
 
 /// The URLs that a service finds for these queries; hosts that most queries find come first.
@@ -40,7 +40,7 @@ pub fn found(service: &Service, queries: &[String], ask: &mut Ask<'_>) -> Result
     let mut hosts: BTreeMap<String, (usize, CrawlUrl, Vec<&str>)> = BTreeMap::new();
     for query in queries {
         let address = service.address(query);
-        let (status, text) = asked(&address, service.body(query), key.clone(), ask)?;
+        let (status, text) = send(&address, service.body(query), key.clone(), ask)?;
         if status != 200 {
             return Err(ServiceError::Status { address: shown(&address), status });
         }
@@ -67,7 +67,7 @@ pub fn cdx(address: &str, topic: &Topic, ask: &mut Ask<'_>) -> Result<CdxHosts, 
     let mut hosts = CdxHosts::default();
     for page in 0..PAGES {
         let sign = if address.contains('?') { '&' } else { '?' };
-        let (status, text) = asked(&format!("{address}{sign}page={page}"), None, None, ask)?;
+        let (status, text) = send(&format!("{address}{sign}page={page}"), None, None, ask)?;
         let text = String::from_utf8_lossy(&text);
         // A server answers with an error beyond the last page.
         let is_end = text.trim().is_empty() || page > 0 && !(200..300).contains(&status);
@@ -87,7 +87,7 @@ fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-fn asked(
+fn send(
     address: &str,
     body: Option<String>,
     key: Option<(String, String)>,

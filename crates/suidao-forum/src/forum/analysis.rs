@@ -1,4 +1,4 @@
-//! Analyses an answer as a page of a forum.
+//! Analyses a response as a page of a forum.
 
 use std::sync::Arc;
 

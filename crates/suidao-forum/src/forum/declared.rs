@@ -10,7 +10,7 @@ use suidao_page::model::{ApproxTime, CrawlUrl, PostRecord, ThreadRecord, TimeCon
 
 /// Types of posts and threads.
 const KINDS: [&str; 6] =
-    ["DiscussionForumPosting", "Comment", "Question", "Answer", "SocialMediaPosting", "UserComments"];
+    ["DiscussionForumPosting", "Comment", "Question", "Response", "SocialMediaPosting", "UserComments"];
 /// Maximum number of items per page, and their maximum depth.
 const ITEMS: usize = 2_000;
 const DEPTH: usize = 24;
@@ -24,7 +24,7 @@ pub(super) struct DeclaredItem {
     changed: Option<ApproxTime>,
     text: Option<String>,
     position: Option<u32>,
-    anchor: Option<String>,
+    fragment: Option<String>,
     replies: Option<u32>,
     views: Option<u32>,
 }
@@ -50,7 +50,7 @@ pub(super) fn complete_posts(extracted: Vec<PostRecord>, items: Vec<DeclaredItem
         let whole = items.into_iter().filter(|item| item.text.is_some());
         return whole
             .map(|item| {
-                fill(PostRecord { author: None, posted: None, floor: None, text: String::new(), anchor: None }, item)
+                fill(PostRecord { author: None, posted: None, floor: None, text: String::new(), fragment: None }, item)
             })
             .collect();
     }
@@ -113,12 +113,12 @@ fn fill(post: PostRecord, item: DeclaredItem) -> PostRecord {
         posted: item.posted.or(post.posted),
         floor: post.floor.or(item.position),
         text: text.unwrap_or(post.text),
-        anchor: post.anchor.or(item.anchor),
+        fragment: post.fragment.or(item.fragment),
     }
 }
 
 fn same(post: &PostRecord, item: &DeclaredItem) -> bool {
-    if post.anchor.is_some() && post.anchor == item.anchor {
+    if post.fragment.is_some() && post.fragment == item.fragment {
         return true;
     }
     let times = post.posted.zip(item.posted).map(|(one, other)| one.agrees(other, 60));
@@ -198,7 +198,7 @@ fn item(value: &Value, clock: TimeContext) -> DeclaredItem {
         }
     }
     DeclaredItem {
-        anchor: url.as_deref().and_then(|url| url.split_once('#')).map(|(_, fragment)| fragment.to_owned()),
+        fragment: url.as_deref().and_then(|url| url.split_once('#')).map(|(_, fragment)| fragment.to_owned()),
         url,
         title: text("headline").or_else(|| text("name")),
         author: value.get("author").and_then(person),
@@ -253,8 +253,8 @@ fn microdata(tree: &Tree, clock: TimeContext, found: &mut Vec<DeclaredItem>) {
             let kind = tree.attribute(node, "itemtype").and_then(|kind| kind.rsplit('/').next()).unwrap_or_default();
             let scope = match (innermost, property) {
                 _ if KINDS.contains(&kind) && found.len() < ITEMS => {
-                    let anchor = tree.attribute(node, "id").map(str::to_owned);
-                    found.push(DeclaredItem { anchor, ..DeclaredItem::default() });
+                    let fragment = tree.attribute(node, "id").map(str::to_owned);
+                    found.push(DeclaredItem { fragment, ..DeclaredItem::default() });
                     Scope::Item(found.len() - 1)
                 }
                 (Some(at), Some("author" | "creator")) => Scope::Author(at),
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].author.as_deref(), found[0].text.as_str()), (Some("ann"), "First\npost"));
         assert_eq!(found[0].posted, Some(ApproxTime { at: 1_243_252_860, within: 1 }));
-        assert_eq!((found[1].author.as_deref(), found[1].anchor.as_deref()), (Some("bob"), Some("p2")));
+        assert_eq!((found[1].author.as_deref(), found[1].fragment.as_deref()), (Some("bob"), Some("p2")));
     }
 
     #[test]
@@ -358,7 +358,7 @@ mod tests {
         );
         let stated: Vec<_> = found
             .iter()
-            .map(|post| (post.author.as_deref().unwrap(), post.floor, post.text.as_str(), post.anchor.as_deref()))
+            .map(|post| (post.author.as_deref().unwrap(), post.floor, post.text.as_str(), post.fragment.as_deref()))
             .collect();
         assert_eq!(
             stated,

@@ -64,7 +64,7 @@ pub struct Explorer {
     classifier: UrlClassifier,
     seen: Vec<ForumPageView>,
     /// Requested URLs; those not in `seen` could not be fetched.
-    asked: BTreeSet<CrawlUrl>,
+    requested: BTreeSet<CrawlUrl>,
 }
 
 /// A class that may be that of the boards.
@@ -94,14 +94,14 @@ impl Explorer {
 
     /// Adds a fetched page; the first one is the entry page.
     pub fn see(&mut self, page_view: &ForumPageView) {
-        self.asked.insert(page_view.own.clone());
+        self.requested.insert(page_view.own.clone());
         self.seen.push(page_view.clone());
         // From all pages together: a link that is rare on one page may be frequent on another.
         self.classifier.learn(self.seen.iter().flat_map(|page_view| &page_view.links).map(|link| &link.url));
     }
 
     pub fn ask(&mut self, url: &CrawlUrl) {
-        self.asked.insert(url.clone());
+        self.requested.insert(url.clone());
     }
 
     pub fn seen(&self) -> &[ForumPageView] {
@@ -118,7 +118,7 @@ impl Explorer {
         }
         let start_is_board = board(start, &self.classifier, &self.test());
         if let (Some(_), Ok(home)) = (&start_is_board, start.own.join("./"))
-            && !self.asked.contains(&home)
+            && !self.requested.contains(&home)
         {
             // Entered at a board: the parent page links to the others.
             return ExploreStep::Look(vec![home]);
@@ -193,8 +193,8 @@ impl Explorer {
                 sure = sure.min(how);
             }
         }
-        let tried = self.asked.iter().filter(of_class).count();
-        let left: Vec<&CrawlUrl> = candidate.urls.iter().filter(|url| !self.asked.contains(*url)).collect();
+        let tried = self.requested.iter().filter(of_class).count();
+        let left: Vec<&CrawlUrl> = candidate.urls.iter().filter(|url| !self.requested.contains(*url)).collect();
         // Two that pass suffice, or all there are. A failing class gets three samples, or five if they disagree.
         let enough = passed.min(2);
         let wanted = if passed == 0 { SAMPLES } else { SAMPLES + 2 };
@@ -243,7 +243,7 @@ impl Explorer {
             let mut records: Vec<_> =
                 pages.iter().flat_map(|(page_view, _)| &page_view.records).filter(|r| of_thread(&r.url)).collect();
             records.sort_by_key(|record| (record.sticky, u32::MAX - record.replies.unwrap_or(0)));
-            let unseen = |url: &&CrawlUrl| !self.asked.contains(*url);
+            let unseen = |url: &&CrawlUrl| !self.requested.contains(*url);
             let linked = pages
                 .iter()
                 .flat_map(|(page_view, _)| members(page_view, first.class(), &self.classifier).map(|(url, _)| url));

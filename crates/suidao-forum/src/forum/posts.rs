@@ -33,7 +33,7 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
     let (heads, texts) = texts(tree, &parts, &bodies, clock);
     let outside: Vec<Outside> = parts.iter().zip(&bodies).map(|(part, body)| Outside { part, body }).collect();
     let (authors, moments) = (authors(&outside, clock), moments(&outside, clock));
-    let (floors, anchors) = (floors(&outside), anchors(&parts));
+    let (floors, fragments) = (floors(&outside), fragments(&parts));
     let mut found = Vec::with_capacity(parts.len());
     for (at, (text, head)) in texts.into_iter().zip(heads).enumerate() {
         // The post's own header takes precedence over the elements around it.
@@ -43,7 +43,7 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
             posted: posted.or(moments[at]),
             floor: floors[at],
             text,
-            anchor: anchors[at].clone(),
+            fragment: fragments[at].clone(),
         };
         if !post.text.is_empty() || post.author.is_some() && post.posted.is_some() {
             found.push(post);
@@ -257,8 +257,8 @@ fn moments(posts: &[Outside], clock: TimeContext) -> Vec<Option<ApproxTime>> {
     all.iter().map(pick).collect()
 }
 
-/// The anchor of each post: the first kind of `id`, `name` or fragment that all have and that differs.
-fn anchors(parts: &[RecordPart]) -> Vec<Option<String>> {
+/// The fragment of each post: the first kind of `id`, `name` or fragment that all have and that differs.
+fn fragments(parts: &[RecordPart]) -> Vec<Option<String>> {
     let mut kinds: Vec<(u64, Vec<(usize, String)>)> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         let tree = part.tree;

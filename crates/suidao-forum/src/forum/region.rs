@@ -1,7 +1,7 @@
 //! Finds the posts of a thread's page among its repeated regions.
 //!
 //! Every post has a time, and most templates number their posts in an `id` or name their class after them. Each such
-//! mark that repeats in one position of the template is tried as the anchor of posts (`rows.rs` finds the records
+//! mark that repeats in one position of the template is tried as the start of posts (`rows.rs` finds the records
 //! around it). The posts are the records with most of the page's text and with a time and a person each. A thread with
 //! one post is recognised by its mark alone.
 
@@ -21,7 +21,7 @@ const POSTS: usize = 1_000;
 const KINDS: usize = 64;
 
 /// Words that name a post in an `id` or a class.
-const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|answer|entry|p|postbit|article|topic";
+const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|response|entry|p|postbit|article|topic";
 
 /// Amount of text before each node, and positions of times and people.
 pub(super) struct PageStats {

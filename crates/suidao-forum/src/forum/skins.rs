@@ -283,13 +283,13 @@ fn check_posts(
     page: impl Fn(String) -> String,
     post: impl Fn(usize, &str, &str) -> String,
     floors: bool,
-    anchors: bool,
+    fragments: bool,
 ) {
     for count in [4, 2, 1] {
         let found = posts(&tree(&page(thread(&post, count))), clock());
         let texts: Vec<_> = found.iter().map(|post| post.text.as_str()).collect();
         assert_eq!(texts, &TEXTS[..count], "{name} with {count}");
-        for (order, PostRecord { author, posted, floor, anchor, .. }) in found.iter().enumerate() {
+        for (order, PostRecord { author, posted, floor, fragment, .. }) in found.iter().enumerate() {
             assert_eq!(author.as_deref(), Some(WRITERS[order]), "{name}: post {order} of {count}");
             assert_eq!(
                 posted.map(|moment| moment.at),
@@ -298,7 +298,7 @@ fn check_posts(
             );
             assert_eq!(floor.is_some(), floors, "{name}: {floor:?}");
             assert!(floor.is_none_or(|floor| floor as usize == order + 1), "{name}: {floor:?}");
-            assert_eq!(anchor.is_some(), anchors, "{name}: {anchor:?}");
+            assert_eq!(fragment.is_some(), fragments, "{name}: {fragment:?}");
         }
     }
 }

@@ -67,7 +67,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads an answer in its charset, which also determines how links are encoded. Never fails: content beyond the
+    /// Reads a response in its charset, which also determines how links are encoded. Never fails: content beyond the
     /// limits is dropped.
     pub fn read(fetched: &Fetched) -> Self {
         let fetched = &*fetched.as_rendered();

@@ -11,7 +11,7 @@ use suidao_crawl::trap::Traps;
 use suidao_graph::{GraphPage, Islands, LinkGraph, PageTopic, tunnel_depths};
 use suidao_page::model::{CrawlUrl, Event, PageProcessed, UrlId};
 
-/// Most redirects in a row.
+/// Maximum number of redirects in a row.
 const REDIRECTS: usize = 20;
 
 /// Nodes are URLs, numbered in order of discovery, breadth first.
@@ -157,8 +157,8 @@ impl WebGraph {
         (found.islands.len() as u32, self.urls.iter().zip(&found.of_page).filter_map(of_url).collect())
     }
 
-    /// The share of the relevant pages that is reached from the seeds with at most k other pages in a row, for k = 0, 1, ...
-    /// Listings count as other pages.
+    /// The share of the relevant pages that is reached from the seeds with at most k other pages in a row, for k = 0,
+    /// 1, ... Listings count as other pages.
     pub fn reached_by_k(&self) -> Vec<f64> {
         let depths = tunnel_depths(&self.pages(|_| false));
         let relevant = || self.nodes.iter().zip(&depths).filter(|(node, _)| node.relevant);

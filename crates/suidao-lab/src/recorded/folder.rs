@@ -63,8 +63,8 @@ impl Folder {
         Some(path.into())
     }
 
-    fn answer(&self, url: &CrawlUrl) -> io::Result<Fetched> {
-        let Some(path) = self.file(url) else { return Ok(answer(url, 400, "text/plain", b"bad path".to_vec())) };
+    fn response(&self, url: &CrawlUrl) -> io::Result<Fetched> {
+        let Some(path) = self.file(url) else { return Ok(response(url, 400, "text/plain", b"bad path".to_vec())) };
         let added = |more: &str| {
             let mut path = path.clone().into_os_string();
             path.push(more);
@@ -92,7 +92,7 @@ impl Folder {
         if own.is_file() {
             return whole(url, 404, &own);
         }
-        Ok(answer(url, 404, "text/html", b"<title>404</title>not found".to_vec()))
+        Ok(response(url, 404, "text/html", b"<title>404</title>not found".to_vec()))
     }
 }
 
@@ -108,9 +108,9 @@ impl Web for Folder {
             return Ok(moved(url, &format!("http://{host}{port}{}{query}", url.path())));
         }
         if !self.hosts.contains(url.host()) {
-            return Ok(answer(url, 502, "text/plain", b"no such host here".to_vec()));
+            return Ok(response(url, 502, "text/plain", b"no such host here".to_vec()));
         }
-        let fetched = self.answer(url).map_err(|error| {
+        let fetched = self.response(url).map_err(|error| {
             tracing::warn!(%url, %error, "cannot be read; counted as a failed response");
             failure(FailureKind::Broken)
         })?;
@@ -139,7 +139,7 @@ fn aliases(path: &Path, hosts: &FxHashSet<String>) -> Result<FxHashMap<String, S
     Ok(aliases)
 }
 
-/// The file as an answer; its media type is by extension, without a charset, as on such servers.
+/// The file as a response; its media type is by extension, without a charset, as on such servers.
 fn whole(url: &CrawlUrl, status: u16, file: &Path) -> io::Result<Fetched> {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let media = match extension.to_ascii_lowercase().as_str() {
@@ -149,14 +149,14 @@ fn whole(url: &CrawlUrl, status: u16, file: &Path) -> io::Result<Fetched> {
         "css" => "text/css",
         _ => "application/octet-stream",
     };
-    Ok(answer(url, status, media, fs::read(file)?))
+    Ok(response(url, status, media, fs::read(file)?))
 }
 
 fn moved(url: &CrawlUrl, to: &str) -> Fetched {
     Fetched::new(url.clone(), 301, vec![("location".to_owned(), to.to_owned())], Bytes::new())
 }
 
-fn answer(url: &CrawlUrl, status: u16, media: &str, body: Vec<u8>) -> Fetched {
+fn response(url: &CrawlUrl, status: u16, media: &str, body: Vec<u8>) -> Fetched {
     Fetched::new(url.clone(), status, vec![("content-type".to_owned(), media.to_owned())], body)
 }
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::{BODY_LIMIT, RecordedError};
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Event, Failure, FailureKind, Fetched, RobotsRules};
-use suidao_store::store::{CrawlDirectory, Store, WarcIndex, own};
+use suidao_store::store::{CrawlDirectory, Store, WarcIndex, plain_file};
 
 /// Recorded answers as a web.
 ///
@@ -17,10 +17,10 @@ use suidao_store::store::{CrawlDirectory, Store, WarcIndex, own};
 /// https redirects from http, as such hosts do.
 #[derive(Debug)]
 pub struct Warc {
-    answers: WarcIndex,
+    responses: WarcIndex,
     /// Whether a host was recorded under http, and under https.
     schemes: FxHashMap<String, [bool; 2]>,
-    /// Robots rules by origin, if they were stored separately from the answers.
+    /// Robots rules by origin, if they were stored separately from the responses.
     robots: FxHashMap<String, RobotsRules>,
 }
 
@@ -53,14 +53,14 @@ impl Warc {
         }
         let files = warc_files(&directory.pages())?;
         for file in &files {
-            own::open_linked(file)?;
+            plain_file::open_following_links(file)?;
         }
         Self::of(files, robots)
     }
 
     fn of(files: Vec<PathBuf>, robots: FxHashMap<String, RobotsRules>) -> Result<Self, RecordedError> {
         let mut schemes: FxHashMap<String, [bool; 2]> = FxHashMap::default();
-        let answers = WarcIndex::open(files, BODY_LIMIT, |url| {
+        let responses = WarcIndex::open(files, BODY_LIMIT, |url| {
             // Avoids an allocation, because most URLs are of a known host.
             match schemes.get_mut(url.host()) {
                 Some(schemes) => schemes[usize::from(url.is_https())] = true,
@@ -71,39 +71,41 @@ impl Warc {
                 }
             }
         })?;
-        Ok(Self { answers, schemes, robots })
+        Ok(Self { responses, schemes, robots })
     }
 
     pub fn len(&self) -> usize {
-        self.answers.len()
+        self.responses.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.answers.is_empty()
+        self.responses.is_empty()
     }
 
     fn unrecorded(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         let is_robots = url.path() == "/robots.txt" && url.query().is_none();
         match self.robots.get(&url.origin()).filter(|_| is_robots) {
-            Some(RobotsRules::Rules(text)) => return Ok(answer(url, 200, "text/plain", Bytes::copy_from_slice(text))),
-            Some(RobotsRules::Unreachable) => return Ok(answer(url, 503, "text/plain", Bytes::new())),
+            Some(RobotsRules::Rules(text)) => {
+                return Ok(response(url, 200, "text/plain", Bytes::copy_from_slice(text)));
+            }
+            Some(RobotsRules::Unreachable) => return Ok(response(url, 503, "text/plain", Bytes::new())),
             Some(RobotsRules::AllowAll) | None => {}
         }
         match (self.schemes.get(url.host()), url.is_https(), url.under(true)) {
             (Some([true, false]), true, _) => Err(Failure { kind: FailureKind::Connect, retry_after: None }),
             (Some([false, true]), false, Some(https)) => {
-                let mut moved = answer(url, 301, "text/html", Bytes::new());
+                let mut moved = response(url, 301, "text/html", Bytes::new());
                 moved.headers.push(("location".to_owned(), https.as_str().to_owned()));
                 Ok(moved)
             }
-            _ => Ok(answer(url, 404, "text/html", Bytes::new())),
+            _ => Ok(response(url, 404, "text/html", Bytes::new())),
         }
     }
 }
 
 impl Web for Warc {
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
-        match self.answers.get(url) {
+        match self.responses.get(url) {
             Ok(Some(fetched)) => Ok(fetched),
             Ok(None) => self.unrecorded(url),
             Err(error) => {
@@ -114,7 +116,7 @@ impl Web for Warc {
     }
 }
 
-fn answer(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
+fn response(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
     Fetched::new(url.clone(), status, vec![("content-type".to_owned(), media.to_owned())], body)
 }
 

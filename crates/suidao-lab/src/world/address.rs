@@ -74,7 +74,7 @@ impl Layout {
             draw.pick(vocabulary(topic).0.dirs)
         };
         let host = self.host_at(section);
-        let above = if host.habits.blog { TAGS[host.habits.skin as usize] } else { "/" };
+        let above = if host.traits.blog { TAGS[host.traits.skin as usize] } else { "/" };
         format!("http://{}{above}{word}{section}/", host.name)
     }
 
@@ -104,11 +104,11 @@ impl Layout {
         let section = &self.sections[index];
         let host = self.host_at(index);
         let number = match position {
-            PagePosition::Bridge(bridge, at) => section.len + self.bridges[bridge].start + at,
+            PagePosition::Tunnel(tunnel, at) => section.len + self.tunnels[tunnel].start + at,
             _ => page - section.start,
         };
-        let (skin, blog) = (host.habits.skin, host.habits.blog);
-        if blog && matches!(position, PagePosition::Article(_) | PagePosition::Bridge(..)) {
+        let (skin, blog) = (host.traits.skin, host.traits.blog);
+        if blog && matches!(position, PagePosition::Article(_) | PagePosition::Tunnel(..)) {
             put!(out, "http://{}/", host.name);
             match skin {
                 0 => {
@@ -142,7 +142,7 @@ impl Layout {
 
     pub fn find_page(&self, host: u64, url: &str) -> Option<u64> {
         let path = url.strip_prefix("http://")?.split_once('/')?.1;
-        let directory = match (self.hosts[host as usize].habits.blog, path.split_once('/')) {
+        let directory = match (self.hosts[host as usize].traits.blog, path.split_once('/')) {
             (true, Some((above, rest))) if TAGS.iter().any(|tags| tags.trim_matches('/') == above) => {
                 rest.split('/').next()?
             }
@@ -156,7 +156,7 @@ impl Layout {
         let end = tail.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
         let start = tail[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
         let mut number: u64 = if end == 0 { 0 } else { tail[start..end].parse().ok()? };
-        if self.hosts[host as usize].habits.blog {
+        if self.hosts[host as usize].traits.blog {
             number = number.saturating_sub(1);
         }
         self.numbered(index, number, url)
@@ -185,7 +185,7 @@ impl Layout {
             AuxPage::Front(at) => paged("/", at),
             AuxPage::Archive(at) => paged("/archives/", at),
             AuxPage::Category(which, at) => paged(&format!("/category/c{which}/"), at),
-            AuxPage::Tags => TAGS[self.hosts[host as usize].habits.skin as usize].to_owned(),
+            AuxPage::Tags => TAGS[self.hosts[host as usize].traits.skin as usize].to_owned(),
             AuxPage::Friends => FRIENDS[(host % FRIENDS.len() as u64) as usize].to_owned(),
         }
     }
@@ -208,7 +208,7 @@ impl Layout {
                 put!(out, "/old/{:x}.html", bits >> 32);
             }
             LinkTarget::NoHost(bits) => put!(out, "http://www.gone{:x}.test/", bits >> 48),
-            LinkTarget::Extra(host, extra) => {
+            LinkTarget::Auxiliary(host, extra) => {
                 root(host, out);
                 out.push_str(&self.extra_path(host, extra));
             }
@@ -221,7 +221,7 @@ impl Layout {
     }
 
     /// A number for an auxiliary page, to seed draws.
-    pub fn extra_number(&self, host: u64, extra: AuxPage) -> u64 {
+    pub fn auxiliary_number(&self, host: u64, extra: AuxPage) -> u64 {
         let (kind, at) = match extra {
             AuxPage::Month(at) => (0, at),
             AuxPage::Private(at) => (1, at),
@@ -235,8 +235,8 @@ impl Layout {
     }
 
     /// The host's auxiliary page with this path, if any.
-    pub fn find_extra(&self, host: u64, path: &str) -> Option<AuxPage> {
-        let habits = self.hosts[host as usize].habits;
+    pub fn find_auxiliary(&self, host: u64, path: &str) -> Option<AuxPage> {
+        let traits = self.hosts[host as usize].traits;
         let at = |base: &str| {
             let tail = path.strip_prefix(base)?.strip_prefix("page/")?.strip_suffix('/')?;
             tail.parse::<u64>().ok()?.checked_sub(1)
@@ -252,13 +252,13 @@ impl Layout {
             Some(AuxPage::Category(which.parse().ok()?, at(&format!("/category/c{which}/")).unwrap_or(0)))
         };
         let candidates = [
-            habits.friends.then_some(AuxPage::Friends),
-            habits.blog.then_some(AuxPage::Tags),
-            habits.blog.then(|| AuxPage::Front(at("/").unwrap_or(0))),
-            habits.blog.then(|| AuxPage::Archive(at("/archives/").unwrap_or(0))),
-            if habits.blog { category() } else { None },
-            if habits.calendar { month() } else { None },
-            if habits.robots { private() } else { None },
+            traits.friends.then_some(AuxPage::Friends),
+            traits.blog.then_some(AuxPage::Tags),
+            traits.blog.then(|| AuxPage::Front(at("/").unwrap_or(0))),
+            traits.blog.then(|| AuxPage::Archive(at("/archives/").unwrap_or(0))),
+            if traits.blog { category() } else { None },
+            if traits.calendar { month() } else { None },
+            if traits.robots { private() } else { None },
         ];
         let found = candidates.into_iter().flatten().find(|&extra| self.extra_path(host, extra) == path)?;
         self.extra_exists(host, found).then_some(found)

@@ -16,7 +16,8 @@ impl Layout {
     /// Links on every page of a blog: navigation, tag cloud, newest posts.
     pub fn blog_frame(&self, number: u64, out: &mut Vec<PlannedLink>) {
         let host = &self.hosts[number as usize];
-        let top = |extra, words| plain(LinkTarget::Extra(number, extra), TemplateBlock::Top, LinkText::Words(words));
+        let top =
+            |extra, words| plain(LinkTarget::Auxiliary(number, extra), TemplateBlock::Top, LinkText::Words(words));
         out.push(plain(LinkTarget::Root(number), TemplateBlock::Top, LinkText::Words("首页")));
         out.extend([top(AuxPage::Archive(0), "归档"), top(AuxPage::Tags, "标签")]);
         self.friends_link(number, out);
@@ -30,20 +31,24 @@ impl Layout {
 
     /// The link to a host's blogroll, if it has one.
     pub fn friends_link(&self, number: u64, out: &mut Vec<PlannedLink>) {
-        if self.hosts[number as usize].habits.friends {
+        if self.hosts[number as usize].traits.friends {
             let words = FRIENDS[(number / 5 % FRIENDS.len() as u64) as usize];
-            out.push(plain(LinkTarget::Extra(number, AuxPage::Friends), TemplateBlock::Top, LinkText::Words(words)));
+            out.push(plain(
+                LinkTarget::Auxiliary(number, AuxPage::Friends),
+                TemplateBlock::Top,
+                LinkText::Words(words),
+            ));
         }
     }
 
-    fn tag_link(&self, section: usize, slot: TemplateBlock) -> PlannedLink {
-        plain(LinkTarget::Page(self.sections[section].start), slot, LinkText::Tag(section))
+    fn tag_link(&self, section: usize, block: TemplateBlock) -> PlannedLink {
+        plain(LinkTarget::Page(self.sections[section].start), block, LinkText::Tag(section))
     }
 
-    fn category_link(&self, host: u64, category: u64, slot: TemplateBlock) -> PlannedLink {
+    fn category_link(&self, host: u64, category: u64, block: TemplateBlock) -> PlannedLink {
         plain(
-            LinkTarget::Extra(host, AuxPage::Category(category, 0)),
-            slot,
+            LinkTarget::Auxiliary(host, AuxPage::Category(category, 0)),
+            block,
             LinkText::Words(category_name(host, category)),
         )
     }
@@ -70,17 +75,17 @@ impl Layout {
         }
     }
 
-    pub fn extra_links(&self, number: u64, extra: AuxPage) -> Vec<PlannedLink> {
+    pub fn auxiliary_links(&self, number: u64, extra: AuxPage) -> Vec<PlannedLink> {
         let host = &self.hosts[number as usize];
         let mut out = Vec::with_capacity(48);
-        let to = |extra, slot, words| plain(LinkTarget::Extra(number, extra), slot, LinkText::Words(words));
-        if host.habits.blog {
+        let to = |extra, block, words| plain(LinkTarget::Auxiliary(number, extra), block, LinkText::Words(words));
+        if host.traits.blog {
             self.blog_frame(number, &mut out);
         } else {
             out.push(plain(LinkTarget::Root(number), TemplateBlock::Top, LinkText::Words("网站首页")));
         }
         let listed = |at: u64, per: u64| at * per..host.articles.min((at + 1) * per);
-        let draw = &mut Draw::new(self.spec.seed, salt::EXTRA, self.extra_number(number, extra));
+        let draw = &mut Draw::new(self.spec.seed, salt::EXTRA, self.auxiliary_number(number, extra));
         match extra {
             AuxPage::Month(at) => out.push(to(AuxPage::Month(at.saturating_add(1)), TemplateBlock::Entry, "下个月")),
             AuxPage::Private(at) => {

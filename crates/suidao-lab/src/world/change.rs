@@ -201,16 +201,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn lives(count: u64) -> Vec<ChangeHistory> {
+    fn histories(count: u64) -> Vec<ChangeHistory> {
         (0..count).map(|page| ChangeHistory::drawn(1, page, 60.0)).collect()
     }
 
     #[test]
     fn a_seed_determines_the_history() {
-        let life = |seed, page| ChangeHistory::drawn(seed, page, 60.0);
-        assert_eq!(life(1, 7), life(1, 7));
-        assert!((0..50).any(|page| life(1, page) != life(2, page)));
-        assert!((0..50).any(|page| life(1, page) != life(1, page + 1)));
+        let history = |seed, page| ChangeHistory::drawn(seed, page, 60.0);
+        assert_eq!(history(1, 7), history(1, 7));
+        assert!((0..50).any(|page| history(1, page) != history(2, page)));
+        assert!((0..50).any(|page| history(1, page) != history(1, page + 1)));
     }
 
     #[test]
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn gaps_of_a_poisson_process_are_exponential() {
-        let life = ChangeHistory::new(Pattern::Poisson { rate: 2.0 }, 1, 1, 10_000.0);
-        let gaps: Vec<f64> = life.instants().windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let history = ChangeHistory::new(Pattern::Poisson { rate: 2.0 }, 1, 1, 10_000.0);
+        let gaps: Vec<f64> = history.instants().windows(2).map(|pair| pair[1] - pair[0]).collect();
         // Kolmogorov and Smirnov: the largest distance of 20000 is below 1.63 / sqrt(20000) in 99 of 100 cases.
         let mut sorted = gaps.clone();
         sorted.sort_by(f64::total_cmp);
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn bursts_are_short_and_far_apart() {
-        let life = ChangeHistory::new(Pattern::Bursty { quiet: 20.0, changes: 8.0, burst: 0.2 }, 1, 2, 2_000.0);
-        let gaps: Vec<f64> = life.instants().windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let history = ChangeHistory::new(Pattern::Bursty { quiet: 20.0, changes: 8.0, burst: 0.2 }, 1, 2, 2_000.0);
+        let gaps: Vec<f64> = history.instants().windows(2).map(|pair| pair[1] - pair[0]).collect();
         let short = gaps.iter().filter(|gap| **gap < 0.2).count();
         assert!(short * 10 > gaps.len() * 8, "{short} of {} gaps lie within a burst", gaps.len());
         assert!(gaps.iter().any(|gap| *gap > 20.0));
@@ -252,37 +252,40 @@ mod tests {
 
     #[test]
     fn periodic_changes_happen_at_their_phase() {
-        let life = ChangeHistory::new(Pattern::Periodic { days: 1.0, phase: 0.375 }, 1, 1, 60.0);
-        assert_eq!(life.instants().len(), 60);
-        assert_eq!((life.version(0.374), life.version(0.375), life.version(1.3), life.version(1.4)), (0, 1, 1, 2));
-        assert_eq!(life.last_change(2.0), Some(1.375));
-        assert_eq!(life.last_change(0.2), None);
+        let history = ChangeHistory::new(Pattern::Periodic { days: 1.0, phase: 0.375 }, 1, 1, 60.0);
+        assert_eq!(history.instants().len(), 60);
+        assert_eq!(
+            (history.version(0.374), history.version(0.375), history.version(1.3), history.version(1.4)),
+            (0, 1, 1, 2)
+        );
+        assert_eq!(history.last_change(2.0), Some(1.375));
+        assert_eq!(history.last_change(0.2), None);
     }
 
     #[test]
     fn a_missing_page_stays_missing_and_does_not_change() {
         let pattern = Pattern::Vanishing { at: 12.5, rate: 3.0, gone: Gone::Removed };
-        let life = ChangeHistory::new(pattern, 1, 1, 60.0);
-        assert!(!life.is_gone(12.4) && life.is_gone(12.5) && life.is_gone(1e9));
-        assert_eq!((life.gone(12.0), life.gone(13.0)), (None, Some(Gone::Removed)));
-        assert_eq!(life.version(12.4), life.version(60.0));
-        assert!(life.version(60.0) > 10);
+        let history = ChangeHistory::new(pattern, 1, 1, 60.0);
+        assert!(!history.is_gone(12.4) && history.is_gone(12.5) && history.is_gone(1e9));
+        assert_eq!((history.gone(12.0), history.gone(13.0)), (None, Some(Gone::Removed)));
+        assert_eq!(history.version(12.4), history.version(60.0));
+        assert!(history.version(60.0) > 10);
     }
 
     #[test]
     fn shares_and_rates_are_as_asked_for() {
-        let lives = lives(20_000);
+        let histories = histories(20_000);
         let share = |wanted: fn(&Pattern) -> bool| {
-            lives.iter().filter(|life| wanted(life.pattern())).count() as f64 / lives.len() as f64
+            histories.iter().filter(|history| wanted(history.pattern())).count() as f64 / histories.len() as f64
         };
         assert!((share(|pattern| *pattern == Pattern::Never) - SHARES[0]).abs() < 0.01);
         assert!((share(|pattern| matches!(pattern, Pattern::Poisson { .. })) - SHARES[1]).abs() < 0.015);
         assert!((share(|pattern| matches!(pattern, Pattern::Periodic { .. })) - SHARES[2]).abs() < 0.01);
         assert!((share(|pattern| matches!(pattern, Pattern::Bursty { .. })) - SHARES[3]).abs() < 0.01);
         assert!((share(|pattern| matches!(pattern, Pattern::Vanishing { .. })) - SHARES[4]).abs() < 0.01);
-        let poisson: Vec<f64> = lives
+        let poisson: Vec<f64> = histories
             .iter()
-            .filter(|life| matches!(life.pattern(), Pattern::Poisson { .. }))
+            .filter(|history| matches!(history.pattern(), Pattern::Poisson { .. }))
             .map(ChangeHistory::rate)
             .collect();
         assert!(poisson.iter().all(|rate| (RATES[0]..=RATES[1]).contains(rate)));
@@ -297,15 +300,15 @@ mod tests {
             page in 0_u64..5_000, seed in 0_u64..50, days in prop::collection::vec(0.0_f64..60.0, 1..20)
         ) {
             let pattern = Pattern::drawn(seed, page, 60.0);
-            let life = ChangeHistory::new(pattern, seed, page, 60.0);
-            prop_assert!(life.instants().is_sorted());
+            let history = ChangeHistory::new(pattern, seed, page, 60.0);
+            prop_assert!(history.instants().is_sorted());
             for day in days {
-                let counted = life.instants().iter().filter(|instant| **instant <= day).count();
-                prop_assert_eq!(life.version(day) as usize, counted);
-                prop_assert_eq!(life.last_change(day), life.instants()[..counted].last().copied());
+                let counted = history.instants().iter().filter(|instant| **instant <= day).count();
+                prop_assert_eq!(history.version(day) as usize, counted);
+                prop_assert_eq!(history.last_change(day), history.instants()[..counted].last().copied());
                 let shorter = ChangeHistory::new(pattern, seed, page, day);
-                prop_assert_eq!(shorter.instants(), &life.instants()[..shorter.instants().len()]);
-                prop_assert_eq!(shorter.version(day), life.version(day));
+                prop_assert_eq!(shorter.instants(), &history.instants()[..shorter.instants().len()]);
+                prop_assert_eq!(shorter.version(day), history.version(day));
             }
         }
     }

@@ -7,13 +7,13 @@ use super::links::TemplateBlock;
 
 pub(super) struct Anchor {
     pub href: String,
-    pub slot: TemplateBlock,
+    pub block: TemplateBlock,
     pub text: String,
     /// Text around it; may be empty.
     pub context: String,
 }
 
-pub(super) struct Sheet<'a> {
+pub(super) struct HtmlPage<'a> {
     /// Template, 0 to 3.
     pub skin: u64,
     pub meta_charset: Option<&'a str>,
@@ -40,11 +40,11 @@ fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-impl Sheet<'_> {
+impl HtmlPage<'_> {
     /// The links of one template block, each between `before` and `after`, followed by its context if any.
-    fn list(&self, slot: TemplateBlock, before: &str, after: &str) -> String {
+    fn list(&self, block: TemplateBlock, before: &str, after: &str) -> String {
         let mut out = String::new();
-        for link in self.links.iter().filter(|link| link.slot == slot) {
+        for link in self.links.iter().filter(|link| link.block == block) {
             out.push_str(before);
             Self::anchor(link, &mut out);
             out.push_str(after);
@@ -66,7 +66,7 @@ impl Sheet<'_> {
 
     /// The article: paragraphs, each followed by one with an inline link.
     fn text(&self) -> String {
-        let mut inline = self.links.iter().filter(|link| link.slot == TemplateBlock::Inline);
+        let mut inline = self.links.iter().filter(|link| link.block == TemplateBlock::Inline);
         let mut paragraphs = self.paragraphs.iter();
         let mut out = String::with_capacity(4_096);
         loop {
@@ -88,8 +88,8 @@ impl Sheet<'_> {
     }
 
     /// A block of its own, if it has links.
-    fn block(&self, slot: TemplateBlock, class: &str) -> String {
-        let links = self.list(slot, "<li>", "</li>\n");
+    fn block(&self, block: TemplateBlock, class: &str) -> String {
+        let links = self.list(block, "<li>", "</li>\n");
         if links.is_empty() { links } else { format!("<div class=\"{class}\"><ul>\n{links}</ul></div>\n") }
     }
 
@@ -117,7 +117,7 @@ impl Sheet<'_> {
                 text => self.text(),
                 top => self.list(TemplateBlock::Top, "", " | "),
                 entries => self.list(TemplateBlock::Entry, "<li>", "</li>\n"),
-                blocks => blocks.map(|(slot, class)| self.block(slot, class)).concat(),
+                blocks => blocks.map(|(block, class)| self.block(block, class)).concat(),
                 side => self.list(TemplateBlock::Side, "<li>", "</li>\n"),
                 cloud => self.block(TemplateBlock::Cloud, "tag-cloud"),
                 foot => self.list(TemplateBlock::Foot, "", " "),

@@ -1,8 +1,8 @@
-//! Maps page numbers to sections, bridges and hosts. The tables contain nothing per page.
+//! Maps page numbers to sections, tunnels and hosts. The tables contain nothing per page.
 //!
-//! Numbers are assigned to the islands' sections, then the bridges, then the off-topic sections host by host. A section
+//! Numbers are assigned to the islands' sections, then the tunnels, then the off-topic sections host by host. A section
 //! is a directory of one host: page 0 is its home, pages 1 to L its listings of ten articles each, then the articles
-//! follow. On a blog a section is a tag, and its home is the first listing. A bridge page looks like an article of the
+//! follow. On a blog a section is a tag, and its home is the first listing. A tunnel page looks like an article of the
 //! off-topic section it is in, with a number after that section's own.
 
 use super::spec::{PathShape, SpecError, WebSpec};
@@ -17,7 +17,7 @@ pub(super) mod salt {
     pub const LAYOUT: u64 = 1;
     pub const HOST: u64 = 2;
     pub const SECTION: u64 = 3;
-    pub const BRIDGE: u64 = 4;
+    pub const TUNNEL: u64 = 4;
     pub const DATE: u64 = 5;
     pub const TITLE: u64 = 6;
     pub const TEXT: u64 = 7;
@@ -56,7 +56,7 @@ impl HostSection {
 }
 
 /// A chain of off-topic pages from one island to another.
-pub(super) struct Bridge {
+pub(super) struct Tunnel {
     pub from: u64,
     pub to: u64,
     pub start: u64,
@@ -70,8 +70,8 @@ pub(super) enum PagePosition {
     Listing(u64),
     /// From 0.
     Article(u64),
-    /// Bridge, and number of its pages before this one.
-    Bridge(usize, u64),
+    /// Tunnel, and number of its pages before this one.
+    Tunnel(usize, u64),
 }
 
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ pub(super) struct HostTraits {
 
 pub(super) struct HostLayout {
     pub name: Box<str>,
-    pub habits: HostTraits,
+    pub traits: HostTraits,
     /// Its sections, the off-topic ones last.
     pub sections: Vec<u32>,
     pub articles: u64,
@@ -104,7 +104,7 @@ pub(super) struct HostLayout {
 pub(super) struct Layout {
     pub spec: WebSpec,
     pub sections: Vec<HostSection>,
-    pub bridges: Vec<Bridge>,
+    pub tunnels: Vec<Tunnel>,
     pub hosts: Vec<HostLayout>,
     /// First page of each section, and the section of every `stride`-th page, to find a page's section quickly.
     starts: Vec<u64>,
@@ -153,12 +153,12 @@ impl Layout {
             };
             last = section.host;
         }
-        let mut bridges = Vec::new();
+        let mut tunnels = Vec::new();
         let mut departures = vec![Vec::new(); islands.len()];
         for (from, to) in joined(&spec, &mut draw) {
             let gap = gap(&spec, &mut draw);
-            departures[from as usize].push(bridges.len());
-            bridges.push(Bridge { from, to, start: next, gap });
+            departures[from as usize].push(tunnels.len());
+            tunnels.push(Tunnel { from, to, start: next, gap });
             next = next.saturating_add(gap);
         }
         if spec.pages < next.saturating_add(ordinary * LEAST) {
@@ -173,7 +173,7 @@ impl Layout {
             (0..spec.hosts).map(|host| host_of(&spec, host, host >= first_ordinary)).collect();
         for (host, len) in (first_ordinary..).zip(lens) {
             let len = LEAST + len;
-            let parts = if hosts[host as usize].habits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
+            let parts = if hosts[host as usize].traits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
             for len in tag_lengths(len, parts) {
                 let mut topic = THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize;
                 if spec.near_topics > 0.0 && draw.chance(spec.near_topics) {
@@ -185,7 +185,7 @@ impl Layout {
         }
         for (index, section) in sections.iter_mut().enumerate() {
             let host = &mut hosts[section.host as usize];
-            section.listings = match (section.len - 1, host.habits.blog) {
+            section.listings = match (section.len - 1, host.traits.blog) {
                 (rest, true) => rest.saturating_sub(1) / (PER_LISTING + 1),
                 (rest, false) => rest.div_ceil(PER_LISTING + 1),
             };
@@ -201,7 +201,7 @@ impl Layout {
             (0..=spec.pages / stride).map(|at| starts.partition_point(|&start| start <= at * stride) as u32 - 1);
         let coarse = coarse.collect();
         let mut layout =
-            Self { spec, sections, bridges, hosts, starts, coarse, islands, departures, first_ordinary, first_off };
+            Self { spec, sections, tunnels, hosts, starts, coarse, islands, departures, first_ordinary, first_off };
         for index in 0..layout.sections.len() {
             layout.sections[index].base = layout.section_base(index).into();
         }
@@ -231,14 +231,14 @@ impl Layout {
 
     /// Section index and position of a page.
     pub fn locate(&self, page: u64) -> (usize, PagePosition) {
-        let islands_end = self.bridges.first().map_or(self.region_start(), |bridge| bridge.start);
+        let islands_end = self.tunnels.first().map_or(self.region_start(), |tunnel| tunnel.start);
         if page >= islands_end && page < self.region_start() {
-            let bridge = self.bridges.partition_point(|bridge| bridge.start <= page) - 1;
+            let tunnel = self.tunnels.partition_point(|tunnel| tunnel.start <= page) - 1;
             let off = (self.sections.len() - self.first_off) as u64;
-            let section = Draw::new(self.spec.seed, salt::BRIDGE, page).below(off);
+            let section = Draw::new(self.spec.seed, salt::TUNNEL, page).below(off);
             return (
                 self.first_off + section as usize,
-                PagePosition::Bridge(bridge, page - self.bridges[bridge].start),
+                PagePosition::Tunnel(tunnel, page - self.tunnels[tunnel].start),
             );
         }
         let at = (page / stride(self.spec.pages, self.starts.len())) as usize;
@@ -264,9 +264,9 @@ impl Layout {
     /// The same for a page that is located already.
     pub fn topic_at(&self, page: u64, section: usize, position: PagePosition) -> usize {
         match position {
-            PagePosition::Bridge(..) => {
+            PagePosition::Tunnel(..) => {
                 let off = (WORDS.topics.len() - THEMES) as u64;
-                THEMES + Draw::new(self.spec.seed, salt::BRIDGE, !page).below(off) as usize
+                THEMES + Draw::new(self.spec.seed, salt::TUNNEL, !page).below(off) as usize
             }
             _ => self.sections[section].topic,
         }
@@ -276,7 +276,7 @@ impl Layout {
     pub fn is_relevant(&self, page: u64) -> bool {
         let (section, position) = self.locate(page);
         let listing = matches!(position, PagePosition::Home | PagePosition::Listing(_));
-        topic_is_on(self.topic_at(page, section, position)) && !(listing && self.host_at(section).habits.blog)
+        topic_is_on(self.topic_at(page, section, position)) && !(listing && self.host_at(section).traits.blog)
     }
 
     pub fn host_at(&self, section: usize) -> &HostLayout {
@@ -368,7 +368,7 @@ fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
     let mut draw = Draw::new(spec.seed, salt::HOST, host);
     // A separate stream, so that traits added later do not change the earlier ones.
     let mut later = Draw::new(spec.seed, salt::HABITS, host);
-    let habits = HostTraits {
+    let traits = HostTraits {
         skin: draw.below(4),
         gbk: draw.chance(spec.gbk_hosts),
         in_header: draw.chance(0.5),
@@ -382,25 +382,25 @@ fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
     };
     HostLayout {
         name: super::address::host_name(spec.seed, host).into(),
-        habits,
+        traits,
         sections: Vec::new(),
         articles: 0,
         front: 0,
     }
 }
 
-/// The bridges, as (from, to).
+/// The tunnels, as (from, to).
 fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
     let islands = spec.islands;
     match spec.shape {
         PathShape::Tree => {
-            let to = (1..islands).flat_map(|to| (0..spec.bridges).map(move |_| to));
+            let to = (1..islands).flat_map(|to| (0..spec.tunnels).map(move |_| to));
             to.map(|to| (draw.below(to), to)).collect()
         }
         PathShape::SmallWorld => {
             let mut out = Vec::new();
             for from in 0..islands {
-                for step in 1..=spec.bridges.min(islands.saturating_sub(1)) {
+                for step in 1..=spec.tunnels.min(islands.saturating_sub(1)) {
                     let mut to = (from + step) % islands;
                     // The nearest neighbours remain joined, so that no island is isolated.
                     if step > 1 && draw.chance(spec.rewired) {
@@ -414,8 +414,8 @@ fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
     }
 }
 
-/// Off-topic pages on a bridge: binomial, with a success probability that varies uniformly around its mean, so that
-/// short and long bridges are as common as on the real web.
+/// Off-topic pages on a tunnel: binomial, with a success probability that varies uniformly around its mean, so that
+/// short and long tunnels are as common as on the real web.
 fn gap(spec: &WebSpec, draw: &mut Draw) -> u64 {
     let width = spec.gap[1] - spec.gap[0];
     let mean = if width == 0 { 0.0 } else { (spec.gap_mean - spec.gap[0] as f64) / width as f64 };

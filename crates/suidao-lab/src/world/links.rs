@@ -1,14 +1,14 @@
 //! Targets and texts of a page's links, as a function of the seed and the page number.
 //!
 //! On hosts without blogs and blogrolls, the planted gaps are exact: an off-topic page links to an island only from the
-//! last page of a bridge to it, and to a bridge page only if it is the first, or the next of its own bridge.
+//! last page of a tunnel to it, and to a tunnel page only if it is the first, or the next of its own tunnel.
 
 use super::address::AuxPage;
 use super::layout::{Layout, PER_LISTING, PagePosition, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::draw::Draw;
 
-/// Probability that an off-topic page links to the head of a bridge.
+/// Probability that an off-topic page links to the head of a tunnel.
 const STRAY_HEADS: f64 = 0.01;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub(super) enum LinkTarget {
     Missing(u64, u64),
     NoHost(u64),
     /// An auxiliary page of this host.
-    Extra(u64, AuxPage),
+    Auxiliary(u64, AuxPage),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +59,7 @@ pub(super) enum LinkText {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PlannedLink {
     pub target: LinkTarget,
-    pub slot: TemplateBlock,
+    pub block: TemplateBlock,
     pub anchor: LinkText,
     pub context: LinkText,
 }
@@ -68,22 +68,22 @@ pub(super) struct PlannedLink {
 #[derive(Clone, Copy, PartialEq)]
 enum LinkRole {
     Plain,
-    /// Near the topic: the link is along a bridge.
-    Bridge,
+    /// Near the topic: the link is along a tunnel.
+    Tunnel,
 }
 
 /// A link with this anchor and without context.
-pub(super) fn plain(target: LinkTarget, slot: TemplateBlock, anchor: LinkText) -> PlannedLink {
-    PlannedLink { target, slot, anchor, context: LinkText::Nothing }
+pub(super) fn plain(target: LinkTarget, block: TemplateBlock, anchor: LinkText) -> PlannedLink {
+    PlannedLink { target, block, anchor, context: LinkText::Nothing }
 }
 
 impl Layout {
-    /// Whether an island's page links to a bridge's first page.
-    fn is_bridge_head(&self, bridge: usize, page: u64) -> bool {
-        let from = self.bridges[bridge].from;
-        let mut draw = Draw::new(self.spec.seed, salt::HEAD, bridge as u64);
+    /// Whether an island's page links to a tunnel's first page.
+    fn is_tunnel_head(&self, tunnel: usize, page: u64) -> bool {
+        let from = self.tunnels[tunnel].from;
+        let mut draw = Draw::new(self.spec.seed, salt::HEAD, tunnel as u64);
         let len = self.island_len(from);
-        (0..self.spec.bridge_heads).any(|_| self.island_page(from, draw.below(len)) == page)
+        (0..self.spec.tunnel_heads).any(|_| self.island_page(from, draw.below(len)) == page)
     }
 
     /// An off-topic page: a hub, or any.
@@ -105,10 +105,10 @@ impl Layout {
         self.island_page(island, draw.below(self.island_len(island)))
     }
 
-    /// The host's usual block for such links, or `else_slot`.
-    fn regular(&self, usual: TemplateBlock, else_slot: TemplateBlock, draw: &mut Draw) -> TemplateBlock {
+    /// The host's usual block for such links, or `other_block`.
+    fn regular(&self, usual: TemplateBlock, other_block: TemplateBlock, draw: &mut Draw) -> TemplateBlock {
         let regularity = self.spec.template_regularity;
-        if regularity > 0.0 && draw.chance(regularity) { usual } else { else_slot }
+        if regularity > 0.0 && draw.chance(regularity) { usual } else { other_block }
     }
 
     /// All links of a page, in order of appearance within each block.
@@ -118,9 +118,9 @@ impl Layout {
         let host = &self.hosts[section.host as usize];
         let mut out = Vec::with_capacity(48);
         let draw = &mut Draw::new(self.spec.seed, salt::LINKS, page);
-        let fixed = |to, slot, words| plain(LinkTarget::Page(to), slot, LinkText::Words(words));
+        let fixed = |to, block, words| plain(LinkTarget::Page(to), block, LinkText::Words(words));
 
-        if host.habits.blog {
+        if host.traits.blog {
             self.blog_frame(section.host, &mut out);
         } else {
             if section.island.is_none() {
@@ -143,15 +143,15 @@ impl Layout {
         }
         match position {
             PagePosition::Home => {
-                let first = if host.habits.blog { 0 } else { 1 };
+                let first = if host.traits.blog { 0 } else { 1 };
                 self.entries(index, first, &mut out, draw);
-                if host.habits.blog && section.listings > 0 {
+                if host.traits.blog && section.listings > 0 {
                     out.push(fixed(page + 1, TemplateBlock::Entry, "下一页"));
                 }
             }
             PagePosition::Listing(listing) => {
                 self.entries(index, listing, &mut out, draw);
-                if listing > 1 || host.habits.blog {
+                if listing > 1 || host.traits.blog {
                     out.push(fixed(page - 1, TemplateBlock::Entry, "上一页"));
                 }
                 if listing < section.listings {
@@ -159,34 +159,34 @@ impl Layout {
                 }
             }
             PagePosition::Article(article) => self.article_links(index, page, article, &mut out, draw),
-            PagePosition::Bridge(bridge, at) => {
-                let bridge = &self.bridges[bridge];
-                let last = at + 1 == bridge.gap;
-                let landing = self.same_island_page(bridge.to, draw);
+            PagePosition::Tunnel(tunnel, at) => {
+                let tunnel = &self.tunnels[tunnel];
+                let last = at + 1 == tunnel.gap;
+                let landing = self.same_island_page(tunnel.to, draw);
                 let to = if last { landing } else { page + 1 };
-                let scent = if last { LinkRole::Plain } else { LinkRole::Bridge };
-                let slot = self.regular(TemplateBlock::Picks, TemplateBlock::Inline, draw);
-                out.push(self.planned(to, slot, scent, draw));
+                let role = if last { LinkRole::Plain } else { LinkRole::Tunnel };
+                let block = self.regular(TemplateBlock::Picks, TemplateBlock::Inline, draw);
+                out.push(self.planned(to, block, role, draw));
             }
         }
-        if let Some(island) = section.island.filter(|_| !matches!(position, PagePosition::Bridge(..))) {
-            for &bridge in self.departures(island) {
-                if self.is_bridge_head(bridge, page) {
-                    let slot = self.regular(TemplateBlock::Picks, TemplateBlock::Inline, draw);
-                    out.push(self.planned(self.bridges[bridge].start, slot, LinkRole::Bridge, draw));
+        if let Some(island) = section.island.filter(|_| !matches!(position, PagePosition::Tunnel(..))) {
+            for &tunnel in self.departures(island) {
+                if self.is_tunnel_head(tunnel, page) {
+                    let block = self.regular(TemplateBlock::Picks, TemplateBlock::Inline, draw);
+                    out.push(self.planned(self.tunnels[tunnel].start, block, LinkRole::Tunnel, draw));
                 }
             }
-        } else if !self.bridges.is_empty() && draw.chance(STRAY_HEADS) {
-            let bridge = &self.bridges[draw.below(self.bridges.len() as u64) as usize];
-            let slot = self.regular(TemplateBlock::Picks, TemplateBlock::Entry, draw);
-            out.push(self.planned(bridge.start, slot, LinkRole::Bridge, draw));
+        } else if !self.tunnels.is_empty() && draw.chance(STRAY_HEADS) {
+            let tunnel = &self.tunnels[draw.below(self.tunnels.len() as u64) as usize];
+            let block = self.regular(TemplateBlock::Picks, TemplateBlock::Entry, draw);
+            out.push(self.planned(tunnel.start, block, LinkRole::Tunnel, draw));
         }
         for at in 0..draw.within(self.spec.off_topic_links) {
             let to = self.elsewhere(section.host, at, draw);
-            let slot =
+            let block =
                 draw.pick(&[TemplateBlock::Side, TemplateBlock::Side, TemplateBlock::Inline, TemplateBlock::Entry]);
-            let slot = self.regular(TemplateBlock::Side, slot, draw);
-            out.push(self.planned(to, slot, LinkRole::Plain, draw));
+            let block = self.regular(TemplateBlock::Side, block, draw);
+            out.push(self.planned(to, block, LinkRole::Plain, draw));
         }
         for at in 0..self.spec.footer_links {
             let to = self.sections[self.locate(self.elsewhere(section.host, 100 + at, draw)).0].start;
@@ -201,14 +201,18 @@ impl Layout {
             out.push(plain(target, TemplateBlock::Side, LinkText::Title(page)));
         }
         if section.island.is_none() {
-            if host.habits.calendar {
+            if host.traits.calendar {
                 let month = AuxPage::Month(draw.below(300));
-                out.push(plain(LinkTarget::Extra(section.host, month), TemplateBlock::Side, LinkText::Words("日历")));
+                out.push(plain(
+                    LinkTarget::Auxiliary(section.host, month),
+                    TemplateBlock::Side,
+                    LinkText::Words("日历"),
+                ));
             }
-            if host.habits.robots {
+            if host.traits.robots {
                 let private = AuxPage::Private(draw.below(50));
                 out.push(plain(
-                    LinkTarget::Extra(section.host, private),
+                    LinkTarget::Auxiliary(section.host, private),
                     TemplateBlock::Foot,
                     LinkText::Words("会员中心"),
                 ));
@@ -221,7 +225,7 @@ impl Layout {
     /// and after it, whatever their topic.
     fn article_links(&self, index: usize, page: u64, article: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
         let section = &self.sections[index];
-        let blog = self.hosts[section.host as usize].habits.blog;
+        let blog = self.hosts[section.host as usize].traits.blog;
         if blog {
             self.post_links(index, article, out, draw);
         } else {
@@ -237,16 +241,16 @@ impl Layout {
                 Some(island) => self.same_island_page(island, draw),
                 None => section.article(draw.below(section.articles())),
             };
-            let slot = if at < 2 { TemplateBlock::Inline } else { TemplateBlock::Entry };
-            let slot = self.regular(TemplateBlock::Related, slot, draw);
-            out.push(self.planned(to, slot, LinkRole::Plain, draw));
+            let block = if at < 2 { TemplateBlock::Inline } else { TemplateBlock::Entry };
+            let block = self.regular(TemplateBlock::Related, block, draw);
+            out.push(self.planned(to, block, LinkRole::Plain, draw));
         }
     }
 
     /// The ten articles of a listing. A home has the first ones; a blog's listings begin with the next.
     fn entries(&self, index: usize, listing: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
         let section = &self.sections[index];
-        let skipped = if self.hosts[section.host as usize].habits.blog { listing } else { listing - 1 };
+        let skipped = if self.hosts[section.host as usize].traits.blog { listing } else { listing - 1 };
         let end = section.articles().min((skipped + 1) * PER_LISTING);
         for article in skipped * PER_LISTING..end {
             out.push(self.planned(section.article(article), TemplateBlock::Entry, LinkRole::Plain, draw));
@@ -254,11 +258,11 @@ impl Layout {
     }
 
     /// A link to a page with the anchor and context quality of the spec, and occasionally a detour.
-    fn planned(&self, to: u64, slot: TemplateBlock, scent: LinkRole, draw: &mut Draw) -> PlannedLink {
+    fn planned(&self, to: u64, block: TemplateBlock, role: LinkRole, draw: &mut Draw) -> PlannedLink {
         let spec = &self.spec;
         let (index, position) = self.locate(to);
         let topic = self.topic_at(to, index, position);
-        let promising = scent == LinkRole::Bridge || topic_is_on(topic);
+        let promising = role == LinkRole::Tunnel || topic_is_on(topic);
         let anchor = if !promising {
             let misleads = draw.chance(spec.misleading);
             if misleads {
@@ -270,7 +274,7 @@ impl Layout {
             }
         } else if !draw.chance(spec.anchor_quality) {
             LinkText::Blank
-        } else if scent == LinkRole::Plain {
+        } else if role == LinkRole::Plain {
             LinkText::Title(to)
         } else if draw.chance(0.5) {
             LinkText::Headline(NEAR_TOPIC)
@@ -278,30 +282,30 @@ impl Layout {
             LinkText::Headline(draw.below(THEMES as u64) as usize)
         };
         let context = if !matches!(
-            slot,
+            block,
             TemplateBlock::Inline | TemplateBlock::Entry | TemplateBlock::Related | TemplateBlock::Picks
         ) {
             LinkText::Nothing
         } else if promising && !draw.chance(spec.context_quality) {
             LinkText::Sentence(THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize)
         } else {
-            LinkText::Sentence(if scent == LinkRole::Bridge { NEAR_TOPIC } else { topic })
+            LinkText::Sentence(if role == LinkRole::Tunnel { NEAR_TOPIC } else { topic })
         };
         let home_of_blog = position == PagePosition::Home && self.sections[index].island.is_none();
         let target = if draw.chance(spec.redirects) {
             LinkTarget::Redirect(to)
         } else if draw.chance(spec.duplicates) {
             LinkTarget::AliasUrl(to)
-        } else if home_of_blog && self.host_at(index).habits.blog {
+        } else if home_of_blog && self.host_at(index).traits.blog {
             // Others link to the blog as a whole, not to one of its tags.
             LinkTarget::Root(self.sections[index].host)
         } else {
             LinkTarget::Page(to)
         };
-        PlannedLink { target, slot, anchor, context }
+        PlannedLink { target, block, anchor, context }
     }
 
-    pub(super) fn to_article(&self, to: u64, slot: TemplateBlock, draw: &mut Draw) -> PlannedLink {
-        self.planned(to, slot, LinkRole::Plain, draw)
+    pub(super) fn to_article(&self, to: u64, block: TemplateBlock, draw: &mut Draw) -> PlannedLink {
+        self.planned(to, block, LinkRole::Plain, draw)
     }
 }

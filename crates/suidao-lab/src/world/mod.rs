@@ -2,10 +2,9 @@
 //! on several hosts, with the traps of real webs. Also generated forums with skins of software in use ([`Forum`]).
 //!
 //! A page is a number. Its URL, text and links are functions of the seed and that number ([`SyntheticWeb`]), so the web
-//! needs a few dozen bytes per host, island and bridge and nothing per page. A [`WebSpec`] contains its parameters.
+//! needs a few dozen bytes per host, island and tunnel and nothing per page. A [`WebSpec`] contains its parameters.
 
 mod address;
-mod answer;
 mod blog;
 mod change;
 pub mod changing;
@@ -14,6 +13,7 @@ pub mod forum;
 mod html;
 mod layout;
 mod links;
+mod response;
 
 mod serve;
 mod spec;

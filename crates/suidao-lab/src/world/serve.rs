@@ -18,7 +18,7 @@ use bytes::Bytes;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::answer::answer;
+use super::response::response;
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, Fetched};
 
@@ -125,7 +125,7 @@ impl Drop for WebServer {
     }
 }
 
-/// A web as seen through a proxy: failures before an answer are 502.
+/// A web as seen through a proxy: failures before a response are 502.
 pub struct Proxied<W>(pub W);
 
 impl<W: Web> Web for Proxied<W> {
@@ -139,7 +139,7 @@ impl<W: Web> Web for Proxied<W> {
 }
 
 fn bad_gateway(url: &CrawlUrl, failure: &Failure) -> Fetched {
-    answer(url, 502, "text/plain; charset=utf-8", &[], Bytes::from(format!("no answer: {failure}\n")))
+    response(url, 502, "text/plain; charset=utf-8", &[], Bytes::from(format!("no response: {failure}\n")))
 }
 
 async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
@@ -177,7 +177,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     response
 }
 
-/// The answer as sent: still content-encoded if possible, and without connection-specific fields.
+/// The response as sent: still content-encoded if possible, and without connection-specific fields.
 fn send(fetched: Fetched) -> Response<Body> {
     let encoded = fetched.wire.is_some();
     let mut response = Response::new(Body::from(fetched.wire.unwrap_or(fetched.body)));
@@ -233,11 +233,11 @@ mod tests {
         url: &str,
     ) -> (u16, Vec<(String, String)>, Bytes) {
         runtime.block_on(async {
-            let answer = client.get(url).send().await.unwrap();
+            let response = client.get(url).send().await.unwrap();
             let field =
                 |(name, value): (&HeaderName, &HeaderValue)| (name.to_string(), value.to_str().unwrap().to_owned());
-            let fields = answer.headers().iter().map(field).collect();
-            (answer.status().as_u16(), fields, answer.bytes().await.unwrap())
+            let fields = response.headers().iter().map(field).collect();
+            (response.status().as_u16(), fields, response.bytes().await.unwrap())
         })
     }
 
@@ -281,14 +281,14 @@ mod tests {
         let mut stream = std::net::TcpStream::connect(addr).unwrap();
         let ask = |stream: &mut std::net::TcpStream, host: &str| {
             write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
-            let mut answer = Vec::new();
-            while !answer.ends_with(b"\n") || answer.windows(4).filter(|at| at == b"\r\n\r\n").count() == 0 {
+            let mut response = Vec::new();
+            while !response.ends_with(b"\n") || response.windows(4).filter(|at| at == b"\r\n\r\n").count() == 0 {
                 let mut part = [0; 4096];
                 let count = stream.read(&mut part).unwrap();
                 assert_ne!(count, 0, "the connection is kept");
-                answer.extend_from_slice(&part[..count]);
+                response.extend_from_slice(&part[..count]);
             }
-            String::from_utf8_lossy(&answer[..12]).into_owned()
+            String::from_utf8_lossy(&response[..12]).into_owned()
         };
         assert_eq!(ask(&mut stream, "a.test"), "HTTP/1.1 200");
         assert_eq!(ask(&mut stream, "b.test"), "HTTP/1.1 502");

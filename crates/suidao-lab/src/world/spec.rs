@@ -9,10 +9,10 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathShape {
-    /// One-way bridges to each island from islands with smaller numbers.
+    /// One-way tunnels to each island from islands with smaller numbers.
     #[default]
     Tree,
-    /// A ring on which each island is joined both ways to its nearest `bridges` successors, with some bridges rewired:
+    /// A ring on which each island is joined both ways to its nearest `tunnels` successors, with some tunnels rewired:
     /// a small world (Watts and Strogatz 1998).
     SmallWorld,
 }
@@ -26,7 +26,7 @@ pub enum PathShape {
 pub struct WebSpec {
     /// Another seed gives another web of the same kind.
     pub seed: u64,
-    /// Number of homes, listings, articles and bridge pages. Trap pages are not counted.
+    /// Number of homes, listings, articles and tunnel pages. Trap pages are not counted.
     pub pages: u64,
     pub hosts: u64,
     /// Skew of the sizes of off-topic hosts: the power of a random number from 1 to 8.
@@ -44,18 +44,18 @@ pub struct WebSpec {
     pub island_hosts: [u64; 2],
     /// Tags of an island's posts on one blog, the largest first.
     pub island_tags: [u64; 2],
-    /// Off-topic pages on a bridge between two islands.
+    /// Off-topic pages on a tunnel between two islands.
     pub gap: [u64; 2],
-    /// Mean of `gap` over all bridges, within its range. An island's own gap is that of its shortest bridge.
+    /// Mean of `gap` over all tunnels, within its range. An island's own gap is that of its shortest tunnel.
     pub gap_mean: f64,
     pub shape: PathShape,
-    /// Bridges to each island (`tree`), or to its successors on the ring (`small-world`); 0 for isolated islands.
-    pub bridges: u64,
-    /// Share of a small world's bridges, and of blogroll links, that lead anywhere instead of to a neighbour.
+    /// Tunnels to each island (`tree`), or to its successors on the ring (`small-world`); 0 for isolated islands.
+    pub tunnels: u64,
+    /// Share of a small world's tunnels, and of blogroll links, that lead anywhere instead of to a neighbour.
     pub rewired: f64,
-    /// Pages of an island that link to the head of a bridge that starts there.
-    pub bridge_heads: u64,
-    /// Probability that the anchor of a link to a topic page or along a bridge contains words of the topic or near it.
+    /// Pages of an island that link to the head of a tunnel that starts there.
+    pub tunnel_heads: u64,
+    /// Probability that the anchor of a link to a topic page or along a tunnel contains words of the topic or near it.
     pub anchor_quality: f64,
     /// Probability that the title of a topic page, and so its entry in listings, contains words of the topic.
     pub title_quality: f64,
@@ -69,7 +69,7 @@ pub struct WebSpec {
     pub noise: f64,
     /// Share of off-topic sections with a subject near the topic, which share many of its words.
     pub near_topics: f64,
-    /// Probability that a link is in its host's usual block for such links: bridge links among the editor's picks,
+    /// Probability that a link is in its host's usual block for such links: tunnel links among the editor's picks,
     /// links within the topic under "related", others in the sidebar. Otherwise it is in a random block.
     pub template_regularity: f64,
     /// Related articles of its own section or island that an article links to.
@@ -139,9 +139,9 @@ pub enum SpecError {
     },
     #[error("{field} must be {want}, not {value}")]
     OutOfRange { field: String, value: String, want: String },
-    /// Islands and bridges leave too few pages for the off-topic hosts.
+    /// Islands and tunnels leave too few pages for the off-topic hosts.
     #[error(
-        "islands and bridges need {taken} pages, and each of the {hosts} off-topic hosts needs 12, but pages is {pages}; raise pages, or lower islands, island_pages or hosts"
+        "islands and tunnels need {taken} pages, and each of the {hosts} off-topic hosts needs 12, but pages is {pages}; raise pages, or lower islands, island_pages or hosts"
     )]
     TooSmall { taken: u64, hosts: u64, pages: u64 },
 }
@@ -189,8 +189,8 @@ impl WebSpec {
                 "seed_islands" => (1.0, self.islands as f64),
                 "island_pages" => (12.0, 1e12),
                 "island_skew" => (0.0, 16.0),
-                "island_hosts" | "island_tags" | "bridge_heads" => (1.0, 64.0),
-                "bridges" => (0.0, 64.0),
+                "island_hosts" | "island_tags" | "tunnel_heads" => (1.0, 64.0),
+                "tunnels" => (0.0, 64.0),
                 "gap" | "tags" => (1.0, 1_000.0),
                 "gap_mean" => (self.gap[0] as f64, self.gap[1] as f64),
                 "friends" | "tag_cloud" | "recent_posts" => (0.0, 1_000.0),

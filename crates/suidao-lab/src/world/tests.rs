@@ -65,7 +65,11 @@ fn the_specs_of_the_repository_are_webs_and_the_default_names_every_key() {
         let spec = WebSpec::load(path).unwrap();
         let world = SyntheticWeb::new(spec.clone()).unwrap();
         let seeds = world.seeds();
-        assert!(seeds.iter().all(|url| world.get(url).is_ok_and(|answer| answer.status == 200)), "{}", path.display());
+        assert!(
+            seeds.iter().all(|url| world.get(url).is_ok_and(|response| response.status == 200)),
+            "{}",
+            path.display()
+        );
         assert_eq!(toml::from_str::<WebSpec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
     }
     let default = found.iter().find(|path| path.ends_with("default.toml")).unwrap();
@@ -103,8 +107,8 @@ fn urls_of_blogs_lead_back_and_all_their_links_lead_somewhere() {
     let mut seen: BTreeSet<CrawlUrl> = world.seeds().into_iter().collect();
     let mut queue: Vec<CrawlUrl> = seen.iter().cloned().collect();
     while let Some(url) = queue.pop() {
-        let answer = world.get(&url).unwrap();
-        assert_ne!(answer.status, 404, "{url}");
+        let response = world.get(&url).unwrap();
+        assert_ne!(response.status, 404, "{url}");
         let FetchOutcome::Page { page, .. } = facts_free(&world).outcome(&FetchKind::Page(UrlId(0)), &url) else {
             continue;
         };
@@ -138,33 +142,33 @@ fn a_blog_mixes_its_tags_in_front_and_gathers_them_by_tag() {
     let layout = &world.layout;
     let host = (0..16).max_by_key(|&host| layout.hosts[host as usize].sections.len()).unwrap();
     let sections = |links: Vec<PlannedLink>| -> BTreeSet<usize> {
-        let entries = links.into_iter().filter(|link| link.slot == TemplateBlock::Entry);
+        let entries = links.into_iter().filter(|link| link.block == TemplateBlock::Entry);
         entries.filter_map(|link| page_of(link.target)).map(|page| layout.locate(page).0).collect()
     };
-    assert!(sections(layout.extra_links(host, AuxPage::Front(0))).len() > 1);
-    assert!(sections(layout.extra_links(host, AuxPage::Archive(0))).len() > 1);
+    assert!(sections(layout.auxiliary_links(host, AuxPage::Front(0))).len() > 1);
+    assert!(sections(layout.auxiliary_links(host, AuxPage::Archive(0))).len() > 1);
     let every: BTreeSet<u64> =
         (0..layout.hosts[host as usize].articles).map(|position| layout.host_article(host, position)).collect();
     assert_eq!(every.len() as u64, layout.hosts[host as usize].articles, "each post once");
     let section = *layout.hosts[host as usize].sections.last().unwrap() as usize;
-    let quiet = WebSpec { off_topic_links: [0, 0], bridges: 0, ..blogs() };
+    let quiet = WebSpec { off_topic_links: [0, 0], tunnels: 0, ..blogs() };
     let quiet = SyntheticWeb::new(quiet).unwrap();
     let own = quiet.layout.links(quiet.layout.sections[section].start);
-    let own = own.into_iter().filter(|link| link.slot == TemplateBlock::Entry).filter_map(|link| page_of(link.target));
+    let own = own.into_iter().filter(|link| link.block == TemplateBlock::Entry).filter_map(|link| page_of(link.target));
     assert!(own.map(|page| quiet.layout.locate(page).0).all(|at| at == section));
 }
 
 #[test]
 fn shares_of_hosts_are_none_at_0_and_all_at_1() {
     let count = |spec: WebSpec, test: &dyn Fn(&super::layout::HostTraits) -> bool| {
-        world(spec).layout.hosts.iter().filter(|host| test(&host.habits)).count()
+        world(spec).layout.hosts.iter().filter(|host| test(&host.traits)).count()
     };
     for (share, expected) in [(0.0, 0), (1.0, 16)] {
-        assert_eq!(count(WebSpec { blog_hosts: share, ..small() }, &|habits| habits.blog), expected);
-        assert_eq!(count(WebSpec { friend_hosts: share, ..small() }, &|habits| habits.friends), expected);
-        assert_eq!(count(WebSpec { session_hosts: share, ..small() }, &|habits| habits.session), expected);
-        assert_eq!(count(WebSpec { gbk_hosts: share, ..small() }, &|habits| habits.gbk), expected);
-        assert_eq!(count(WebSpec { robots_hosts: share, ..small() }, &|habits| habits.robots), expected);
+        assert_eq!(count(WebSpec { blog_hosts: share, ..small() }, &|traits| traits.blog), expected);
+        assert_eq!(count(WebSpec { friend_hosts: share, ..small() }, &|traits| traits.friends), expected);
+        assert_eq!(count(WebSpec { session_hosts: share, ..small() }, &|traits| traits.session), expected);
+        assert_eq!(count(WebSpec { gbk_hosts: share, ..small() }, &|traits| traits.gbk), expected);
+        assert_eq!(count(WebSpec { robots_hosts: share, ..small() }, &|traits| traits.robots), expected);
     }
     for (share, expected) in [(0.0, 0), (0.25, 4), (0.5, 8)] {
         let spec = WebSpec { topical_hosts: share, ..small() };
@@ -180,11 +184,11 @@ fn links_say_what_the_qualities_promise() {
         for (_, link) in links(&world).into_iter().filter(|(_, link)| link.anchor != LinkText::Nothing) {
             let Some(to) = page_of(link.target) else { continue };
             let on = topic_is_on(world.layout.topic(to));
-            let bridge = matches!(world.layout.locate(to).1, PagePosition::Bridge(..));
+            let tunnel = matches!(world.layout.locate(to).1, PagePosition::Tunnel(..));
             match link.anchor {
                 LinkText::Words(_) | LinkText::Number(_) => {}
-                LinkText::Blank if on || bridge => assert_eq!(quality, 0.0),
-                LinkText::Headline(_) => assert!(if on || bridge { quality == 1.0 } else { quality == 0.0 }),
+                LinkText::Blank if on || tunnel => assert_eq!(quality, 0.0),
+                LinkText::Headline(_) => assert!(if on || tunnel { quality == 1.0 } else { quality == 0.0 }),
                 LinkText::Title(page) if on => assert_eq!((page, quality), (to, 1.0)),
                 _ => {}
             }
@@ -201,14 +205,14 @@ fn links_say_what_the_qualities_promise() {
 fn regular_templates_keep_each_kind_of_link_in_its_block() {
     for regularity in [0.0, 1.0] {
         let world = world(WebSpec { template_regularity: regularity, ..small() });
-        let mut slots: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut blocks: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for (page, link) in links(&world) {
             let (Some(to), PagePosition::Article(_)) = (page_of(link.target), world.layout.locate(page).1) else {
                 continue;
             };
             let (from, position) = (world.layout.locate(page).0, world.layout.locate(to));
             let kind = match position {
-                (_, PagePosition::Bridge(..)) => "bridge",
+                (_, PagePosition::Tunnel(..)) => "tunnel",
                 (section, PagePosition::Article(_))
                     if section != from && world.layout.sections[section].island.is_none() =>
                 {
@@ -216,12 +220,12 @@ fn regular_templates_keep_each_kind_of_link_in_its_block() {
                 }
                 _ => continue,
             };
-            slots.entry(kind).or_default().insert(format!("{:?}", link.slot));
+            blocks.entry(kind).or_default().insert(format!("{:?}", link.block));
         }
-        let slots: Vec<String> =
-            slots.into_values().map(|slots| slots.into_iter().collect::<Vec<_>>().join(" ")).collect();
-        let expected = if regularity == 1.0 { ["Picks", "Side"] } else { ["Entry Inline", "Entry Inline Side"] };
-        assert_eq!(slots, expected);
+        let blocks: Vec<String> =
+            blocks.into_values().map(|blocks| blocks.into_iter().collect::<Vec<_>>().join(" ")).collect();
+        let expected = if regularity == 1.0 { ["Side", "Picks"] } else { ["Entry Inline Side", "Entry Inline"] };
+        assert_eq!(blocks, expected);
     }
 }
 
@@ -240,13 +244,13 @@ fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
     assert!(count(WebSpec { duplicates: 1.0, redirects: 0.0, ..small() }, &is_alias) > 0.5);
     assert_eq!(count(WebSpec { dangling: 0.0, ..small() }, &dead), 0.0);
     assert!((count(WebSpec { dangling: 1.0, ..small() }, &dead) - 0.5).abs() < 0.05);
-    let foot = |link: &PlannedLink| link.slot == TemplateBlock::Foot && link.anchor != LinkText::Words("会员中心");
+    let foot = |link: &PlannedLink| link.block == TemplateBlock::Foot && link.anchor != LinkText::Words("会员中心");
     assert_eq!(count(WebSpec { footer_links: 0, ..small() }, &foot), 0.0);
 
     // All pages of a host share their external links, or none do.
     let targets = |share| {
         let world = world(WebSpec { repeated_links: share, redirects: 0.0, duplicates: 0.0, ..small() });
-        let foot = links(&world).into_iter().filter(|(_, link)| link.slot == TemplateBlock::Foot);
+        let foot = links(&world).into_iter().filter(|(_, link)| link.block == TemplateBlock::Foot);
         let foot = foot.filter_map(|(page, link)| {
             Some((world.layout.sections[world.layout.locate(page).0].host, page_of(link.target)?))
         });
@@ -257,18 +261,18 @@ fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
 
 #[test]
 fn islands_are_joined_in_the_shape_planned() {
-    assert_eq!(world(WebSpec { bridges: 0, ..small() }).layout.bridges.len(), 0);
+    assert_eq!(world(WebSpec { tunnels: 0, ..small() }).layout.tunnels.len(), 0);
     let tree = world(small());
-    assert!(tree.layout.bridges.iter().all(|bridge| bridge.from < bridge.to));
+    assert!(tree.layout.tunnels.iter().all(|tunnel| tunnel.from < tunnel.to));
     let ring = |rewired| {
-        world(WebSpec { shape: PathShape::SmallWorld, bridges: 2, rewired, islands: 12, pages: 3_000, ..small() })
+        world(WebSpec { shape: PathShape::SmallWorld, tunnels: 2, rewired, islands: 12, pages: 3_000, ..small() })
     };
     let apart = |world: &SyntheticWeb| -> Vec<u64> {
         world
             .layout
-            .bridges
+            .tunnels
             .iter()
-            .map(|bridge| (bridge.from + 12 - bridge.to) % 12)
+            .map(|tunnel| (tunnel.from + 12 - tunnel.to) % 12)
             .map(|apart| apart.min(12 - apart))
             .collect()
     };
@@ -279,7 +283,7 @@ fn islands_are_joined_in_the_shape_planned() {
     assert!(apart(&random).iter().filter(|&&apart| apart == 1).count() >= 24, "the nearest stay joined");
     for (gap, mean) in [([3, 3], 3.0), ([1, 7], 3.0)] {
         let world = world(WebSpec { gap, gap_mean: mean, ..ring(0.2).spec().clone() });
-        let gaps: Vec<u64> = world.layout.bridges.iter().map(|bridge| bridge.gap).collect();
+        let gaps: Vec<u64> = world.layout.tunnels.iter().map(|tunnel| tunnel.gap).collect();
         assert!(gaps.iter().all(|found| (gap[0]..=gap[1]).contains(found)));
         let found = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
         assert!((found - mean).abs() < 0.8, "{found}");
@@ -292,8 +296,8 @@ fn friends_are_neighbours_unless_rewired() {
         let world = world(WebSpec { rewired, ..blogs() });
         let mut farthest = 0;
         for host in 0..16 {
-            let friends = world.layout.extra_links(host, AuxPage::Friends);
-            let roots = friends.into_iter().filter(|link| link.slot == TemplateBlock::Entry).map(|link| link.target);
+            let friends = world.layout.auxiliary_links(host, AuxPage::Friends);
+            let roots = friends.into_iter().filter(|link| link.block == TemplateBlock::Entry).map(|link| link.target);
             for root in roots {
                 let LinkTarget::Root(friend) = root else { panic!("{root:?}") };
                 assert_ne!(friend, host);
@@ -338,7 +342,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_name_the_topic_as_often_as_the_s
         let (year, month, day) = layout.date(page);
         let shown = read(&reading, &url).published.map(|published| published.to_string());
         posts += 1;
-        if layout.host_at(section).habits.dated {
+        if layout.host_at(section).traits.dated {
             assert!(
                 shown.is_some_and(|day_shown| day_shown.starts_with(&format!("{year}-{month:02}-{day:02}"))),
                 "{url}"
@@ -349,7 +353,7 @@ fn posts_of_the_demo_are_dated_and_their_titles_name_the_topic_as_often_as_the_s
         if topic_is_on(topic) {
             on += 1;
             named += u32::from(layout.title_names_topic(page, topic));
-            for link in layout.links(page).iter().filter(|link| link.slot == TemplateBlock::Pager) {
+            for link in layout.links(page).iter().filter(|link| link.block == TemplateBlock::Pager) {
                 neighbours += 1;
                 same_tag += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
             }

@@ -27,7 +27,7 @@ pub(super) fn crawl_url(text: &str) -> CrawlUrl {
 }
 
 impl SyntheticWeb {
-    /// Time and memory are proportional to hosts, islands and bridges, not to pages.
+    /// Time and memory are proportional to hosts, islands and tunnels, not to pages.
     ///
     /// # Errors
     /// [`SpecError`] if a field is out of range or there are too few pages for the islands.
@@ -46,7 +46,7 @@ impl SyntheticWeb {
             let home = |island| {
                 let first = self.layout.island_sections(island).start;
                 let host = self.layout.host_at(first);
-                if host.habits.blog {
+                if host.traits.blog {
                     crawl_url(&format!("http://{}/", host.name))
                 } else {
                     self.url(self.first(first))
@@ -87,7 +87,7 @@ impl SyntheticWeb {
         self.layout.spec.islands as usize
     }
 
-    /// Every page with its relevance, by page number: islands, bridges, then off-topic pages.
+    /// Every page with its relevance, by page number: islands, tunnels, then off-topic pages.
     pub fn pages(&self) -> impl Iterator<Item = (CrawlUrl, bool)> + '_ {
         (0..self.layout.spec.pages).map(|page| (self.url(page), self.layout.is_relevant(page)))
     }
@@ -131,9 +131,9 @@ impl SyntheticWeb {
         self.layout.sections[section].start
     }
 
-    /// Whether a page has a text of its own: articles and bridge pages.
+    /// Whether a page has a text of its own: articles and tunnel pages.
     pub(super) fn has_text(&self, page: u64) -> bool {
-        matches!(self.layout.locate(page).1, PagePosition::Article(_) | PagePosition::Bridge(..))
+        matches!(self.layout.locate(page).1, PagePosition::Article(_) | PagePosition::Tunnel(..))
     }
 }
 
@@ -174,7 +174,9 @@ mod tests {
     fn successors(world: &SyntheticWeb, url: &CrawlUrl) -> Vec<u64> {
         let mut out = Vec::new();
         for mut link in hrefs(&world.get(url).unwrap()) {
-            while let Some(to) = world.get(&link).ok().and_then(|answer| answer.header("location").map(str::to_owned)) {
+            while let Some(to) =
+                world.get(&link).ok().and_then(|response| response.header("location").map(str::to_owned))
+            {
                 link = CrawlUrl::parse(&to).unwrap();
             }
             out.extend(world.page(&link));
@@ -219,9 +221,9 @@ mod tests {
         let world = SyntheticWeb::new(WebSpec::default()).unwrap();
         let mut bytes = Vec::new();
         for page in [0, 500, 1_300, 5_999] {
-            let answer = world.get(&world.url(page)).unwrap();
-            bytes.extend_from_slice(answer.url.as_str().as_bytes());
-            bytes.extend_from_slice(&answer.body);
+            let response = world.get(&world.url(page)).unwrap();
+            bytes.extend_from_slice(response.url.as_str().as_bytes());
+            bytes.extend_from_slice(&response.body);
         }
         assert_eq!(
             xxhash_rust::xxh3::xxh3_64(&bytes),
@@ -264,10 +266,10 @@ mod tests {
 
             let depths = tunnel_depths(&graph);
             assert!((0..).zip(&planted).all(|(page, island): (usize, _)| island.is_none() || depths[page].is_some()));
-            // The shortest bridge to each island; none to island 0 with the seeds.
-            let bridges = &world.layout.bridges;
+            // The shortest tunnel to each island; none to island 0 with the seeds.
+            let tunnels = &world.layout.tunnels;
             let gap = |island: usize| {
-                bridges.iter().filter(|bridge| bridge.to == island as u64).map(|bridge| bridge.gap).min()
+                tunnels.iter().filter(|tunnel| tunnel.to == island as u64).map(|tunnel| tunnel.gap).min()
             };
             assert_eq!(gap(0), None);
             for island in 1..world.islands() {
@@ -288,12 +290,12 @@ mod tests {
         let world = SyntheticWeb::new(small()).unwrap();
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for (url, _) in world.pages() {
-            let answer = world.get(&url).unwrap();
-            assert_eq!(answer.status, 200, "{url}");
-            assert!(answer.body.len() < 60_000, "{url} has {} bytes", answer.body.len());
-            for link in hrefs(&answer) {
+            let response = world.get(&url).unwrap();
+            assert_eq!(response.status, 200, "{url}");
+            assert!(response.body.len() < 60_000, "{url} has {} bytes", response.body.len());
+            for link in hrefs(&response) {
                 let kind = match world.get(&link) {
-                    Ok(answer) => answer.status.to_string(),
+                    Ok(response) => response.status.to_string(),
                     Err(failure) => format!("{:?}", failure.kind),
                 };
                 *counts.entry(kind).or_default() += 1;
@@ -314,9 +316,9 @@ mod tests {
         let home = world.get(&world.url(599)).unwrap().url.join("/").unwrap();
         let mut month = home.join("/calendar/2024-12.html").unwrap();
         for _ in 0..30 {
-            let answer = world.get(&month).unwrap();
-            assert_eq!((answer.status, world.is_relevant(&month)), (200, false));
-            let next = hrefs(&answer).into_iter().find(|url| url.path().starts_with("/calendar/")).unwrap();
+            let response = world.get(&month).unwrap();
+            assert_eq!((response.status, world.is_relevant(&month)), (200, false));
+            let next = hrefs(&response).into_iter().find(|url| url.path().starts_with("/calendar/")).unwrap();
             assert!(next.path() > month.path());
             month = next;
         }

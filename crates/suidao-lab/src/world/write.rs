@@ -9,7 +9,7 @@ use suidao_page::draw::Draw;
 impl Layout {
     pub fn title(&self, page: u64) -> String {
         let (index, position) = self.locate(page);
-        if self.host_at(index).habits.blog && matches!(position, PagePosition::Home | PagePosition::Listing(_)) {
+        if self.host_at(index).traits.blog && matches!(position, PagePosition::Home | PagePosition::Listing(_)) {
             return format!("标签：{}", self.tag(index).1);
         }
         let mut draw = Draw::new(self.spec.seed, salt::TITLE, page);
@@ -26,7 +26,7 @@ impl Layout {
         quality >= 1.0 || !topic_is_on(topic) || Draw::new(self.spec.seed, salt::TITLE, !page).chance(quality)
     }
 
-    pub fn extra_title(&self, host: u64, extra: AuxPage) -> String {
+    pub fn auxiliary_title(&self, host: u64, extra: AuxPage) -> String {
         match extra {
             AuxPage::Month(at) => format!("{}年{}月", 2000 + at / 12, at % 12 + 1),
             AuxPage::Private(_) => "会员中心".to_owned(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Config, ConfigError};
 use suidao_crawl::strategy::StrategyName;
-use suidao_store::store::own;
+use suidao_store::store::plain_file;
 
 const MODEL: &str = "strategy.context-graph.model";
 
@@ -64,10 +64,10 @@ impl Config {
     /// Reads the configuration that a crawl directory stores, and applies the assignments in order.
     ///
     /// # Errors
-    /// [`ConfigError::NotStorable`] if it has a key that only the user may set; [`ConfigError::UnsavedSettings`] if the crawl used a
-    /// setting that the user has not given; else as [`Config::load`].
+    /// [`ConfigError::NotStorable`] if it has a key that only the user may set; [`ConfigError::UnsavedSettings`] if the
+    /// crawl used a setting that the user has not given; else as [`Config::load`].
     pub fn load_stored(path: &Path, assignments: &[String], purpose: Use<'_>) -> Result<Self, ConfigError> {
-        let text = own::read_text(path, own::SMALL)?;
+        let text = plain_file::read_text(path, plain_file::SMALL)?;
         let name = path.display().to_string();
         let mut table = super::parse(&name, &text)?;
         if let Some(key) = NOT_STORED.into_iter().find(|key| get(&table, key).is_some()) {
@@ -177,9 +177,9 @@ mod tests {
                 "scope.nofollow",
                 "scope.schemes",
                 "strategy.best-first.focus",
-                "strategy.dth.reading",
+                "strategy.dth.variant",
                 "strategy.name",
-                "strategy.pagerank.reading",
+                "strategy.pagerank.variant",
                 "traps.session_parameters",
             ]
         );

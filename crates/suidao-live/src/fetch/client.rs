@@ -31,10 +31,10 @@ const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 /// Idle connections to one host. More than one is useful only without a politeness delay.
 const IDLE_PER_HOST: usize = 64;
 
-/// Most header fields of an answer. Real sites that set many cookies exceed hyper's default of 100.
-const MOST_HEADERS: usize = 256;
+/// Maximum number of header fields of a response. Real sites that set many cookies exceed hyper's default of 100.
+const MAX_HEADERS: usize = 256;
 
-/// Most bytes read from the body of an answer other than 2xx: only its status counts.
+/// Maximum number of bytes read from the body of a response other than 2xx: only its status counts.
 const OTHER_BODY: usize = 64 << 10;
 
 /// Prefixes of media types that are not pages.
@@ -87,8 +87,8 @@ impl fmt::Debug for Fetcher {
 }
 
 impl Fetcher {
-    /// Creates a fetcher, and raises the limit of open files of this process as far as permitted. Proxy variables of the
-    /// environment are ignored; only variables that credentials name are read.
+    /// Creates a fetcher, and raises the limit of open files of this process as far as permitted. Proxy variables of
+    /// the environment are ignored; only variables that credentials name are read.
     ///
     /// If the system has no root certificates, http works, https fails with [`FailureKind::Tls`], and a warning is
     /// logged.
@@ -143,29 +143,30 @@ impl Fetcher {
     /// Requests `url` once, without following redirects. With `known` the request is conditional (`If-None-Match`,
     /// `If-Modified-Since`).
     ///
-    /// Every answer is a [`Fetched`], including redirects, errors and 304. Header names are in lower case, in the order
-    /// received; fields of one name are placed together where the first was. Values are UTF-8 if they decode as such,
-    /// else Latin-1; in `location` other bytes are escaped. `wire` is set if the body was compressed. Of answers other
-    /// than 2xx at most 64 KiB of the body are read; it is empty if it is larger or broken. `asked` is what was sent of
+    /// Every response is a [`Fetched`], including redirects, errors and 304. Header names are in lower case, in the
+    /// order received; fields of one name are placed together where the first was. Values are UTF-8 if they decode as
+    /// such, else Latin-1; in `location` other bytes are escaped. `wire` is set if the body was compressed. Of answers
+    /// other than 2xx at most 64 KiB of the body are read; it is empty if it is larger or broken. `asked` is what was
+    /// sent of
     /// `known`.
     ///
     /// # Errors
-    /// [`Failure`] if there is no answer, the body is too large or broken, the address is private, or the media type is
-    /// not that of a page (unchecked for `/robots.txt` and names of sitemaps). `retry_after` is never set; see
+    /// [`Failure`] if there is no response, the body is too large or broken, the address is private, or the media type
+    /// is not that of a page (unchecked for `/robots.txt` and names of sitemaps). `retry_after` is never set; see
     /// [`retry_after`](super::retry_after).
     pub async fn fetch(&self, url: &CrawlUrl, known: Option<&Validators>) -> Result<Fetched, Failure> {
         self.fetch_from(url, known).await.0
     }
 
-    /// As [`Fetcher::fetch`], with the address that answered; `None` without an answer, or behind a proxy.
+    /// As [`Fetcher::fetch`], with the address that answered; `None` without a response, or behind a proxy.
     pub async fn fetch_from(
         &self,
         url: &CrawlUrl,
         known: Option<&Validators>,
     ) -> (Result<Fetched, Failure>, Option<IpAddr>) {
         let mut from = None;
-        let answer = self.exchange(url, known, None, &mut from).await;
-        (answer.map_err(|kind| Failure { kind, retry_after: None }), from.filter(|_| self.proxy.is_none()))
+        let response = self.exchange(url, known, None, &mut from).await;
+        (response.map_err(|kind| Failure { kind, retry_after: None }), from.filter(|_| self.proxy.is_none()))
     }
 
     /// Requests a script or data of a rendered page, as [`Fetcher::fetch`] but of any media type. Its header fields
@@ -174,8 +175,8 @@ impl Fetcher {
         self.exchange(url, None, Some(part), &mut None).await.map_err(|kind| Failure { kind, retry_after: None })
     }
 
-    /// Requests the API of a service, as [`Fetcher::fetch`] but of any media type, with these header fields, such as a key,
-    /// and as a POST if there is a `body`.
+    /// Requests the API of a service, as [`Fetcher::fetch`] but of any media type, with these header fields, such as a
+    /// key, and as a POST if there is a `body`.
     pub async fn fetch_service(
         &self,
         url: &CrawlUrl,
@@ -311,7 +312,7 @@ impl Fetcher {
         let source = match tokio::time::timeout(self.connect_timeout, connect).await {
             Ok(Ok(_)) => return Ok(()),
             Ok(Err(error)) => error,
-            Err(_) => io::Error::new(io::ErrorKind::TimedOut, "no answer in time"),
+            Err(_) => io::Error::new(io::ErrorKind::TimedOut, "no response in time"),
         };
         Err(FetcherError::ProxyUnreachable { proxy: format!("{host}:{port}"), source })
     }
@@ -362,7 +363,7 @@ fn builder(checked: &CheckedSettings, headers: &HeaderMap, lookup: &Lookup) -> R
         .pool_idle_timeout(descriptors::idle(descriptors::raise()))
         .pool_max_idle_per_host(IDLE_PER_HOST)
         // Browsers accept these too.
-        .http1_max_headers(MOST_HEADERS)
+        .http1_max_headers(MAX_HEADERS)
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_allow_obsolete_multiline_headers_in_responses(true)

@@ -1,5 +1,5 @@
-//! Cookies of one run (RFC 6265) if `fetch.cookies` is on, in memory only. Some sites show a page only if a cookie comes
-//! back; most crawls need none.
+//! Cookies of one run (RFC 6265) if `fetch.cookies` is on, in memory only. Some sites show a page only if a cookie
+//! comes back; most crawls need none.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -9,11 +9,11 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use rustc_hash::FxHashMap;
 
-/// Most jars; the oldest is dropped.
+/// Maximum number of jars; the oldest is dropped.
 const JARS: usize = 4096;
 
-/// Most cookies of a jar, and most bytes of their names and values; a jar that exceeds one is emptied. Browsers keep 50
-/// of 4 KiB or more.
+/// Maximum number of cookies of a jar, and maximum bytes of their names and values; a jar that exceeds one is emptied.
+/// Browsers keep 50 of 4 KiB or more.
 const COOKIES: usize = 50;
 const BYTES: usize = 16 << 10;
 

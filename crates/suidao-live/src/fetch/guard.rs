@@ -62,7 +62,8 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
     let v4 = |high: u16, low: u16| reach_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match segments {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Reach::Private,
-        // v4-mapped ::ffff:0:0/96 and the well-known NAT64 prefix 64:ff9b::/96: the connection goes to the IPv4 address.
+        // v4-mapped ::ffff:0:0/96 and the well-known NAT64 prefix 64:ff9b::/96: the connection goes to the IPv4
+        // address.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
         // v4-compatible (RFC 4291, 2.5.5.1, deprecated) and local-use NAT64 (RFC 8215): never public.
         [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 1, .., high, low] => v4(high, low).max(Reach::Private),
@@ -87,8 +88,8 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
     }
 }
 
-/// Names that are private by RFC 6761, 6762 and 8375, and the top-level domain reserved for private use. Needed behind a
-/// proxy, which resolves names itself.
+/// Names that are private by RFC 6761, 6762 and 8375, and the top-level domain reserved for private use. Needed behind
+/// a proxy, which resolves names itself.
 fn reach_of_name(name: &str) -> Reach {
     let name = name.trim_end_matches('.');
     let under = |zone: &str| name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
@@ -101,8 +102,8 @@ fn reach_of_name(name: &str) -> Reach {
     }
 }
 
-/// Names that the public DNS does not know, and a proxy may: from its hosts file, search list or network. Without a proxy
-/// their address is checked instead.
+/// Names that the public DNS does not know, and a proxy may: from its hosts file, search list or network. Without a
+/// proxy their address is checked instead.
 fn reach_by_proxy(name: &str) -> Reach {
     /// Top-level names outside the public DNS: of hosts files, local networks (RFC 6762, appendix G; `home`, `corp` and
     /// `mail` are reserved, ICANN 2018) and Kubernetes.
@@ -429,7 +430,7 @@ mod tests {
             assert!(!there.refuses(&url(text)), "{text}");
         }
         for text in ["http://kubernetes/", "http://nas.lan/"] {
-            assert!(!here.refuses(&url(text)), "{text}: without a proxy the resolver's answer is judged");
+            assert!(!here.refuses(&url(text)), "{text}: without a proxy the resolver's response is judged");
         }
         let private = Allowed { private: true, proxied: true, ..Allowed::default() };
         assert!(!private.refuses(&url("http://nas.lan/")) && !private.refuses(&url("http://kubernetes/")));

@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use super::guard::Lookup;
-use super::loopback::{Act, HELLO, LoopbackServer, answer, failing, get, local, packed};
+use super::loopback::{Act, HELLO, LoopbackServer, failing, get, local, packed, response};
 use super::{FetchSettings, Fetcher};
 use suidao_page::model::{CrawlUrl, FailureKind};
 use suidao_page::read::coding::packed::{brotli, gzip, zlib, zstd};
@@ -18,15 +18,15 @@ fn impatient() -> FetchSettings {
     FetchSettings { read_timeout: 2.0, timeout: 3.0, ..local() }
 }
 
-/// A resolver that returns the answers in turn and then repeats the last; counts the lookups.
-fn names(answers: &'static [&'static [&'static str]]) -> (Lookup, Arc<Mutex<usize>>) {
+/// A resolver that returns the responses in turn and then repeats the last; counts the lookups.
+fn names(responses: &'static [&'static [&'static str]]) -> (Lookup, Arc<Mutex<usize>>) {
     let asked = Arc::new(Mutex::new(0));
     let count = Arc::clone(&asked);
     let lookup: Lookup = Arc::new(move |_| {
         let mut count = count.lock().unwrap();
-        let answer = answers[(*count).min(answers.len() - 1)];
+        let response = responses[(*count).min(responses.len() - 1)];
         *count += 1;
-        Box::pin(async move { Ok(answer.iter().map(|ip| SocketAddr::new(ip.parse().unwrap(), 0)).collect()) })
+        Box::pin(async move { Ok(response.iter().map(|ip| SocketAddr::new(ip.parse().unwrap(), 0)).collect()) })
     });
     (lookup, asked)
 }
@@ -35,15 +35,15 @@ fn names(answers: &'static [&'static [&'static str]]) -> (Lookup, Arc<Mutex<usiz
 async fn pair(act: Act) -> (LoopbackServer, LoopbackServer, FetchSettings) {
     let good = LoopbackServer::start(act).await;
     let victim = SocketAddr::new("127.0.0.2".parse().unwrap(), good.address.port());
-    let victim = LoopbackServer::start_at(victim, Act::Keep(answer("200 OK", "", b"secret"))).await;
+    let victim = LoopbackServer::start_at(victim, Act::Keep(response("200 OK", "", b"secret"))).await;
     let settings = FetchSettings { allow_addresses: vec!["127.0.0.1".parse().unwrap()], ..FetchSettings::default() };
     (good, victim, settings)
 }
 
 #[tokio::test]
 async fn what_was_checked_is_what_is_connected_to() {
-    // The answer changes between check and connect: there is no second lookup.
-    let (good, victim, settings) = pair(Act::Close(answer("200 OK", "Connection: close\r\n", HELLO))).await;
+    // The response changes between check and connect: there is no second lookup.
+    let (good, victim, settings) = pair(Act::Close(response("200 OK", "Connection: close\r\n", HELLO))).await;
     let (lookup, asked) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);
     let fetcher = Fetcher::with_names(&settings, &lookup).unwrap();
     let url = CrawlUrl::parse(&format!("http://rebind.cn:{}/", good.address.port())).unwrap();
@@ -53,8 +53,8 @@ async fn what_was_checked_is_what_is_connected_to() {
     assert_eq!(fetcher.fetch(&url, None).await.unwrap_err().kind, FailureKind::PrivateAddress);
     assert_eq!((good.heads().len(), *victim.connections.lock().unwrap()), (1, 0));
 
-    // Of two addresses in one answer only the permitted one is contacted.
-    let (good, victim, settings) = pair(Act::Close(answer("200 OK", "Connection: close\r\n", HELLO))).await;
+    // Of two addresses in one response only the permitted one is contacted.
+    let (good, victim, settings) = pair(Act::Close(response("200 OK", "Connection: close\r\n", HELLO))).await;
     let (lookup, _) = names(&[&["127.0.0.2", "::1", "127.0.0.1"]]);
     let fetcher = Fetcher::with_names(&settings, &lookup).unwrap();
     let url = CrawlUrl::parse(&format!("http://both.cn:{}/", good.address.port())).unwrap();
@@ -67,7 +67,7 @@ async fn what_was_checked_is_what_is_connected_to() {
 #[tokio::test]
 async fn a_reused_connection_keeps_its_checked_address_and_alternative_services_are_ignored() {
     let elsewhere = "Alt-Svc: h2=\"127.0.0.2:80\"; ma=9999, h3=\":443\"\r\n";
-    let (good, victim, settings) = pair(Act::Keep(answer("200 OK", elsewhere, HELLO))).await;
+    let (good, victim, settings) = pair(Act::Keep(response("200 OK", elsewhere, HELLO))).await;
     let (lookup, asked) = names(&[&["127.0.0.1"], &["127.0.0.2"]]);
     let fetcher = Fetcher::with_names(&settings, &lookup).unwrap();
     let url = CrawlUrl::parse(&format!("http://rebind.cn:{}/", good.address.port())).unwrap();
@@ -104,7 +104,7 @@ async fn floods_of_header_fields_end() {
     }
     // One large cookie is harmless.
     let cookie = format!("Set-Cookie: a={}\r\n", "x".repeat(200_000));
-    let fetched = get(&local(), Act::Close(answer("200 OK", &cookie, HELLO))).await.unwrap();
+    let fetched = get(&local(), Act::Close(response("200 OK", &cookie, HELLO))).await.unwrap();
     assert_eq!(fetched.body, HELLO);
 }
 
@@ -124,7 +124,7 @@ async fn answers_that_never_begin_or_end_do() {
             Act::Stall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7FFFFFFFFFFFFFFF\r\nx".to_vec()),
             FailureKind::Timeout,
         ),
-        ("empty lines before the answer", Act::Drip(Vec::new(), b"\r\n".to_vec(), pause), FailureKind::Timeout),
+        ("empty lines before the response", Act::Drip(Vec::new(), b"\r\n".to_vec(), pause), FailureKind::Timeout),
         (
             "fields after the last chunk",
             Act::Drip(
@@ -198,7 +198,7 @@ async fn what_is_not_http_is_broken() {
         assert_eq!(failing(&local(), Act::Close(bytes.to_vec())).await, FailureKind::Broken, "{what}");
     }
     for status in [299, 418, 599, 999] {
-        let fetched = get(&local(), Act::Close(answer(&format!("{status} X"), "", HELLO))).await.unwrap();
+        let fetched = get(&local(), Act::Close(response(&format!("{status} X"), "", HELLO))).await.unwrap();
         assert_eq!((fetched.status, &fetched.body[..]), (status, HELLO));
     }
 }
@@ -206,7 +206,7 @@ async fn what_is_not_http_is_broken() {
 #[tokio::test]
 async fn no_answer_is_smuggled_into_the_next() {
     // Two answers to one request.
-    let two = [answer("200 OK", "", HELLO), answer("200 OK", "X-Evil: 1\r\n", b"<p>evil")].concat();
+    let two = [response("200 OK", "", HELLO), response("200 OK", "X-Evil: 1\r\n", b"<p>evil")].concat();
     let server = LoopbackServer::start(Act::Keep(two)).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for _ in 0..4 {
@@ -216,7 +216,7 @@ async fn no_answer_is_smuggled_into_the_next() {
     }
     // A field with a line break inside is invalid, and the rest does not become another field.
     for split in ["Location: /x\rX-Evil: 1\r\n", "Location: /x\0X-Evil: 1\r\n", "X-A: b\r\n X-Evil: 1\r\n"] {
-        let fetched = get(&local(), Act::Close(answer("302 Found", split, b""))).await;
+        let fetched = get(&local(), Act::Close(response("302 Found", split, b""))).await;
         if let Ok(fetched) = fetched {
             assert_eq!(fetched.header("x-evil"), None, "{split:?}");
             assert!(

@@ -88,14 +88,14 @@ async fn play(mut stream: TcpStream, act: Act, heads: Arc<Mutex<Vec<String>>>) -
     }
 }
 
-/// An answer with a Content-Length.
-pub(super) fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
+/// A response with a Content-Length.
+pub(super) fn response(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
 pub(super) fn packed(coding: &str, body: &[u8]) -> Vec<u8> {
-    answer("200 OK", &format!("Content-Type: text/html\r\nContent-Encoding: {coding}\r\n"), body)
+    response("200 OK", &format!("Content-Type: text/html\r\nContent-Encoding: {coding}\r\n"), body)
 }
 
 pub(super) fn local() -> FetchSettings {
@@ -117,7 +117,7 @@ pub(super) const HELLO: &[u8] = "<html><p>隧道隧道隧道隧道隧道隧道�
 async fn an_answer_comes_as_it_was_sent() {
     let fields = "Content-Type: Text/HTML; charset=gbk\r\nX-One: 1\r\nSet-Cookie: a\r\nX-Two: 2\r\nSet-Cookie: b\r\n\
                   X-Latin: caf\u{0}\r\nX-Utf: 隧道\r\n";
-    let mut bytes = answer("200 Fine", fields, HELLO);
+    let mut bytes = response("200 Fine", fields, HELLO);
     *bytes.iter_mut().find(|byte| **byte == 0).unwrap() = 0xe9;
     let settings = FetchSettings { contact: Some("https://a.cn/bot".into()), ..local() };
     let server = LoopbackServer::start(Act::Keep(bytes)).await;
@@ -176,13 +176,13 @@ async fn a_request_is_conditional_on_what_is_known() {
         fields.sort();
         assert_eq!(fields, sent, "{head}");
     }
-    assert_eq!(*server.connections.lock().unwrap(), 1, "an answer without a body ends at its head");
+    assert_eq!(*server.connections.lock().unwrap(), 1, "a response without a body ends at its head");
     assert_eq!(fetcher.fetch(&server.url("/"), None).await.unwrap().request_validators, None);
 }
 
 #[tokio::test]
 async fn connections_are_reused() {
-    let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
+    let server = LoopbackServer::start(Act::Keep(response("200 OK", "", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for _ in 0..5 {
         fetcher.clone().fetch(&server.url("/"), None).await.unwrap();
@@ -236,7 +236,7 @@ async fn size_limits_hold_on_the_wire_and_unpacked() {
     let fits = get(&settings, Act::Keep(packed("gzip", &gzip(&[0; 10_000])))).await.unwrap();
     assert_eq!(fits.body.len(), 10_000);
     let plain = FetchSettings { max_body: 100, ..local() };
-    assert_eq!(failing(&plain, Act::Keep(answer("200 OK", "", &[b'x'; 101]))).await, FailureKind::TooLarge);
+    assert_eq!(failing(&plain, Act::Keep(response("200 OK", "", &[b'x'; 101]))).await, FailureKind::TooLarge);
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn silence_and_slowness_end() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n".to_vec();
     let pause = Duration::from_millis(20);
     for (what, settings, act) in [
-        ("no answer", &silent, Act::Stall(Vec::new())),
+        ("no response", &silent, Act::Stall(Vec::new())),
         ("half a head", &silent, Act::Stall(b"HTTP/1.1 200 OK\r\nContent-".to_vec())),
         ("a head without body", &silent, Act::Stall(head.clone())),
         ("a dripping head", &slow, Act::Drip(b"HTTP/1.1 200 OK\r\nX: ".to_vec(), b"x".to_vec(), pause)),
@@ -295,7 +295,7 @@ async fn whole_answers_of_odd_form_are_read() {
         let fetched = get(&local(), Act::Close(bytes.to_vec())).await;
         assert_eq!(fetched.map(|fetched| fetched.body), Ok("whole".into()), "{what}");
     }
-    let cookies = answer("200 OK", &"Set-Cookie: a=b\r\n".repeat(200), b"whole");
+    let cookies = response("200 OK", &"Set-Cookie: a=b\r\n".repeat(200), b"whole");
     assert_eq!(get(&local(), Act::Close(cookies)).await.unwrap().headers.len(), 201);
 }
 
@@ -320,7 +320,7 @@ async fn redirects_and_errors_are_handed_back() {
     }
     for (status, length, received) in [(304, 0, 0), (404, 30, 30), (429, 0, 0), (500, 65_536, 65_536), (503, 65_537, 0)]
     {
-        let bytes = answer(&format!("{status} X"), "Retry-After: 7\r\n", &vec![b'x'; length]);
+        let bytes = response(&format!("{status} X"), "Retry-After: 7\r\n", &vec![b'x'; length]);
         let fetched = get(&local(), Act::Close(bytes)).await.unwrap();
         assert_eq!((fetched.status, fetched.body.len()), (status, received));
         assert_eq!(fetched.header("retry-after"), Some("7"));
@@ -337,7 +337,7 @@ async fn what_is_no_page_is_not_read() {
         assert_eq!(kind, FailureKind::MediaType(stated));
     }
     let server =
-        LoopbackServer::start(Act::Keep(answer("200 OK", "Content-Type: application/octet-stream\r\n", HELLO))).await;
+        LoopbackServer::start(Act::Keep(response("200 OK", "Content-Type: application/octet-stream\r\n", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for path in ["/robots.txt", "/sitemap.xml", "/a/Map-1.XML.gz?n=1", "/map.txt.gz"] {
         assert_eq!(fetcher.fetch(&server.url(path), None).await.unwrap().body, HELLO);
@@ -349,7 +349,7 @@ async fn what_is_no_page_is_not_read() {
 
 #[tokio::test]
 async fn private_addresses_are_not_connected_to() {
-    let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
+    let server = LoopbackServer::start(Act::Keep(response("200 OK", "", HELLO))).await;
     let port = server.address.port();
     let [guarded, free] = [FetchSettings::default(), local()].map(|settings| Fetcher::new(&settings).unwrap());
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost"] {
@@ -395,7 +395,7 @@ async fn what_fails_before_the_answer_is_distinguished() {
 
 #[tokio::test]
 async fn a_proxy_is_asked_for_all_but_private_literals() {
-    let server = LoopbackServer::start(Act::Keep(answer("200 OK", "", HELLO))).await;
+    let server = LoopbackServer::start(Act::Keep(response("200 OK", "", HELLO))).await;
     // An allowed address permits itself, but not a name that the proxy may resolve to another.
     let settings = FetchSettings {
         proxy: Some(format!("http://me:secret@{}", server.address)),
@@ -430,7 +430,7 @@ async fn a_proxys_failures_are_distinguished_from_the_hosts() {
         // The tunnel is open, and its far end closes it during the handshake.
         ("200 OK", Ok(200), FailureKind::Connect),
     ] {
-        let server = LoopbackServer::start(Act::Close(answer(status, "", b""))).await;
+        let server = LoopbackServer::start(Act::Close(response(status, "", b""))).await;
         let settings = FetchSettings { proxy: Some(format!("http://{}", server.address)), ..FetchSettings::default() };
         let fetcher = Fetcher::new(&settings).unwrap();
         let get = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await;
@@ -470,5 +470,5 @@ async fn the_environments_proxy_is_not_used() {
         let message = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.success() && message.contains("1 passed"), "{message}");
     }
-    assert_eq!(get(&local(), Act::Keep(answer("200 OK", "", HELLO))).await.unwrap().body, HELLO);
+    assert_eq!(get(&local(), Act::Keep(response("200 OK", "", HELLO))).await.unwrap().body, HELLO);
 }

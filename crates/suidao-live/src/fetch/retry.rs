@@ -12,17 +12,17 @@ const LONGEST: u64 = 86_400_000;
 /// The header has seconds or an HTTP date (any form of RFC 9110, 5.6.7) of the server's clock: the wait counts from the
 /// answer's `Date`, or else from `now`. A date in the past is a wait of 0. `None` for other statuses, and if the header
 /// is missing or invalid.
-pub fn retry_after(answer: &Fetched, now: Millis) -> Option<u64> {
-    if !matches!(answer.status, 429 | 503) {
+pub fn retry_after(response: &Fetched, now: Millis) -> Option<u64> {
+    if !matches!(response.status, 429 | 503) {
         return None;
     }
-    let value = answer.header("retry-after")?.trim();
+    let value = response.header("retry-after")?.trim();
     let wait = match value.parse::<f64>() {
         // The cast saturates, and the limit applies afterwards.
         Ok(seconds) if seconds >= 0.0 => (seconds * 1000.0) as u64,
         Ok(_) => return None,
         Err(_) => {
-            Millis(date(value)?).since(answer.header("date").and_then(|sent| date(sent.trim())).map_or(now, Millis))
+            Millis(date(value)?).since(response.header("date").and_then(|sent| date(sent.trim())).map_or(now, Millis))
         }
     };
     Some(wait.min(LONGEST))

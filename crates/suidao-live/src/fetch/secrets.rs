@@ -1,6 +1,6 @@
 //! Tests that credentials and cookies go to their host only, with local servers.
 
-use super::loopback::{Act, HELLO, LoopbackServer, answer, local};
+use super::loopback::{Act, HELLO, LoopbackServer, local, response};
 use super::{Credential, FetchSettings, Fetcher, Secret};
 use suidao_page::model::CrawlUrl;
 
@@ -10,10 +10,10 @@ fn knowing(credentials: Vec<Credential>) -> Fetcher {
 
 #[tokio::test]
 async fn a_secret_goes_to_its_origin_and_nowhere_else() {
-    let page = || Act::Keep(answer("200 OK", "", HELLO));
+    let page = || Act::Keep(response("200 OK", "", HELLO));
     let (known, other) = (LoopbackServer::start(page()).await, LoopbackServer::start(page()).await);
     let moved = format!("Location: http://{}/\r\n", other.address);
-    let moving = LoopbackServer::start(Act::Keep(answer("302 Found", &moved, b""))).await;
+    let moving = LoopbackServer::start(Act::Keep(response("302 Found", &moved, b""))).await;
     let credential =
         |server: &LoopbackServer, more: Credential| Credential { origin: format!("http://{}", server.address), ..more };
     let bearer = Credential { bearer: Some(Secret::new("hush")), ..Credential::default() };
@@ -41,7 +41,7 @@ async fn a_secret_goes_to_its_origin_and_nowhere_else() {
 
 #[tokio::test]
 async fn cookies_are_off_by_default_and_stay_on_their_domain() {
-    let set = || Act::Keep(answer("200 OK", "Set-Cookie: id=hush; Path=/\r\nSet-Cookie: b=2; Domain=cn\r\n", HELLO));
+    let set = || Act::Keep(response("200 OK", "Set-Cookie: id=hush; Path=/\r\nSet-Cookie: b=2; Domain=cn\r\n", HELLO));
     let server = LoopbackServer::start(set()).await;
     for (settings, sent) in [(local(), false), (FetchSettings { cookies: true, ..local() }, true)] {
         let fetcher = Fetcher::new(&settings).unwrap();

@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_secs(86_400);
 pub struct FetchSettings {
     /// Longest wait for name, TCP and TLS together, above 0, at most a day.
     pub connect_timeout: f64,
-    /// Longest silence of a server before or within its answer, above 0, at most a day.
+    /// Longest silence of a server before or within its response, above 0, at most a day.
     pub read_timeout: f64,
     /// Longest time for a whole request, above 0, at most a day.
     pub timeout: f64,
@@ -32,7 +32,8 @@ pub struct FetchSettings {
     pub max_body: usize,
     /// Largest body as transferred, at least 1.
     pub max_wire: usize,
-    /// Proxy for all requests: `http://[user:password@]host[:port]` or `https://...`. Environment variables are not read.
+    /// Proxy for all requests: `http://[user:password@]host[:port]` or `https://...`. Environment variables are not
+    /// read.
     pub proxy: Option<String>,
     /// Whether private and loopback addresses are allowed. Link-local and cloud metadata addresses stay refused.
     pub allow_private: bool,

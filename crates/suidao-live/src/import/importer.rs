@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::log::ImportLog;
-use super::reading::{PageReader, ReadAnswer};
+use super::reading::{PageReader, ReadResponse};
 use super::{ImportCounts, ImportError};
 use crate::live::driver::warc_entry;
 use crate::live::fetch_task::is_archived;
 use crate::live::{Job, News};
 use suidao_crawl::crawl::{
-    ArchivedAnswer, Crawl, FetchKind, FetchOutcome, NotTaken, Progress, ResponseMeta, Seeding, TakenAnswer, Ticket,
+    ArchivedResponse, Crawl, FetchKind, FetchOutcome, NotTaken, Progress, ResponseMeta, Seeding, TakenResponse, Ticket,
 };
 use suidao_page::model::{Batch, CrawlUrl, Fetched, Millis, UrlOrigin};
 use suidao_store::store::WarcEntry;
 
-/// Most bytes of robots.txt files of hosts without a known URL.
+/// Maximum number of bytes of robots.txt files of hosts without a known URL.
 const WAITING_ROBOTS: usize = 64 << 20;
 
 /// Whether to continue: not if writing has failed.
@@ -71,9 +71,9 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
         Ok(())
     }
 
-    /// Settles an answer.
-    pub fn take(&mut self, answer: ReadAnswer) -> Flow {
-        let ReadAnswer { at, mut fetched, unchanged, outcome } = answer;
+    /// Settles a response.
+    pub fn take(&mut self, response: ReadResponse) -> Flow {
+        let ReadResponse { at, mut fetched, unchanged, outcome } = response;
         // The clock does not go back, nor beyond the present.
         let is_first = self.now == Millis(0);
         self.now = at.map_or(self.now, |at| at.min(self.latest).max(self.now));
@@ -85,14 +85,14 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
             return self.take_robots(fetched);
         }
         let kind = self.kind(&fetched, unchanged);
-        let TakenAnswer { id, url, batch } = match self.crawl.take_archived(&fetched.url, &kind, self.origin, self.now)
-        {
-            Ok(taken) => taken,
-            Err((why, batch)) => {
-                self.count(reason(why), 1);
-                return batch.map_or(Ok(ControlFlow::Continue(())), |batch| self.keep(batch, None));
-            }
-        };
+        let TakenResponse { id, url, batch } =
+            match self.crawl.take_archived(&fetched.url, &kind, self.origin, self.now) {
+                Ok(taken) => taken,
+                Err((why, batch)) => {
+                    self.count(reason(why), 1);
+                    return batch.map_or(Ok(ControlFlow::Continue(())), |batch| self.keep(batch, None));
+                }
+            };
         if let Some(batch) = batch
             && self.keep(batch, None)?.is_break()
         {
@@ -162,16 +162,16 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
         *self.counts.unused.entry(reason.to_owned()).or_default() += more;
     }
 
-    fn kind(&self, fetched: &Fetched, unchanged: bool) -> ArchivedAnswer {
+    fn kind(&self, fetched: &Fetched, unchanged: bool) -> ArchivedResponse {
         let html = matches!(fetched.media_type().as_str(), "" | "text/html" | "application/xhtml+xml");
         let to = || fetched.header("location").and_then(|location| fetched.url.join(location).ok());
         match fetched.status {
-            _ if unchanged => ArchivedAnswer::Unchanged,
-            200..=299 if html => ArchivedAnswer::Page,
+            _ if unchanged => ArchivedResponse::Unchanged,
+            200..=299 if html => ArchivedResponse::Page,
             301 | 302 | 303 | 307 | 308 => {
-                to().map_or(ArchivedAnswer::Other, |to: CrawlUrl| ArchivedAnswer::Redirect(to))
+                to().map_or(ArchivedResponse::Other, |to: CrawlUrl| ArchivedResponse::Redirect(to))
             }
-            _ => ArchivedAnswer::Other,
+            _ => ArchivedResponse::Other,
         }
     }
 

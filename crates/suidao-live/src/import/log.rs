@@ -40,7 +40,7 @@ impl<'a> ImportLog<'a> {
     }
 
     /// Compares or writes the next batch. Returns false if writing has failed: [`ImportLog::close`] has the reason.
-    pub fn keep(&mut self, batch: Batch, answer: Option<WarcEntry>) -> Result<bool, ImportError> {
+    pub fn keep(&mut self, batch: Batch, response: Option<WarcEntry>) -> Result<bool, ImportError> {
         self.harvest.observe(&batch);
         self.is_writing()?;
         match &mut self.state {
@@ -52,7 +52,7 @@ impl<'a> ImportLog<'a> {
                 *compared += 1;
                 Ok(true)
             }
-            LogState::Writing(writer) => Ok(writer.submit(Work { batch, answer }).is_ok()),
+            LogState::Writing(writer) => Ok(writer.submit(Work { batch, response }).is_ok()),
             LogState::Closed => Ok(false),
         }
     }

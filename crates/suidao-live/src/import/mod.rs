@@ -1,4 +1,4 @@
-//! The driver for archives of other crawlers: the answers in WARC files become a crawl directory, as if they had been
+//! The driver for archives of other crawlers: the responses in WARC files become a crawl directory, as if they had been
 //! fetched in the order of the files. Each gets a ticket of the machine and the time of its record.
 //!
 //! Equal files and settings give equal batches. So an import that was killed starts again, compares what it makes with
@@ -38,8 +38,8 @@ pub struct ImportJob {
 pub enum ImportError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the {0} contain no answer of an HTTP server (response records); give the WARC files of a crawl")]
-    NothingThere(String),
+    #[error("no HTTP response in the {0}; give WARC files with response records")]
+    NoResponse(String),
     #[error(
         "{}: contains another import or crawl, which differs at step {step}; use the same files in the same order with the same settings, or another output directory",
         .path.display()
@@ -53,9 +53,9 @@ pub enum ImportError {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ImportCounts {
     pub files: u64,
-    /// Answers of HTTP servers in them.
-    pub answers: u64,
-    /// Answers that were settled, pages and others.
+    /// Responses of HTTP servers in them.
+    pub responses: u64,
+    /// Responses that were settled, pages and others.
     pub taken: u64,
     pub robots: u64,
     /// Records that were not used, by reason.
@@ -92,11 +92,11 @@ pub fn run(
         stop.store(true, Ordering::Relaxed);
     });
     // Before anything is written: every file is read once, and a damaged one is an error.
-    let mut answers = 0;
-    let index = WarcIndex::open(files.clone(), job.config.fetch.max_body, |_| answers += 1)?;
-    if answers == 0 {
+    let mut responses = 0;
+    let index = WarcIndex::open(files.clone(), job.config.fetch.max_body, |_| responses += 1)?;
+    if responses == 0 {
         let files = if files.len() == 1 { "file" } else { "files" };
-        return Err(ImportError::NothingThere(format!("{files} {}", names(import))));
+        return Err(ImportError::NoResponse(format!("{files} {}", names(import))));
     }
     let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), now());
     let store = Store::resume(&job.directory, &meta)?;
@@ -110,16 +110,16 @@ pub fn run(
     let begun = clock();
     let log = ImportLog::new(job, store, archive);
     let mut importer = Importer::new(machine(job), job, log, created, &mut report);
-    importer.counts = ImportCounts { files: files.len() as u64, answers, ..ImportCounts::default() };
+    importer.counts = ImportCounts { files: files.len() as u64, responses, ..ImportCounts::default() };
     let mut windows = Windows::new(files, &index, job);
     let mut is_complete = true;
     'windows: while let Some(window) = windows.next_window()? {
-        for answer in window {
+        for response in window {
             if interrupted.load(Ordering::Relaxed) {
                 is_complete = false;
                 break 'windows;
             }
-            if let ControlFlow::Break(()) = importer.take(answer)? {
+            if let ControlFlow::Break(()) = importer.take(response)? {
                 break 'windows;
             }
         }

@@ -13,11 +13,11 @@ use suidao_page::model::{Failure, FailureKind, Fetched, Millis, UrlId};
 use suidao_page::topic::Topic;
 use suidao_store::store::{ArchivedContent, ArchivedRecord, ArchivedRecords, RevisitRecord, WarcIndex};
 
-/// Most answers, and bytes of their bodies, in memory at a time.
+/// Maximum number of responses, and bytes of their bodies, in memory at a time.
 const WINDOW: (usize, usize) = (64, 32 << 20);
 
-/// An answer of an archive.
-pub(super) struct ReadAnswer {
+/// A response of an archive.
+pub(super) struct ReadResponse {
     pub at: Option<Millis>,
     pub fetched: Fetched,
     /// Its payload is that of the visit before: `fetched` has none.
@@ -38,7 +38,7 @@ impl PageReader {
         Self { topic: Arc::clone(&job.topic), robot: agent(&job.config).to_owned() }
     }
 
-    /// The outcome of an answer; a page that makes a library panic fails, as in a crawl.
+    /// The outcome of a response; a page that makes a library panic fails, as in a crawl.
     pub fn read(&self, wanted: &FetchKind, fetched: &Fetched) -> FetchOutcome {
         let read = || outcome(wanted, Ok(fetched), None, &self.topic, &self.robot);
         catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
@@ -48,18 +48,18 @@ impl PageReader {
     }
 
     /// Parses the pages of a window. The kind of fetch may turn out to be another, and then they are parsed again.
-    fn read_all(&self, window: &mut [ReadAnswer]) {
+    fn read_all(&self, window: &mut [ReadResponse]) {
         let next = AtomicUsize::new(0);
         let cores = std::thread::available_parallelism().map_or(2, usize::from).min(window.len());
-        let answers: &[ReadAnswer] = window;
+        let responses: &[ReadResponse] = window;
         let work = || {
             let mut done = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(answer) = answers.get(at) else { return done };
-                let is_page = (200..300).contains(&answer.fetched.status) && !answer.unchanged;
-                if is_page && is_page_media(&answer.fetched.media_type()) {
-                    done.push((at, self.read(&FetchKind::Page(UrlId(0)), &answer.fetched)));
+                let Some(response) = responses.get(at) else { return done };
+                let is_page = (200..300).contains(&response.fetched.status) && !response.unchanged;
+                if is_page && is_page_media(&response.fetched.media_type()) {
+                    done.push((at, self.read(&FetchKind::Page(UrlId(0)), &response.fetched)));
                 }
             }
         };
@@ -90,14 +90,14 @@ impl<'a> Windows<'a> {
         Self { files: files.iter(), open: None, index, limit, reader, unused: BTreeMap::new() }
     }
 
-    /// The next answers, parsed; none at the end.
-    pub fn next_window(&mut self) -> Result<Option<Vec<ReadAnswer>>, ImportError> {
+    /// The next responses, parsed; none at the end.
+    pub fn next_window(&mut self) -> Result<Option<Vec<ReadResponse>>, ImportError> {
         let (mut window, mut bytes) = (Vec::new(), 0);
         while window.len() < WINDOW.0 && bytes < WINDOW.1 {
             let Some(record) = self.next_record()? else { break };
-            let Some(answer) = self.answer(record) else { continue };
-            bytes += answer.fetched.body.len() + answer.fetched.wire.as_ref().map_or(0, |wire| wire.len());
-            window.push(answer);
+            let Some(response) = self.response(record) else { continue };
+            bytes += response.fetched.body.len() + response.fetched.wire.as_ref().map_or(0, |wire| wire.len());
+            window.push(response);
         }
         self.reader.read_all(&mut window);
         Ok((!window.is_empty()).then_some(window))
@@ -125,15 +125,15 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// The answer that a record represents.
-    fn answer(&mut self, record: ArchivedRecord) -> Option<ReadAnswer> {
-        let answer = |fetched, unchanged| Some(ReadAnswer { at: record.at, fetched, unchanged, outcome: None });
+    /// The response that a record represents.
+    fn response(&mut self, record: ArchivedRecord) -> Option<ReadResponse> {
+        let response = |fetched, unchanged| Some(ReadResponse { at: record.at, fetched, unchanged, outcome: None });
         let revisit: RevisitRecord = match record.content {
-            ArchivedContent::Answer(fetched) => return answer(fetched, false),
+            ArchivedContent::Response(fetched) => return response(fetched, false),
             ArchivedContent::Revisit(revisit) => revisit,
         };
         if revisit.not_modified {
-            return answer(Fetched { status: 304, ..revisit.head }, true);
+            return response(Fetched { status: 304, ..revisit.head }, true);
         }
         let payload = self.index.get(&revisit.of).unwrap_or_else(|error| {
             tracing::warn!("{error}; a revisit of {} is passed over", revisit.of);
@@ -141,8 +141,8 @@ impl<'a> Windows<'a> {
         });
         match payload {
             // Another version of the same page, of which the index has the first only.
-            Some(payload) if revisit.of == revisit.head.url && !revisit.is_of(&payload) => answer(revisit.head, true),
-            Some(payload) => answer(revisit.with_payload_of(payload), false),
+            Some(payload) if revisit.of == revisit.head.url && !revisit.is_of(&payload) => response(revisit.head, true),
+            Some(payload) => response(revisit.with_payload_of(payload), false),
             None => {
                 *self.unused.entry("revisit without its payload").or_default() += 1;
                 None

@@ -29,12 +29,12 @@ const SUSPENDED: Duration = Duration::from_secs(5);
 /// Pause when there are no descriptors left: idle connections close after a second at the earliest.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Time without an answer until the first and each later report of what the crawl waits for.
+/// Time without a response until the first and each later report of what the crawl waits for.
 const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
 
 /// Offered links per batch.
 const OFFERED: usize = 256;
-/// Most hosts named in a report.
+/// Maximum number of hosts named in a report.
 const NAMED: usize = 3;
 
 /// Why the loop woke up.
@@ -112,7 +112,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 biased;
                 Some(notice) = noticed.recv() => WakeReason::Noticed(notice),
                 Some(done) = finished.recv() => WakeReason::Finished(Box::new(done)),
-                Some(answer) = next_status_request(&mut self.status_requests) => WakeReason::Asked(answer),
+                Some(response) = next_status_request(&mut self.status_requests) => WakeReason::Asked(response),
                 Some(is_up) = checks.recv() => WakeReason::Checked(is_up),
                 () = &mut interrupt, if self.open => WakeReason::Interrupted,
                 () = tokio::time::sleep(wake) => WakeReason::Slept,
@@ -153,7 +153,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         match event {
             WakeReason::Noticed(Notice::Durable(durable)) => self.is_durable(durable),
             // The receiver may be gone.
-            WakeReason::Asked(answer) => drop(answer.send(self.snapshot())),
+            WakeReason::Asked(response) => drop(response.send(self.snapshot())),
             WakeReason::Finished(done) => self.finish(*done, now, checked),
             WakeReason::Checked(is_up) => {
                 self.is_checking = false;
@@ -295,7 +295,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     fn snapshot(&self) -> StatusSnapshot {
         /// Points of a curve that a screen can show.
         const POINTS: usize = 200;
-        /// Most lines of a list.
+        /// Maximum number of lines of a list.
         const MOST: usize = 12;
         let lines: Vec<HarvestLine> = self.harvest.lines().collect();
         let step = lines.len().div_ceil(POINTS).max(1);
@@ -312,7 +312,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.checkpointing += clock().duration_since(begun);
     }
 
-    fn keep(&mut self, batch: Batch, answer: Option<WarcEntry>) {
+    fn keep(&mut self, batch: Batch, response: Option<WarcEntry>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
         (self.report)(News::Batch(&batch, progress));
@@ -321,7 +321,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             driver.checkpoints.batch(&batch, driver.submitted, &driver.crawl, &driver.harvest);
         });
         // A writer that has stopped sends a notice, and the reason when it is finished.
-        let _ = self.writer.submit(Work { batch, answer });
+        let _ = self.writer.submit(Work { batch, response });
         if progress.pages >= self.harvested + HARVEST_EVERY {
             self.harvested = progress.pages;
             tracing::info!(
@@ -340,7 +340,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 }
 
-/// How an answer is archived, according to the events that it caused: unchanged content is in the archive already.
+/// How a response is archived, according to the events that it caused: unchanged content is in the archive already.
 pub(crate) fn warc_entry(fetched: Fetched, batch: &Batch) -> WarcEntry {
     let of = batch.events.iter().find_map(|event| match event {
         Event::Unchanged { since, .. } => Some(*since),
@@ -362,9 +362,9 @@ async fn next_status_request(
 ) -> Option<oneshot::Sender<StatusSnapshot>> {
     let Some(status_requests) = status_requests else { return std::future::pending().await };
     loop {
-        let answer = status_requests.recv().await?;
-        if !answer.is_closed() {
-            return Some(answer);
+        let response = status_requests.recv().await?;
+        if !response.is_closed() {
+            return Some(response);
         }
     }
 }
@@ -378,14 +378,14 @@ mod tests {
         let (ask, status_requests) = unbounded_channel();
         let (mut gone, mut there) = (Vec::new(), None);
         for n in 0..5 {
-            let (answer, answered) = oneshot::channel();
-            ask.send(answer).unwrap();
+            let (response, answered) = oneshot::channel();
+            ask.send(response).unwrap();
             if n == 3 { there = Some(answered) } else { gone.push(answered) }
         }
         drop((gone, ask));
         let mut status_requests = Some(status_requests);
-        let answer = next_status_request(&mut status_requests).await.unwrap();
-        answer.send(StatusSnapshot::default()).unwrap();
+        let response = next_status_request(&mut status_requests).await.unwrap();
+        response.send(StatusSnapshot::default()).unwrap();
         assert!(there.unwrap().await.is_ok());
         assert!(next_status_request(&mut status_requests).await.is_none());
     }

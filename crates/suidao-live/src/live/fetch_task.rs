@@ -24,7 +24,7 @@ pub(super) struct FetchResult {
     pub delivery: ResponseMeta,
     /// It should have been rendered and was not, because the crawl is stopping.
     pub not_rendered: bool,
-    /// The answer, if it is to be archived.
+    /// The response, if it is to be archived.
     pub fetched: Option<Fetched>,
 }
 
@@ -48,32 +48,32 @@ impl FetchTask {
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
             let mut sent = clock();
-            let (mut answer, mut from) = fetcher.fetch_from(&url, known.as_deref()).await;
-            let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
+            let (mut response, mut from) = fetcher.fetch_from(&url, known.as_deref()).await;
+            let by_proxy = response.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
             // The proxy may have been overloaded for a moment. If it is gone the crawl stops, and no page is lost.
             if by_proxy && fetcher.check_proxy().await.is_ok() {
                 sent = clock();
-                (answer, from) = fetcher.fetch_from(&url, known.as_deref()).await;
+                (response, from) = fetcher.fetch_from(&url, known.as_deref()).await;
             }
             let took = u64::try_from(clock().duration_since(sent).as_millis()).ok();
-            (answer, ResponseMeta { latency: took, from })
+            (response, ResponseMeta { latency: took, from })
         });
         // If a library panics the page fails, instead of blocking the crawl.
-        let (answer, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
+        let (response, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
         if let Some(view) = &view {
-            let bytes = answer.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
+            let bytes = response.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
             view.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
         }
         let reading = clock();
-        let mut done = read(ticket, begun, answer, &readers, &topic, &robot).await;
+        let mut done = read(ticket, begun, response, &readers, &topic, &robot).await;
         if let Some(view) = &view {
             view.reading.observe(reading.elapsed().as_secs_f64());
         }
         if let Some(renderer) = renderer {
             match rendered(&renderer, &done).await {
                 Ok(rendered @ Some(_)) => {
-                    let answer = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
-                    let second = read(done.ticket, begun, answer.ok_or_else(broken), &readers, &topic, &robot).await;
+                    let response = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
+                    let second = read(done.ticket, begun, response.ok_or_else(broken), &readers, &topic, &robot).await;
                     let poorer = has_less_text(&second.outcome, &done.outcome);
                     done = if poorer { FetchResult { ticket: second.ticket, ..done } } else { second };
                 }
@@ -91,23 +91,23 @@ fn broken() -> Failure {
     Failure { kind: FailureKind::Broken, retry_after: None }
 }
 
-/// Parses an answer.
+/// Parses a response.
 async fn read(
     ticket: Ticket,
     begun: Instant,
-    answer: Result<Fetched, Failure>,
+    response: Result<Fetched, Failure>,
     readers: &ParsePool,
     topic: &Arc<Topic>,
     robot: &Arc<str>,
 ) -> FetchResult {
     let (wanted, topic, robot) = (ticket.wanted.clone(), Arc::clone(topic), Arc::clone(robot));
     let read = readers.run(move || {
-        let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
-        let outcome = outcome(&wanted, answer.as_ref().map_err(Clone::clone), wait, &topic, &robot);
-        (outcome, answer)
+        let wait = response.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
+        let outcome = outcome(&wanted, response.as_ref().map_err(Clone::clone), wait, &topic, &robot);
+        (outcome, response)
     });
-    let (outcome, answer) = match read.await {
-        Ok((outcome, answer)) => (outcome, answer.ok()),
+    let (outcome, response) = match read.await {
+        Ok((outcome, response)) => (outcome, response.ok()),
         // If a library panics the page fails.
         Err(Unread::Broken) => {
             tracing::error!(url = %ticket.url, "parsing this page panicked, so it is skipped; please report it");
@@ -121,11 +121,11 @@ async fn read(
             (FetchOutcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
         }
     };
-    let fetched = answer.filter(|_| is_archived(&ticket.wanted, &outcome));
+    let fetched = response.filter(|_| is_archived(&ticket.wanted, &outcome));
     FetchResult { begun, ticket, outcome, delivery: ResponseMeta::default(), not_rendered: false, fetched }
 }
 
-/// Whether an answer goes to the archive.
+/// Whether a response goes to the archive.
 pub(crate) fn is_archived(wanted: &FetchKind, outcome: &FetchOutcome) -> bool {
     matches!(
         (wanted, outcome),
@@ -136,7 +136,7 @@ pub(crate) fn is_archived(wanted: &FetchKind, outcome: &FetchOutcome) -> bool {
     )
 }
 
-/// Whether the rendered page has much less text than the answer: its scripts failed and removed it.
+/// Whether the rendered page has much less text than the response: its scripts failed and removed it.
 fn has_less_text(rendered: &FetchOutcome, sent: &FetchOutcome) -> bool {
     match (rendered, sent) {
         (FetchOutcome::Page { page: rendered, .. }, FetchOutcome::Page { page: sent, .. }) => {

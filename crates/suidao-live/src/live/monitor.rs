@@ -14,11 +14,11 @@ use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, QueueEntry};
 use suidao_store::store::LogReader;
 use suidao_store::store::harvest::HarvestLine;
 
-/// Most pages and failures remembered.
+/// Maximum number of pages and failures remembered.
 const RECENT: usize = 50;
-/// Most hosts whose latency is remembered: the slowest.
+/// Maximum number of hosts whose latency is remembered: the slowest.
 const SLOWEST: usize = 200;
-/// Weight of the last answer in a host's mean latency.
+/// Weight of the last response in a host's mean latency.
 const WEIGHT: f64 = 0.25;
 
 /// Bucket bounds in seconds.
@@ -33,7 +33,7 @@ pub struct CrawlMonitor {
     asked: Mutex<Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>>,
     log: Mutex<Option<LogReader>>,
     tally: Mutex<RunCounts>,
-    /// Seconds from a request to the end of its answer.
+    /// Seconds from a request to the end of its response.
     pub fetching: Histogram,
     /// Seconds of parsing.
     pub reading: Histogram,
@@ -96,7 +96,7 @@ pub struct RecentFailure {
 pub struct HostLatency {
     /// Moving average.
     pub seconds: f64,
-    pub answers: u64,
+    pub responses: u64,
 }
 
 impl Default for CrawlMonitor {
@@ -117,8 +117,8 @@ impl Default for CrawlMonitor {
 impl CrawlMonitor {
     /// Asks the crawl for its status; `None` if it has not started or is over.
     pub async fn snapshot(&self) -> Option<StatusSnapshot> {
-        let (answer, answered) = oneshot::channel();
-        self.asks.send(answer).ok()?;
+        let (response, answered) = oneshot::channel();
+        self.asks.send(response).ok()?;
         answered.await.ok()
     }
 
@@ -223,7 +223,7 @@ impl RunCounts {
     fn pace(&mut self, host: &str, seconds: f64) {
         if let Some(pace) = self.slow.get_mut(host) {
             pace.seconds += WEIGHT * (seconds - pace.seconds);
-            pace.answers += 1;
+            pace.responses += 1;
             return;
         }
         if self.slow.len() >= SLOWEST {
@@ -233,7 +233,7 @@ impl RunCounts {
                 _ => return,
             };
         }
-        self.slow.insert(host.into(), HostLatency { seconds, answers: 1 });
+        self.slow.insert(host.into(), HostLatency { seconds, responses: 1 });
     }
 }
 

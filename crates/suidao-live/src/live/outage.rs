@@ -1,4 +1,5 @@
-//! Failures that prove nothing about a host: the network was unavailable, or the process was suspended (SIGSTOP, sleep).
+//! Failures that prove nothing about a host: the network was unavailable, or the process was suspended (SIGSTOP,
+//! sleep).
 //!
 //! A failure to resolve, connect or receive counts against nothing until something answers, which takes milliseconds on
 //! a busy crawl. If nothing does, the crawl connects to the hosts that answered last, without a request. If one
@@ -13,13 +14,13 @@ use rustc_hash::FxHashMap;
 use suidao_crawl::crawl::FetchOutcome;
 use suidao_page::model::{CrawlUrl, FailureKind};
 
-/// Most hosts remembered that answered.
+/// Maximum number of hosts remembered that answered.
 const RECENT_HOSTS: usize = 8;
 /// With fewer, either they or the network may be gone.
 const ENOUGH: usize = 3;
 /// First and longest pause between two checks of the network.
 const CHECK_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
-/// Most times that a URL is requeued because the process was suspended: more in a row are a sign of load.
+/// Maximum number of times a URL is requeued because the process was suspended: more in a row are a sign of load.
 const STOPS: u8 = 3;
 
 /// How to handle the result of a fetch.
@@ -101,7 +102,7 @@ impl Outage {
             _ => return self.answered(url),
         };
         if self.by_proxy && matches!(kind, FailureKind::Connect | FailureKind::Refused) {
-            // The answer came from the proxy.
+            // The response came from the proxy.
             self.no_answer_since = None;
         }
         match kind {
@@ -196,10 +197,10 @@ mod tests {
     fn failures_of_the_connection_are_doubted_where_something_has_answered() {
         let at = moments();
         let mut outage = Outage::new(Duration::from_secs(600), false, []);
-        let answer = FetchOutcome::Robots(RobotsRules::AllowAll);
+        let response = FetchOutcome::Robots(RobotsRules::AllowAll);
         let dead = failed(FailureKind::Connect);
         assert_eq!(outage.judge(&url("dead.cn"), &dead, at(0), at(0)), NetworkVerdict::Settle, "nothing ever answered");
-        assert_eq!(outage.judge(&url("a.cn"), &answer, at(0), at(0)), NetworkVerdict::Answered);
+        assert_eq!(outage.judge(&url("a.cn"), &response, at(0), at(0)), NetworkVerdict::Answered);
         for kind in
             [FailureKind::Dns, FailureKind::NoSuchHost, FailureKind::Refused, FailureKind::Timeout, FailureKind::Broken]
         {
@@ -218,7 +219,7 @@ mod tests {
             NetworkVerdict::Exhausted
         );
         let mut by_proxy = Outage::new(Duration::from_secs(600), true, []);
-        assert_eq!(by_proxy.judge(&url("a.cn"), &answer, at(5), at(5)), NetworkVerdict::Answered);
+        assert_eq!(by_proxy.judge(&url("a.cn"), &response, at(5), at(5)), NetworkVerdict::Answered);
         assert_eq!(
             by_proxy.judge(&url("a.cn"), &dead, at(5), at(5)),
             NetworkVerdict::Settle,

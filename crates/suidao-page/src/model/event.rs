@@ -291,9 +291,9 @@ pub enum Event {
     Unchanged {
         id: UrlId,
         status: u16,
-        /// When the stored answer was fetched.
+        /// When the stored response was fetched.
         since: Millis,
-        /// The current validators, if the answer has any.
+        /// The current validators, if the response has any.
         validators: Option<Box<Validators>>,
     },
     /// A page is gone: missing for longer than the grace period, or moved permanently.

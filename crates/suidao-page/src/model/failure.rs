@@ -18,7 +18,7 @@ pub enum FailureKind {
     Tls,
     #[error("no complete response within the time limit")]
     Timeout,
-    /// The connection broke during the answer, or the answer is not HTTP.
+    /// The connection broke during the response, or the response is not HTTP.
     #[error("the response is truncated or not HTTP")]
     Broken,
     /// The body is longer than allowed, encoded or decoded.

@@ -79,8 +79,8 @@ pub struct PostRecord {
     pub floor: Option<u32>,
     /// Paragraphs separated by one line feed, without quotations and signatures where these are recognized.
     pub text: String,
-    /// Its `id` or fragment, if any; the same on every page that shows the post.
-    pub anchor: Option<String>,
+    /// Its `id` or the fragment of its URL, if any; the same on every page that shows the post.
+    pub fragment: Option<String>,
 }
 
 impl PostRecord {
@@ -91,7 +91,7 @@ impl PostRecord {
         self.posted = self.posted.into_iter().chain(later.posted).min_by_key(exact);
         self.author = later.author.or(self.author.take());
         self.floor = later.floor.or(self.floor);
-        self.anchor = later.anchor.or(self.anchor.take());
+        self.fragment = later.fragment.or(self.fragment.take());
         if !later.text.is_empty() {
             self.text = later.text;
         }

@@ -29,5 +29,5 @@ pub use scores::{
 pub use sitemap::{SitemapContent, SitemapEntry};
 pub use skip_reason::SkipReason;
 pub use time::{Day, Millis, Timestamp, span};
-pub use trap::{MissingPageAnswer, TrapSignals, TrapStep};
+pub use trap::{MissingPageResponse, TrapSignals, TrapStep};
 pub use url::{CrawlUrl, HostId, UrlError, UrlId, syntax_problem};

@@ -36,7 +36,7 @@ impl Fetched {
         Self::new(url, 200, vec![("content-type".to_owned(), Self::RENDERED.to_owned())], body)
     }
 
-    /// An answer to an unconditional request, decoded; names of headers in lower case.
+    /// A response to an unconditional request, decoded; names of headers in lower case.
     pub fn new(url: CrawlUrl, status: u16, headers: Vec<(String, String)>, body: impl Into<Bytes>) -> Self {
         Self { url, status, headers, body: body.into(), wire: None, request_validators: None, rendered: None }
     }

@@ -20,9 +20,9 @@ pub enum TrapStep {
     /// A URL that cannot exist was fetched.
     Soft404Probe {
         host: HostId,
-        /// The answer; `None` if it reports a missing page or is not a page.
-        answer: Option<MissingPageAnswer>,
-        /// Fetched pages that equal the answer and so are soft 404s.
+        /// The response; `None` if it reports a missing page or is not a page.
+        response: Option<MissingPageResponse>,
+        /// Fetched pages that equal the response and so are soft 404s.
         pages: Vec<UrlId>,
     },
     /// A session parameter was found. It is removed from the host's URLs from now on.
@@ -41,7 +41,7 @@ pub enum TrapStep {
     NoNewContent {
         id: UrlId,
     },
-    /// A URL that cannot exist was fetched without an answer, or with one to try again later.
+    /// A URL that cannot exist was fetched without a response, or with one to try again later.
     Unanswered {
         host: HostId,
         /// The reason.
@@ -57,7 +57,7 @@ pub enum TrapStep {
 
 /// A host's answer for a page that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MissingPageAnswer {
+pub enum MissingPageResponse {
     Page {
         /// Sketch of its main text; `title` is a hash.
         sketch: Sketch,

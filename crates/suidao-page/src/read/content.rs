@@ -20,7 +20,7 @@ const LONG: u32 = 240;
 /// Text of 150 ideographs counts as content even in a sidebar or footer.
 const VERY_LONG: u32 = 450;
 /// Nested mislabelled containers around one text.
-const MOST_MISLABELLED: usize = 3;
+const MAX_MISLABELLED: usize = 3;
 
 impl TextStats {
     pub(super) fn total(self) -> u32 {
@@ -59,7 +59,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     let zones_of = |markup: &ParsedHtml| zones(markup, &element_stats, &headed, &pictures, lacks_body);
     let mut zones = zones_of(markup);
     // The text's container may be inside another mislabelled one.
-    for _ in 0..MOST_MISLABELLED {
+    for _ in 0..MAX_MISLABELLED {
         let inside: Vec<bool> = zones.iter().map(|zone| matches!(zone, Zone::Label | Zone::Boilerplate)).collect();
         let Some(at) = mislabelled_container(markup, &inside) else { break };
         markup.elements[at].role = ElementRole::None;

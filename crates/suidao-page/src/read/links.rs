@@ -8,7 +8,7 @@ use super::markup::{MarkupBuilder, TEXT, attribute, fold_into};
 use crate::model::{CrawlUrl, Region};
 
 /// Maximum feeds per page: the site's, its comments' and two more.
-const MOST_FEEDS: usize = 4;
+const MAX_FEEDS: usize = 4;
 
 /// Maximum links per page.
 pub(super) const LINKS: usize = 5_000;
@@ -152,7 +152,7 @@ impl MarkupBuilder {
                 self.markup.canonical = Some(own.filter(|_| agrees));
             } else if word.eq_ignore_ascii_case("next") {
                 self.lone_link(tag, href, rel, "");
-            } else if word.eq_ignore_ascii_case("alternate") && self.markup.feeds.len() < MOST_FEEDS && is_feed(tag) {
+            } else if word.eq_ignore_ascii_case("alternate") && self.markup.feeds.len() < MAX_FEEDS && is_feed(tag) {
                 let feed = self.references.resolve(href).filter(|feed| !self.markup.feeds.contains(feed));
                 self.markup.feeds.extend(feed);
             }

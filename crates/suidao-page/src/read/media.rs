@@ -1,4 +1,4 @@
-//! The kind of an answer's body: HTML, plain text or unreadable. The declared type counts unless the first bytes
+//! The kind of a response's body: HTML, plain text or unreadable. The declared type counts unless the first bytes
 //! contradict it.
 
 use super::words::{HTML, SectionWords};

@@ -1,4 +1,4 @@
-//! Reads an answer as a [`crate::model::Page`]. Pure; never fails.
+//! Reads a response as a [`crate::model::Page`]. Pure; never fails.
 
 pub mod address;
 mod article;
@@ -97,7 +97,7 @@ pub struct Parsed {
     pub defects: Vec<Defect>,
 }
 
-/// Reads and scores an answer.
+/// Reads and scores a response.
 pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
     let parsed = parse(fetched);
     let scores = topic.score(&parsed.document);

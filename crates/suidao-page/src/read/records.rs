@@ -31,7 +31,7 @@ struct Shape {
     linked: u32,
     /// Distinct targets of those links.
     pages: usize,
-    /// Most such links in one position of the template.
+    /// Maximum number of such links in one position of the template.
     records: usize,
     /// The longest text without such a record, links excluded.
     stretch: u32,

@@ -399,18 +399,18 @@ fn links_are_read_in_page_order() {
 
 #[test]
 fn directives_of_header_and_page_add_up() {
-    let mut answer = fetched(Some("text/html"), b"<meta name=robots content=nofollow><p>x");
-    answer.headers.push(("x-robots-tag".to_owned(), "noindex".to_owned()));
-    let parsed = parse(&answer);
+    let mut response = fetched(Some("text/html"), b"<meta name=robots content=nofollow><p>x");
+    response.headers.push(("x-robots-tag".to_owned(), "noindex".to_owned()));
+    let parsed = parse(&response);
     assert!(parsed.noindex && parsed.nofollow);
 }
 
 #[test]
 fn what_leads_on_at_once_is_a_refresh_and_no_link() {
     let read = |head: &str, fields: &[(&str, &str)]| {
-        let mut answer = fetched(Some("text/html"), format!("{head}<p>text").as_bytes());
-        answer.headers.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let parsed = parse(&answer);
+        let mut response = fetched(Some("text/html"), format!("{head}<p>text").as_bytes());
+        response.headers.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let parsed = parse(&response);
         (parsed.refresh.map(|to| to.path().to_owned()), parsed.document.links.len())
     };
     let own = fetched(None, b"").url;
@@ -428,9 +428,9 @@ fn what_leads_on_at_once_is_a_refresh_and_no_link() {
 #[test]
 fn a_page_has_one_address_or_none() {
     let read = |head: &str, field: Option<&str>| {
-        let mut answer = fetched(Some("text/html"), format!("{head}<p>text").as_bytes());
-        answer.headers.extend(field.map(|value| ("link".to_owned(), value.to_owned())));
-        parse(&answer).canonical.map(|url| url.path().to_owned())
+        let mut response = fetched(Some("text/html"), format!("{head}<p>text").as_bytes());
+        response.headers.extend(field.map(|value| ("link".to_owned(), value.to_owned())));
+        parse(&response).canonical.map(|url| url.path().to_owned())
     };
     let (one, two) = ("<link rel=canonical href=/one>", "<link rel=Canonical href=/two>");
     assert_eq!(read(one, None).as_deref(), Some("/one"));

@@ -11,7 +11,7 @@ const KEPT: f64 = 0.5;
 /// Boundaries that fewer of the samples reach say too little about the background.
 const LEAST_RECALL: f64 = 0.3;
 /// Above this estimate samples and background are not separable, and the estimate is useless.
-const MOST_ON_TOPIC: f64 = 0.5;
+const MAX_ON_TOPIC: f64 = 0.5;
 /// Distance of the boundary from the score of a page that must not reach it.
 const STEP: f64 = 5e-5;
 
@@ -54,11 +54,11 @@ impl HeldOutScores {
     fn on_topic(&self) -> f64 {
         let reached = self.shares().filter(|&(_, samples, _)| samples >= LEAST_RECALL);
         let share = reached.map(|(_, samples, background)| background / samples).fold(1.0, f64::min);
-        if share > MOST_ON_TOPIC { 0.0 } else { share }
+        if share > MAX_ON_TOPIC { 0.0 } else { share }
     }
 
-    /// The lowest boundary, at least 0, that at most [`FALSE_POSITIVES`] of the off-topic pages or less than [`KEPT`] of
-    /// the samples reach. With a background of `random` pages always the latter, because real pages score higher.
+    /// The lowest boundary, at least 0, that at most [`FALSE_POSITIVES`] of the off-topic pages or less than [`KEPT`]
+    /// of the samples reach. With a background of `random` pages always the latter, because real pages score higher.
     pub(super) fn boundary(&self, random: bool) -> Boundary {
         let on_topic = self.on_topic();
         let wrong = |samples: f64, background: f64| ((background - on_topic * samples) / (1.0 - on_topic)).max(0.0);

@@ -23,7 +23,7 @@ const LONGEST_TERM: usize = 100;
 
 /// Maximum terms of a section. The automaton that finds them takes quadratic time for some sets of terms: 0.2 s for
 /// 10,000 terms, over two minutes for a million.
-const MOST_TERMS: usize = 20_000;
+const MAX_TERMS: usize = 20_000;
 
 /// Absolute values of weights.
 const WEIGHTS: RangeInclusive<f64> = 1e-4..=1e6;
@@ -105,8 +105,8 @@ impl TryFrom<BTreeMap<String, f64>> for SignedTerms {
     type Error = String;
 
     fn try_from(terms: BTreeMap<String, f64>) -> Result<Self, String> {
-        if terms.len() > MOST_TERMS {
-            return Err(format!("{} terms are too many; delete all but the heaviest {MOST_TERMS}", terms.len()));
+        if terms.len() > MAX_TERMS {
+            return Err(format!("{} terms are too many; delete all but the heaviest {MAX_TERMS}", terms.len()));
         }
         for (term, weight) in &terms {
             if let Some((cut, _)) = term.char_indices().nth(LONGEST_TERM) {
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn too_many_terms_are_refused() {
-        let terms: String = (0..=MOST_TERMS).map(|at| format!("w{at} = 1\n")).collect();
+        let terms: String = (0..=MAX_TERMS).map(|at| format!("w{at} = 1\n")).collect();
         let error = Lexicon::parse(&format!("name = \"x\"\n[terms]\n{terms}")).unwrap_err().to_string();
         assert!(error.starts_with("line 2: 20001 terms are too many"), "{error}");
     }

@@ -16,7 +16,7 @@ use super::{linear, link_model, url};
 use crate::model::CrawlUrl;
 
 /// Maximum number of near terms.
-const MOST_NEAR: usize = 50;
+const MAX_NEAR: usize = 50;
 
 /// How a lexicon is learnt, and pages are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
@@ -121,7 +121,7 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
         Method::Lift | Method::TextRank => weighted_lexicon(&fit, background, options),
     }
     .ok_or(LearnError::NoTerms)?;
-    let most_near = (options.terms / 2).min(MOST_NEAR);
+    let most_near = (options.terms / 2).min(MAX_NEAR);
     lexicon.near = near_terms(&lexicon, samples, &fit, background, options.method == Method::TextRank, most_near);
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     lexicon.provenance = Provenance {

@@ -1,5 +1,5 @@
-//! Boilerplate that only a comparison of a host's pages shows: first and last lines of the text, and the name of the site
-//! in titles or in place of an author.
+//! Boilerplate that only a comparison of a host's pages shows: first and last lines of the text, and the name of the
+//! site in titles or in place of an author.
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -75,7 +75,7 @@ impl Boilerplate {
         let mut next = 0;
         for record in store.batches() {
             let record = record?;
-            let answered = record.answer();
+            let answered = record.response();
             for event in &record.batch.events {
                 let Event::PageFetched(page) = event else { continue };
                 let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };

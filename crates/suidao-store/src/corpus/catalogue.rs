@@ -38,7 +38,7 @@ pub struct CatalogueEntry {
     pub noindex: bool,
     /// Its language is not one that the crawl keeps.
     pub foreign: bool,
-    /// The archive has its answer. False in a crawl without an archive, whose pages cannot be exported.
+    /// The archive has its response. False in a crawl without an archive, whose pages cannot be exported.
     pub archived: bool,
     /// The best page of its group of duplicates: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
@@ -68,8 +68,8 @@ impl CatalogueEntry {
     }
 }
 
-/// The pages of a crawl. Memory: 110 bytes per page, 32 for each visit of a page with several visits or of a thread, and
-/// while it is built 150 more per page and 16 per known URL.
+/// The pages of a crawl. Memory: 110 bytes per page, 32 for each visit of a page with several visits or of a thread,
+/// and while it is built 150 more per page and 16 per known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     /// In order of first fetching.
@@ -137,11 +137,11 @@ impl Catalogue {
                         let mut entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
                         entry.by_refresh = in_round;
                         let address = address.map(|address| (address, page.copy_of.is_some()));
-                        let change = visits.settled(&page, number, from);
+                        let change = visits.add(&page, number, from);
                         let position = match change {
                             VisitChange::New => Some(catalogue.entries.len() as u32),
-                            VisitChange::Newer(position) => Some(position),
-                            VisitChange::Less(_) => None,
+                            VisitChange::Replaces(position) => Some(position),
+                            VisitChange::Rejected(_) => None,
                         };
                         match position.zip(page.expires) {
                             Some((position, at)) => expire.insert(position, at),
@@ -152,13 +152,13 @@ impl Catalogue {
                                 canonical.push(address);
                                 catalogue.entries.push(entry);
                             }
-                            VisitChange::Newer(position) => {
+                            VisitChange::Replaces(position) => {
                                 canonical[position as usize] = address;
                                 let known = &mut catalogue.entries[position as usize];
                                 let seen = known.seen_again(record.batch.at, Some(entry.sketch.digest));
                                 *known = CatalogueEntry { seen, by_refresh: known.by_refresh, ..entry };
                             }
-                            VisitChange::Less(position) => {
+                            VisitChange::Rejected(position) => {
                                 let known = &mut catalogue.entries[position as usize];
                                 known.seen = known.seen_again(record.batch.at, None);
                             }
@@ -168,7 +168,7 @@ impl Catalogue {
                         }
                     }
                     Event::Forum(step) => {
-                        visits.understood(&step);
+                        visits.forum_recognised(&step);
                         let host = |map: &ForumMap| hosts.get(CrawlUrl::parse(&map.start).ok()?.authority()).copied();
                         if let Some((map, host)) = step.map.as_ref().and_then(|map| Some((map, host(map)?))) {
                             catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
@@ -189,7 +189,7 @@ impl Catalogue {
         }
         catalogue.named.sort_unstable();
         catalogue.named.dedup();
-        catalogue.visits = visits.end(&mut catalogue.entries);
+        catalogue.visits = visits.finish(&mut catalogue.entries);
         // Compared with the crawl's own time, so that two exports are equal.
         for (position, at) in expire {
             catalogue.entries[position as usize].noindex |= at <= now;

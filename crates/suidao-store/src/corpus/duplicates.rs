@@ -62,7 +62,7 @@ pub(super) fn mark_duplicates(entries: &mut [CatalogueEntry], canonical: &[Optio
         }
     }
     let roots: Vec<u32> = (0..entries.len() as u32).map(|position| root(&mut parents, position)).collect();
-    let worth = |position: u32| {
+    let quality = |position: u32| {
         let entry = &entries[position as usize];
         (claimed[position as usize], entry.archived, entry.relevance, entry.sketch.chars)
     };
@@ -70,7 +70,7 @@ pub(super) fn mark_duplicates(entries: &mut [CatalogueEntry], canonical: &[Optio
     for (position, &root) in (0..).zip(&roots) {
         let best_one = &mut best[root as usize];
         // Of equals the first is best, even if it is not the root.
-        if worth(position) > worth(*best_one) || worth(position) == worth(*best_one) && position < *best_one {
+        if quality(position) > quality(*best_one) || quality(position) == quality(*best_one) && position < *best_one {
             *best_one = position;
         }
     }

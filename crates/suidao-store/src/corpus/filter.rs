@@ -129,9 +129,9 @@ impl Selection {
             if !self.chosen[position as usize] || self.chosen[representative as usize] {
                 continue;
             }
-            let worth = |at: u32| (entries[at as usize].relevance, entries[at as usize].sketch.chars);
+            let quality = |at: u32| (entries[at as usize].relevance, entries[at as usize].sketch.chars);
             let stand_in = stand_ins.entry(representative).or_insert(position);
-            if worth(position) > worth(*stand_in) {
+            if quality(position) > quality(*stand_in) {
                 *stand_in = position;
             }
         }

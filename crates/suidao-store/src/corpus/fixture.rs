@@ -25,8 +25,8 @@ pub struct FixtureVisit<'a> {
     pub kind: Option<PageKind>,
 }
 
-/// Crawls pages, given as URL and HTML: the first is the seed, the others were found on it; a page is relevant from 0.1.
-/// Page n was fetched n seconds after 2023-11-14 22:13:20.
+/// Crawls pages, given as URL and HTML: the first is the seed, the others were found on it; a page is relevant from
+/// 0.1. Page n was fetched n seconds after 2023-11-14 22:13:20.
 pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
     let visits: Vec<FixtureVisit> = pages.iter().map(|&(url, html)| FixtureVisit { url, html, kind: None }).collect();
     visited(root, &visits)
@@ -84,22 +84,22 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
             PageProcessed { forum: forum.map(Box::new), ..PageProcessed::of(id, 200, waited, relevant, page) };
         events.push(Event::PageFetched(Box::new(settled)));
         writer
-            .submit(Work { batch: Batch { at, latency: None, events }, answer: Some(WarcEntry::Whole(fetched)) })
+            .submit(Work { batch: Batch { at, latency: None, events }, response: Some(WarcEntry::Whole(fetched)) })
             .unwrap();
     }
     writer.finish().unwrap()
 }
 
-/// The crawl in `root`, after the answer of this batch, the first of the log, came again a day later and was stored as a
-/// revisit.
+/// The crawl in `root`, after the response of this batch, the first of the log, came again a day later and was stored
+/// as a revisit.
 pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
     let store = Store::open(&CrawlDirectory::new(root)).unwrap();
     let archive = archive(&store);
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };
-    let answer = Some(WarcEntry::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
+    let response = Some(WarcEntry::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
     let events = settled.events.into_iter().filter(|event| matches!(event, Event::PageFetched(_))).collect();
-    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), latency: None, events }, answer }).unwrap();
+    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), latency: None, events }, response }).unwrap();
     writer.finish().unwrap()
 }
 

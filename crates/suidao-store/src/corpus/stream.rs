@@ -1,4 +1,4 @@
-//! The selected pages in order of first fetching, in bounded memory: metadata comes from the log, the answer from the
+//! The selected pages in order of first fetching, in bounded memory: metadata comes from the log, the response from the
 //! archive, the text from parsing. The pages of a thread form one document, at the place of the first.
 //!
 //! Memory: a portion of documents with their compressed answers, and the URLs of all ([`UrlNames`]).
@@ -29,23 +29,23 @@ const PORTION: usize = 128;
 /// Limit of decoded bodies; nothing larger was stored.
 const MAX_BODY: usize = 1 << 30;
 
-/// An answer of a document, as it is in the archive.
+/// A response of a document, as it is in the archive.
 pub struct StoredResponse {
     pub record: Vec<u8>,
     location: Location,
     path: PathBuf,
     at: Millis,
-    /// End of the previous answer in its file.
+    /// End of the previous response in its file.
     from: u64,
     /// Page of the thread; 0 if it is not a thread.
     page: u16,
     visit: u64,
     /// It is the current version of its page, not an earlier visit.
-    best: bool,
+    current: bool,
 }
 
 impl StoredResponse {
-    /// The decoded answer.
+    /// The decoded response.
     pub fn fetched(&self) -> Result<Fetched, StoreError> {
         unpack_record(&self.record, &self.path, self.location, MAX_BODY)
     }
@@ -64,8 +64,8 @@ pub struct SelectedDocument<'a> {
     /// The log's record of it; of a thread, of its first page.
     pub page: &'a PageProcessed,
     /// One answer, or for a thread those of all visits of its pages, by page and time.
-    pub answers: &'a [StoredResponse],
-    /// The answer of the page itself.
+    pub responses: &'a [StoredResponse],
+    /// The response of the page itself.
     own: usize,
     catalogue: &'a Catalogue,
     names: &'a UrlNames,
@@ -83,7 +83,7 @@ impl SelectedDocument<'_> {
         parts: Parts,
         watch: &mut dyn FnMut(&TreeStep<'_>),
     ) -> Result<CorpusDocument, StoreError> {
-        let own = &self.answers[self.own];
+        let own = &self.responses[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
         // A thread without recognisable posts is exported like any other page.
         let stated = (!posts.is_empty()).then(|| {
@@ -99,9 +99,9 @@ impl SelectedDocument<'_> {
         let mut links = Vec::new();
         if let Some(parsed) = parsed.as_ref().filter(|_| parts.links) {
             links.extend(linked(parsed));
-            for (position, answer) in self.answers.iter().enumerate() {
-                if answer.best && position != self.own {
-                    links.extend(linked(&read::parse(&answer.fetched()?)));
+            for (position, response) in self.responses.iter().enumerate() {
+                if response.current && position != self.own {
+                    links.extend(linked(&read::parse(&response.fetched()?)));
                 }
             }
         }
@@ -166,13 +166,13 @@ impl SelectedDocument<'_> {
     pub fn url(&self) -> Result<CrawlUrl, StoreError> {
         match self.names.url(self.page.id) {
             Some(url) => Ok(url.clone()),
-            None => Ok(self.answers[self.own].fetched()?.url),
+            None => Ok(self.responses[self.own].fetched()?.url),
         }
     }
 
     /// The HTML of the page; `None` if it is not HTML.
     pub fn html(&self) -> Result<Option<String>, StoreError> {
-        Ok(read::html(&self.answers[self.own].fetched()?))
+        Ok(read::html(&self.responses[self.own].fetched()?))
     }
 
     fn posts(&self) -> Result<Vec<ForumPost>, StoreError> {
@@ -180,11 +180,11 @@ impl SelectedDocument<'_> {
             return Ok(Vec::new());
         }
         let offset = self.catalogue.offsets.get(&self.entry.host).copied();
-        let read = |answer: &StoredResponse| {
-            let posts = posts_of(&answer.fetched()?, offset, answer.at);
-            Ok(ThreadPage { page: answer.page, visit: answer.visit, posts })
+        let read = |response: &StoredResponse| {
+            let posts = posts_of(&response.fetched()?, offset, response.at);
+            Ok(ThreadPage { page: response.page, visit: response.visit, posts })
         };
-        let pages = self.answers.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+        let pages = self.responses.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
         Ok(merge(pages).into_iter().map(forum_post).collect())
     }
 }
@@ -228,7 +228,7 @@ pub fn stream<T: Send>(
                 entry: &catalogue.entries[waiting.number],
                 number: waiting.number,
                 page: &waiting.page,
-                answers: &waiting.answers,
+                responses: &waiting.responses,
                 own: waiting.own,
                 catalogue,
                 names: &names,
@@ -247,7 +247,7 @@ pub fn stream<T: Send>(
     };
     for (visit, record) in (0..).zip(store.batches()) {
         let record = record?;
-        let answered = record.answer();
+        let answered = record.response();
         let Batch { at, events, .. } = record.batch;
         let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
         let from = before.map_or(0, Location::end);
@@ -266,14 +266,15 @@ pub fn stream<T: Send>(
                 let Some(location) = answered else { continue };
                 let (record, path) = archive.record(location)?;
                 let page_number = u16::from(entry.part == PageRole::Thread);
-                let answer = StoredResponse { record, location, path, at, from, page: page_number, visit, best: true };
-                Some(Waiting { number, page, answers: vec![answer], own: 0 })
+                let response =
+                    StoredResponse { record, location, path, at, from, page: page_number, visit, current: true };
+                Some(Waiting { number, page, responses: vec![response], own: 0 })
             } else {
                 gather(store, &mut archive, number, entry, visits)?
             };
             if let Some(waiting) = waiting {
                 streamed.pages += 1;
-                streamed.archived += waiting.answers.iter().map(|answer| answer.record.len() as u64).sum::<u64>();
+                streamed.archived += waiting.responses.iter().map(|response| response.record.len() as u64).sum::<u64>();
                 portion.push(waiting);
             }
         }
@@ -289,7 +290,7 @@ pub fn stream<T: Send>(
 struct Waiting {
     number: usize,
     page: Box<PageProcessed>,
-    answers: Vec<StoredResponse>,
+    responses: Vec<StoredResponse>,
     own: usize,
 }
 
@@ -301,23 +302,23 @@ fn gather(
     entry: &CatalogueEntry,
     visits: &[StoredVisit],
 ) -> Result<Option<Waiting>, StoreError> {
-    let mut answers = Vec::with_capacity(visits.len());
+    let mut responses = Vec::with_capacity(visits.len());
     let mut own = None;
-    for &StoredVisit { page, batch, from, best, .. } in visits {
+    for &StoredVisit { page, batch, from, current, .. } in visits {
         let record = store.batch(batch)?;
-        let Some(location) = record.answer() else { continue };
+        let Some(location) = record.response() else { continue };
         let Batch { at, events, .. } = record.batch;
         let settled = events.into_iter().find_map(|event| match event {
             Event::PageFetched(settled) => Some(settled),
             _ => None,
         });
-        if let Some(settled) = settled.filter(|settled| best && settled.id == entry.id) {
-            own = Some((settled, answers.len()));
+        if let Some(settled) = settled.filter(|settled| current && settled.id == entry.id) {
+            own = Some((settled, responses.len()));
         }
         let (record, path) = archive.record(location)?;
-        answers.push(StoredResponse { record, location, path, at, from, page, visit: batch, best });
+        responses.push(StoredResponse { record, location, path, at, from, page, visit: batch, current });
     }
-    Ok(own.map(|(page, own)| Waiting { number, page, answers, own }))
+    Ok(own.map(|(page, own)| Waiting { number, page, responses, own }))
 }
 
 #[cfg(test)]

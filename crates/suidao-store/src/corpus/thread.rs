@@ -18,12 +18,12 @@ struct PlacedPost {
     at: (u16, usize),
 }
 
-/// Merges the pages of a thread. Posts of different visits are one post if they have the same anchor; else if they have
-/// the same number and nothing contradicts it; else if author, time and text are equal. The latest version counts.
+/// Merges the pages of a thread. Posts of different visits are one post if they have the same fragment; else if they
+/// have the same number and nothing contradicts it; else if author, time and text are equal. The latest version counts.
 pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
     pages.sort_by_key(|page| page.visit);
     let mut placed: Vec<PlacedPost> = Vec::new();
-    let mut by_anchor: FxHashMap<String, usize> = FxHashMap::default();
+    let mut by_fragment: FxHashMap<String, usize> = FxHashMap::default();
     let mut by_floor: FxHashMap<u32, usize> = FxHashMap::default();
     let mut by_text: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for ThreadPage { page, posts, .. } in pages {
@@ -32,11 +32,11 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
         let mut matched = vec![false; before];
         for (number, post) in posts.into_iter().enumerate() {
             let free = |at: &usize| *at < before && !matched[*at];
-            let known = post.anchor.as_ref().and_then(|anchor| by_anchor.get(anchor)).copied();
+            let known = post.fragment.as_ref().and_then(|fragment| by_fragment.get(fragment)).copied();
             let by_number = || {
                 let at = *by_floor.get(&post.floor?)?;
                 let other = &placed[at].post;
-                let are_distinct = post.anchor.is_some() && other.anchor.is_some() || !agree(&post, other);
+                let are_distinct = post.fragment.is_some() && other.fragment.is_some() || !agree(&post, other);
                 (free(&at) && (!are_distinct || same_words(&post, other))).then_some(at)
             };
             let by_words = || {
@@ -45,7 +45,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
             };
             let known = known.or_else(by_number).or_else(by_words);
             let at = known.unwrap_or(placed.len());
-            by_anchor.extend(post.anchor.clone().map(|anchor| (anchor, at)));
+            by_fragment.extend(post.fragment.clone().map(|fragment| (fragment, at)));
             by_floor.extend(post.floor.map(|floor| (floor, at)));
             match placed.get_mut(at) {
                 Some(known) => {
@@ -76,7 +76,7 @@ pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
 
 /// Whether authors and times, if both posts have them, can be the same.
 fn agree(one: &PostRecord, other: &PostRecord) -> bool {
-    /// Most seconds between the times of one post on two visits.
+    /// Maximum number of seconds between the times of one post on two visits.
     const SLACK: i64 = 60;
     let writers = one.author.as_ref().zip(other.author.as_ref()).is_none_or(|(one, other)| one == other);
     writers && one.posted.zip(other.posted).is_none_or(|(one, other)| one.agrees(other, SLACK))
@@ -106,14 +106,14 @@ mod tests {
     use crate::store::Store;
     use suidao_page::model::{ApproxTime, PageKind, UrlId};
 
-    fn post(anchor: &str, floor: u32, text: &str) -> PostRecord {
+    fn post(fragment: &str, floor: u32, text: &str) -> PostRecord {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         PostRecord {
             author: Some("a".to_owned()),
             posted: Some(ApproxTime { at: 100, within: 60 }),
             floor: (floor > 0).then_some(floor),
             text: text.to_owned(),
-            anchor: some(anchor),
+            fragment: some(fragment),
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_post_is_known_by_its_anchor_its_number_or_its_words() {
+    fn a_post_is_known_by_its_fragment_its_number_or_its_words() {
         let two = |one: PostRecord, other: PostRecord| texts(vec![(1, 0, vec![one]), (2, 1, vec![other])]);
         assert_eq!(two(post("p1", 1, "x"), post("p1", 1, "y")), "y", "what was read last");
         assert_eq!(two(post("p1", 2, "x"), post("p2", 2, "y")), "x y", "numbers moved up where a post was taken away");
@@ -147,9 +147,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_visit_makes_a_post_twice(visits in prop::collection::vec((1..4_u16, 0..4_usize), 0..12), anchors: bool) {
+        fn no_visit_makes_a_post_twice(visits in prop::collection::vec((1..4_u16, 0..4_usize), 0..12), fragments: bool) {
             let all: Vec<PostRecord> =
-                (0..12).map(|n| post(&if anchors { format!("p{n}") } else { String::new() }, n + 1, &n.to_string())).collect();
+                (0..12).map(|n| post(&if fragments { format!("p{n}") } else { String::new() }, n + 1, &n.to_string())).collect();
             let pages: Vec<_> = visits
                 .iter()
                 .enumerate()
@@ -168,7 +168,7 @@ mod tests {
         let catalogue = Catalogue::read(store).unwrap();
         let mut documents = Vec::new();
         let parts = Parts { text: true, links: true, posts: true };
-        let render = |chosen: &SelectedDocument| Ok((chosen.document(parts)?, chosen.answers.len()));
+        let render = |chosen: &SelectedDocument| Ok((chosen.document(parts)?, chosen.responses.len()));
         let selection = Filter::default().select(&catalogue);
         stream(store, &catalogue, &selection, render, |made| {
             documents.push(made);
@@ -195,8 +195,8 @@ mod tests {
         assert_eq!(document.author.as_deref(), Some("老王"));
     }
 
-    /// A thread whose second page is visited three times, the last time behind a login; a board visited twice, and a page
-    /// outside the forum.
+    /// A thread whose second page is visited three times, the last time behind a login; a board visited twice, and a
+    /// page outside the forum.
     #[test]
     fn all_pages_of_a_thread_are_one_document() {
         let root = tempfile::tempdir().unwrap();
@@ -234,7 +234,7 @@ mod tests {
         let parts: Vec<PageRole> = catalogue.entries.iter().map(|entry| entry.part).collect();
         assert_eq!(parts, [PageRole::Page, PageRole::Thread, PageRole::Further(1), PageRole::Page, PageRole::Login]);
         let of: Vec<(&str, bool, usize)> =
-            made.iter().map(|(page, answers)| (page.url.path(), page.listing, *answers)).collect();
+            made.iter().map(|(page, responses)| (page.url.path(), page.listing, *responses)).collect();
         assert_eq!(of, [("/", true, 1), ("/t", false, 3), ("/faq", false, 1)]);
         let document = &made[1].0;
         assert_eq!(document.title, "足球");

@@ -17,8 +17,8 @@ use suidao_page::model::{
 use suidao_page::read::language_tag;
 use words::{describe_entry, describe_k, how_queued};
 
-/// Most links listed; their total number is given too.
-const MOST_LINKS: usize = 10;
+/// Maximum number of links listed; their total number is given too.
+const MAX_LINKS: usize = 10;
 
 /// A link to it and the page with that link; `None` for a seed and for a URL of `--add`.
 #[derive(Serialize)]
@@ -84,8 +84,8 @@ fn source_of(event: &Event) -> Option<UrlId> {
 }
 
 impl UrlHistory {
-    /// Reads the log twice, by calls of `batches`: first for the links, then for the few URLs on the path. `None` if the
-    /// URL never occurred.
+    /// Reads the log twice, by calls of `batches`: first for the links, then for the few URLs on the path. `None` if
+    /// the URL never occurred.
     pub fn read<I: Iterator<Item = Result<Record, StoreError>>>(
         batches: impl Fn() -> I,
         url: &CrawlUrl,
@@ -280,9 +280,9 @@ impl UrlHistory {
 
     fn rewrite_reason(&self, to: Option<Link>) -> &'static str {
         match to.and_then(|link| self.names.get(&link.to)) {
-            Some(to) if to.scheme() != self.url.scheme() => "by the scheme its host answers",
+            Some(to) if to.scheme() != self.url.scheme() => "by the scheme its host responses",
             Some(_) => "by the URL without its session parameter",
-            None => "by the scheme its host answers, or by the URL without its session parameter",
+            None => "by the scheme its host responses, or by the URL without its session parameter",
         }
     }
 
@@ -373,7 +373,7 @@ impl fmt::Display for UrlHistory {
                 if links == 1 { "link" } else { "links" }
             )?;
         }
-        for Linked { page: on, link, is_added } in links.iter().take(MOST_LINKS) {
+        for Linked { page: on, link, is_added } in links.iter().take(MAX_LINKS) {
             let [anchor, context, url] =
                 [link.scores.anchor, link.scores.context, link.scores.url].map(|part| part.get());
             let score = match link.relevance.get() {
@@ -394,8 +394,8 @@ impl fmt::Display for UrlHistory {
                 },
             )?;
         }
-        if links.len() > MOST_LINKS {
-            writeln!(out, "  and {} more (`suidao why --json` lists all)", links.len() - MOST_LINKS)?;
+        if links.len() > MAX_LINKS {
+            writeln!(out, "  and {} more (`suidao why --json` lists all)", links.len() - MAX_LINKS)?;
         }
         writeln!(out, "path:")?;
         for found in &self.path {

@@ -1,7 +1,8 @@
 //! Which visits of a page count, and which pages are parts of one document.
 //!
-//! The last visit of a page is its current version, unless it brought less: a login page, or a page that is unreadable
-//! after a redesign, replaces nothing. All visits of threads are kept, because each may have posts that the others lack.
+//! The last visit of a page is its current version, unless it is worse: a login page, or a page that is unreadable
+//! after a redesign, replaces nothing. All visits of threads are kept, because each may have posts that the others
+//! lack.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -19,7 +20,7 @@ pub enum PageRole {
     Further(u32),
     /// Not a document: it declares the page at this index as its canonical URL, and has the same text.
     Copy(u32),
-    /// Not a document: a login page in place of a thread or a list.
+    /// Not a document: a login page in index of a thread or a list.
     Login,
     /// Not a document: it no longer looks like the thread or list that it was.
     Unread,
@@ -44,8 +45,8 @@ impl SeenTimes {
         Self { first: at, last: at, changed: at, versions: 1 }
     }
 
-    /// Adds a visit; `is_other`: its text differs from the one before.
-    fn again(self, at: Millis, is_other: bool) -> Self {
+    /// Adds a visit; `is_other`: its text differs from that of the previous visit.
+    fn with_visit(self, at: Millis, is_other: bool) -> Self {
         let changed = if is_other { at } else { self.changed };
         Self { last: at, changed, versions: self.versions + u32::from(is_other), ..self }
     }
@@ -58,38 +59,38 @@ pub(super) struct StoredVisit {
     /// Page of the thread, from 1; 0 if it is not a thread.
     pub page: u16,
     pub batch: u64,
-    /// End of the previous answer in its file.
+    /// End of the previous response in its WARC file.
     pub from: u64,
     /// It is the current version of its page.
-    pub best: bool,
+    pub current: bool,
 }
 
 pub(super) enum VisitChange {
     New,
     /// It becomes the current version of the page at this index.
-    Newer(u32),
-    /// It proves only that the page at this index was there.
-    Less(u32),
+    Replaces(u32),
+    /// It replaces nothing, but proves that the page at this index still exists.
+    Rejected(u32),
 }
 
 /// The visits of a crawl so far. Memory: 32 bytes per visit and 32 per page.
 #[derive(Default)]
 pub(super) struct Visits {
-    places: FxHashMap<UrlId, u32>,
+    indexes: FxHashMap<UrlId, u32>,
     pages: Vec<PageVisits>,
-    all: Vec<Answered>,
+    all: Vec<VisitRecord>,
 }
 
 struct PageVisits {
     kind: PageKind,
     posts: u32,
-    best: u32,
+    current: u32,
     visits: u32,
     retired: bool,
 }
 
-struct Answered {
-    place: u32,
+struct VisitRecord {
+    index: u32,
     page: u16,
     batch: u64,
     from: u64,
@@ -98,12 +99,12 @@ struct Answered {
 impl CatalogueEntry {
     /// The times of the page after one more visit.
     pub(super) fn seen_again(&self, at: Millis, text: Option<u64>) -> SeenTimes {
-        self.seen.again(at, text.is_some_and(|text| text != self.sketch.digest))
+        self.seen.with_visit(at, text.is_some_and(|text| text != self.sketch.digest))
     }
 }
 
 impl Visits {
-    pub fn settled(&mut self, page: &PageProcessed, batch: u64, from: u64) -> VisitChange {
+    pub fn add(&mut self, page: &PageProcessed, batch: u64, from: u64) -> VisitChange {
         let forum = page.forum.as_ref();
         let kind = match forum.map_or(PageKind::Other, |forum| forum.kind) {
             PageKind::Other if forum.and_then(|forum| forum.view.as_ref()).is_some_and(|seen| seen.login) => {
@@ -113,75 +114,75 @@ impl Visits {
         };
         let posts = page.forum.as_ref().map_or(0, |forum| forum.posts.len() as u32);
         if let Some(forum) = forum {
-            self.wanted(&forum.roles);
+            self.learn_continuations(&forum.roles);
         }
-        let best = self.all.len() as u32;
+        let current = self.all.len() as u32;
         let next = self.pages.len() as u32;
-        let place = *self.places.entry(page.id).or_insert(next);
-        self.all.push(Answered { place, page: number(kind), batch, from });
-        if place == next {
-            self.pages.push(PageVisits { kind, posts, best, visits: 1, retired: false });
+        let index = *self.indexes.entry(page.id).or_insert(next);
+        self.all.push(VisitRecord { index, page: thread_page(kind), batch, from });
+        if index == next {
+            self.pages.push(PageVisits { kind, posts, current, visits: 1, retired: false });
             return VisitChange::New;
         }
-        let known = &mut self.pages[place as usize];
+        let known = &mut self.pages[index as usize];
         known.visits += 1;
         known.retired = false;
-        if rank(kind) < rank(known.kind) || number(kind) > 0 && posts < known.posts {
-            return VisitChange::Less(place);
+        if rank(kind) < rank(known.kind) || thread_page(kind) > 0 && posts < known.posts {
+            return VisitChange::Rejected(index);
         }
-        (known.kind, known.posts, known.best) = (kind, posts, best);
-        VisitChange::Newer(place)
+        (known.kind, known.posts, known.current) = (kind, posts, current);
+        VisitChange::Replaces(index)
     }
 
     /// A page was visited and found unchanged.
     pub fn unchanged(&self, id: UrlId, at: Millis, entries: &mut [CatalogueEntry]) {
-        if let Some(&position) = self.places.get(&id) {
-            let seen = &mut entries[position as usize].seen;
-            *seen = seen.again(at, false);
+        if let Some(&index) = self.indexes.get(&id) {
+            let seen = &mut entries[index as usize].seen;
+            *seen = seen.with_visit(at, false);
         }
     }
 
     pub fn retired(&mut self, id: UrlId) {
-        if let Some(&position) = self.places.get(&id) {
-            self.pages[position as usize].retired = true;
+        if let Some(&index) = self.indexes.get(&id) {
+            self.pages[index as usize].retired = true;
         }
     }
 
     /// Learns the roles of pages that were fetched before their forum was recognised.
-    pub fn understood(&mut self, step: &ForumStep) {
-        self.wanted(&step.roles);
+    pub fn forum_recognised(&mut self, step: &ForumStep) {
+        self.learn_continuations(&step.roles);
         for (id, kind, posts) in &step.read {
-            self.turn_out(*id, *kind, posts);
+            self.reclassify(*id, *kind, posts);
         }
         for list in step.lists.iter().filter(|list| list.page == 1) {
-            self.turn_out(list.board, PageKind::Index { board: list.board, page: 1 }, &[]);
+            self.reclassify(list.board, PageKind::Index { board: list.board, page: 1 }, &[]);
         }
     }
 
-    /// A page fetched earlier may turn out to be the next page of a thread.
-    fn wanted(&mut self, roles: &[(UrlId, ForumRole)]) {
+    /// A page fetched earlier may prove to be the next page of a thread.
+    fn learn_continuations(&mut self, roles: &[(UrlId, ForumRole)]) {
         for (id, role) in roles {
             if let ForumRole::Continuation { thread, page } = *role {
-                self.turn_out(*id, PageKind::Thread { thread, page }, &[]);
+                self.reclassify(*id, PageKind::Thread { thread, page }, &[]);
             }
         }
     }
 
-    fn turn_out(&mut self, id: UrlId, kind: PageKind, posts: &[ApproxTime]) {
-        let Some(&position) = self.places.get(&id) else { return };
-        let page = &mut self.pages[position as usize];
+    fn reclassify(&mut self, id: UrlId, kind: PageKind, posts: &[ApproxTime]) {
+        let Some(&index) = self.indexes.get(&id) else { return };
+        let page = &mut self.pages[index as usize];
         if rank(page.kind) < rank(kind) {
             (page.kind, page.posts) = (kind, posts.len() as u32);
-            self.all[page.best as usize].page = number(kind);
+            self.all[page.current as usize].page = thread_page(kind);
         }
     }
 
     /// Sets the roles of the entries, and returns the visits of documents with more than one, sorted by document, page
     /// and time.
-    pub fn end(self, entries: &mut [CatalogueEntry]) -> Vec<StoredVisit> {
-        for (place, entry) in entries.iter_mut().enumerate() {
-            entry.part = self.part(place as u32);
-            match self.pages[place].kind {
+    pub fn finish(self, entries: &mut [CatalogueEntry]) -> Vec<StoredVisit> {
+        for (index, entry) in entries.iter_mut().enumerate() {
+            entry.part = self.part(index as u32);
+            match self.pages[index].kind {
                 PageKind::Index { .. } => entry.listing = true,
                 // Posts are records too, but do not link to other documents.
                 PageKind::Thread { .. } => entry.listing = false,
@@ -189,14 +190,14 @@ impl Visits {
             }
         }
         let mut further: Vec<(u32, u16, u32)> = Vec::new();
-        for (place, (entry, page)) in (0..).zip(entries.iter().zip(&self.pages)) {
+        for (index, (entry, page)) in (0..).zip(entries.iter().zip(&self.pages)) {
             if let PageRole::Further(thread) = entry.part {
-                further.push((thread, number(page.kind), place));
+                further.push((thread, thread_page(page.kind), index));
             }
         }
         further.sort_unstable();
-        for (thread, _, place) in &further {
-            let page = &entries[*place as usize];
+        for (thread, _, index) in &further {
+            let page = &entries[*index as usize];
             let (at, seen, digest) = (page.at, page.seen, page.sketch.digest);
             let thread = &mut entries[*thread as usize];
             thread.at = thread.at.max(at);
@@ -205,31 +206,31 @@ impl Visits {
             thread.further = xxh3_64(&[thread.further.to_le_bytes(), digest.to_le_bytes()].concat());
         }
         let mut visits = Vec::new();
-        for (at, &Answered { place, page, batch, from }) in (0..).zip(&self.all) {
-            let own = &self.pages[place as usize];
-            let (document, several) = match entries[place as usize].part {
+        for (at, &VisitRecord { index, page, batch, from }) in (0..).zip(&self.all) {
+            let own = &self.pages[index as usize];
+            let (document, several) = match entries[index as usize].part {
                 PageRole::Further(thread) => (thread, true),
-                PageRole::Thread => (place, own.visits > 1 || entries[place as usize].further != 0),
-                _ => (place, own.visits > 1),
+                PageRole::Thread => (index, own.visits > 1 || entries[index as usize].further != 0),
+                _ => (index, own.visits > 1),
             };
-            let best = own.best == at;
+            let current = own.current == at;
             let is_thread = entries[document as usize].part == PageRole::Thread;
-            if several && (best || is_thread && page > 0) {
-                visits.push(StoredVisit { document, page, batch, from, best });
+            if several && (current || is_thread && page > 0) {
+                visits.push(StoredVisit { document, page, batch, from, current });
             }
         }
         visits.sort_unstable();
         visits
     }
 
-    fn part(&self, position: u32) -> PageRole {
-        let thread = |id| self.places.get(&id).copied();
-        if self.pages[position as usize].retired {
+    fn part(&self, index: u32) -> PageRole {
+        let thread = |id| self.indexes.get(&id).copied();
+        if self.pages[index as usize].retired {
             return PageRole::Retired;
         }
-        match self.pages[position as usize].kind {
+        match self.pages[index as usize].kind {
             PageKind::Thread { thread: first, page } if page > 1 => match thread(first) {
-                Some(first) if number(self.pages[first as usize].kind) == 1 => PageRole::Further(first),
+                Some(first) if thread_page(self.pages[first as usize].kind) == 1 => PageRole::Further(first),
                 // Its first page was never parsed.
                 _ => PageRole::Thread,
             },
@@ -250,6 +251,6 @@ fn rank(kind: PageKind) -> u8 {
     }
 }
 
-fn number(kind: PageKind) -> u16 {
+fn thread_page(kind: PageKind) -> u16 {
     if let PageKind::Thread { page, .. } = kind { page } else { 0 }
 }

@@ -1,8 +1,8 @@
-//! The archive: every stored answer with its request, as records in WARC files, in order of settling.
+//! The archive: every stored response with its request, as records in WARC files, in order of settling.
 //!
-//! Files are numbered; the current one ends in `.open` until it is closed. The archive does not know batches: the log has
-//! each page's [`Location`], and [`WarcArchive::resume`] gets the last one. Everything after it was never acknowledged and is
-//! cut off, so that no page is archived twice.
+//! Files are numbered; the current one ends in `.open` until it is closed. The archive does not know batches: the log
+//! has each page's [`Location`], and [`WarcArchive::resume`] gets the last one. Everything after it was never
+//! acknowledged and is cut off, so that no page is archived twice.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlDirectory, StoreError, WarcEntry, own, warc};
+use super::{CrawlDirectory, StoreError, WarcEntry, plain_file, warc};
 use suidao_page::model::{Fetched, Millis};
 
-/// The bytes of a response or revisit record in a WARC file: one gzip member, or two if a rendered copy follows. The file
-/// may be cut at its end, because nothing else of the answer comes later.
+/// The bytes of a response or revisit record in a WARC file: one gzip member, or two if a rendered copy follows. The
+/// file may be cut at its end, because nothing else of the response comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     pub file: u32,
@@ -68,8 +68,8 @@ struct OpenFile {
 }
 
 impl WarcArchive {
-    /// Opens the archive of `dir` after `last`, the last location in the log. Later bytes were never acknowledged: later
-    /// files are removed, and the file of `last` is cut.
+    /// Opens the archive of `dir` after `last`, the last location in the log. Later bytes were never acknowledged:
+    /// later files are removed, and the file of `last` is cut.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if a file is missing or shorter than the log requires; [`StoreError::Io`].
@@ -107,7 +107,8 @@ impl WarcArchive {
     /// Opens the file of the last location and cuts it; a file that ends there stays closed.
     fn reopen(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
         let open_path = self.pages.join(open_name(last.file));
-        let found = own::open_linked(&path)?.metadata().map_err(StoreError::io(&path, "read its size"))?.len();
+        let found =
+            plain_file::open_following_links(&path)?.metadata().map_err(StoreError::io(&path, "read its size"))?.len();
         if found < last.end() {
             let what = format!("it ends at byte {found}, but the log refers to a page up to byte {}", last.end());
             return Err(StoreError::damaged(&path, what));
@@ -117,12 +118,12 @@ impl WarcArchive {
                 self.number += 1;
                 return Ok(());
             }
-            own::open(&path, OpenOptions::new().read(true))?;
+            plain_file::open(&path, OpenOptions::new().read(true))?;
             fs::rename(&path, &open_path).map_err(StoreError::io(&path, "rename it"))?;
         }
         let fail = || StoreError::io(&open_path, "truncate it after the last saved page");
         // A symbolic link is rejected: move the file back before it is truncated and written.
-        let mut file = own::open(&open_path, OpenOptions::new().write(true))?;
+        let mut file = plain_file::open(&open_path, OpenOptions::new().write(true))?;
         file.set_len(last.end()).map_err(fail())?;
         file.sync_all().map_err(fail())?;
         file.seek(SeekFrom::End(0)).map_err(fail())?;
@@ -130,7 +131,7 @@ impl WarcArchive {
         Ok(())
     }
 
-    /// Adds a request and its answer. They are on disk after the next [`WarcArchive::sync`].
+    /// Adds a request and its response. They are on disk after the next [`WarcArchive::sync`].
     pub fn add(&mut self, entry: &WarcEntry, at: Millis) -> Result<Location, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
             self.close()?;
@@ -284,7 +285,7 @@ impl ArchiveReader {
             let names = [closed_name(location.file), open_name(location.file)];
             let path = names.iter().map(|name| self.pages.join(name)).find(|path| path.exists());
             let path = path.ok_or_else(|| missing(&self.pages, location))?;
-            let file = own::open_linked(&path)?;
+            let file = plain_file::open_following_links(&path)?;
             self.open = Some((location.file, path, file));
         }
         let Some((_, path, file)) = &mut self.open else { return Err(missing(&self.pages, location)) };
@@ -305,9 +306,9 @@ impl ArchiveReader {
     }
 }
 
-/// Unpacks the answer in a record of [`ArchiveReader::record`].
+/// Unpacks the response in a record of [`ArchiveReader::record`].
 pub fn unpack_record(record: &[u8], path: &Path, location: Location, limit: usize) -> Result<Fetched, StoreError> {
-    let what = match warc::response(record, limit) {
+    let what = match warc::unpack_response(record, limit) {
         Ok(Some(fetched)) => return Ok(fetched),
         Ok(None) => "not the record of a page".to_owned(),
         Err(error) => error.to_string(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::StoreError;
-use super::responses::{Counted, begin, broken, pass};
+use super::responses::{CountingReader, begin, broken, pass};
 use super::warc::{self, HEAD_LIMIT, LONGEST_HEAD, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 use suidao_page::read::coding::{self, UnpackError};
@@ -22,16 +22,16 @@ pub struct ArchivedRecord {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArchivedContent {
-    /// The answer, without transfer and content encoding.
-    Answer(Fetched),
-    /// An answer whose payload is in another record.
+    /// The response, without transfer and content encoding.
+    Response(Fetched),
+    /// A response whose payload is in another record.
     Revisit(RevisitRecord),
 }
 
-/// A revisit record: status and header fields of the answer, and where the payload is.
+/// A revisit record: status and header fields of the response, and where the payload is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RevisitRecord {
-    /// The answer without its body. Without an HTTP head in the record the status is 304.
+    /// The response without its body. Without an HTTP head in the record the status is 304.
     pub head: Fetched,
     /// URL of the record with the payload.
     pub of: CrawlUrl,
@@ -42,13 +42,13 @@ pub struct RevisitRecord {
 }
 
 impl RevisitRecord {
-    /// Whether an answer has the payload that the record refers to.
-    pub fn is_of(&self, answer: &Fetched) -> bool {
-        let payload = answer.wire.as_ref().unwrap_or(&answer.body);
+    /// Whether a response has the payload that the record refers to.
+    pub fn is_of(&self, response: &Fetched) -> bool {
+        let payload = response.wire.as_ref().unwrap_or(&response.body);
         self.digest.as_deref() == Some(&warc::digest(&[payload]))
     }
 
-    /// The answer, with the payload of another.
+    /// The response, with the payload of another.
     pub fn with_payload_of(self, other: Fetched) -> Fetched {
         let (status, headers) =
             if self.head.status == 304 { (other.status, other.headers) } else { (self.head.status, self.head.headers) };
@@ -58,10 +58,10 @@ impl RevisitRecord {
 
 /// The records of one file, compressed or not, in order. An error ends the iteration.
 pub struct ArchivedRecords {
-    input: Counted<Box<dyn BufRead + Send>>,
+    input: CountingReader<Box<dyn BufRead + Send>>,
     path: PathBuf,
     limit: usize,
-    /// The head read to see whether its record belongs to the answer before.
+    /// The head read to see whether its record belongs to the response before.
     ahead: Option<io::Result<RecordHeader>>,
     ended: bool,
     passed: BTreeMap<&'static str, u64>,
@@ -79,7 +79,7 @@ impl ArchivedRecords {
         } else {
             Box::new(file.inner)
         };
-        let input = Counted { inner, at: 0 };
+        let input = CountingReader { inner, at: 0 };
         Ok(Self { input, path: path.to_owned(), limit, ahead: None, ended: false, passed: BTreeMap::new() })
     }
 
@@ -93,9 +93,9 @@ impl ArchivedRecords {
             let next = self.ahead.take().map_or_else(|| RecordHeader::read(&mut self.input), |ahead| ahead.map(Some));
             let Some(head) = next? else { return Ok(None) };
             let content = match self.content(&head)? {
-                Ok(ArchivedContent::Answer(mut fetched)) => {
+                Ok(ArchivedContent::Response(mut fetched)) => {
                     fetched.rendered = self.rendered_copy(&head);
-                    ArchivedContent::Answer(fetched)
+                    ArchivedContent::Response(fetched)
                 }
                 Ok(revisit) => revisit,
                 Err(kind) => {
@@ -135,28 +135,30 @@ impl ArchivedRecords {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         let block = Bytes::from(block);
-        let answer = match kind {
+        let response = match kind {
             "resource" => Some(Fetched::new(url, 200, vec![("content-type".to_owned(), media.to_owned())], block)),
             "revisit" => return Ok(Ok(ArchivedContent::Revisit(revisit(url, head, &block)))),
-            _ => warc::answer(url, &block, self.limit),
+            _ => warc::parse_response(url, &block, self.limit),
         };
-        let Some(mut answer) = answer else { return Ok(Err("not HTTP")) };
+        let Some(mut response) = response else { return Ok(Err("not HTTP")) };
         let length =
             |fields: &[(String, String)]| fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
         // It must fit when it is archived again: Latin-1 takes twice the space.
-        let head_length: usize = length(&answer.headers);
-        if head_length > 2 * LONGEST_HEAD + (64 << 10) || answer.body.len() > self.limit || is_bomb(&answer, self.limit)
+        let head_length: usize = length(&response.headers);
+        if head_length > 2 * LONGEST_HEAD + (64 << 10)
+            || response.body.len() > self.limit
+            || is_bomb(&response, self.limit)
         {
             return Ok(Err("too large"));
         }
-        if answer.wire.is_none() {
+        if response.wire.is_none() {
             // The crawler has decoded the body, and left the field.
-            answer.headers.retain(|(name, _)| name != "content-encoding");
+            response.headers.retain(|(name, _)| name != "content-encoding");
         }
-        Ok(Ok(ArchivedContent::Answer(answer)))
+        Ok(Ok(ArchivedContent::Response(response)))
     }
 
-    /// The rendered copy that follows an answer directly. If the next record is damaged the answer still counts.
+    /// The rendered copy that follows a response directly. If the next record is damaged the response still counts.
     fn rendered_copy(&mut self, of: &RecordHeader) -> Option<Bytes> {
         let next = match RecordHeader::read(&mut self.input) {
             Ok(next) => next?,
@@ -206,9 +208,9 @@ fn revisit(url: CrawlUrl, head: &RecordHeader, block: &[u8]) -> RevisitRecord {
 }
 
 /// Whether a body was left encoded because it would be too large.
-fn is_bomb(answer: &Fetched, limit: usize) -> bool {
-    let coding = answer.header("content-encoding").filter(|_| answer.wire.is_none());
-    coding.is_some_and(|coding| coding::unpack(coding, &answer.body, limit) == Err(UnpackError::TooLarge))
+fn is_bomb(response: &Fetched, limit: usize) -> bool {
+    let coding = response.header("content-encoding").filter(|_| response.wire.is_none());
+    coding.is_some_and(|coding| coding::unpack(coding, &response.body, limit) == Err(UnpackError::TooLarge))
 }
 
 /// A time of a WARC record: RFC 3339, or 14 digits as in the oldest files.

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::sync_directory;
 use super::part::file_next_to;
-use super::{CrawlDirectory, Store, StoreError, own};
+use super::{CrawlDirectory, Store, StoreError, plain_file};
 use suidao_page::model::Batch;
 
 /// First line of the file. Increase the number when pieces of an earlier build cannot be read.
@@ -108,7 +108,7 @@ pub struct Pieces {
 impl Pieces {
     /// The checkpoint of a store with these settings, if its log matches, and the number of its batches.
     pub fn of(store: &Store, settings: u64) -> Option<(Self, u64)> {
-        let file = own::open(&store.directory().checkpoint(), File::options().read(true)).ok()?;
+        let file = plain_file::open(&store.directory().checkpoint(), File::options().read(true)).ok()?;
         let (pieces, state) = Self::begin(file)?;
         (state.settings == settings && state.is_of(store)).then_some((pieces, state.batches))
     }

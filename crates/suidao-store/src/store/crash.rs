@@ -12,7 +12,8 @@ use super::*;
 const PAGES: u32 = 400;
 const ROTATE_AT: u64 = 300_000;
 
-/// Crawls the missing ones of [`PAGES`] in the directory of `SUIDAO_CRASH_DIR` and prints the number of durable batches.
+/// Crawls the missing ones of [`PAGES`] in the directory of `SUIDAO_CRASH_DIR` and prints the number of durable
+/// batches.
 #[test]
 #[ignore = "the child process of the other tests"]
 fn child() {
@@ -28,7 +29,7 @@ fn child() {
     });
     let writer = writer.unwrap();
     for n in first..pages {
-        if writer.submit(Work { batch: batch(n, 3), answer: Some(warc_entry(n, 5000)) }).is_err() {
+        if writer.submit(Work { batch: batch(n, 3), response: Some(warc_entry(n, 5000)) }).is_err() {
             break;
         }
     }
@@ -62,7 +63,7 @@ fn check(root: &Path, acknowledged: u64) -> u64 {
         assert_eq!(record.batch, batch(n, 3));
         let revisit = warc_entry(n, 5000).is_revisit();
         assert_eq!((record.archive.is_some(), record.revisit), (true, revisit));
-        if let Some(location) = record.answer() {
+        if let Some(location) = record.response() {
             assert_eq!(reader.read_at(location).unwrap(), fetched(n, 5000));
             whole.push(url(n).to_string());
         }
@@ -71,7 +72,10 @@ fn check(root: &Path, acknowledged: u64) -> u64 {
     assert!(store.len() >= acknowledged, "{} batches, {acknowledged} acknowledged", store.len());
     let archived: Vec<String> = archived(root).into_iter().flat_map(|(_, urls)| urls).collect();
     assert_eq!(archived, whole, "each page once, in order");
-    assert!(answers(root).iter().map(|(kind, url)| (kind.as_str(), url.clone())).eq(all), "each answer once, in order");
+    assert!(
+        responses(root).iter().map(|(kind, url)| (kind.as_str(), url.clone())).eq(all),
+        "each response once, in order"
+    );
     store.len()
 }
 

@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::part::{self, PartDirectory, parent};
-use super::{StoreError, own};
+use super::{StoreError, plain_file};
 
 /// Paths of the directory of one crawl. Only its methods touch the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl CrawlDirectory {
     pub fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.state().join("lock");
         let mut options = OpenOptions::new();
-        let file = own::open(&path, options.create(true).truncate(false).write(true))?;
+        let file = plain_file::open(&path, options.create(true).truncate(false).write(true))?;
         match file.try_lock() {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse(self.root.clone())),

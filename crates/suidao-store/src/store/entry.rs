@@ -1,8 +1,8 @@
-//! How an exchange is stored: request and answer as two WARC records, followed by the rendered copy of the page, if any,
-//! as a conversion record (WARC 1.1, 6.8).
+//! How an exchange is stored: request and response as two WARC records, followed by the rendered copy of the page, if
+//! any, as a conversion record (WARC 1.1, 6.8).
 //!
-//! An answer without new content is stored as a revisit record (WARC 1.1, 6.7): its head, and a reference to the answer
-//! with the payload. So every answered request is in the archive, and every payload is there once.
+//! A response without new content is stored as a revisit record (WARC 1.1, 6.7): its head, and a reference to the
+//! response with the payload. So every answered request is in the archive, and every payload is there once.
 
 use std::io;
 
@@ -26,7 +26,7 @@ pub enum WarcEntry {
     /// set).
     Revisit {
         fetched: Fetched,
-        /// When the answer with the payload was stored: the time of its batch.
+        /// When the response with the payload was stored: the time of its batch.
         of: Millis,
     },
 }
@@ -200,7 +200,7 @@ mod tests {
         for (page, &location) in whole.iter().zip(&at) {
             assert_eq!(reader.read_at(location).unwrap(), *page);
         }
-        // A file truncated within the second record still has the answer.
+        // A file truncated within the second record still has the response.
         let cut = root.path().join("cut.warc.gz");
         std::fs::write(&cut, &bytes[..at[0].end() as usize - 20]).unwrap();
         let web = WarcIndex::open(vec![cut], 1 << 20, |_| ()).unwrap();

@@ -1,7 +1,7 @@
-//! Finds the request of an answer in the archive, to copy it.
+//! Finds the request of a response in the archive, to copy it.
 //!
-//! The log has the location of the response. The request is the last record between the end of the previous answer and
-//! the response; this is checked.
+//! The log has the location of the response. The request is the last record between the end of the previous response
+//! and the response; this is checked.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -10,9 +10,9 @@ use flate2::bufread::GzDecoder;
 
 use super::archive::Location;
 use super::warc::{HEAD_LIMIT, RecordHeader};
-use super::{StoreError, own};
+use super::{StoreError, plain_file};
 
-/// Most bytes read between two responses: a warcinfo and a request, neither longer than the longest head.
+/// Maximum number of bytes read between two responses: a warcinfo and a request, neither longer than the longest head.
 const BETWEEN: u64 = 4 * HEAD_LIMIT as u64;
 
 /// The request record, one gzip member, of the response record `record` at `location` of the file `path`; the previous
@@ -29,7 +29,7 @@ pub fn request(path: &Path, from: u64, location: Location, record: &[u8]) -> Res
     }
     let length = location.offset.checked_sub(from).filter(|length| *length <= BETWEEN);
     let mut between = vec![0; length.ok_or_else(|| damaged("no request record before it"))? as usize];
-    let mut file = own::open_linked(path)?;
+    let mut file = plain_file::open_following_links(path)?;
     let read = file.seek(SeekFrom::Start(from)).and_then(|_| file.read_exact(&mut between));
     read.map_err(StoreError::io(path, "read a page"))?;
     let request = last_member(&between).map_err(before)?;

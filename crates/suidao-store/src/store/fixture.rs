@@ -9,7 +9,7 @@ pub(super) fn url(n: u32) -> CrawlUrl {
     CrawlUrl::parse(&format!("http://h{}.example.cn/体育/page-{n}.html?n={n}", n % 7)).unwrap()
 }
 
-/// The answer of page `n`: somewhat more than `size` bytes, incompressible.
+/// The response of page `n`: somewhat more than `size` bytes, incompressible.
 pub(super) fn fetched(n: u32, size: usize) -> Fetched {
     let mut body = format!("<title>第{n}页</title><p>足球 ").into_bytes();
     let mut state = u64::from(n) + 1;
@@ -118,12 +118,12 @@ pub(super) fn crawl(root: &std::path::Path, pages: std::ops::Range<u32>, size: u
     let (store, archive) = resume(root, rotate_at).unwrap();
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     for n in pages {
-        writer.submit(Work { batch: batch(n, 3), answer: Some(WarcEntry::Whole(fetched(n, size))) }).unwrap();
+        writer.submit(Work { batch: batch(n, 3), response: Some(WarcEntry::Whole(fetched(n, size))) }).unwrap();
     }
     writer.finish().unwrap()
 }
 
-/// Every WARC file at `root` in order of names, with the URLs of its answers.
+/// Every WARC file at `root` in order of names, with the URLs of its responses.
 pub(super) fn archived(root: &std::path::Path) -> Vec<(String, Vec<String>)> {
     let mut files: Vec<_> = std::fs::read_dir(root.join("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -133,8 +133,8 @@ pub(super) fn archived(root: &std::path::Path) -> Vec<(String, Vec<String>)> {
     files.iter().map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), urls(path))).collect()
 }
 
-/// Kind and URL of every record of an answer in the archive at `root`, complete or not, in order.
-pub(super) fn answers(root: &std::path::Path) -> Vec<(String, String)> {
+/// Kind and URL of every record of a response in the archive at `root`, complete or not, in order.
+pub(super) fn responses(root: &std::path::Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, _) in archived(root) {
         let mut text = Vec::new();

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::archive::{Location, warc_files};
 use super::directory::{CrawlDirectory, Lock, write_own};
 use super::log_copy::{LogCopy, is_read_only};
-use super::{StoreError, own};
+use super::{StoreError, plain_file};
 use suidao_page::model::{Batch, Millis};
 
 /// Format of directory and log that this program writes, and the only one that it reads.
@@ -41,7 +41,7 @@ pub struct Record {
 
 impl Record {
     /// Location of this step's answer, if it is stored in full.
-    pub fn answer(&self) -> Option<Location> {
+    pub fn response(&self) -> Option<Location> {
         self.archive.filter(|_| !self.revisit)
     }
 }
@@ -86,7 +86,7 @@ impl Meta {
         if !path.exists() {
             return Err(StoreError::NoCrawl { dir: dir.root().to_owned(), missing: path });
         }
-        let text = own::read(&path, own::SMALL)?;
+        let text = plain_file::read(&path, plain_file::SMALL)?;
         let damaged = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
         let head: Head = serde_json::from_slice(&text).map_err(damaged)?;
         if head.format != FORMAT {
@@ -397,7 +397,7 @@ struct CommitMarker {
 impl CommitMarker {
     fn open(dir: &CrawlDirectory, options: &mut fs::OpenOptions) -> Result<Self, StoreError> {
         let path = dir.acknowledged();
-        let file = own::open(&path, options)?;
+        let file = plain_file::open(&path, options)?;
         Ok(Self { file, path })
     }
 

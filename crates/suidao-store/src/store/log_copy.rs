@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::directory::Lock;
-use super::{CrawlDirectory, StoreError, own};
+use super::{CrawlDirectory, StoreError, plain_file};
 
 /// The copy, deleted on drop, and the lock that keeps crawls from writing, if the file system has locks.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl LogCopy {
     /// Copies the log and locks out crawls.
     pub fn of(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         let lock = dir.state().join("lock");
-        let lock = match own::open(&lock, File::options().read(true)) {
+        let lock = match plain_file::open(&lock, File::options().read(true)) {
             Ok(file) => match file.try_lock_shared() {
                 Ok(()) => Some(Lock(file)),
                 Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(dir.root().to_owned())),

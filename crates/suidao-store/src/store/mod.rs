@@ -1,5 +1,5 @@
-//! What a crawl stores on disk: the log of its events, the archive of its pages, and the files made of both. Bytes after
-//! the last acknowledged batch are cut off on resume. The store decides nothing about the crawl.
+//! What a crawl stores on disk: the log of its events, the archive of its pages, and the files made of both. Bytes
+//! after the last acknowledged batch are cut off on resume. The store decides nothing about the crawl.
 
 pub mod archive;
 mod archived;
@@ -9,17 +9,17 @@ pub mod directory;
 mod entry;
 mod exchange;
 pub mod harvest;
-mod indexed;
 pub mod log;
 mod log_copy;
-pub mod own;
 mod part;
+pub mod plain_file;
 pub mod refreshes;
 mod responses;
 pub mod skipped;
 mod survey;
 pub mod verify;
 mod warc;
+mod warc_index;
 mod writer;
 
 use std::io::{self, ErrorKind};
@@ -31,11 +31,11 @@ pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use entry::WarcEntry;
 pub use exchange::request;
-pub use indexed::WarcIndex;
 pub use log::{LogReader, Meta, Record, Store};
 pub use part::PartDirectory;
 pub use responses::Responses;
 pub use warc::{date, info as warcinfo, moment};
+pub use warc_index::WarcIndex;
 pub use writer::{Notice, Work, Writer, WriterStopped};
 
 /// An error of a crawl directory. Every message names the file or directory and what to do.
@@ -62,10 +62,10 @@ pub enum StoreError {
     Warc { path: PathBuf, what: String, at: u64 },
     /// Something in a crawl directory that no crawl creates, and that could lead outside.
     #[error("{} is {what}. In a crawl directory suidao opens only regular files and directories, because others may have created it; check where it leads and remove it", path.display())]
-    NotOwn { path: PathBuf, what: &'static str },
+    NotPlain { path: PathBuf, what: &'static str },
     /// A file larger than any of its kind.
-    #[error("{} is larger than {most} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
-    TooLarge { path: PathBuf, most: u64 },
+    #[error("{} is larger than {limit} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
+    TooLarge { path: PathBuf, limit: u64 },
     #[error("{}: the writer thread failed ({what}); rerun the same command to resume from the last saved page", path.display())]
     WriterLost { path: PathBuf, what: String },
 }

@@ -11,8 +11,8 @@ use super::archived::{ArchivedContent, ArchivedRecord, ArchivedRecords};
 use super::warc::{self, RecordHeader};
 use suidao_page::model::Fetched;
 
-/// The answers in a WARC file, compressed or not, in order. Skips other records, and answers larger than the limit. An error
-/// ends the iteration.
+/// The responses in a WARC file, compressed or not, in order. Skips other records, and responses larger than the limit.
+/// An error ends the iteration.
 pub struct Responses(ArchivedRecords);
 
 impl Responses {
@@ -30,7 +30,7 @@ impl Iterator for Responses {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.find_map(|record| match record {
-            Ok(ArchivedRecord { content: ArchivedContent::Answer(fetched), .. }) => Some(Ok(fetched)),
+            Ok(ArchivedRecord { content: ArchivedContent::Response(fetched), .. }) => Some(Ok(fetched)),
             Ok(_) => None,
             Err(error) => Some(Err(error)),
         })
@@ -38,7 +38,7 @@ impl Iterator for Responses {
 }
 
 /// Opens a WARC file; also returns whether it is gzip.
-pub(super) fn begin(path: &Path) -> Result<(Counted<BufReader<File>>, bool), StoreError> {
+pub(super) fn begin(path: &Path) -> Result<(CountingReader<BufReader<File>>, bool), StoreError> {
     let fail = || StoreError::io(path, "read it");
     let mut inner = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
     let start = inner.fill_buf().map_err(fail())?;
@@ -47,11 +47,11 @@ pub(super) fn begin(path: &Path) -> Result<(Counted<BufReader<File>>, bool), Sto
         let what = if start.is_empty() { "it is empty" } else { "it starts with neither WARC/ nor gzip" };
         return Err(StoreError::Warc { path: path.to_owned(), what: what.to_owned(), at: 0 });
     }
-    Ok((Counted { inner, at: 0 }, packed))
+    Ok((CountingReader { inner, at: 0 }, packed))
 }
 
-/// The answer after a head; skipped if the record is of another kind or too large.
-pub(super) fn answer_behind(
+/// The response after a head; skipped if the record is of another kind or too large.
+pub(super) fn read_response(
     input: &mut impl BufRead,
     head: &RecordHeader,
     limit: usize,
@@ -64,7 +64,7 @@ pub(super) fn answer_behind(
     if (input.take(head.length).read_to_end(&mut block)? as u64) < head.length {
         return Err(ErrorKind::UnexpectedEof.into());
     }
-    Ok(warc::answer(url, &Bytes::from(block), limit))
+    Ok(warc::parse_response(url, &Bytes::from(block), limit))
 }
 
 pub(super) fn pass(input: &mut impl BufRead, head: &RecordHeader) -> io::Result<()> {
@@ -79,12 +79,12 @@ pub(super) fn broken(path: &Path, error: &io::Error, at: u64) -> StoreError {
     StoreError::Warc { path: path.to_owned(), what, at }
 }
 
-pub(super) struct Counted<R> {
+pub(super) struct CountingReader<R> {
     pub inner: R,
     pub at: u64,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: BufRead> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.at += read as u64;
@@ -92,7 +92,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for CountingReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.inner.fill_buf()
     }

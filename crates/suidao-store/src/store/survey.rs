@@ -1,5 +1,6 @@
-//! Lists the records of one of our WARC files, and skips damage. Every record is unpacked to its end, which checks gzip's
-//! checksum, and its block is compared with the digest in its head. Memory does not depend on the size of the file.
+//! Lists the records of one of our WARC files, and skips damage. Every record is unpacked to its end, which checks
+//! gzip's checksum, and its block is compared with the digest in its head. Memory does not depend on the size of the
+//! file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -10,7 +11,7 @@ use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
 use super::warc::{GZIP, RecordHeader};
-use super::{StoreError, own};
+use super::{StoreError, plain_file};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordSpan {
@@ -28,7 +29,7 @@ pub struct RecordSpan {
 /// [`StoreError::Io`] if the file cannot be read; damage is not an error.
 pub fn survey(path: &Path, mut visit: impl FnMut(RecordSpan)) -> Result<(), StoreError> {
     let fail = || StoreError::io(path, "read it");
-    let mut input = BufReader::with_capacity(1 << 16, own::open_linked(path)?);
+    let mut input = BufReader::with_capacity(1 << 16, plain_file::open_following_links(path)?);
     let end = input.seek(SeekFrom::End(0)).map_err(fail())?;
     let mut at = 0;
     let mut damaged: Option<RecordSpan> = None;

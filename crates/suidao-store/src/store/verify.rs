@@ -13,7 +13,7 @@ use super::archive::{ArchiveSettings, Location, WarcArchive, warc_files};
 use super::directory::{CrawlDirectory, sync_directory, write_own};
 use super::log_copy::{LogCopy, attempt};
 use super::survey::{RecordSpan, survey};
-use super::{Meta, PartDirectory, Record, Store, StoreError, own};
+use super::{Meta, PartDirectory, Record, Store, StoreError, plain_file};
 use suidao_page::model::Event;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -173,7 +173,7 @@ impl Checker<'_> {
 
 /// Number of acknowledged batches; `None` if the file is invalid.
 fn acknowledged_batches(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
-    match own::read(&dir.acknowledged(), own::SMALL) {
+    match plain_file::read(&dir.acknowledged(), plain_file::SMALL) {
         Ok(digits) => Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim().parse().ok())),
         Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -202,7 +202,7 @@ fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> R
             _ => 0,
         };
         let to = aside.join(format!("suidao-{number:05}.warc.gz.from-{from}"));
-        let mut file = own::open_linked(&path)?;
+        let mut file = plain_file::open_following_links(&path)?;
         let copied = file.seek(SeekFrom::Start(from)).and_then(|_| {
             let mut out = File::create(&to)?;
             io::copy(&mut file, &mut out)?;
@@ -242,7 +242,7 @@ mod tests {
         let first = u32::try_from(store.len()).unwrap();
         let writer = Writer::spawn(store, WarcArchive::resume(&dir, last, settings(20_000)).unwrap(), |_| {}).unwrap();
         for n in first..batches {
-            writer.submit(Work { batch: batch(n, 3), answer: Some(WarcEntry::Whole(fetched(n, 3000))) }).unwrap();
+            writer.submit(Work { batch: batch(n, 3), response: Some(WarcEntry::Whole(fetched(n, 3000))) }).unwrap();
         }
         writer.finish().unwrap();
         dir

@@ -1,8 +1,8 @@
 //! Writes and parses WARC records (ISO 28500:2017, version 1.1).
 //!
 //! A record is a head like HTTP's, a block of `Content-Length` bytes, and two line ends. In `.warc.gz` each record is a
-//! gzip member, so that it can be read alone. Written records contain nothing random: ids are name-based UUIDs (RFC 9562,
-//! in the form of version 5) of URL, time and position in the archive.
+//! gzip member, so that it can be read alone. Written records contain nothing random: ids are name-based UUIDs (RFC
+//! 9562, in the form of version 5) of URL, time and position in the archive.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -132,8 +132,8 @@ pub fn moment(at: Millis) -> String {
     date(at).get(..19).unwrap_or_default().replace('T', " ")
 }
 
-/// The archived head of an answer: status line and header fields, without the transfer encoding. `content-length` is the
-/// size of the payload, `stored`; without that it is unchanged.
+/// The archived head of a response: status line and header fields, without the transfer encoding. `content-length` is
+/// the size of the payload, `stored`; without that it is unchanged.
 pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8> {
     let reason = http::StatusCode::from_u16(fetched.status).ok().and_then(|status| status.canonical_reason());
     let mut head = format!("HTTP/1.1 {:03} {}\r\n", fetched.status, reason.unwrap_or_default());
@@ -240,22 +240,22 @@ impl RecordHeader {
         CrawlUrl::parse(uri).ok()
     }
 
-    /// Whether this is the rendered copy of the answer in the record `of`.
+    /// Whether this is the rendered copy of the response in the record `of`.
     fn renders(&self, of: &Self) -> bool {
         self.field("warc-type") == Some(CONVERSION)
             && self.field("content-type") == Some(Fetched::RENDERED)
             && self.field("warc-refers-to").is_some_and(|id| of.field("warc-record-id") == Some(id))
     }
 
-    /// As `response_url`, if the answer is not much larger than `limit` bytes.
+    /// As `response_url`, if the response is not much larger than `limit` bytes.
     pub fn answered(&self, limit: usize) -> Option<CrawlUrl> {
         self.response_url().filter(|_| self.length <= (limit + HEAD_LIMIT) as u64)
     }
 }
 
-/// The answer in a response record's block; `None` if it is not HTTP. The body is joined and decoded to at most `limit`
-/// bytes; if that fails it is unchanged.
-pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetched> {
+/// The response in a response record's block; `None` if it is not HTTP. The body is joined and decoded to at most
+/// `limit` bytes; if that fails it is unchanged.
+pub(super) fn parse_response(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetched> {
     let (status, mut headers, length) = http_head(block)?;
     let mut stored = block.slice(length..);
     if value(&headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked")) {
@@ -273,8 +273,8 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
     Some(Fetched { url, status, headers, body, wire, request_validators: None, rendered: None })
 }
 
-/// The rendered copy of the answer in the record `of`, if the next record, with the head `head`, holds one; nothing is
-/// read of other records, or of more than `limit` bytes.
+/// The rendered copy of the response in the record `of`, if the next record, with the head `head`, holds one; nothing
+/// is read of other records, or of more than `limit` bytes.
 pub(super) fn rendered(
     input: &mut impl BufRead,
     head: &RecordHeader,
@@ -312,7 +312,7 @@ pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
 
 /// The response in one record (a gzip member or plain), with its rendered copy if a second member holds one; `None` for
 /// another kind of record.
-pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched>> {
+pub(super) fn unpack_response(record: &[u8], limit: usize) -> io::Result<Option<Fetched>> {
     let mut plain = Vec::new();
     let mut behind: &[u8] = &[];
     let mut input = if record.starts_with(&GZIP) {
@@ -327,14 +327,14 @@ pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched
     let Some(url) = head.response_url() else { return Ok(None) };
     let length = usize::try_from(head.length).ok().filter(|&length| length <= input.len());
     let block = &input[..length.ok_or(io::ErrorKind::UnexpectedEof)?];
-    let mut answer = answer(url, &Bytes::copy_from_slice(block), limit);
-    if let Some(answer) = answer.as_mut().filter(|_| !behind.is_empty()) {
+    let mut response = parse_response(url, &Bytes::copy_from_slice(block), limit);
+    if let Some(response) = response.as_mut().filter(|_| !behind.is_empty()) {
         let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(behind));
         if let Some(next) = RecordHeader::read(&mut member)? {
-            answer.rendered = rendered(&mut member, &next, &head, limit)?;
+            response.rendered = rendered(&mut member, &next, &head, limit)?;
         }
     }
-    Ok(answer)
+    Ok(response)
 }
 
 pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];

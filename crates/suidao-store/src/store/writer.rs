@@ -7,14 +7,14 @@ use std::thread::JoinHandle;
 use super::{Record, Store, StoreError, WarcArchive, WarcEntry};
 use suidao_page::model::Batch;
 
-/// Most steps that may wait, and so the largest group; further submissions block.
+/// Maximum number of steps that may wait, and so the largest group; further submissions block.
 const QUEUE: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct Work {
     pub batch: Batch,
-    /// The answer, if it is to be archived.
-    pub answer: Option<WarcEntry>,
+    /// The response, if it is to be archived.
+    pub response: Option<WarcEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ impl Writer {
         Ok(Self { queue, thread, root })
     }
 
-    /// Submits a step; blocks while 256 are waiting. Steps are stored in the order of submission. Fails after an error of
-    /// the thread.
+    /// Submits a step; blocks while 256 are waiting. Steps are stored in the order of submission. Fails after an error
+    /// of the thread.
     pub fn submit(&self, work: Work) -> Result<(), WriterStopped> {
         self.queue.send(work).map_err(|_| WriterStopped)
     }
@@ -88,9 +88,9 @@ fn write(
     while let Ok(first) = waiting.recv() {
         let group = std::iter::once(first).chain(waiting.try_iter().take(QUEUE - 1));
         let mut records = Vec::new();
-        for Work { batch, answer } in group {
-            let revisit = answer.as_ref().is_some_and(WarcEntry::is_revisit);
-            let archive = answer.map(|answer| archive.add(&answer, batch.at)).transpose()?;
+        for Work { batch, response } in group {
+            let revisit = response.as_ref().is_some_and(WarcEntry::is_revisit);
+            let archive = response.map(|response| archive.add(&response, batch.at)).transpose()?;
             records.push(Record { batch, archive, revisit });
         }
         archive.sync()?;

@@ -80,7 +80,7 @@ pub fn per_cent(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1}%", 100.0 * part / whole) } else { "–".to_owned() }
 }
 
-/// Most characters shown of a title or URL; the link has the rest.
+/// Maximum number of characters shown of a title or URL; the link has the rest.
 const SHOWN: usize = 80;
 
 fn shortened(text: &str) -> String {

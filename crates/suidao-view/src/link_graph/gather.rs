@@ -14,10 +14,10 @@ use suidao_store::store::directory::WriteError;
 use suidao_store::store::{Store, StoreError};
 
 const ISLANDS: usize = 20;
-const MOST_RANKED: usize = 20;
+const MAX_RANKED: usize = 20;
 const HOSTS: usize = 48;
 const HOSTS_OF_ISLAND: usize = 3;
-/// Most gates listed of an island, those next to it.
+/// Maximum number of gates listed of an island, those next to it.
 const GATES: usize = 12;
 
 /// Reads the link graph of a crawl. `progress` is called for each page parsed.
@@ -130,7 +130,7 @@ impl Figures {
         let mut pages: Vec<u32> =
             (0..graph.len() as u32).filter(|&node| graph.page(node).topic == PageTopic::Relevant).collect();
         pages.sort_by(|one, two| self.pagerank[*two as usize].total_cmp(&self.pagerank[*one as usize]));
-        pages.truncate(MOST_RANKED);
+        pages.truncate(MAX_RANKED);
         pages
     }
 
@@ -215,11 +215,11 @@ fn hosts(
         }
     }
     let mut chosen: Vec<u32> = network.hosts.keys().copied().collect();
-    let worth = |host: &u32| {
+    let rank = |host: &u32| {
         let [pages, relevant] = network.hosts[host];
         (Reverse(gates.contains(host)), Reverse(relevant), Reverse(pages), *host)
     };
-    chosen.sort_by_key(worth);
+    chosen.sort_by_key(rank);
     chosen.truncate(HOSTS);
     let position = |host: u32| chosen.iter().position(|&chosen| chosen == host);
     let connection = |link: &suidao_graph::HostLink| {

@@ -8,7 +8,7 @@ use suidao_page::visible::line;
 
 /// Islands listed; HTML and JSON have more.
 const ISLANDS: usize = 8;
-const MOST_RANKED: usize = 5;
+const MAX_RANKED: usize = 5;
 
 impl fmt::Display for GraphFacts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,7 +33,7 @@ impl fmt::Display for GraphFacts {
             writeln!(out, "  no links lead to {} ({part})", thousands(self.unreached))?;
         }
         writeln!(out, "Relevant pages with the highest PageRank (1 is average):")?;
-        for page in self.top_by_pagerank.iter().take(MOST_RANKED) {
+        for page in self.top_by_pagerank.iter().take(MAX_RANKED) {
             writeln!(out, "  {:>7.1}  {}", page.pagerank, named(page))?;
         }
         write!(out, "{} between hosts", count(self.bridges as usize, "bridge", "bridges"))

@@ -150,7 +150,7 @@ pub struct Tunnels {
     pub longest: Vec<TunnelFacts>,
     /// Hosts whose first relevant page was reached through off-topic pages that start on another host, or from an
     /// off-topic seed.
-    pub opened: u64,
+    pub opened_hosts: u64,
     /// Those with the most relevant pages.
     pub hosts: Vec<TunnelledHost>,
 }

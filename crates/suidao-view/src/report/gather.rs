@@ -12,7 +12,7 @@ use super::facts::{
 };
 use super::ledger::ReportAccumulator;
 use super::names::{PageNames, examples, reasons};
-use super::tunnels::{Traced, trace};
+use super::tunnels::{TracedTunnels, trace};
 use crate::link_graph;
 use suidao_page::model::UrlId;
 use suidao_store::corpus::Catalogue;
@@ -20,14 +20,14 @@ use suidao_store::store::skipped::UrlStatus;
 use suidao_store::store::{Store, StoreError, date};
 
 const HOSTS: usize = 30;
-/// Most groups of duplicates listed, and pages of each besides the best.
+/// Maximum number of groups of duplicates listed, and pages of each besides the best.
 const GROUPS: usize = 10;
 const MEMBERS: usize = 4;
 const POINTS: usize = 200;
 const LANGUAGES: usize = 12;
 
-/// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one; `progress` is called for each page that
-/// is parsed for its links.
+/// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one; `progress` is called for each page
+/// that is parsed for its links.
 pub fn gather(
     store: &Store,
     catalogue: &Catalogue,
@@ -43,7 +43,7 @@ pub fn gather(
     let (failed, refused) = examples(&ledger);
 
     let result = groups.iter().take(GROUPS).flat_map(|(best, others)| others.iter().take(MEMBERS).chain([best]));
-    let result = result.copied().chain(traced.places());
+    let result = result.copied().chain(traced.pages());
     let mut wanted: FxHashSet<UrlId> = result.map(|position| catalogue.entries[position as usize].id).collect();
     let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
     wanted.extend(urls);
@@ -210,7 +210,7 @@ fn groups(catalogue: &Catalogue) -> Vec<(u32, Vec<u32>)> {
     groups
 }
 
-fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &PageNames) -> Tunnels {
+fn tunnels(catalogue: &Catalogue, traced: &TracedTunnels, names: &PageNames) -> Tunnels {
     let step = |&position: &u32| {
         let id = catalogue.entries.get(position as usize)?.id;
         let anchor = names.urls.get(&id).map(|(_, anchor)| anchor.clone()).unwrap_or_default();
@@ -219,7 +219,7 @@ fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &PageNames) -> Tunnels
     let longest = traced.longest.iter().map(|path| TunnelFacts {
         hops: path.hops,
         led_to: path.led_to,
-        steps: path.places.iter().filter_map(step).collect(),
+        steps: path.pages.iter().filter_map(step).collect(),
     });
     let hosts = traced.hosts.iter().map(|opening| TunnelledHost {
         host: catalogue.hosts.get(opening.host as usize).cloned().unwrap_or_default(),

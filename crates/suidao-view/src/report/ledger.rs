@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::tunnels::{NONE, TreePage};
+use super::tunnels::{NO_PARENT, TreePage};
 use suidao_page::model::{Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::Record;
@@ -17,10 +17,10 @@ pub(super) struct ReportAccumulator<'a> {
     hosts: FxHashMap<&'a str, u32>,
     pub(super) standings: UrlStatuses,
     pub(super) host_of: Vec<u32>,
-    /// The URL on which each was found, or [`NONE`].
+    /// The URL on which each was found, or [`NO_PARENT`].
     origins: Vec<u32>,
-    /// Index of each URL's page, or [`NONE`].
-    places: Vec<u32>,
+    /// Index of each URL's page, or [`NO_PARENT`].
+    positions: Vec<u32>,
     pub(super) found: Vec<TreePage>,
     /// By term: pages, and relevant ones.
     pub(super) terms: FxHashMap<String, (u64, u64)>,
@@ -41,7 +41,7 @@ impl<'a> ReportAccumulator<'a> {
             standings: UrlStatuses::default(),
             host_of: Vec::new(),
             origins: Vec::new(),
-            places: Vec::new(),
+            positions: Vec::new(),
             found: Vec::with_capacity(catalogue.entries.len()),
             terms: FxHashMap::default(),
             failures: BTreeMap::new(),
@@ -57,9 +57,9 @@ impl<'a> ReportAccumulator<'a> {
             self.standings.observe(event);
             match event {
                 Event::Discovered(found) => {
-                    self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NONE));
-                    self.places.push(NONE);
-                    self.origins.push(found.origin.source().map_or(NONE, |from| from.0));
+                    self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NO_PARENT));
+                    self.positions.push(NO_PARENT);
+                    self.origins.push(found.origin.source().map_or(NO_PARENT, |from| from.0));
                 }
                 Event::PageFetched(page) => {
                     self.archived += record.archive.map_or(0, |location| location.length);
@@ -74,7 +74,7 @@ impl<'a> ReportAccumulator<'a> {
                         on_topic: entry.on_topic,
                         hops: page.queued_as.path.hops.into(),
                     });
-                    if let Some(own) = self.places.get_mut(page.id.0 as usize) {
+                    if let Some(own) = self.positions.get_mut(page.id.0 as usize) {
                         *own = spot;
                     }
                     for found in &page.terms {
@@ -107,8 +107,8 @@ impl<'a> ReportAccumulator<'a> {
     /// Index of the page on whose path a URL was found, without redirects.
     fn parent(&self, id: UrlId) -> u32 {
         let up = |id: &u32| self.origins.get(*id as usize).copied().filter(|up| up < id);
-        let position = |id: u32| self.places.get(id as usize).copied().filter(|position| *position != NONE);
+        let position = |id: u32| self.positions.get(id as usize).copied().filter(|position| *position != NO_PARENT);
         // A URL has a higher number than the one on which it was found.
-        std::iter::successors(up(&id.0), up).find_map(position).unwrap_or(NONE)
+        std::iter::successors(up(&id.0), up).find_map(position).unwrap_or(NO_PARENT)
     }
 }

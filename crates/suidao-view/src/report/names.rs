@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::{NamedPage, Reason};
 use super::ledger::ReportAccumulator;
-use super::tunnels::NONE;
+use super::tunnels::NO_PARENT;
 use suidao_page::model::{CrawlUrl, Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::UrlStatus;
@@ -99,7 +99,7 @@ impl PageNames {
     }
 
     pub(super) fn page(&self, catalogue: &Catalogue, position: u32) -> Option<NamedPage> {
-        let entry = catalogue.entries.get(position as usize).filter(|_| position != NONE)?;
+        let entry = catalogue.entries.get(position as usize).filter(|_| position != NO_PARENT)?;
         Some(NamedPage {
             url: self.urls.get(&entry.id)?.0.clone(),
             title: self.titles.get(&entry.id).cloned().unwrap_or_default(),

@@ -3,18 +3,19 @@
 
 use super::facts::Tunnels;
 
-/// Most tunnels listed step by step.
-const LONGEST: usize = 5;
+/// Maximum number of tunnels listed step by step.
+const MAX_TUNNELS: usize = 5;
 
-const HOSTS: usize = 15;
+/// Maximum number of opened hosts listed.
+const MAX_HOSTS: usize = 15;
 
-/// No page: the parent of seeds.
-pub(super) const NONE: u32 = u32::MAX;
+/// Parent of seeds, which have none.
+pub(super) const NO_PARENT: u32 = u32::MAX;
 
 /// A page in the tree of discovery. Pages are identified by index: the number of pages fetched before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TreePage {
-    /// Index of the page on which it was found (without redirects), or [`NONE`].
+    /// Index of the page on which it was found (without redirects), or [`NO_PARENT`].
     pub(super) parent: u32,
     pub(super) host: u32,
     /// A relevant document.
@@ -27,10 +28,10 @@ pub(super) struct TreePage {
 
 /// A tunnel: indexes from its beginning to the relevant page at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Path {
+pub(super) struct TunnelPath {
     pub(super) hops: u32,
     pub(super) led_to: u64,
-    pub(super) places: Vec<u32>,
+    pub(super) pages: Vec<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +44,10 @@ pub(super) struct ReachedHost {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traced {
+pub(super) struct TracedTunnels {
     pub(super) by_hops: Vec<u64>,
-    pub(super) longest: Vec<Path>,
-    pub(super) opened: u64,
+    pub(super) longest: Vec<TunnelPath>,
+    pub(super) opened_hosts: u64,
     pub(super) hosts: Vec<ReachedHost>,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct Traced {
 ///
 /// All counts are those that the strategy recorded. A path is shown if it has as many off-topic pages: if a link found
 /// later made a shorter path, the log does not say from where.
-pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
+pub(super) fn trace(pages: &[TreePage], hosts: usize) -> TracedTunnels {
     let at = |position: u32| pages.get(position as usize);
     let mut crossed: Vec<u32> = Vec::with_capacity(pages.len());
     for page in pages {
@@ -74,7 +75,7 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
         }
     }
     let relevant = || (0_u32..).zip(pages).filter(|(_, page)| page.relevant);
-    let mut traced = Traced::default();
+    let mut traced = TracedTunnels::default();
     for (_, page) in relevant() {
         let hops = page.hops as usize;
         if traced.by_hops.len() <= hops {
@@ -91,23 +92,22 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
         path.reverse();
         path
     };
-    let mouth = |path: &[u32]| path[path.len() - 1 - crossed[path[path.len() - 1] as usize] as usize];
-    let mut behind: Vec<u32> =
-        relevant().map(|(position, _)| position).filter(|&position| is_shown(position)).collect();
-    behind.sort_by_key(|&position| (std::cmp::Reverse(crossed[position as usize]), position));
-    let mut mouths = std::collections::BTreeSet::new();
-    for position in behind {
-        if traced.longest.len() == LONGEST {
+    let entrance = |path: &[u32]| path[path.len() - 1 - crossed[path[path.len() - 1] as usize] as usize];
+    let mut ends: Vec<u32> = relevant().map(|(position, _)| position).filter(|&position| is_shown(position)).collect();
+    ends.sort_by_key(|&position| (std::cmp::Reverse(crossed[position as usize]), position));
+    let mut entrances = std::collections::BTreeSet::new();
+    for position in ends {
+        if traced.longest.len() == MAX_TUNNELS {
             break;
         }
-        let places = back(position);
-        if mouths.insert(mouth(&places)) {
+        let pages = back(position);
+        if entrances.insert(entrance(&pages)) {
             let (hops, led_to) = (crossed[position as usize], u64::from(through[position as usize]));
-            traced.longest.push(Path { hops, led_to, places });
+            traced.longest.push(TunnelPath { hops, led_to, pages });
         }
     }
 
-    let mut of_host: Vec<(u64, u32)> = vec![(0, NONE); hosts];
+    let mut of_host: Vec<(u64, u32)> = vec![(0, NO_PARENT); hosts];
     for (position, page) in relevant() {
         if let Some((count, first)) = of_host.get_mut(page.host as usize) {
             *count += 1;
@@ -115,7 +115,7 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
         }
     }
     for (host, &(count, first)) in (0..).zip(&of_host) {
-        if first == NONE || !is_shown(first) {
+        if first == NO_PARENT || !is_shown(first) {
             continue;
         }
         let path = back(first);
@@ -124,20 +124,20 @@ pub(super) fn trace(pages: &[TreePage], hosts: usize) -> Traced {
             traced.hosts.push(ReachedHost { host, relevant: count, hops: crossed[first as usize], first, from });
         }
     }
-    traced.opened = traced.hosts.len() as u64;
-    traced.hosts.sort_by_key(|opening| (std::cmp::Reverse(opening.relevant), opening.first));
-    traced.hosts.truncate(HOSTS);
+    traced.opened_hosts = traced.hosts.len() as u64;
+    traced.hosts.sort_by_key(|reached| (std::cmp::Reverse(reached.relevant), reached.first));
+    traced.hosts.truncate(MAX_HOSTS);
     traced
 }
 
-impl Traced {
+impl TracedTunnels {
     pub(super) fn counts(&self) -> Tunnels {
-        Tunnels { by_hops: self.by_hops.clone(), opened: self.opened, ..Tunnels::default() }
+        Tunnels { by_hops: self.by_hops.clone(), opened_hosts: self.opened_hosts, ..Tunnels::default() }
     }
 
-    pub(super) fn places(&self) -> impl Iterator<Item = u32> + '_ {
-        let openings = self.hosts.iter().filter_map(|opening| opening.from);
-        self.longest.iter().flat_map(|path| path.places.iter().copied()).chain(openings)
+    pub(super) fn pages(&self) -> impl Iterator<Item = u32> + '_ {
+        let origins = self.hosts.iter().filter_map(|reached| reached.from);
+        self.longest.iter().flat_map(|path| path.pages.iter().copied()).chain(origins)
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     /// Pages by parent (-1: none), host, what they are and recorded hops.
     fn pages(result: &[(i64, u32, (bool, bool), u32)]) -> Vec<TreePage> {
         let found = |&(parent, host, (relevant, on_topic), hops): &(i64, u32, (bool, bool), u32)| TreePage {
-            parent: u32::try_from(parent).unwrap_or(NONE),
+            parent: u32::try_from(parent).unwrap_or(NO_PARENT),
             host,
             relevant,
             on_topic,
@@ -182,16 +182,16 @@ mod tests {
         let traced = trace(&tree, 3);
         assert_eq!(traced.by_hops, [4, 2, 1]);
         // One for each first off-topic page: 5 begins with 1, like 3.
-        let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.led_to, path.places.clone())).collect();
+        let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.led_to, path.pages.clone())).collect();
         assert_eq!(longest, [(2, 2, vec![0, 1, 2, 3]), (1, 2, vec![6, 7])]);
         assert_eq!(traced.hosts, [ReachedHost { host: 1, relevant: 3, hops: 2, first: 3, from: Some(0) }]);
-        assert_eq!(traced.opened, 1, "a seed's own host is not opened by a tunnel");
+        assert_eq!(traced.opened_hosts, 1, "a seed's own host is not opened by a tunnel");
     }
 
     #[test]
     fn nothing_relevant_is_no_tunnel() {
         let traced = trace(&pages(&[(-1, 0, OFF_TOPIC, 0), (0, 0, OFF_TOPIC, 1)]), 1);
-        assert_eq!(traced, Traced::default());
-        assert_eq!(trace(&[], 0), Traced::default());
+        assert_eq!(traced, TracedTunnels::default());
+        assert_eq!(trace(&[], 0), TracedTunnels::default());
     }
 }

@@ -8,11 +8,11 @@ use suidao_page::model::Day;
 use suidao_store::corpus::{DuplicatePolicy, Filter};
 
 pub(super) const PER_PAGE: usize = 10;
-pub(super) const MOST_PAGES: usize = 100;
-/// Most characters of a query, as in the query language.
+pub(super) const MAX_PAGES: usize = 100;
+/// Maximum number of characters of a query, as in the query language.
 const LONGEST: usize = 500;
-/// Most hits of a JSON answer.
-const MOST_HITS: usize = 100;
+/// Maximum number of hits of a JSON answer.
+const MAX_HITS: usize = 100;
 
 #[derive(Clone, Debug)]
 pub(super) struct SearchParams {
@@ -73,43 +73,43 @@ impl SearchParams {
     }
 
     pub(super) fn read(query: &str, preferred: Lang) -> Result<Self, Refused> {
-        let mut asked = Self::nothing(preferred);
+        let mut params = Self::nothing(preferred);
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let value = value.trim();
             let number = || value.parse::<usize>().map_err(|_| Refused::Value);
             match &*name {
                 "lang" => {
-                    asked.lang = Lang::named(value).ok_or(Refused::Value)?;
-                    asked.chosen = true;
+                    params.lang = Lang::named(value).ok_or(Refused::Value)?;
+                    params.chosen = true;
                 }
-                "q" => asked.q = value.to_owned(),
+                "q" => params.q = value.to_owned(),
                 // A form sends all its fields.
                 _ if value.is_empty() => {}
-                "host" => asked.host = Some(value.to_lowercase()),
-                "year" => asked.year = Some(value.parse().map_err(|_| Refused::Value)?),
+                "host" => params.host = Some(value.to_lowercase()),
+                "year" => params.year = Some(value.parse().map_err(|_| Refused::Value)?),
                 "relevant" => {
-                    asked.relevant = Some(match value {
+                    params.relevant = Some(match value {
                         "yes" => true,
                         "no" => false,
                         _ => return Err(Refused::Value),
                     });
                 }
-                "duplicates" => asked.all = value == "keep",
-                "p" => asked.page = number()?,
-                "id" => asked.id = value.to_owned(),
-                "offset" => asked.offset = number()?,
-                "limit" => asked.limit = number()?,
+                "duplicates" => params.all = value == "keep",
+                "p" => params.page = number()?,
+                "id" => params.id = value.to_owned(),
+                "offset" => params.offset = number()?,
+                "limit" => params.limit = number()?,
                 _ => {}
             }
         }
-        if asked.q.chars().count() > LONGEST || asked.host.as_ref().is_some_and(|host| host.len() > LONGEST) {
+        if params.q.chars().count() > LONGEST || params.host.as_ref().is_some_and(|host| host.len() > LONGEST) {
             return Err(Refused::TooLong);
         }
-        let far = asked.offset > PER_PAGE * MOST_PAGES || asked.limit > MOST_HITS;
-        if far || !(1..=MOST_PAGES).contains(&asked.page) {
+        let far = params.offset > PER_PAGE * MAX_PAGES || params.limit > MAX_HITS;
+        if far || !(1..=MAX_PAGES).contains(&params.page) {
             return Err(Refused::Page);
         }
-        Ok(asked)
+        Ok(params)
     }
 
     pub(super) fn request(&self, offset: usize, limit: usize) -> Request {
@@ -136,9 +136,9 @@ impl SearchParams {
 
     /// The same with a change, from the first page of results.
     pub(super) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
-        let mut asked = Self { page: 1, ..self.clone() };
-        change(&mut asked);
-        asked
+        let mut params = Self { page: 1, ..self.clone() };
+        change(&mut params);
+        params
     }
 
     /// Keeps the language of another search if a link chose it.

@@ -22,8 +22,8 @@ impl Lang {
         }
     }
 
-    /// The preferred of the two languages in an `Accept-Language` field, by weight (RFC 9110, 12.5.4); English if it has
-    /// neither.
+    /// The preferred of the two languages in an `Accept-Language` field, by weight (RFC 9110, 12.5.4); English if it
+    /// has neither.
     pub(super) fn preferred(field: &str) -> Self {
         let mut best: (f32, Self) = (0.0, Self::English);
         for range in field.split(',').take(20) {
@@ -64,24 +64,24 @@ pub(super) fn shared(lang: Lang) -> Value {
 }
 
 /// A whole page: header with the search box, the output of the template, footer.
-pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, template: &str, context: Value) -> String {
-    let shared = shared(asked.lang);
+pub(super) fn frame(site: &SearchSite, params: &SearchParams, title: &str, template: &str, context: Value) -> String {
+    let shared = shared(params.lang);
     let main = fill(template, context! { ..context, ..shared.clone() });
-    let path = if !asked.id.is_empty() {
+    let path = if !params.id.is_empty() {
         "/page"
-    } else if asked.q.is_empty() && !asked.is_narrowed() {
+    } else if params.q.is_empty() && !params.is_narrowed() {
         "/"
     } else {
         "/search"
     };
-    let (origin, other) = (site.index.origin(), asked.lang.other());
-    let filters: Vec<_> = asked.pairs().into_iter().filter(|(name, _)| !matches!(*name, "q" | "p" | "id")).collect();
+    let (origin, other) = (site.index.origin(), params.lang.other());
+    let filters: Vec<_> = params.pairs().into_iter().filter(|(name, _)| !matches!(*name, "q" | "p" | "id")).collect();
     let head = context! {
-        home => SearchParams::nothing(asked.lang).with_language_of(asked).link("/"),
+        home => SearchParams::nothing(params.lang).with_language_of(params).link("/"),
         topic => &origin.topic,
-        q => &asked.q,
+        q => &params.q,
         filters,
-        translated => asked.in_language(other).link(path),
+        translated => params.in_language(other).link(path),
         other => other.html(),
         main => html(main),
         pages => thousands(origin.pages),
@@ -89,12 +89,12 @@ pub(super) fn frame(site: &SearchSite, asked: &SearchParams, title: &str, templa
         ..shared
     };
     let body = fill(include_str!("site.html"), head);
-    html::page(title, asked.lang.html(), &[include_str!("site.css")], &body)
+    html::page(title, params.lang.html(), &[include_str!("site.css")], &body)
 }
 
-pub(super) fn notice(site: &SearchSite, asked: &SearchParams, status: u16, title: &str, message: &str) -> HttpReply {
+pub(super) fn notice(site: &SearchSite, params: &SearchParams, status: u16, title: &str, message: &str) -> HttpReply {
     let main = "<h1>{{ title }}</h1>\n<p>{{ message }}</p>\n";
-    HttpReply::html(status, frame(site, asked, title, main, context! { title, message }))
+    HttpReply::html(status, frame(site, params, title, main, context! { title, message }))
 }
 
 pub(super) fn marked(text: &Marked) -> Value {

@@ -7,11 +7,11 @@ use super::{HttpReply, SearchSite, frame};
 use crate::html::thousands;
 use suidao_export::index::{IndexError, Request};
 
-/// Most terms, hosts and years shown.
+/// Maximum number of terms, hosts and years shown.
 const MOST: usize = 24;
 
-pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
-    let lang = asked.lang;
+pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply, IndexError> {
+    let lang = params.lang;
     let all = site.index.search(&Request::default())?;
     let facets = &all.facets;
     let topic = &site.index.origin().topic;
@@ -31,14 +31,14 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
     };
     let share = 100.0 * facets.relevant as f64 / (all.pages as f64).max(1.0);
     let title = lang.pick(format!("A corpus on {topic}"), format!("{topic} 语料库"));
-    let way = |name: String, asked: SearchParams, pages: u64| (name, asked.link("/search"), pages);
+    let way = |name: String, params: SearchParams, pages: u64| (name, params.link("/search"), pages);
     let terms = site.index.terms(MOST)?.into_iter();
-    let terms = terms.map(|(term, pages)| way(term.clone(), asked.with(|asked| asked.q = quoted(&term)), pages));
+    let terms = terms.map(|(term, pages)| way(term.clone(), params.with(|params| params.q = quoted(&term)), pages));
     let hosts = facets.hosts.iter().take(MOST);
     let hosts =
-        hosts.map(|(host, pages)| way(host.clone(), asked.with(|asked| asked.host = Some(host.clone())), *pages));
+        hosts.map(|(host, pages)| way(host.clone(), params.with(|params| params.host = Some(host.clone())), *pages));
     let years = facets.years.iter().take(MOST).filter_map(|(year, pages)| Some(((*year)?, *pages)));
-    let years = years.map(|(year, pages)| way(year.to_string(), asked.with(|asked| asked.year = Some(year)), pages));
+    let years = years.map(|(year, pages)| way(year.to_string(), params.with(|params| params.year = Some(year)), pages));
     let context = context! {
         title => &title,
         pages => all.pages,
@@ -53,7 +53,7 @@ pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply,
             (lang.pick("Years", "年份"), years.collect()),
         ],
     };
-    Ok(HttpReply::html(200, frame::frame(site, asked, &title, include_str!("home.html"), context)))
+    Ok(HttpReply::html(200, frame::frame(site, params, &title, include_str!("home.html"), context)))
 }
 
 fn quoted(term: &str) -> String {

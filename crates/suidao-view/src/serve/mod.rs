@@ -25,7 +25,7 @@ use crate::listen::{is_ours, listen};
 use suidao_export::index::{Index, IndexError};
 use suidao_page::visible;
 
-/// Most searches at a time, including those whose client is gone.
+/// Maximum number of searches at a time, including those whose client is gone.
 const SEARCHES: usize = 4;
 
 /// Content security policy: show the page, and submit the form here.
@@ -59,42 +59,42 @@ impl SearchSite {
     /// Answers a GET request: path, raw query, and `Accept-Language`.
     pub fn get(&self, path: &str, query: &str, accept_language: &str) -> HttpReply {
         let preferred = Lang::preferred(accept_language);
-        let asked = match SearchParams::read(query, preferred) {
-            Ok(asked) => asked,
+        let params = match SearchParams::read(query, preferred) {
+            Ok(params) => params,
             Err(refused) => return self.refuse(path, preferred, refused),
         };
         let made = match path {
-            "/" if asked.q.is_empty() => home::page(self, &asked),
+            "/" if params.q.is_empty() => home::page(self, &params),
             // A query typed as part of the address works too.
-            "/" => results::page(self, &asked),
-            "/search" => results::page(self, &asked),
-            "/page" => cached::page(self, &asked),
-            "/api/search" => self.json(&asked),
-            _ => Ok(self.missing(&asked)),
+            "/" => results::page(self, &params),
+            "/search" => results::page(self, &params),
+            "/page" => cached::page(self, &params),
+            "/api/search" => self.json(&params),
+            _ => Ok(self.missing(&params)),
         };
         made.unwrap_or_else(|error| {
             tracing::error!(%error, "cannot answer a request");
-            let (title, result) = asked.lang.pick(
+            let (title, result) = params.lang.pick(
                 ("Cannot read the index", "See the output of suidao in its terminal."),
                 ("索引读取失败", "请查看 suidao 启动处的输出。"),
             );
-            frame::notice(self, &asked, 500, title, result)
+            frame::notice(self, &params, 500, title, result)
         })
     }
 
-    fn json(&self, asked: &SearchParams) -> Result<HttpReply, IndexError> {
-        let answer = self.index.search(&asked.request(asked.offset, asked.limit))?;
+    fn json(&self, params: &SearchParams) -> Result<HttpReply, IndexError> {
+        let answer = self.index.search(&params.request(params.offset, params.limit))?;
         // Equivalent JSON that is safe on a terminal.
         let body = visible::text(&serde_json::to_string_pretty(&answer).unwrap_or_default()).into_owned() + "\n";
         Ok(HttpReply { status: 200, media_type: "application/json; charset=utf-8", body })
     }
 
-    fn missing(&self, asked: &SearchParams) -> HttpReply {
-        let (title, result) = asked.lang.pick(
+    fn missing(&self, params: &SearchParams) -> HttpReply {
+        let (title, result) = params.lang.pick(
             ("Page not found", "Search here, or go to the home page."),
             ("没有这个页面", "可以在上面搜索，或回到首页。"),
         );
-        frame::notice(self, asked, 404, title, result)
+        frame::notice(self, params, 404, title, result)
     }
 
     fn refuse(&self, path: &str, language: Lang, refused: Refused) -> HttpReply {

@@ -3,68 +3,70 @@
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
-use super::ask::{MOST_PAGES, PER_PAGE, SearchParams};
+use super::ask::{MAX_PAGES, PER_PAGE, SearchParams};
 use super::{HttpReply, SearchSite, frame};
 use crate::html::thousands;
 use suidao_export::index::{Hit, IndexError, Request, ScorePart, SearchAnswer, TextField};
 
-/// Most values of a facet.
+/// Maximum number of values of a facet.
 const MOST: usize = 12;
-/// Most characters shown of a value.
+/// Maximum number of characters shown of a value.
 const LONGEST: usize = 60;
 
-pub(super) fn page(site: &SearchSite, asked: &SearchParams) -> Result<HttpReply, IndexError> {
-    let language = asked.lang;
-    let offset = (asked.page - 1) * PER_PAGE;
-    let answer = site.index.search(&Request { explain: true, ..asked.request(offset, PER_PAGE) })?;
-    let pages = (answer.pages as usize).div_ceil(PER_PAGE).clamp(1, MOST_PAGES);
-    if asked.page > pages {
+pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply, IndexError> {
+    let language = params.lang;
+    let offset = (params.page - 1) * PER_PAGE;
+    let answer = site.index.search(&Request { explain: true, ..params.request(offset, PER_PAGE) })?;
+    let pages = (answer.pages as usize).div_ceil(PER_PAGE).clamp(1, MAX_PAGES);
+    if params.page > pages {
         let (title, result) = language
             .pick(("No more results", "Go back to the first page of results."), ("没有这么多结果", "请回到第一页。"));
-        return Ok(frame::notice(site, asked, 404, title, result));
+        return Ok(frame::notice(site, params, 404, title, result));
     }
     let number = thousands(answer.pages);
-    let what = match (asked.q.is_empty(), answer.pages) {
+    let what = match (params.q.is_empty(), answer.pages) {
         (true, _) => language.pick(format!("{number} pages"), format!("{number} 个网页")),
-        (false, 0) => language.pick(format!("No page matches “{}”", asked.q), format!("没有找到“{}”", asked.q)),
-        (false, 1) => language.pick(format!("1 page for “{}”", asked.q), format!("“{}”：1 个网页", asked.q)),
+        (false, 0) => language.pick(format!("No page matches “{}”", params.q), format!("没有找到“{}”", params.q)),
+        (false, 1) => language.pick(format!("1 page for “{}”", params.q), format!("“{}”：1 个网页", params.q)),
         (false, _) => {
-            language.pick(format!("{number} pages for “{}”", asked.q), format!("“{}”：{number} 个网页", asked.q))
+            language.pick(format!("{number} pages for “{}”", params.q), format!("“{}”：{number} 个网页", params.q))
         }
     };
-    let link = |change: &dyn Fn(&mut SearchParams)| asked.with(change).link("/search");
+    let link = |change: &dyn Fn(&mut SearchParams)| params.with(change).link("/search");
     let mut chosen: Vec<(String, String)> = Vec::new();
-    chosen.extend(asked.host.clone().map(|host| (host, link(&|asked| asked.host = None))));
-    chosen.extend(asked.year.map(|year| (year.to_string(), link(&|asked| asked.year = None))));
-    chosen.extend(asked.relevant.map(|it| (worth(asked, it).to_owned(), link(&|asked| asked.relevant = None))));
-    let free = |asked: &mut SearchParams| (asked.host, asked.year, asked.relevant) = (None, None, None);
+    chosen.extend(params.host.clone().map(|host| (host, link(&|params| params.host = None))));
+    chosen.extend(params.year.map(|year| (year.to_string(), link(&|params| params.year = None))));
+    chosen.extend(
+        params.relevant.map(|it| (relevance_label(params, it).to_owned(), link(&|params| params.relevant = None))),
+    );
+    let free = |params: &mut SearchParams| (params.host, params.year, params.relevant) = (None, None, None);
     let context = context! {
         what => &what,
         chosen,
-        free => asked.is_narrowed().then(|| link(&free)),
+        free => params.is_narrowed().then(|| link(&free)),
         answer => Value::from(Serde(&answer)),
-        hits => answer.hits.iter().map(|hit| hit_in_words(asked, hit)).collect::<Vec<_>>(),
-        all => asked.all,
-        repeats => link(&|asked| asked.all = !asked.all),
-        page => asked.page,
-        links => (1..=pages).map(|page| link(&|asked| asked.page = page)).collect::<Vec<_>>(),
-        facets => facets(site, asked, &answer),
+        hits => answer.hits.iter().map(|hit| hit_in_words(params, hit)).collect::<Vec<_>>(),
+        all => params.all,
+        repeats => link(&|params| params.all = !params.all),
+        page => params.page,
+        links => (1..=pages).map(|page| link(&|params| params.page = page)).collect::<Vec<_>>(),
+        facets => facets(site, params, &answer),
     };
-    let title = if asked.page > 1 { format!("{what} ({})", asked.page) } else { what };
-    Ok(HttpReply::html(200, frame::frame(site, asked, &title, include_str!("results.html"), context)))
+    let title = if params.page > 1 { format!("{what} ({})", params.page) } else { what };
+    Ok(HttpReply::html(200, frame::frame(site, params, &title, include_str!("results.html"), context)))
 }
 
-fn worth(asked: &SearchParams, relevant: bool) -> &'static str {
+fn relevance_label(params: &SearchParams, relevant: bool) -> &'static str {
     if relevant {
-        asked.lang.pick("Relevant", "与主题相关")
+        params.lang.pick("Relevant", "与主题相关")
     } else {
-        asked.lang.pick("Off topic", "与主题无关")
+        params.lang.pick("Off topic", "与主题无关")
     }
 }
 
-fn hit_in_words(asked: &SearchParams, hit: &Hit) -> Value {
-    let (language, page) = (asked.lang, &hit.page);
-    let page_link = SearchParams::nothing(language).with_language_of(asked).with(|asked| asked.id = page.id.clone());
+fn hit_in_words(params: &SearchParams, hit: &Hit) -> Value {
+    let (language, page) = (params.lang, &hit.page);
+    let page_link = SearchParams::nothing(language).with_language_of(params).with(|params| params.id = page.id.clone());
     let share_in_words = |share: &ScorePart| {
         let field = match share.field {
             TextField::Title => language.pick("title", "标题"),
@@ -89,17 +91,18 @@ fn hit_in_words(asked: &SearchParams, hit: &Hit) -> Value {
 /// Facets: a heading, then names, links unless already chosen, and numbers of pages.
 type Group = (String, Vec<(String, Option<String>, u64)>);
 
-fn facets(site: &SearchSite, asked: &SearchParams, answer: &SearchAnswer) -> Vec<Group> {
-    let (language, facets) = (asked.lang, &answer.facets);
-    let link = |chosen: bool, change: &dyn Fn(&mut SearchParams)| (!chosen).then(|| asked.with(change).link("/search"));
+fn facets(site: &SearchSite, params: &SearchParams, answer: &SearchAnswer) -> Vec<Group> {
+    let (language, facets) = (params.lang, &answer.facets);
+    let link =
+        |chosen: bool, change: &dyn Fn(&mut SearchParams)| (!chosen).then(|| params.with(change).link("/search"));
     let relevance = [(true, facets.relevant), (false, facets.off_topic)].into_iter().filter(|(_, pages)| *pages > 0);
     let relevance = relevance.map(|(relevant, pages)| {
-        let link = link(asked.relevant.is_some(), &|asked| asked.relevant = Some(relevant));
-        (worth(asked, relevant).to_owned(), link, pages)
+        let link = link(params.relevant.is_some(), &|params| params.relevant = Some(relevant));
+        (relevance_label(params, relevant).to_owned(), link, pages)
     });
     let rest = |pages: u64| (pages > 0).then(|| (language.pick("others", "其他").to_owned(), None, pages));
     let hosts = facets.hosts.iter().take(MOST).map(|(host, pages)| {
-        let link = link(asked.host.as_ref() == Some(host), &|asked| asked.host = Some(host.clone()));
+        let link = link(params.host.as_ref() == Some(host), &|params| params.host = Some(host.clone()));
         (host.clone(), link, *pages)
     });
     let other_hosts = rest(facets.hosts.iter().skip(MOST).map(|(_, pages)| *pages).sum());
@@ -107,7 +110,7 @@ fn facets(site: &SearchSite, asked: &SearchParams, answer: &SearchAnswer) -> Vec
     let undated = facets.years.iter().filter(|(year, _)| year.is_none());
     let undated = undated.map(|(_, pages)| (language.pick("no date", "无日期").to_owned(), None, *pages));
     let years = dated().take(MOST).map(|(year, pages)| {
-        let link = link(asked.year == Some(year), &|asked| asked.year = Some(year));
+        let link = link(params.year == Some(year), &|params| params.year = Some(year));
         (year.to_string(), link, pages)
     });
     let other_years = rest(dated().skip(MOST).map(|(_, pages)| pages).sum());
@@ -118,8 +121,8 @@ fn facets(site: &SearchSite, asked: &SearchParams, answer: &SearchAnswer) -> Vec
     ];
     for (field, values) in &facets.extracted {
         let values = values.iter().take(MOST).map(|(value, pages)| {
-            let narrowed = site.index.with_value(&asked.q, field, value);
-            let link = narrowed.map(|q| asked.with(|asked| asked.q = q).link("/search"));
+            let narrowed = site.index.with_value(&params.q, field, value);
+            let link = narrowed.map(|q| params.with(|params| params.q = q).link("/search"));
             let mut shown: String = value.chars().take(LONGEST).collect();
             if shown.len() < value.len() {
                 shown.push('…');

@@ -30,7 +30,7 @@ pub(super) fn page(directory: &str, tally: &RunCounts, snapshot: Option<&StatusS
                 failed => failed(tally),
                 failures => tally.failures.iter().take(ROWS).map(failure).collect::<Value>(),
                 slowest => tally.slowest(ROWS).into_iter().map(|(name, pace)| {
-                    context! { name, seconds => pace.seconds, answers => pace.answers }
+                    context! { name, seconds => pace.seconds, responses => pace.responses }
                 }).collect::<Value>(),
                 harvest => harvest(&snapshot.harvest),
                 ..seen(tally, snapshot)

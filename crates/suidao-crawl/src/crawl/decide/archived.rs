@@ -1,4 +1,4 @@
-//! Whether the crawl takes an answer from an archive, and how its URL is queued.
+//! Whether the crawl takes a response from an archive, and how its URL is queued.
 
 use crate::crawl::draft::Draft;
 use crate::crawl::state::State;
@@ -7,19 +7,19 @@ use suidao_page::model::{
     UrlOrigin,
 };
 
-/// What an archived answer is, as far as its head shows.
+/// What an archived response is, as far as its head shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArchivedAnswer {
+pub enum ArchivedResponse {
     /// An HTML page.
     Page,
     Redirect(CrawlUrl),
     /// The content of the visit before.
     Unchanged,
-    /// Another media type, or a failure: the answer of a URL that the crawl has queued, nothing by itself.
+    /// Another media type, or a failure: the response of a URL that the crawl has queued, nothing by itself.
     Other,
 }
 
-/// Why an archived answer is not taken.
+/// Why an archived response is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NotTaken {
     /// Outside the scope, or in a trap.
@@ -32,11 +32,11 @@ pub enum NotTaken {
     NoPayload,
 }
 
-/// Numbers the URL of an answer.
+/// Numbers the URL of a response.
 pub fn number(
     draft: &mut Draft,
     url: &CrawlUrl,
-    answer: &ArchivedAnswer,
+    response: &ArchivedResponse,
     origin: UrlOrigin,
 ) -> Result<UrlId, NotTaken> {
     let url = draft.address(url);
@@ -45,7 +45,7 @@ pub fn number(
         to != url && draft.find(&to).is_none()
     };
     // A redirect to another spelling of the URL that the crawl knows as one.
-    if let ArchivedAnswer::Redirect(to) = answer
+    if let ArchivedResponse::Redirect(to) = response
         && draft.address(to) == url
     {
         return Err(NotTaken::Unlinked);
@@ -53,17 +53,19 @@ pub fn number(
     if let Some(id) = draft.find(&url) {
         let may_return = draft.state.urls.get(id).in_another_run;
         return match draft.link_state(id) {
-            known if *answer == ArchivedAnswer::Unchanged && known != LinkState::Fetched => Err(NotTaken::NoPayload),
-            LinkState::Dropped if *answer == ArchivedAnswer::Other => Err(NotTaken::Unlinked),
+            known if *response == ArchivedResponse::Unchanged && known != LinkState::Fetched => {
+                Err(NotTaken::NoPayload)
+            }
+            LinkState::Dropped if *response == ArchivedResponse::Other => Err(NotTaken::Unlinked),
             LinkState::Failed | LinkState::Excluded if !may_return => Err(NotTaken::Settled),
             _ => Ok(id),
         };
     }
-    let is_wanted = match answer {
-        ArchivedAnswer::Page => true,
-        ArchivedAnswer::Redirect(to) => is_new_target(draft, to),
-        ArchivedAnswer::Unchanged => return Err(NotTaken::NoPayload),
-        ArchivedAnswer::Other => false,
+    let is_wanted = match response {
+        ArchivedResponse::Page => true,
+        ArchivedResponse::Redirect(to) => is_new_target(draft, to),
+        ArchivedResponse::Unchanged => return Err(NotTaken::NoPayload),
+        ArchivedResponse::Other => false,
     };
     if !is_wanted {
         return Err(NotTaken::Unlinked);

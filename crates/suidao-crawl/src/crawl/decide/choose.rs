@@ -6,7 +6,7 @@ use crate::crawl::frontier::QueueHead;
 use crate::crawl::groups::GroupId;
 use crate::crawl::politeness::millis;
 use crate::crawl::refresh::is_over;
-use crate::crawl::robots::{OriginRobots, RobotsAnswer};
+use crate::crawl::robots::{OriginRobots, RobotsResponse};
 use crate::crawl::run::Run;
 use crate::crawl::state::State;
 use crate::crawl::ticket::FetchKind;
@@ -134,13 +134,13 @@ fn permission(state: &State, id: HostId, url: &CrawlUrl, again: bool, now: Milli
         return if failing { Permission::Refused(SkipReason::HostFailing) } else { Permission::Granted };
     }
     let Some(robots) = host.robots(url.is_https()) else { return Permission::AskRobots };
-    match robots.answer(url, &host.health, (limits, politeness), host.delay(politeness), now) {
-        RobotsAnswer::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
-        RobotsAnswer::Forbidden => Permission::Refused(SkipReason::Robots),
-        RobotsAnswer::Ask if !robots.has_rules() => Permission::AskRobots,
+    match robots.response(url, &host.health, (limits, politeness), host.delay(politeness), now) {
+        RobotsResponse::GivenUp => Permission::Refused(SkipReason::RobotsUnreachable),
+        RobotsResponse::Forbidden => Permission::Refused(SkipReason::Robots),
+        RobotsResponse::Ask if !robots.has_rules() => Permission::AskRobots,
         _ if failing => Permission::Refused(SkipReason::HostFailing),
-        RobotsAnswer::Ask => Permission::AskRobots,
-        RobotsAnswer::Allowed => Permission::Granted,
+        RobotsResponse::Ask => Permission::AskRobots,
+        RobotsResponse::Allowed => Permission::Granted,
     }
 }
 

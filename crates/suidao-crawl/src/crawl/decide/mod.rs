@@ -1,6 +1,5 @@
 //! Decisions: pure functions from a [`Draft`](super::draft::Draft) to events. None changes the state.
 
-pub mod answer;
 pub mod archived;
 pub mod canonical;
 pub mod choose;
@@ -9,6 +8,7 @@ pub mod forum;
 pub mod links;
 pub mod offers;
 pub mod page;
+pub mod response;
 pub mod revisits;
 pub mod seeds;
 pub mod sitemaps;

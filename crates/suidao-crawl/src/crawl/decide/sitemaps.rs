@@ -35,7 +35,7 @@ pub fn of_productive_host(draft: &mut Draft, visit: &PageVisit, feeds: &[CrawlUr
     let host = state.urls.get(visit.id).host();
     let relevant = 1 + state.sourcing.relevant_pages(host);
     let proved = visit.on_topic && relevant >= settings.after && state.tracked(visit.id).is_none();
-    if !settings.is_on() || !proved || state.sourcing.asked.contains_key(&host) {
+    if !settings.is_on() || !proved || state.sourcing.used.contains_key(&host) {
         return None;
     }
     let own = state.urls.url(visit.id);
@@ -218,7 +218,7 @@ fn take(draft: &mut Draft, id: UrlId, hints: SitemapContent, sources: &mut Vec<U
     }
     // The most promising first, then the newest, then in file order.
     named.sort_by_key(|hint| (Reverse(OrderedFloat(hint.relevance.get())), Reverse(hint.at)));
-    let taken = state.sourcing.asked.get(&host).map_or(0, |asked| asked.pages);
+    let taken = state.sourcing.used.get(&host).map_or(0, |used| used.pages);
     let left = draft.settings.sources.per_host.saturating_sub(taken) as usize;
     for hint in named.split_off(left.min(named.len())) {
         if draft.find(&hint.url).is_none() {
@@ -249,7 +249,7 @@ fn further(draft: &mut Draft, id: UrlId, url: &CrawlUrl, origin: UrlOrigin, sour
     let state = draft.state;
     let url = draft.preferred(url);
     let host = state.urls.get(id).host();
-    let files = state.sourcing.asked.get(&host).map_or(0, |asked| asked.files) + sources.len();
+    let files = state.sourcing.used.get(&host).map_or(0, |used| used.files) + sources.len();
     let level = state.sourcing.sources.get(&id).copied().unwrap_or(LEVELS);
     let limit = (files >= FILES || level >= LEVELS).then_some(SkipReason::SourceLimit);
     if let Some(reason) = refuses_source(state, host, &url).or(limit) {

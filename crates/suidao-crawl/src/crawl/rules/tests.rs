@@ -398,10 +398,10 @@ fn half_a_megabyte_is_read_and_no_half_line() {
         text.push_str(&"#".repeat(bytes - text.len() - 1));
         text + "\n"
     };
-    let before = filler(MOST_BYTES - 20) + "Disallow: /x\n" + &"# after\n".repeat(1000) + "Disallow: /y\n";
+    let before = filler(MAX_BYTES - 20) + "Disallow: /x\n" + &"# after\n".repeat(1000) + "Disallow: /y\n";
     hold(&[(&before, "suidao", &[("/x", false), ("/y", true)])]);
     // Cut in half, the rule would allow more.
-    let half = filler(MOST_BYTES - 9) + "Allow: /x/only/this\nDisallow: /x\n";
+    let half = filler(MAX_BYTES - 9) + "Allow: /x/only/this\nDisallow: /x\n";
     let text = half.replacen("User-agent: *\n", "User-agent: *\nDisallow: /x\n", 1);
     let robot = Robot::new("suidao", text.as_bytes());
     assert!(!robot.allowed("/x/secret") && !robot.allowed("/x/only/this"));

@@ -73,7 +73,7 @@ impl State {
     fn is_ready_soon(&self, host: HostId, now: Millis) -> bool {
         let host = self.hosts.get(host);
         let is_soon = if host.in_flight {
-            now.since(host.asked_at) <= SOON
+            now.since(host.last_request) <= SOON
         } else {
             host.ready_at > now && host.ready_at.since(now) <= SOON
         };

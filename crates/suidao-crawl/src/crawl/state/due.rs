@@ -1,4 +1,4 @@
-//! Refresh: which pages are due, and which would be worth a visit.
+//! Refresh: which pages are due, and which visits would pay.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use crate::crawl::frontier::{DUE, EntryKey, QueueHead};
 use crate::crawl::politeness::millis;
 use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, due_entry};
 use crate::revisit::history::{DAY, Tracked, days};
-use crate::revisit::plan::{MOST_AT_ONCE, at_once};
+use crate::revisit::plan::{MAX_AT_ONCE, at_once};
 use crate::revisit::{Choice, VisitValue, plan};
 use suidao_page::model::{Budget, CrawlUrl, LinkState, Millis, Priority, RefreshStep, UrlId, Validators};
 
@@ -33,8 +33,8 @@ impl State {
         }
         let reads_sources = step.due.is_empty() && step.budget != Some(Budget::Spent);
         if reads_sources {
-            // Resets the hosts' failures too: they may be back. Those that failed last get requests when nothing else is
-            // left, and not sooner than a page would be.
+            // Resets the hosts' failures too: they may be back. Those that failed last get requests when nothing else
+            // is left, and not sooner than a page would be.
             let beyond = match budget_wanted {
                 Budget::PerDay(_) => millis(self.settings.politeness.patience).saturating_add(1),
                 _ => A_DAY,
@@ -103,12 +103,14 @@ impl State {
                 host.deferred_until.is_none_or(|until| until <= now)
             })
             .filter_map(|(page, tracked)| {
-                let worth = refreshing.with_signals(tracked.worth(settings)?, tracked, self.urls.get(page).host());
-                Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
+                let visit_value =
+                    refreshing.with_signals(tracked.visit_value(settings)?, tracked, self.urls.get(page).host());
+                Some(Choice { page, host: self.urls.get(page).host(), visit_value, last: days(tracked.last_request.0) })
             })
             .collect();
         choices.sort_unstable_by_key(|choice| choice.page);
-        let worths: FxHashMap<UrlId, VisitValue> = choices.iter().map(|choice| (choice.page, choice.worth)).collect();
+        let visit_values: FxHashMap<UrlId, VisitValue> =
+            choices.iter().map(|choice| (choice.page, choice.visit_value)).collect();
         let per_host = settings.per_host.map(|most| most as usize);
         // The cap of an endless refresh is per day.
         let (day, visits) = &refreshing.visits;
@@ -118,7 +120,7 @@ impl State {
         chosen
             .into_iter()
             .filter_map(|(id, value)| {
-                Some(PlannedVisit { id, url: self.urls.url(id), value, worth: *worths.get(&id)? })
+                Some(PlannedVisit { id, url: self.urls.url(id), value, visit_value: *visit_values.get(&id)? })
             })
             .collect()
     }
@@ -199,8 +201,8 @@ impl State {
         let round = refreshing.round.as_ref().filter(|round| !round.planned)?;
         let Budget::Round { requests, .. } = round.budget else { return None };
         // Sources of failing hosts are not waited for.
-        let answers = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
-        let waits = now.since(round.begun) < PATIENCE && refreshing.due.keys().any(answers);
+        let responses = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
+        let waits = now.since(round.begun) < PATIENCE && refreshing.due.keys().any(responses);
         let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         (!waits).then_some(most)
     }
@@ -236,7 +238,7 @@ impl State {
     /// How many pages an endless refresh makes due when none of those that are can be taken.
     pub fn wants_more_due(&self) -> Option<usize> {
         let refreshing = self.refreshing.as_ref().filter(|refreshing| refreshing.is_endless())?;
-        let room = MOST_AT_ONCE.checked_sub(refreshing.due.len())?;
+        let room = MAX_AT_ONCE.checked_sub(refreshing.due.len())?;
         Some(at_once(refreshing.histories.len()).min(room)).filter(|most| *most > 0)
     }
 

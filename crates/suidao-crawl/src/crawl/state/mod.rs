@@ -1,12 +1,12 @@
 //! The crawl's state as a fold of its events: [`State::apply`] is the one place where events change it, in a crawl and
 //! after a restart. What is in flight, and what ends a run, is not part of it.
 
-mod answers;
 mod better_soon;
 mod due;
 mod forums;
 mod new_links;
 mod queue;
+mod responses;
 mod revisits;
 mod traps;
 mod waits;
@@ -168,7 +168,7 @@ impl State {
                 self.apply_robots((*host, origin), rules, failure.as_ref(), time);
             }
             Event::RobotsRedirected { host, origin, to } => self.apply_robots_redirect((*host, origin), to, time),
-            Event::HostResolved { host, address } => self.hosts.answers_from(*host, *address),
+            Event::HostResolved { host, address } => self.hosts.responses_from(*host, *address),
         }
     }
 
@@ -256,7 +256,7 @@ impl State {
     fn apply_scheme(&mut self, host: HostId, https: bool, at: Millis) {
         let record = self.hosts.get_mut(host);
         record.https = Some(https);
-        // A failed connection under https causes no other event. An answer has an event of its own, and the host of a
+        // A failed connection under https causes no other event. A response has an event of its own, and the host of a
         // seed has not been requested yet.
         if !https {
             let wait = record.delay(&self.settings.politeness);
@@ -276,8 +276,9 @@ impl State {
     fn apply_failure(&mut self, id: UrlId, failure: &Failure, time: EventTime) {
         self.leave(id, LinkState::Failed, Some(failure), time);
         // A URL that was never requested may be allowed in a later run.
-        let unasked = matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port | FailureKind::NoSuchHost);
-        self.urls.get_mut(id).in_another_run = unasked || failure.is_transient();
+        let never_sent =
+            matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port | FailureKind::NoSuchHost);
+        self.urls.get_mut(id).in_another_run = never_sent || failure.is_transient();
         if failure.kind == FailureKind::NoSuchPage {
             self.traps.count_soft_404();
             let host = self.hosts.get_mut(self.urls.get(id).host());

@@ -104,15 +104,15 @@ impl State {
         }
     }
 
-    /// Whether an answer equals the host's answer for a page that cannot exist.
+    /// Whether a response equals the host's answer for a page that cannot exist.
     pub fn matches_soft_404(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> bool {
         let suspicion = self.traps.suspicions.get(&self.urls.get(id).host());
-        let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
+        let response = suspicion.and_then(|suspicion| suspicion.response.as_ref());
         let (sketch, title) = (page.sketch, title(&page.title));
         let is_suspicious =
             || page.missing || self.traps.near_duplicates.find(sketch, title).is_some_and(|found| found.page != id.0);
-        answer.is_some_and(|answer| {
-            soft_404::is_same(answer, url, sketch, title) || soft_404::is_alike(answer, url) && is_suspicious()
+        response.is_some_and(|response| {
+            soft_404::is_same(response, url, sketch, title) || soft_404::is_alike(response, url) && is_suspicious()
         })
     }
 
@@ -190,7 +190,7 @@ impl State {
             if (repeats || page.trap_signals.soft_404) && sketch.chars > 0 {
                 let suspicion = suspicions.entry(host).or_default();
                 suspicion.is_announced |= page.trap_signals.soft_404;
-                if !suspicion.asked && suspicion.pages.len() < SUSPECTS {
+                if !suspicion.checked && suspicion.pages.len() < SUSPECTS {
                     suspicion.pages.push((id, sketch, title));
                 }
             }
@@ -239,21 +239,21 @@ impl State {
     pub(super) fn apply_trap(&mut self, step: &TrapStep, time: EventTime) {
         self.traps.due.retain(|due| due != step);
         match step {
-            TrapStep::Soft404Probe { host, answer, pages } => {
+            TrapStep::Soft404Probe { host, response, pages } => {
                 let suspicion = self.traps.suspicions.entry(*host).or_default();
-                *suspicion = Suspicion { asked: true, answer: answer.clone(), ..Suspicion::default() };
+                *suspicion = Suspicion { checked: true, response: response.clone(), ..Suspicion::default() };
                 self.traps.counts.probes += 1;
                 self.traps.counts.soft_404 += pages.len() as u64;
-                self.record_answer(*host, false, None, time);
+                self.record_response(*host, false, None, time);
             }
             TrapStep::Unanswered { host, failure } => {
                 let suspicion = self.traps.suspicions.entry(*host).or_default();
                 suspicion.unanswered += 1;
                 if suspicion.unanswered >= PROBES {
-                    *suspicion = Suspicion { asked: true, ..Suspicion::default() };
+                    *suspicion = Suspicion { checked: true, ..Suspicion::default() };
                     self.traps.counts.probes += 1;
                 }
-                self.record_answer(*host, false, Some(failure), time);
+                self.record_response(*host, false, Some(failure), time);
             }
             TrapStep::Session { host, name } => {
                 self.traps.sessions.learn(*host, name);

@@ -176,7 +176,7 @@ fn a_request_for_a_page_that_cannot_exist_counts_against_a_round() {
     let down = Failure { kind: FailureKind::Timeout, retry_after: None };
     let overloaded = Failure { kind: FailureKind::Status(404), retry_after: None };
     for step in [
-        TrapStep::Soft404Probe { host, answer: None, pages: Vec::new() },
+        TrapStep::Soft404Probe { host, response: None, pages: Vec::new() },
         TrapStep::Unanswered { host, failure: overloaded },
         TrapStep::Unanswered { host, failure: down },
         TrapStep::Session { host, name: "sid".to_owned() },

@@ -24,7 +24,7 @@ impl Asked {
 }
 
 /// Answer of a web at a time, its latency, and its address.
-pub(super) type Answer<'a> = &'a dyn Fn(&str, u64) -> (FetchOutcome, u64, Option<IpAddr>);
+pub(super) type Response<'a> = &'a dyn Fn(&str, u64) -> (FetchOutcome, u64, Option<IpAddr>);
 
 pub(super) struct Course {
     pub asked: Vec<Asked>,
@@ -45,8 +45,8 @@ impl Course {
 }
 
 /// Runs to the end, killing and restoring the machine at each of these times.
-fn course(settings: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &[u64], answer: Answer) -> Course {
-    course_of(&|| Box::new(BreadthFirst), settings, seeds, in_flight, kills, answer)
+fn course(settings: &CrawlSettings, seeds: &[&str], in_flight: usize, kills: &[u64], response: Response) -> Course {
+    course_of(&|| Box::new(BreadthFirst), settings, seeds, in_flight, kills, response)
 }
 
 pub(super) fn course_of(
@@ -55,9 +55,9 @@ pub(super) fn course_of(
     seeds: &[&str],
     in_flight: usize,
     kills: &[u64],
-    answer: Answer,
+    response: Response,
 ) -> Course {
-    restarted_course(Restart::Log, strategy, settings, seeds, in_flight, kills, answer)
+    restarted_course(Restart::Log, strategy, settings, seeds, in_flight, kills, response)
 }
 
 /// From what a killed machine is restored.
@@ -76,7 +76,7 @@ pub(super) fn restarted_course(
     seeds: &[&str],
     in_flight: usize,
     kills: &[u64],
-    answer: Answer,
+    response: Response,
 ) -> Course {
     let fresh = || Crawl::new(settings.clone(), strategy());
     let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
@@ -116,7 +116,7 @@ pub(super) fn restarted_course(
             match crawl.next(Millis(at)) {
                 Next::Fetch(ticket) => {
                     let url = ticket.url.to_string();
-                    let (outcome, took, from) = answer(&url, at);
+                    let (outcome, took, from) = response(&url, at);
                     let known = crawl.state.hosts.of(&ticket.url).is_some_and(|host| host.address.is_some());
                     let number = asked.len();
                     asked.push(Asked { out: at, back: at + took, url, known });
@@ -180,17 +180,17 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
     let status = FailureKind::Status;
     for kind in [FailureKind::Connect, FailureKind::Timeout, FailureKind::Broken, status(503), status(500), status(522)]
     {
-        let answer = |url: &str, at: u64| {
+        let response = |url: &str, at: u64| {
             let down = url.contains("t.cn") && (5_000..HOUR).contains(&at);
             (if down { failed(kind.clone()) } else { page(&web, url) }, 100, None)
         };
-        let whole = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+        let whole = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&whole), whole.stop), (21, Stop::FrontierEmpty), "{kind:?}");
         let down = whole.to("t.cn").iter().filter(|asked| (5_000..HOUR).contains(&asked.out)).count();
         assert!((5..=12).contains(&down), "{kind:?}: {down} requests while it was down");
         // The same with crashes: the waits are restored.
         let kills: Vec<u64> = (1..30).map(|n| n * 120_000).collect();
-        let killed = course(&polite(true), &["http://s.cn/"], 4, &kills, &answer);
+        let killed = course(&polite(true), &["http://s.cn/"], 4, &kills, &response);
         assert_eq!(fetched(&killed), 21);
         let again = killed.to("t.cn").iter().filter(|asked| (5_000..HOUR).contains(&asked.out)).count();
         assert!(again <= down + 1, "{kind:?}: {again} requests with crashes, {down} without");
@@ -201,10 +201,10 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
 fn other_hosts_are_crawled_while_one_is_down() {
     let pages: Vec<String> = (0..60).map(|n| format!("http://{}.cn/{n}", if n % 2 == 0 { "t" } else { "u" })).collect();
     let web = star(&pages);
-    let answer = |url: &str, _: u64| {
+    let response = |url: &str, _: u64| {
         (if url.contains("t.cn") { failed(FailureKind::Timeout) } else { page(&web, url) }, 1_000, None)
     };
-    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
     assert_eq!(fetched(&course), 31);
     let last = course.to("u.cn").last().unwrap().back;
     assert!(last < 200_000, "thirty pages, a second and a pause of three for each, but {last} ms");
@@ -216,8 +216,8 @@ fn a_failing_page_is_given_up_without_its_host() {
     let web = star(&pages);
     for (kind, worst) in [(FailureKind::Timeout, 0), (FailureKind::Status(503), 5)] {
         let bad = format!("http://t.cn/{worst}");
-        let answer = |url: &str, _: u64| (if url == bad { failed(kind.clone()) } else { page(&web, url) }, 100, None);
-        let course = course(&polite(false), &["http://s.cn/"], 4, &[], &answer);
+        let response = |url: &str, _: u64| (if url == bad { failed(kind.clone()) } else { page(&web, url) }, 100, None);
+        let course = course(&polite(false), &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&course), course.stop), (6, Stop::FrontierEmpty));
         assert_eq!(course.crawl.progress().failed, 1);
         let tries = course.asked.iter().filter(|asked| asked.url == bad).count();
@@ -229,14 +229,14 @@ fn a_failing_page_is_given_up_without_its_host() {
 fn a_failed_page_waits_for_other_pages_of_its_host_also_after_a_restart() {
     let pages: Vec<String> = (0..4).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
-    let answer = |url: &str, _: u64| {
+    let response = |url: &str, _: u64| {
         let bad = url == "http://t.cn/0";
         (if bad { failed(FailureKind::Status(503)) } else { page(&web, url) }, 100, None)
     };
     // Its third try, the last for now, comes back before the kill.
     let strategy = || -> Box<dyn crate::strategy::Strategy> { Box::new(BreadthFirst) };
     for (restart, kills) in [(Restart::Log, &[][..]), (Restart::Log, &[20_000]), (Restart::Pieces, &[20_000])] {
-        let course = restarted_course(restart, &strategy, &polite(false), &["http://s.cn/"], 4, kills, &answer);
+        let course = restarted_course(restart, &strategy, &polite(false), &["http://s.cn/"], 4, kills, &response);
         let asked: Vec<&str> = course.to("t.cn").iter().map(|asked| asked.url.as_str()).collect();
         assert_eq!(asked[..4], ["http://t.cn/0", "http://t.cn/0", "http://t.cn/0", "http://t.cn/1"], "{kills:?}");
         assert_eq!((fetched(&course), course.stop), (4, Stop::FrontierEmpty));
@@ -248,20 +248,20 @@ fn a_dead_host_is_given_up_and_one_that_answered_only_for_a_day() {
     let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
     for (robots, reason) in [(true, SkipReason::RobotsUnreachable), (false, SkipReason::HostFailing)] {
-        let answer = |url: &str, _: u64| {
+        let response = |url: &str, _: u64| {
             (if url.contains("t.cn") { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
         };
-        let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
+        let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &response);
         assert_eq!((course.to("t.cn").len(), course.stop), (4, Stop::FrontierEmpty));
         let refused =
             course.events().filter(|event| matches!(event, Event::UrlExcluded { reason: why, .. } if *why == reason));
         assert_eq!(refused.count(), 20);
     }
-    let answer = |url: &str, at: u64| {
+    let response = |url: &str, at: u64| {
         let dead = url.contains("t.cn") && at > 5_000;
         (if dead { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
     };
-    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
     assert_eq!(course.stop, Stop::FrontierEmpty);
     let requests = course.to("t.cn").len();
     assert!(requests < 45 && course.at > 86_400_000, "{requests} requests in {} ms", course.at);
@@ -286,11 +286,11 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
         let mut settings = polite(robots);
         settings.politeness.patience = 60.0;
         let seeds = ["http://s.cn/", "http://t.cn/"];
-        let answer = |url: &str, at: u64| {
+        let response = |url: &str, at: u64| {
             let dead = url.contains("t.cn") && at < 1_000_000;
             (if dead { failed(kind.clone()) } else { page(&web, url) }, 100, None)
         };
-        let first = course(&settings, &seeds, 4, &[], &answer);
+        let first = course(&settings, &seeds, 4, &[], &response);
         assert_eq!((fetched(&first), first.stop), (2, Stop::FrontierEmpty), "robots {robots}, {kind:?}");
         assert_eq!(first.to("t.cn").len(), tries, "{kind:?}, robots {robots}: {:?}", first.to("t.cn"));
         assert!(first.at < 8_000, "{} ms, {kind:?}", first.at);
@@ -309,7 +309,7 @@ fn a_dead_link_does_not_delay_the_end_and_the_next_run_retries_a_seed() {
         loop {
             match crawl.next(now) {
                 Next::Fetch(ticket) => {
-                    let (outcome, ..) = answer(ticket.url.as_str(), now.0);
+                    let (outcome, ..) = response(ticket.url.as_str(), now.0);
                     crawl.settle(ticket, outcome, ResponseMeta::default(), now);
                 }
                 Next::Record(_) => {}
@@ -332,10 +332,10 @@ fn a_missing_host_name_is_looked_up_once_while_other_hosts_are_crawled() {
     let web = star(&links);
     for robots in [true, false] {
         for (kind, tries) in [(FailureKind::NoSuchHost, 1), (FailureKind::Dns, 3)] {
-            let answer = |url: &str, _: u64| {
+            let response = |url: &str, _: u64| {
                 (if url.contains("t.cn") { failed(kind.clone()) } else { page(&web, url) }, 100, None)
             };
-            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
+            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &response);
             let asked = course.to("t.cn").len();
             assert!(if tries == 1 { asked == 1 } else { asked >= tries }, "{asked} tries, {kind:?}, robots {robots}");
             assert_eq!((fetched(&course), course.stop), (41, Stop::FrontierEmpty), "{kind:?}");
@@ -350,11 +350,11 @@ fn the_last_pages_of_a_failing_host_are_all_reported() {
     for robots in [true, false] {
         for kind in [FailureKind::Status(500), FailureKind::Timeout, FailureKind::Broken] {
             // The first page exists, the others fail.
-            let answer = |url: &str, _: u64| {
+            let response = |url: &str, _: u64| {
                 let bad = url.ends_with("t.cn/1") || url.ends_with("t.cn/2");
                 (if bad { failed(kind.clone()) } else { page(&web, url) }, 100, None)
             };
-            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
+            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &response);
             assert_eq!((fetched(&course), course.stop), (2, Stop::FrontierEmpty), "{kind:?} {robots}");
             assert_eq!((course.crawl.progress().failed, course.crawl.progress().queued), (2, 0), "{kind:?} {robots}");
         }
@@ -368,12 +368,12 @@ fn a_host_that_cannot_be_given_up_yet_causes_no_busy_loop() {
     let mut settings = polite(true);
     settings.politeness.patience = 60.0;
     let busy = Failure { kind: FailureKind::Status(503), retry_after: Some(80_000_000) };
-    let answer = |url: &str, _: u64| match url {
+    let response = |url: &str, _: u64| match url {
         _ if url.contains("t.cn") => (failed(FailureKind::Dns), 100, None),
         "http://u.cn/" => (FetchOutcome::Failed(busy.clone()), 100, None),
         _ => (page(&web, url), 100, None),
     };
-    let course = course(&settings, &["http://s.cn/"], 4, &[], &answer);
+    let course = course(&settings, &["http://s.cn/"], 4, &[], &response);
     assert_eq!((fetched(&course), course.stop), (1, Stop::OnlyUnreachable));
     assert_eq!((course.crawl.progress().queued, course.crawl.progress().excluded), (1, 1));
 }
@@ -388,11 +388,11 @@ fn retry_after_is_respected_whatever_else_the_host_has_queued() {
         // A single page does not show whether it or its host is at fault.
         (busy(FailureKind::Status(503), None), 1),
     ] {
-        let answer = |url: &str, at: u64| {
+        let response = |url: &str, at: u64| {
             let down = url == "http://t.cn/a" && at < 120_000;
             (if down { outcome.clone() } else { page(&web, url) }, 100, None)
         };
-        let course = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+        let course = course(&polite(true), &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&course), course.stop), (pages, Stop::FrontierEmpty), "{outcome:?}");
     }
 }
@@ -402,12 +402,12 @@ fn retry_after_is_obeyed_for_pages_and_robots_and_after_a_crash() {
     let web = star(&["http://t.cn/a".to_owned()]);
     for busy in ["http://t.cn/a", "http://t.cn/robots.txt"] {
         for kill in [None, Some(60_000)] {
-            let answer = |url: &str, at: u64| {
+            let response = |url: &str, at: u64| {
                 let failure = Failure { kind: FailureKind::Status(429), retry_after: Some(600_000) };
                 (if url == busy && at < 60_000 { FetchOutcome::Failed(failure) } else { page(&web, url) }, 100, None)
             };
             let kills: Vec<u64> = kill.into_iter().collect();
-            let course = course(&polite(true), &["http://s.cn/"], 4, &kills, &answer);
+            let course = course(&polite(true), &["http://s.cn/"], 4, &kills, &response);
             let times: Vec<u64> =
                 course.asked.iter().filter(|asked| asked.url == busy).map(|asked| asked.out).collect();
             assert_eq!(times.len(), 2, "{busy} {kill:?}");
@@ -424,7 +424,7 @@ fn old_rules_apply_while_robots_txt_is_unreachable() {
     let web = star(&pages);
     let rules = || robots("User-agent: *\nDisallow: /no/");
     for kind in [FailureKind::Status(500), FailureKind::Status(503)] {
-        let answer = |url: &str, at: u64| {
+        let response = |url: &str, at: u64| {
             let outcome = match url {
                 "http://t.cn/robots.txt" if at < 60_000 => rules(),
                 "http://t.cn/robots.txt" => failed(kind.clone()),
@@ -434,7 +434,7 @@ fn old_rules_apply_while_robots_txt_is_unreachable() {
         };
         let mut settings = polite(true);
         settings.politeness.robots_max_age = 60.0;
-        let course = course(&settings, &["http://s.cn/"], 4, &[], &answer);
+        let course = course(&settings, &["http://s.cn/"], 4, &[], &response);
         assert_eq!((fetched(&course), course.stop), (301, Stop::FrontierEmpty));
         assert!(!course.asked.iter().any(|asked| asked.url.contains("/no/")));
         let times: Vec<u64> =
@@ -470,10 +470,10 @@ fn a_slow_host_is_requested_less_often_and_a_fast_one_at_the_configured_delay() 
     let pages: Vec<String> =
         (0..10).flat_map(|n| [format!("http://slow.cn/{n}"), format!("http://quick.cn/{n}")]).collect();
     let web = star(&pages);
-    let answer = |url: &str, _: u64| (page(&web, url), if url.contains("slow") { 4_000 } else { 50 }, None);
+    let response = |url: &str, _: u64| (page(&web, url), if url.contains("slow") { 4_000 } else { 50 }, None);
     let gaps = |politeness: Politeness, host: &str| -> Vec<u64> {
         let settings = CrawlSettings { politeness, ..crawl_settings() };
-        let course = course(&settings, &["http://s.cn/"], 4, &[], &answer);
+        let course = course(&settings, &["http://s.cn/"], 4, &[], &response);
         course.to(host).windows(2).map(|pair| pair[1].out - pair[0].back).collect()
     };
     let own = || polite(false).politeness;
@@ -532,7 +532,7 @@ proptest! {
         let strategy = || -> Box<dyn crate::strategy::Strategy> {
             match which {
                 0 => Box::new(BreadthFirst),
-                1 => Box::new(Dth { reading: DthVariant::Preempt, kdepth: 9, ..Dth::default() }),
+                1 => Box::new(Dth { variant: DthVariant::Preempt, kdepth: 9, ..Dth::default() }),
                 _ => Box::new(UrlWeight::default()),
             }
         };
@@ -542,7 +542,7 @@ proptest! {
         let pages: Vec<String> = (0..hosts * 6).map(|n| format!("{}/{n}", name(n % hosts))).collect();
         let web = star(&pages);
         // The latency and failure of a request depend on its time and the seed.
-        let answer = |url: &str, at: u64| {
+        let response = |url: &str, at: u64| {
             let chance = url.bytes().fold(seed ^ at, |sum, byte| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)) >> 7;
             let host = url.split('/').nth(2).unwrap();
             let number = host.bytes().filter(u8::is_ascii_digit).map(usize::from).next().unwrap_or(0);
@@ -557,7 +557,7 @@ proptest! {
             (outcome, 10 + chance % 900, Some(address))
         };
         let settings = CrawlSettings { politeness, ..crawl_settings() };
-        let course = course_of(&strategy, &settings, &["http://s.cn/"], in_flight, &kills, &answer);
+        let course = course_of(&strategy, &settings, &["http://s.cn/"], in_flight, &kills, &response);
         prop_assert_eq!(course.stop, Stop::FrontierEmpty);
         let progress = course.crawl.progress();
         // Refused: a host whose first requests all failed is given up.

@@ -3,7 +3,7 @@
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy as _;
 
-use super::politeness::{Answer, Course, Restart, course_of, restarted_course};
+use super::politeness::{Course, Response, Restart, course_of, restarted_course};
 use super::*;
 use crate::strategy::PageVisit;
 
@@ -190,10 +190,10 @@ fn restarts(
     settings: &CrawlSettings,
     in_flight: usize,
     kills: &[u64],
-    answer: Answer,
+    response: Response,
 ) -> [Course; 3] {
     [Restart::Log, Restart::Pieces, Restart::Both]
-        .map(|restart| restarted_course(restart, strategy, settings, &["http://s.cn/"], in_flight, kills, answer))
+        .map(|restart| restarted_course(restart, strategy, settings, &["http://s.cn/"], in_flight, kills, response))
 }
 
 /// Robots.txt of a host with this Crawl-delay.

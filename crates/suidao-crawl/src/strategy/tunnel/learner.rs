@@ -27,8 +27,8 @@ const RATIOS: std::ops::RangeInclusive<f32> = 0.02..=10.0;
 const USUAL: f32 = 0.7;
 /// Relevance of an anchor at which it promises the maximum for a tag.
 const FULL_PROMISE: f32 = 0.25;
-/// Hosts opened before a page counts as a bridge that its URL does not suggest.
-const BRIDGE: u32 = 3;
+/// Hosts opened before a page counts as a links page that its URL does not suggest.
+const LINKS_PAGE: u32 = 3;
 /// Prior number of pages of recommended sites that opened a host.
 const BLOGROLL_PRIOR: f32 = 2.0;
 
@@ -195,12 +195,12 @@ impl Learner {
         };
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
-            UrlKind::Blogroll => self.settings.bridge * self.blogrolls.mean(1.0, BLOGROLL_PRIOR),
+            UrlKind::Blogroll => self.settings.links_page * self.blogrolls.mean(1.0, BLOGROLL_PRIOR),
             _ if self.leads_to_listing(known) => self.settings.listing * self.value(known),
             _ => self.document(known),
         };
-        let bridge = self.settings.bridge * self.templates[known.template as usize].bridge_value();
-        own.max(bridge) + exploration
+        let links_page = self.settings.links_page * self.templates[known.template as usize].links_page_value();
+        own.max(links_page) + exploration
     }
 
     /// Value of a page as a hub, 0 if it is not one.
@@ -331,7 +331,7 @@ impl Learner {
         if settled.changes.is_some() {
             return;
         }
-        self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
+        self.templates[template as usize].fetch(settled.listing, opened >= LINKS_PAGE);
         if kind == UrlKind::Blogroll {
             self.blogrolls.add(if opened > 0 { 1.0 } else { 0.0 });
         }

@@ -11,7 +11,7 @@
 //! document  = s(v) · max over blocks b of ratio(b), shrunk towards ratio(template) · ratio(position in the tag tree)^½
 //! listing   = .65 · rewards of its links, shrunk towards documents under its URL, those towards documents under tags with
 //!             its word on all hosts, and those towards the promise of its anchors
-//! bridge    = .5 · share of the pages of recommended sites that opened a host; of any template likewise
+//! links page = .5 · share of the pages of recommended sites that opened a host; of any template likewise
 //! score     = one of these + κ / √(pages of the host + 1);  κ of discovered hosts falls if few had rewards
 //! ```
 //! Tag and category pages look relevant but are not documents, and one host can starve the others: so listings earn by

@@ -11,8 +11,8 @@ pub struct TunnelSettings {
     pub listing: f32,
     /// Share of a listing's value that its links inherit.
     pub inherit: f32,
-    /// Weight of a page that opens hosts.
-    pub bridge: f32,
+    /// Weight of a links page: a page that opens hosts.
+    pub links_page: f32,
     /// κ of hosts with a seed: bonus of a host's first pages.
     pub explore_seeds: f32,
     pub explore_found: f32,
@@ -20,6 +20,6 @@ pub struct TunnelSettings {
 
 impl Default for TunnelSettings {
     fn default() -> Self {
-        Self { half_worth: 0.8, listing: 0.65, inherit: 0.5, bridge: 0.5, explore_seeds: 0.4, explore_found: 0.7 }
+        Self { half_worth: 0.8, listing: 0.65, inherit: 0.5, links_page: 0.5, explore_seeds: 0.4, explore_found: 0.7 }
     }
 }

@@ -83,14 +83,14 @@ pub(super) struct Template {
     /// The documents that the links of its listings led to.
     hub: WeightedSum,
     /// Its pages that opened hosts.
-    bridges: u32,
+    links_pages: u32,
 }
 
 impl Template {
-    pub fn fetch(&mut self, listing: bool, bridge: bool) {
+    pub fn fetch(&mut self, listing: bool, links_page: bool) {
         self.fetched += 1;
         self.listings += u32::from(listing);
-        self.bridges += u32::from(bridge);
+        self.links_pages += u32::from(links_page);
     }
 
     pub fn hub(&mut self, reward: f32) {
@@ -108,8 +108,8 @@ impl Template {
     }
 
     /// Share of its pages that opened hosts; 0 before two were fetched, and low while few were.
-    pub fn bridge_value(&self) -> f32 {
-        if self.fetched < 2 { 0.0 } else { self.bridges as f32 / (self.fetched as f32 + 2.0) }
+    pub fn links_page_value(&self) -> f32 {
+        if self.fetched < 2 { 0.0 } else { self.links_pages as f32 / (self.fetched as f32 + 2.0) }
     }
 }
 
@@ -288,9 +288,9 @@ mod tests {
     fn a_template_is_known_by_two_pages() {
         let mut template = Template::default();
         template.fetch(true, true);
-        assert!(!template.makes_listings() && template.bridge_value() == 0.0);
+        assert!(!template.makes_listings() && template.links_page_value() == 0.0);
         template.fetch(true, true);
-        assert!(template.makes_listings() && template.bridge_value() == 0.5);
+        assert!(template.makes_listings() && template.links_page_value() == 0.5);
         template.fetch(false, false);
         template.fetch(false, false);
         assert!(!template.makes_listings());

@@ -124,7 +124,8 @@ impl Push {
         Ok(!is_there)
     }
 
-    /// Adds the row of a document, and sends a portion when it is full. After an error earlier rows remain on the server.
+    /// Adds the row of a document, and sends a portion when it is full. After an error earlier rows remain on the
+    /// server.
     pub fn add(&mut self, id: String, bytes: Vec<u8>) -> Result<(), PushError> {
         if !self.waiting.is_empty() && (self.bytes + bytes.len() > PORTION || self.waiting.len() >= self.rows) {
             self.send()?;
@@ -193,23 +194,23 @@ impl Push {
             }
             let answered = self.runtime.block_on(async {
                 let answer = request.send().await?;
-                let asked =
+                let delay =
                     answer.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
                 // The body has the reason, even if it is truncated.
-                Ok::<_, reqwest::Error>((answer.status().as_u16(), asked, answer.bytes().await.unwrap_or_default()))
+                Ok::<_, reqwest::Error>((answer.status().as_u16(), delay, answer.bytes().await.unwrap_or_default()))
             });
-            let (asked, why) = match answered {
+            let (delay, why) = match answered {
                 Ok((401 | 403, ..)) => {
                     return Err(Refused(format!(
                         "{}: access denied; set SUIDAO_PUSH_AUTHORIZATION (such as \"ApiKey ...\" or \"Basic ...\")",
                         self.target.address()
                     )));
                 }
-                Ok((status @ (408 | 429 | 500 | 502 | 503 | 504), asked, _)) => (asked, format!("status {status}")),
+                Ok((status @ (408 | 429 | 500 | 502 | 503 | 504), delay, _)) => (delay, format!("status {status}")),
                 Ok((status, _, text)) => return Ok((status, text.to_vec())),
                 Err(error) => (None, root_cause(&error.without_url())),
             };
-            self.pause(asked.map(Duration::from_secs), &why)?;
+            self.pause(delay.map(Duration::from_secs), &why)?;
         }
     }
 
@@ -224,7 +225,7 @@ impl Push {
 
     /// Waits as long as the server asks, or twice the last wait, within the patience.
     #[allow(clippy::disallowed_methods, reason = "an edge: a server asks for time")]
-    fn pause(&mut self, asked: Option<Duration>, why: &str) -> Result<(), PushError> {
+    fn pause(&mut self, delay: Option<Duration>, why: &str) -> Result<(), PushError> {
         if self.waited >= self.patience {
             let (address, seconds) = (self.target.address(), self.patience.as_secs());
             return Err(Unreachable(format!(
@@ -235,7 +236,7 @@ impl Push {
             let (address, seconds) = (self.target.address(), self.patience.as_secs());
             tracing::warn!("{address} accepts no rows now ({why}); retrying for up to {seconds} s");
         }
-        let pause = asked.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);
+        let pause = delay.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);
         std::thread::sleep(pause);
         self.waited += pause;
         Ok(())

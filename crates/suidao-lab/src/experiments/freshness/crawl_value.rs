@@ -31,8 +31,8 @@ impl CrawlValue {
         };
         let tracked: Vec<Tracked> = pages.pages.iter().map(tracked).collect();
         let choice = |(number, (page, tracked)): (u32, (&SimulatedPage, &Tracked))| {
-            let worth = tracked.worth(&settings)?;
-            Some(Choice { page: UrlId(number), host: HostId(page.host), worth, last: 0.0 })
+            let visit_value = tracked.visit_value(&settings)?;
+            Some(Choice { page: UrlId(number), host: HostId(page.host), visit_value, last: 0.0 })
         };
         let choices = (0..).zip(pages.pages.iter().zip(&tracked)).map(choice).collect();
         Self { pages: tracked, choices, settings, due: Vec::new() }
@@ -53,7 +53,7 @@ impl Running for CrawlValue {
         let (page, choice) = (&mut self.pages[page_view.page as usize], &mut self.choices[page_view.page as usize]);
         page.new_links += page_view.new_links;
         page.visited(PageChanges { text: page_view.changed, links: false }, Millis((page_view.now * DAY) as u64));
-        let worth = page.worth(&self.settings).filter(|_| !page_view.gone);
-        *choice = choice.and_then(|choice| Some(Choice { worth: worth?, last: page_view.now, ..choice }));
+        let visit_value = page.visit_value(&self.settings).filter(|_| !page_view.gone);
+        *choice = choice.and_then(|choice| Some(Choice { visit_value: visit_value?, last: page_view.now, ..choice }));
     }
 }

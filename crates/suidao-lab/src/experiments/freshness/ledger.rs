@@ -75,8 +75,8 @@ struct Day {
     caught: u32,
     lost: u32,
     waiting: u32,
-    caught_worth: f64,
-    lost_worth: f64,
+    caught_value: f64,
+    lost_value: f64,
     /// Days that caught and still waiting items waited.
     waited: f64,
 }
@@ -146,11 +146,11 @@ impl FreshnessOutcome {
             let day = &mut self.days[appeared as usize];
             if let Some(visit) = visit {
                 day.caught += 1;
-                day.caught_worth += listing.worth;
+                day.caught_value += listing.value;
                 day.waited += visit - appeared;
             } else if fell.is_some() {
                 day.lost += 1;
-                day.lost_worth += listing.worth;
+                day.lost_value += listing.value;
             } else {
                 // Still shown on the last day.
                 day.waiting += 1;
@@ -167,13 +167,13 @@ impl FreshnessOutcome {
         let page_days = self.pages as f64 * days.len() as f64;
         let weighted_days = self.importance * days.len() as f64;
         let caught = sum(|day| f64::from(day.caught));
-        let worth = sum(|day| day.caught_worth);
+        let value = sum(|day| day.caught_value);
         MeasuredDays {
             freshness: sum(|day| day.fresh) / page_days,
             weighted_freshness: sum(|day| day.fresh_weighted) / weighted_days,
             weighted_age: sum(|day| day.age_weighted) / weighted_days,
             accuracy: share(caught, caught + sum(|day| f64::from(day.lost))),
-            weighted_accuracy: share(worth, worth + sum(|day| day.lost_worth)),
+            weighted_accuracy: share(value, value + sum(|day| day.lost_value)),
             delay: share(sum(|day| day.waited), sum(|day| f64::from(day.caught + day.waiting))),
             requests: sum(|day| f64::from(day.visits)) / days.len() as f64,
         }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn items_are_caught_wait_or_fall_off() {
-        let listing = ListedItems { items: 2, worth: 1.0 };
+        let listing = ListedItems { items: 2, value: 1.0 };
         let pages = SimulatedPages::of(4, &[0.5, 1.0, 1.5, 3.0], None, Some(listing));
         let mut ledger = VisitLedger::new(&pages);
         // The first of three was lost.

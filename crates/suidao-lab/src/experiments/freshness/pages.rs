@@ -12,7 +12,7 @@ const ITEMS: u64 = 0x6672_0004;
 pub(super) const RELEVANT: f64 = 0.5;
 /// Exponent of the tail of in-links: 2.1 in the density (Broder et al. 2000).
 const TAIL: f64 = 1.1;
-const MOST_LINKS: f64 = 1_000.0;
+const MAX_LINKS: f64 = 1_000.0;
 /// Factor of in-links of listing pages.
 const LISTING_LINKS: f64 = 10.0;
 /// Range of items a day on a listing page; log-uniform.
@@ -50,7 +50,7 @@ pub(super) struct ListedItems {
     /// Number of newest items shown.
     pub items: u32,
     /// Value of a linked page: relevance times its one in-link.
-    pub worth: f64,
+    pub value: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl SimulatedPages {
             let items = draw.pick(&SHOWN);
             let week = week(&mut draw);
             self.items(seed, number, rate, week, draw.below(7));
-            (rate, None, Some(ListedItems { items, worth: relevance }))
+            (rate, None, Some(ListedItems { items, value: relevance }))
         } else {
             // Histories end on the last simulated day.
             let life = ChangeHistory::drawn(seed, u64::from(number), days);
@@ -103,7 +103,7 @@ impl SimulatedPages {
             self.instants.extend(gone);
             (life.rate(), gone, None)
         };
-        let links = links.min(MOST_LINKS);
+        let links = links.min(MAX_LINKS);
         let importance = relevance * links;
         let changes = (first, self.instants.len() as u32);
         self.pages.push(SimulatedPage {

@@ -4,8 +4,8 @@
 //! Change times come from [`ChangeHistory`](super::ChangeHistory). Each host has a [`HostProfile`]:
 //! its validators, the dates in its sitemap, and its feeds.
 
-mod answer;
 mod page;
+mod response;
 mod sites;
 mod spec;
 mod syndication;

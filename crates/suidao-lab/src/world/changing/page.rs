@@ -4,7 +4,7 @@
 use super::sites::{Article, Resource, Sites, salt};
 use super::spec::Feeds;
 use crate::world::forum::times::{self, TimeFormat};
-use crate::world::html::{Anchor, Sheet};
+use crate::world::html::{Anchor, HtmlPage};
 use crate::world::links::TemplateBlock;
 use crate::world::words::WORDS;
 use crate::world::write;
@@ -19,8 +19,8 @@ const RELATED: u32 = 3;
 /// Advertisements on a page that has boilerplate.
 const ADVERTISEMENTS: u64 = 3;
 
-fn link(href: String, slot: TemplateBlock, text: impl Into<String>) -> Anchor {
-    Anchor { href, slot, text: text.into(), context: String::new() }
+fn link(href: String, block: TemplateBlock, text: impl Into<String>) -> Anchor {
+    Anchor { href, block, text: text.into(), context: String::new() }
 }
 
 impl Sites {
@@ -92,7 +92,7 @@ impl Sites {
         let host = self.host_of(section);
         let entry = |article: Article| Anchor {
             href: self.path(article, false),
-            slot: TemplateBlock::Entry,
+            block: TemplateBlock::Entry,
             text: self.title(article),
             context: self.written(self.born(article), TimeFormat::Padded),
         };
@@ -162,7 +162,16 @@ impl Sites {
             Feeds::Atom => "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/atom.xml\">\n",
         };
         let site = WORDS.sites[host % WORDS.sites.len()];
-        Sheet { skin: (host % 4) as u64, meta_charset: None, head, site, title, byline: "", paragraphs, links: &links }
-            .html()
+        HtmlPage {
+            skin: (host % 4) as u64,
+            meta_charset: None,
+            head,
+            site,
+            title,
+            byline: "",
+            paragraphs,
+            links: &links,
+        }
+        .html()
     }
 }

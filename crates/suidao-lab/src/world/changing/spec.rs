@@ -11,7 +11,7 @@ pub enum ValidatorPolicy {
     Dated,
     /// None; conditions are ignored.
     NoValidators,
-    /// An `ETag` that differs in every answer.
+    /// An `ETag` that differs in every response.
     UnstableEtag,
     /// A constant `ETag`: every conditional request gets 304.
     Always304,

@@ -14,13 +14,13 @@ fn web() -> ChangingWeb {
 }
 
 fn get(web: &ChangingWeb, url: &CrawlUrl, day: f64) -> Fetched {
-    web.answer(url, &[], day).unwrap()
+    web.response(url, &[], day).unwrap()
 }
 
 fn read(web: &ChangingWeb, url: &CrawlUrl, day: f64) -> Parsed {
-    let answer = get(web, url, day);
-    assert_eq!(answer.status, 200, "{url} on day {day}");
-    parse(&answer)
+    let response = get(web, url, day);
+    assert_eq!(response.status, 200, "{url} on day {day}");
+    parse(&response)
 }
 
 fn links(parsed: &Parsed) -> BTreeSet<CrawlUrl> {
@@ -28,14 +28,14 @@ fn links(parsed: &Parsed) -> BTreeSet<CrawlUrl> {
 }
 
 fn text(web: &ChangingWeb, url: &str, day: f64) -> String {
-    let answer = get(web, &CrawlUrl::parse(url).unwrap(), day);
-    assert_eq!(answer.status, 200, "{url}");
+    let response = get(web, &CrawlUrl::parse(url).unwrap(), day);
+    assert_eq!(response.status, 200, "{url}");
     if url.ends_with(".gz") {
         let mut out = String::new();
-        flate2::read::GzDecoder::new(&answer.body[..]).read_to_string(&mut out).unwrap();
+        flate2::read::GzDecoder::new(&response.body[..]).read_to_string(&mut out).unwrap();
         return out;
     }
-    String::from_utf8(answer.body.to_vec()).unwrap()
+    String::from_utf8(response.body.to_vec()).unwrap()
 }
 
 #[test]
@@ -96,16 +96,16 @@ fn a_removed_page_is_answered_as_its_history_requires() {
     let mut seen = BTreeSet::new();
     for article in web.articles(30.0) {
         let Some(gone) = article.gone else { continue };
-        let answer = get(&web, &article.url, 30.0);
+        let response = get(&web, &article.url, 30.0);
         let status = match gone {
             Gone::Missing => 404,
             Gone::Removed => 410,
             Gone::Moved => 301,
             Gone::Maintenance => 302,
         };
-        assert_eq!(answer.status, status);
+        assert_eq!(response.status, status);
         seen.insert(status);
-        if let Some(to) = answer.header("location") {
+        if let Some(to) = response.header("location") {
             let to = article.url.join(to).unwrap();
             assert!(!read(&web, &to, 30.0).text.is_empty());
             assert!(web.version(&to, 30.0).is_some());
@@ -137,9 +137,9 @@ fn hosts_answer_conditions_in_their_manner() {
             for (mark, condition) in [("etag", "if-none-match"), ("last-modified", "if-modified-since")] {
                 fields.extend(first.header(mark).map(|value| (condition.to_owned(), value.to_owned())));
             }
-            let answer = web.answer(&url, &fields, day).unwrap();
-            assert_eq!(answer.status == 304, answer.body.is_empty());
-            answer.status
+            let response = web.response(&url, &fields, day).unwrap();
+            assert_eq!(response.status == 304, response.body.is_empty());
+            response.status
         });
         // Immediately, a day later with other boilerplate, and a day later with another text.
         let want = match profile.policy {
@@ -241,9 +241,9 @@ fn conditions_and_304_go_through_http_and_are_counted() {
     let home = web.seeds()[0].clone();
     let ask = |etag: &str| {
         runtime.block_on(async {
-            let answer = client.get(home.as_str()).header("If-None-Match", etag).send().await.unwrap();
-            let etag = answer.headers()["etag"].to_str().unwrap().to_owned();
-            (answer.status().as_u16(), etag, answer.bytes().await.unwrap().len())
+            let response = client.get(home.as_str()).header("If-None-Match", etag).send().await.unwrap();
+            let etag = response.headers()["etag"].to_str().unwrap().to_owned();
+            (response.status().as_u16(), etag, response.bytes().await.unwrap().len())
         })
     };
     let (status, etag, length) = ask("\"none\"");
@@ -251,8 +251,8 @@ fn conditions_and_304_go_through_http_and_are_counted() {
     assert_eq!(ask(&etag), (304, etag.clone(), 0));
     web.set(10.0);
     assert_eq!(ask(&etag).0, 200);
-    assert_eq!(web.asked()[&home], RequestCount { requests: 3, not_modified: 1 });
-    assert_eq!(web.asked_in_all().requests, 3);
+    assert_eq!(web.request_counts()[&home], RequestCount { requests: 3, not_modified: 1 });
+    assert_eq!(web.all_requests().requests, 3);
     let nowhere = CrawlUrl::parse("http://nowhere.test/").unwrap();
     assert!(web.get(&nowhere).is_err());
 }

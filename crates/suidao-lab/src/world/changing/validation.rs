@@ -1,4 +1,4 @@
-//! Validators of answers, and when they are answered with 304 (RFC 9110, 8.8 and 13), by a host's profile.
+//! Validators of responses, and when they are answered with 304 (RFC 9110, 8.8 and 13), by a host's profile.
 
 use jiff::fmt::rfc2822;
 
@@ -17,7 +17,7 @@ pub(super) struct Version<'a> {
     pub number: Option<u32>,
     /// Time of the last change, in seconds since 1970.
     pub changed: i64,
-    /// Unique to the answer.
+    /// Unique to the response.
     pub nonce: u64,
 }
 
@@ -69,7 +69,7 @@ mod tests {
         Version { body: body.as_bytes(), number: Some(number), changed, nonce: 1 }
     }
 
-    fn asked(name: &str, value: &str) -> Vec<(String, String)> {
+    fn request(name: &str, value: &str) -> Vec<(String, String)> {
         vec![(name.to_owned(), value.to_owned())]
     }
 
@@ -90,7 +90,7 @@ mod tests {
         let unmodified = |fields: &[(String, String)]| not_modified(&marks, ValidatorPolicy::Strong, fields);
         assert!(!unmodified(&[]));
         for (value, want) in [("\"a\"", true), ("\"b\", W/\"a\"", true), ("*", true), ("\"b\"", false), ("a", false)] {
-            assert_eq!(unmodified(&asked("if-none-match", value)), want, "{value}");
+            assert_eq!(unmodified(&request("if-none-match", value)), want, "{value}");
         }
         for (value, want) in [
             ("Sun, 06 Nov 1994 08:49:37 GMT", true),
@@ -98,9 +98,9 @@ mod tests {
             ("Mon, 07 Nov 1994 00:00:00 GMT", true),
             ("soon", false),
         ] {
-            assert_eq!(unmodified(&asked("if-modified-since", value)), want, "{value}");
+            assert_eq!(unmodified(&request("if-modified-since", value)), want, "{value}");
         }
-        let both = [asked("if-none-match", "\"b\""), asked("if-modified-since", "Mon, 07 Nov 1994 00:00:00 GMT")];
+        let both = [request("if-none-match", "\"b\""), request("if-modified-since", "Mon, 07 Nov 1994 00:00:00 GMT")];
         assert!(!unmodified(&both.concat()), "the tag decides");
     }
 
@@ -108,7 +108,7 @@ mod tests {
     fn an_always_304_server_answers_304_to_everyone() {
         let marks = version("a", 1, 5).marks(ValidatorPolicy::Always304);
         assert!(!not_modified(&marks, ValidatorPolicy::Always304, &[]));
-        assert!(not_modified(&marks, ValidatorPolicy::Always304, &asked("if-none-match", "\"other\"")));
-        assert!(not_modified(&marks, ValidatorPolicy::Always304, &asked("if-modified-since", "whenever")));
+        assert!(not_modified(&marks, ValidatorPolicy::Always304, &request("if-none-match", "\"other\"")));
+        assert!(not_modified(&marks, ValidatorPolicy::Always304, &request("if-modified-since", "whenever")));
     }
 }

@@ -19,7 +19,7 @@ pub struct RequestCount {
     pub not_modified: u64,
 }
 
-/// A generated web that changes, and answers as of a time. Served, it is a proxy for hosts named `*.changing.test`.
+/// A generated web that changes, and responses as of a time. Served, it is a proxy for hosts named `*.changing.test`.
 ///
 /// ```
 /// use suidao_crawl::replay::Web;
@@ -39,7 +39,7 @@ pub struct ChangingWeb {
     clock: WorldClock,
     /// Makes validators unique on hosts that need it.
     requests: AtomicU64,
-    asked: Mutex<BTreeMap<CrawlUrl, RequestCount>>,
+    request_counts: Mutex<BTreeMap<CrawlUrl, RequestCount>>,
 }
 
 impl ChangingWeb {
@@ -55,7 +55,7 @@ impl ChangingWeb {
 
     fn at_speed(spec: ChangingSpec, seed: u64, speed: f64) -> Self {
         let clock = WorldClock::running(spec.start, speed);
-        Self { sites: Sites::new(spec, seed), clock, requests: AtomicU64::new(0), asked: Mutex::default() }
+        Self { sites: Sites::new(spec, seed), clock, requests: AtomicU64::new(0), request_counts: Mutex::default() }
     }
 
     pub fn spec(&self) -> &ChangingSpec {
@@ -75,13 +75,13 @@ impl ChangingWeb {
     ///
     /// # Errors
     /// [`Failure`] for other hosts and for https.
-    pub fn answer(&self, url: &CrawlUrl, fields: &[(String, String)], day: f64) -> Result<Fetched, Failure> {
-        let answer = self.sites.answer(url, fields, day, self.requests.fetch_add(1, Ordering::Relaxed));
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_url = asked.entry(url.clone()).or_default();
+    pub fn response(&self, url: &CrawlUrl, fields: &[(String, String)], day: f64) -> Result<Fetched, Failure> {
+        let response = self.sites.response(url, fields, day, self.requests.fetch_add(1, Ordering::Relaxed));
+        let mut request_counts = self.request_counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_url = request_counts.entry(url.clone()).or_default();
         of_url.requests += 1;
-        of_url.not_modified += u64::from(answer.as_ref().is_ok_and(|answer| answer.status == 304));
-        answer
+        of_url.not_modified += u64::from(response.as_ref().is_ok_and(|response| response.status == 304));
+        response
     }
 
     /// Serves it as a proxy on a free port of 127.0.0.1.
@@ -92,14 +92,14 @@ impl ChangingWeb {
         WebServer::start_with(Arc::new(crate::world::Proxied(Arc::clone(self))), options)
     }
 
-    pub fn asked(&self) -> BTreeMap<CrawlUrl, RequestCount> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn request_counts(&self) -> BTreeMap<CrawlUrl, RequestCount> {
+        self.request_counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn asked_in_all(&self) -> RequestCount {
-        self.asked().values().fold(RequestCount::default(), |sum, asked| RequestCount {
-            requests: sum.requests + asked.requests,
-            not_modified: sum.not_modified + asked.not_modified,
+    pub fn all_requests(&self) -> RequestCount {
+        self.request_counts().values().fold(RequestCount::default(), |sum, counts| RequestCount {
+            requests: sum.requests + counts.requests,
+            not_modified: sum.not_modified + counts.not_modified,
         })
     }
 
@@ -135,6 +135,6 @@ impl Web for ChangingWeb {
     }
 
     fn get_with(&self, url: &CrawlUrl, fields: &[(String, String)]) -> Result<Fetched, Failure> {
-        self.answer(url, fields, self.day())
+        self.response(url, fields, self.day())
     }
 }

@@ -5,7 +5,7 @@
 
 mod activity;
 mod address;
-mod answer;
+mod response;
 mod route;
 mod site;
 pub(in crate::world) mod skin;

@@ -28,7 +28,7 @@ pub(super) struct HeldBoard {
     pub threads: Vec<usize>,
 }
 
-/// A forum generated from a [`ForumSpec`]. Its answers depend on the time: later posts do not exist yet.
+/// A forum generated from a [`ForumSpec`]. Its responses depend on the time: later posts do not exist yet.
 ///
 /// ```
 /// use suidao_lab::world::{Forum, ForumSpec};
@@ -37,7 +37,7 @@ pub(super) struct HeldBoard {
 /// let start = forum.spec().activity.start;
 /// let (day, week) = (forum.threads(start + 86_400), forum.threads(start + 7 * 86_400));
 /// assert!(day.len() < week.len());
-/// let thread = forum.answer(&week[0].url, start + 7 * 86_400, 1);
+/// let thread = forum.response(&week[0].url, start + 7 * 86_400, 1);
 /// assert_eq!(thread.status, 200);
 /// ```
 pub struct Forum {

@@ -1,4 +1,4 @@
-//! Tests every skin by its answers: links lead to pages, lists and posts follow the activity, traps are present.
+//! Tests every skin by its responses: links lead to pages, lists and posts follow the activity, traps are present.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -25,33 +25,33 @@ fn after(forum: &Forum, days: i64) -> i64 {
     forum.spec().activity.start + days * DAY
 }
 
-fn text(answer: &Fetched) -> String {
-    let gbk = answer.headers.iter().any(|(name, value)| name == "content-type" && value.ends_with("gbk"));
+fn text(response: &Fetched) -> String {
+    let gbk = response.headers.iter().any(|(name, value)| name == "content-type" && value.ends_with("gbk"));
     let encoding = if gbk { encoding_rs::GBK } else { encoding_rs::UTF_8 };
-    let (text, _, broken) = encoding.decode(&answer.body);
-    assert!(!broken, "{}", answer.url);
+    let (text, _, broken) = encoding.decode(&response.body);
+    assert!(!broken, "{}", response.url);
     text.into_owned()
 }
 
 /// Link targets of a page on its own host, in order.
-fn links(answer: &Fetched) -> Vec<CrawlUrl> {
-    links_in(answer, "a[href]")
+fn links(response: &Fetched) -> Vec<CrawlUrl> {
+    links_in(response, "a[href]")
 }
 
-fn links_in(answer: &Fetched, anchors: &str) -> Vec<CrawlUrl> {
-    let html = text(answer);
+fn links_in(response: &Fetched, anchors: &str) -> Vec<CrawlUrl> {
+    let html = text(response);
     let page = scraper::Html::parse_document(&html);
     let anchors = scraper::Selector::parse(anchors).unwrap();
     let hrefs = page.select(&anchors).filter_map(|anchor| anchor.attr("href"));
-    let links = hrefs.filter(|href| !href.starts_with('#')).filter_map(|href| answer.url.join(href).ok());
-    links.filter(|url| url.host() == answer.url.host()).collect()
+    let links = hrefs.filter(|href| !href.starts_with('#')).filter_map(|href| response.url.join(href).ok());
+    links.filter(|url| url.host() == response.url.host()).collect()
 }
 
 fn get(forum: &Arc<Forum>, url: &CrawlUrl, now: i64) -> Fetched {
-    let answer = forum.answer(url, now, url.fingerprint());
-    match answer.headers.iter().find(|(name, _)| name == "location") {
-        Some((_, to)) => forum.answer(&url.join(to).unwrap(), now, 1),
-        None => answer,
+    let response = forum.response(url, now, url.fingerprint());
+    match response.headers.iter().find(|(name, _)| name == "location") {
+        Some((_, to)) => forum.response(&url.join(to).unwrap(), now, 1),
+        None => response,
     }
 }
 
@@ -65,16 +65,16 @@ fn reached(forum: &Arc<Forum>, now: i64) -> BTreeSet<ServedForumPage> {
         if matches!(kind, ServedForumPage::Duplicate { .. } | ServedForumPage::Functional) || !seen.insert(kind) {
             continue;
         }
-        let answer = forum.answer(&url, now, seen.len() as u64);
-        if answer.status == 200 {
-            left.extend(links(&answer));
+        let response = forum.response(&url, now, seen.len() as u64);
+        if response.status == 200 {
+            left.extend(links(&response));
         }
     }
     seen
 }
 
-/// One digest of all answers of a skin that links from boards and threads reach; with traps, of those linked from a few
-/// pages.
+/// One digest of all responses of a skin that links from boards and threads reach; with traps, of those linked from a
+/// few pages.
 fn digest(skin: Skin, traps: bool) -> u64 {
     let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }));
     let now = after(&forum, 6);
@@ -90,11 +90,11 @@ fn digest(skin: Skin, traps: bool) -> u64 {
         if trap && (traps > 1 || seen.len() > 900) || !seen.insert(name) {
             continue;
         }
-        let answer = forum.answer(&url, now, seen.len() as u64);
-        let head = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect::<String>();
-        digest.update(format!("{url} {}\n{head}\n", answer.status).as_bytes());
-        digest.update(&answer.body);
-        left.extend(links(&answer).into_iter().map(|url| (url, traps + usize::from(trap))));
+        let response = forum.response(&url, now, seen.len() as u64);
+        let head = response.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect::<String>();
+        digest.update(format!("{url} {}\n{head}\n", response.status).as_bytes());
+        digest.update(&response.body);
+        left.extend(links(&response).into_iter().map(|url| (url, traps + usize::from(trap))));
     }
     digest.digest()
 }
@@ -120,7 +120,7 @@ fn every_page_that_is_linked_answers() {
         let forum = forum(skin);
         let now = after(&forum, 10);
         let mut result = BTreeSet::new();
-        let home = forum.answer(&forum.home(), now, 1);
+        let home = forum.response(&forum.home(), now, 1);
         assert_eq!(home.status, 200, "{skin:?}");
         let mut pages = vec![home];
         for board in 0..2 {
@@ -132,9 +132,9 @@ fn every_page_that_is_linked_answers() {
         pages.push(get(&forum, &long.url, now));
         for page in pages {
             for url in links(&page).into_iter().filter(|url| result.insert(url.clone())) {
-                let answer = get(&forum, &url, now);
-                assert!(matches!(answer.status, 200 | 403), "{skin:?}: {} on {}", url, page.url);
-                text(&answer);
+                let response = get(&forum, &url, now);
+                assert!(matches!(response.status, 200 | 403), "{skin:?}: {} on {}", url, page.url);
+                text(&response);
             }
         }
         assert!(result.len() > 60, "{skin:?}: {}", result.len());
@@ -183,7 +183,7 @@ fn listed(forum: &Arc<Forum>, board: usize, page: u32, now: i64) -> Vec<usize> {
     let url = forum.url(Route::new(ForumPageKind::Index, board, page));
     let mut found = Vec::new();
     // One skin has its sidebar before the list.
-    for url in links_in(&forum.answer(&url, now, 3), "a[href]:not(.item_hot_topic_title a)") {
+    for url in links_in(&forum.response(&url, now, 3), "a[href]:not(.item_hot_topic_title a)") {
         if let ServedForumPage::Thread { thread, .. } = forum.kind_of(&url)
             && forum.threads[thread].board == board
             && !found.contains(&thread)
@@ -213,7 +213,7 @@ fn lists_are_in_order_of_the_last_reply_and_move_with_time() {
         assert!(before < after);
         // A thread that opens later does not exist yet.
         let later = forum.threads(now)[after - 1].url.clone();
-        assert_eq!(forum.answer(&later, then, 1).status, 404, "{skin:?}");
+        assert_eq!(forum.response(&later, then, 1).status, 404, "{skin:?}");
         assert_eq!(
             get(&forum, &later, now).status,
             if forum.threads(now)[after - 1].walled { forum.style().wall } else { 200 }
@@ -228,8 +228,8 @@ fn pages_beyond_the_last_are_as_the_skin_has_them() {
         let now = after(&forum, 10);
         let beyond = forum.style().beyond;
         let url = forum.url(Route::new(ForumPageKind::Index, 0, 500));
-        let answer = forum.answer(&url, now, 1);
-        assert_eq!(answer.status, if beyond == PastLastPage::Missing { 404 } else { 200 }, "{skin:?}");
+        let response = forum.response(&url, now, 1);
+        assert_eq!(response.status, if beyond == PastLastPage::Missing { 404 } else { 200 }, "{skin:?}");
         let found = listed(&forum, 0, 500, now);
         assert_eq!(found.is_empty(), beyond != PastLastPage::Clamp, "{skin:?}: {found:?}");
     }
@@ -243,12 +243,12 @@ fn walled_boards_and_profiles_ask_for_a_login() {
         let walled = forum.boards(now).into_iter().find(|board| board.walled).unwrap();
         let thread = forum.threads(now).into_iter().find(|thread| thread.walled).unwrap();
         for url in [walled.url, thread.url, forum.url(Route::new(ForumPageKind::Profile, 3, 1))] {
-            let answer = forum.answer(&url, now, 1);
-            assert_eq!(answer.status, forum.style().wall, "{skin:?}: {url}");
-            assert!(text(&answer).contains("type=\"password\""), "{skin:?}: {url}");
+            let response = forum.response(&url, now, 1);
+            assert_eq!(response.status, forum.style().wall, "{skin:?}: {url}");
+            assert!(text(&response).contains("type=\"password\""), "{skin:?}: {url}");
         }
         let shut = Arc::new(Forum::new(ForumSpec { members_only: 6, ..spec(skin) }));
-        assert!(text(&shut.answer(&shut.home(), now, 1)).contains("type=\"password\""), "{skin:?}");
+        assert!(text(&shut.response(&shut.home(), now, 1)).contains("type=\"password\""), "{skin:?}");
     }
 }
 
@@ -258,7 +258,7 @@ fn another_request_has_another_session() {
     for &skin in Skin::all() {
         let forum = forum(skin);
         let now = after(&forum, 3);
-        let body = |nonce| forum.answer(&forum.home(), now, nonce).body;
+        let body = |nonce| forum.response(&forum.home(), now, nonce).body;
         let Some(name) = &forum.style().session else {
             assert_eq!(body(1), body(2), "{skin:?}");
             continue;
@@ -266,7 +266,7 @@ fn another_request_has_another_session() {
         with += 1;
         assert_ne!(body(1), body(2), "{skin:?}");
         let without = Arc::new(Forum::new(ForumSpec { traps: false, ..spec(skin) }));
-        let page = text(&without.answer(&without.home(), now, 1));
+        let page = text(&without.response(&without.home(), now, 1));
         assert!(!page.contains(&format!("?{name}=")), "{skin:?}");
     }
     assert!(with > 0);
@@ -301,9 +301,9 @@ fn traps_are_where_they_are_set_and_are_not_threads() {
             // A duplicate shows posts of its thread under another URL.
             for (url, kind) in linked.iter().zip(&kinds) {
                 if let ServedForumPage::Duplicate { thread } = *kind {
-                    let answer = text(&get(&forum, url, now));
+                    let response = text(&get(&forum, url, now));
                     let stated = forum.posts(thread, now);
-                    let shown = stated.iter().any(|(_, stated)| answer.contains(stated.lines().next().unwrap()));
+                    let shown = stated.iter().any(|(_, stated)| response.contains(stated.lines().next().unwrap()));
                     assert!(shown || forum.threads(now)[thread].walled, "{skin:?}: {url}");
                 }
             }
@@ -318,8 +318,8 @@ fn traps_are_where_they_are_set_and_are_not_threads() {
 fn robots_txt_lists_what_a_skin_forbids() {
     for &skin in Skin::all() {
         let forum = forum(skin);
-        let answer = forum.answer(&forum.home().robots(), after(&forum, 1), 1);
-        let forbidden = text(&answer).lines().any(|line| line.starts_with("Disallow: /"));
+        let response = forum.response(&forum.home().robots(), after(&forum, 1), 1);
+        let forbidden = text(&response).lines().any(|line| line.starts_with("Disallow: /"));
         assert_eq!(forbidden, skin == Skin::Phpbb);
     }
 }

@@ -1,4 +1,4 @@
-//! The view of a forum for one answer: lists in order as of a time, and the data and functions of templates.
+//! The view of a forum for one response: lists in order as of a time, and the data and functions of templates.
 
 use std::sync::Arc;
 

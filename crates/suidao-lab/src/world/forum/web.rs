@@ -50,7 +50,7 @@ impl Web for ForumWeb {
         if url.is_https() {
             return Err(Failure { kind: FailureKind::Connect, retry_after: None });
         }
-        Ok(self.forum.answer(url, self.now(), self.requests.fetch_add(1, Ordering::Relaxed)))
+        Ok(self.forum.response(url, self.now(), self.requests.fetch_add(1, Ordering::Relaxed)))
     }
 }
 

@@ -103,7 +103,7 @@ impl Loader {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer to a GET of `url`; `None` if robots.txt forbids it or there is no answer.
+    /// The answer to a GET of `url`; `None` if robots.txt forbids it or there is no response.
     pub async fn load(&self, url: &CrawlUrl, part: &Subresource<'_>, script: bool) -> Option<Fetched> {
         let Some(apart) = self.allowance(url).await else {
             tracing::debug!("{url} not loaded: disallowed by robots.txt");
@@ -127,11 +127,11 @@ impl Loader {
             tracing::debug!("{url} not loaded: too many requests to its host");
             return None;
         }
-        let answer = self.fetcher.fetch_part(url, part).await;
+        let response = self.fetcher.fetch_part(url, part).await;
         if let Some(next) = &mut next {
             **next = Some(Instant::now() + apart);
         }
-        match answer {
+        match response {
             Ok(fetched) => {
                 if matches!(fetched.status, 429 | 503) {
                     // A date counts only with the server's own clock.
@@ -213,19 +213,19 @@ impl Loader {
         }
     }
 
-    /// The rules of the origin of `url` (RFC 9309, 2.3.1): without an answer nothing is allowed, without a robots.txt
+    /// The rules of the origin of `url` (RFC 9309, 2.3.1): without a response nothing is allowed, without a robots.txt
     /// everything is.
     async fn rules(&self, url: &CrawlUrl, agent: &str) -> RobotsAccess {
         let mut at = url.robots();
         for _ in 0..=ROBOTS_HOPS {
-            let Ok(answer) = self.fetcher.fetch(&at, None).await else { return RobotsAccess::Nothing };
-            match answer.status {
+            let Ok(response) = self.fetcher.fetch(&at, None).await else { return RobotsAccess::Nothing };
+            match response.status {
                 200..=299 => {
-                    let text = &answer.body[..answer.body.len().min(ROBOTS_BYTES)];
+                    let text = &response.body[..response.body.len().min(ROBOTS_BYTES)];
                     return RobotsAccess::Parsed(Box::new(Robot::new(agent, text)));
                 }
                 301 | 302 | 303 | 307 | 308 => {
-                    let to = answer.header("location").and_then(|location| at.join(location).ok());
+                    let to = response.header("location").and_then(|location| at.join(location).ok());
                     let Some(to) = to else { return RobotsAccess::All };
                     at = to;
                 }

@@ -84,13 +84,13 @@ impl Pipe {
             let Ok(mut message) = serde_json::from_slice::<Value>(&message) else { continue };
             if let Some(id) = message.get("id").and_then(Value::as_u64) {
                 let waits = self.state.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
-                let answer = match message.get("error") {
+                let response = match message.get("error") {
                     Some(error) => Err(Fault::Refused(error["message"].as_str().unwrap_or_default().to_owned())),
                     None => Ok(message["result"].take()),
                 };
                 if let Some(waits) = waits {
                     // The caller may have timed out.
-                    let _ = waits.send(answer);
+                    let _ = waits.send(response);
                 }
             } else if let Value::String(method) = message["method"].take() {
                 let session = message.get("sessionId").and_then(Value::as_str).map(str::to_owned);
@@ -114,14 +114,14 @@ impl Pipe {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).closed
     }
 
-    /// Sends a command to the browser, or to the tab of a session, and waits for the answer without a time limit.
+    /// Sends a command to the browser, or to the tab of a session, and waits for the response without a time limit.
     pub async fn ask(&self, session: Option<&str>, method: &str, params: Value) -> Result<Value, Fault> {
-        let (answer, answered) = oneshot::channel();
-        self.send(session, method, params, Some(answer))?;
+        let (response, answered) = oneshot::channel();
+        self.send(session, method, params, Some(response))?;
         answered.await.unwrap_or(Err(Fault::Closed))
     }
 
-    /// Sends a command without waiting for the answer.
+    /// Sends a command without waiting for the response.
     pub fn notify(&self, session: Option<&str>, method: &str, params: Value) {
         // If the browser is gone there is nothing to do.
         let _ = self.send(session, method, params, None);
@@ -132,7 +132,7 @@ impl Pipe {
         session: Option<&str>,
         method: &str,
         params: Value,
-        answer: Option<oneshot::Sender<Result<Value, Fault>>>,
+        response: Option<oneshot::Sender<Result<Value, Fault>>>,
     ) -> Result<(), Fault> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.closed {
@@ -146,8 +146,8 @@ impl Pipe {
         }
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0);
-        if let Some(answer) = answer {
-            state.waiting.insert(id, answer);
+        if let Some(response) = response {
+            state.waiting.insert(id, response);
         }
         // Within the lock, so that messages leave in the order of their ids.
         self.out.send(bytes).map_err(|_| Fault::Closed)

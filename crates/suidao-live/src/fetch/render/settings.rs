@@ -36,9 +36,9 @@ pub struct RenderSettings {
     pub timeout: f64,
     /// A loaded page is done after this long without a request, 0 to 60.
     pub idle: f64,
-    /// Most requests of a page, itself excluded.
+    /// Maximum number of requests of a page, itself excluded.
     pub requests: usize,
-    /// Most bytes that a page loads, itself excluded.
+    /// Maximum number of bytes that a page loads, itself excluded.
     pub bytes: usize,
     /// Maximum memory of one page, at least 64 MiB; a page that takes more fails.
     pub memory: usize,

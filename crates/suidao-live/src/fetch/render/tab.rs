@@ -1,5 +1,6 @@
-//! Renders one page in one tab: runs its scripts, loads what they request within limits, and copies the DOM when the page
-//! is idle or its time is up. Each tab has its own browser context without cookies, storage or cache of other pages.
+//! Renders one page in one tab: runs its scripts, loads what they request within limits, and copies the DOM when the
+//! page is idle or its time is up. Each tab has its own browser context without cookies, storage or cache of other
+//! pages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,7 @@ const PROMPT: Duration = Duration::from_secs(10);
 /// Time limit for the copy, and for a script to stop.
 const COPY: Duration = Duration::from_secs(5);
 
-/// Header fields that no longer apply to the answer, or would make the browser do more than display it.
+/// Header fields that no longer apply to the response, or would make the browser do more than display it.
 static HIDDEN_FIELDS: SectionWords = SectionWords::of(LISTS, "hidden fields");
 
 const SNAPSHOT: &str = include_str!("snapshot.js");
@@ -35,7 +36,7 @@ const UNPLUG: &str = include_str!("unplug.js");
 
 pub(super) struct RenderLimits<'a> {
     pub settings: &'a RenderSettings,
-    /// Most bytes of the resulting HTML.
+    /// Maximum number of bytes of the resulting HTML.
     pub most: usize,
 }
 
@@ -134,7 +135,7 @@ impl<'a> Tab<'a> {
                     Some(event) if event.method == "Target.targetCrashed" => return Err(RenderFailure::Crashed),
                     Some(event) => visit.hear(event),
                 },
-                Some(loaded) = visit.loads.join_next() => visit.answer(loaded.ok()),
+                Some(loaded) = visit.loads.join_next() => visit.response(loaded.ok()),
                 () = sleep_until(until) => break,
             }
             idle_at = Instant::now() + idle;
@@ -261,7 +262,7 @@ impl Visit<'_> {
     }
 
     /// Passes a loaded answer to the browser; `None` if loading failed.
-    fn answer(&mut self, loaded: Option<(String, Option<Fetched>)>) {
+    fn response(&mut self, loaded: Option<(String, Option<Fetched>)>) {
         match loaded {
             Some((id, Some(fetched))) if fetched.body.len() <= self.bytes => {
                 self.bytes -= fetched.body.len();
@@ -276,13 +277,13 @@ impl Visit<'_> {
         if !(200..600).contains(&status) {
             return self.fail(id, "BlockedByClient");
         }
-        // The browser would wait for an answer that it rejects.
+        // The browser would wait for a response that it rejects.
         let visible = |value: &str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         let fields = fields.iter().filter(|(name, value)| !HIDDEN_FIELDS.contains(&name.as_str()) && visible(value));
         let fields: Vec<Value> = fields.map(|(name, value)| json!({ "name": name, "value": value })).collect();
-        let answer =
+        let response =
             json!({ "requestId": id, "responseCode": status, "responseHeaders": fields, "body": BASE64.encode(body) });
-        self.tab.chrome.pipe.notify(None, "Fetch.fulfillRequest", answer);
+        self.tab.chrome.pipe.notify(None, "Fetch.fulfillRequest", response);
     }
 
     fn fail(&self, id: &str, reason: &str) {

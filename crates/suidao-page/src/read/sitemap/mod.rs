@@ -30,11 +30,11 @@ const YEARS: std::ops::Range<i16> = 1990..2100;
 /// Milliseconds that a time may be after the server's: local times without a zone are off by hours.
 const AHEAD: u64 = 86_400_000;
 
-/// Reads an answer as a sitemap or feed, with any media type. Never fails: other content has no entries. Reads at
+/// Reads a response as a sitemap or feed, with any media type. Never fails: other content has no entries. Reads at
 /// most 50 MiB and 50,000 URLs.
 ///
 /// URLs may be of other hosts, because feeds aggregate; the caller decides about trust. Ignores times before 1990 and
-/// times more than a day after the answer's `date` (after 2099 without one).
+/// times more than a day after the response's `date` (after 2099 without one).
 pub fn read_sitemap(fetched: &Fetched) -> SitemapContent {
     let body = unpacked(&fetched.body);
     let decoded = charset::decode(&body, fetched.header("content-type"));

@@ -8,7 +8,7 @@ use crate::model::Millis;
 
 const HOST: &str = "http://a.cn/maps/list.xml";
 
-fn answer(body: impl Into<Vec<u8>>, fields: &[(&str, &str)]) -> Fetched {
+fn response(body: impl Into<Vec<u8>>, fields: &[(&str, &str)]) -> Fetched {
     let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let url = CrawlUrl::parse(HOST).unwrap();
     Fetched {
@@ -23,7 +23,7 @@ fn answer(body: impl Into<Vec<u8>>, fields: &[(&str, &str)]) -> Fetched {
 }
 
 fn read(body: &str) -> SitemapContent {
-    read_sitemap(&answer(body, &[]))
+    read_sitemap(&response(body, &[]))
 }
 
 /// URL and time in seconds.
@@ -77,7 +77,7 @@ fn a_list_of_sitemaps_names_sitemaps() {
 #[test]
 fn a_sitemap_may_be_plain_text() {
     let text = "\u{feff}http://a.cn/1\r\nhttps://a.cn/2?x=1&y=2\n\n# note\nftp://a.cn/3\nhttp:// \n  http://b.cn/4  ";
-    let content = read_sitemap(&answer(text, &[("content-type", "text/plain; charset=utf-8")]));
+    let content = read_sitemap(&response(text, &[("content-type", "text/plain; charset=utf-8")]));
     assert_eq!(pages(&content), [("http://a.cn/1", None), ("https://a.cn/2?x=1&y=2", None), ("http://b.cn/4", None)]);
 }
 
@@ -167,7 +167,7 @@ fn times_that_cannot_be_are_left_out() {
     let map = |time: &str| format!("<urlset><url><loc>/1</loc><lastmod>{time}</lastmod></url></urlset>");
     let at = |time: &str, date: Option<&str>| {
         let fields: Vec<_> = date.iter().map(|date| ("date", *date)).collect();
-        read_sitemap(&answer(map(time), &fields)).pages[0].at
+        read_sitemap(&response(map(time), &fields)).pages[0].at
     };
     let date = Some("Fri, 05 Mar 2021 12:00:00 GMT");
     for (time, date, believed) in [
@@ -193,20 +193,20 @@ fn gzip_and_other_charsets_are_undone() {
         packed.finish().unwrap()
     };
     let packed = gzip(SITEMAP.as_bytes());
-    assert_eq!(read_sitemap(&answer(packed.clone(), &[("content-type", "application/x-gzip")])), read(SITEMAP));
+    assert_eq!(read_sitemap(&response(packed.clone(), &[("content-type", "application/x-gzip")])), read(SITEMAP));
     let half = [&packed[..packed.len() - 20], b"rubbish"].concat();
-    let broken = read_sitemap(&answer(half, &[]));
+    let broken = read_sitemap(&response(half, &[]));
     assert!(!broken.pages.is_empty() && read(SITEMAP).pages.starts_with(&broken.pages));
     let text = SITEMAP.replace("UTF-8", "gbk");
     let (gbk, ..) = encoding_rs::GBK.encode(&text);
-    assert_eq!(read_sitemap(&answer(gbk.into_owned(), &[])), read(SITEMAP));
+    assert_eq!(read_sitemap(&response(gbk.into_owned(), &[])), read(SITEMAP));
     let utf16: Vec<u8> = SITEMAP.replace("UTF-8", "utf-16").encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert_eq!(read_sitemap(&answer([b"\xff\xfe", &utf16[..]].concat(), &[])), read(SITEMAP));
+    assert_eq!(read_sitemap(&response([b"\xff\xfe", &utf16[..]].concat(), &[])), read(SITEMAP));
     // A decompression bomb is cut at the limit.
     let mut bomb = gzip(b"<urlset><url><loc>/1</loc></url>");
     bomb.extend(gzip(&vec![b' '; BYTES]));
     bomb.extend(gzip(b"<url><loc>/2</loc></url>"));
-    assert_eq!(pages(&read_sitemap(&answer(bomb, &[]))), [("http://a.cn/1", None)]);
+    assert_eq!(pages(&read_sitemap(&response(bomb, &[]))), [("http://a.cn/1", None)]);
 }
 
 #[test]
@@ -258,7 +258,7 @@ proptest! {
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), gzip: bool, xml: bool) {
         let head: &[u8] = if gzip { &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0] } else if xml { b"<rss><item>" } else { b"" };
-        let _ = read_sitemap(&answer([head, &bytes[..]].concat(), &[]));
+        let _ = read_sitemap(&response([head, &bytes[..]].concat(), &[]));
     }
 
     #[test]
@@ -276,7 +276,7 @@ proptest! {
     #[test]
     fn a_part_names_the_first_of_what_the_whole_names(at in 0..SITEMAP.len()) {
         let whole = read(SITEMAP);
-        let part = read_sitemap(&answer(&SITEMAP.as_bytes()[..at], &[]));
+        let part = read_sitemap(&response(&SITEMAP.as_bytes()[..at], &[]));
         prop_assert!(whole.pages.starts_with(&part.pages), "{:?}", part.pages);
     }
 }

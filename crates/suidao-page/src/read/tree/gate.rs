@@ -156,20 +156,20 @@ impl<'a> TokenSink for Gate<'a> {
                         self.left_out.set(self.left_out.get() - usize::from(!is_void(&tag.name)));
                         return TokenSinkResult::Continue;
                     }
-                } else if let Some(answer) = self.leave_out(&tag) {
-                    return answer;
+                } else if let Some(response) = self.leave_out(&tag) {
+                    return response;
                 }
                 self.change(&mut tag);
                 Token::TagToken(tag)
             }
             other => other,
         };
-        let answer = self.builder.process_token(token, line);
+        let response = self.builder.process_token(token, line);
         self.builder.sink.expect_no_more();
-        match answer {
+        match response {
             // Scripts are not run, and the charset is known.
             TokenSinkResult::Script(_) | TokenSinkResult::EncodingIndicator(_) => TokenSinkResult::Continue,
-            answer => answer,
+            response => response,
         }
     }
 

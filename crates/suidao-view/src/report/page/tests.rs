@@ -45,7 +45,7 @@ fn facts_are_as_counted_by_hand() {
     assert_eq!((facts.duplicates.groups, facts.duplicates.repeated), (1, 1));
     // The seed is off topic, so all relevant pages come after an off-topic page.
     assert_eq!(facts.tunnels.by_hops, [0, 3]);
-    assert_eq!((facts.tunnels.opened, facts.tunnels.longest.len()), (2, 1));
+    assert_eq!((facts.tunnels.opened_hosts, facts.tunnels.longest.len()), (2, 1));
     let steps: Vec<_> = facts.tunnels.longest[0].steps.iter().map(|step| step.page.url.as_str()).collect();
     assert_eq!(steps, ["http://seed.cn/", "http://a.cn/1"]);
     assert_eq!(facts.tunnels.longest[0].steps[1].anchor, "链接1");

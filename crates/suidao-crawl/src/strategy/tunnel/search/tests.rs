@@ -179,12 +179,12 @@ fn pages_of_recommended_sites_are_bridges_for_as_long_as_they_open_hosts() {
     training.id("http://a.cn/more.html", "更多");
     let links = [("http://a.cn/tags/link.html", 0.0, NAVIGATION, 1), ("http://a.cn/more.html", 0.0, NAVIGATION, 1)];
     training.page("http://a.cn/", 0.0, true, &links);
-    let bridge = training.score("http://a.cn/tags/link.html");
+    let links_page = training.score("http://a.cn/tags/link.html");
     let other = training.score("http://a.cn/more.html");
-    assert!(bridge > other + 0.3, "{bridge} {other}");
+    assert!(links_page > other + 0.3, "{links_page} {other}");
     training.page("http://c.cn/links/", 0.0, false, &[]);
     training.page("http://d.cn/links/", 0.0, false, &[]);
-    assert!(training.score("http://a.cn/tags/link.html") < bridge);
+    assert!(training.score("http://a.cn/tags/link.html") < links_page);
 }
 
 #[test]

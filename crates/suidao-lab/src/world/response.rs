@@ -1,9 +1,9 @@
-//! Answers of the generated web: pages, redirects, robots.txt, traps and errors.
+//! Responses of the generated web: pages, redirects, robots.txt, traps and errors.
 
 use bytes::Bytes;
 
 use super::address::AuxPage;
-use super::html::{Anchor, Sheet};
+use super::html::{Anchor, HtmlPage};
 use super::layout::salt;
 use super::links::{PlannedLink, TemplateBlock};
 use super::truth::{SyntheticWeb, crawl_url};
@@ -15,14 +15,14 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
 const SAMPLE_HOSTS: u64 = 5;
 
-/// An answer with the fields common to all generated webs, including a constant `date`, so that HTTP adds nothing.
-pub(super) fn answer(url: &CrawlUrl, status: u16, media: &str, more: &[(&str, String)], body: Bytes) -> Fetched {
+/// A response with the fields common to all generated webs, including a constant `date`, so that HTTP adds nothing.
+pub(super) fn response(url: &CrawlUrl, status: u16, media: &str, further: &[(&str, String)], body: Bytes) -> Fetched {
     let mut headers = vec![
         ("server".to_owned(), "suidao-world".to_owned()),
         ("date".to_owned(), "Wed, 01 Jan 2025 00:00:00 GMT".to_owned()),
         ("content-type".to_owned(), media.to_owned()),
     ];
-    headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    headers.extend(further.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     headers.push(("content-length".to_owned(), body.len().to_string()));
     Fetched::new(url.clone(), status, headers, body)
 }
@@ -31,48 +31,48 @@ pub(super) fn failure(kind: FailureKind) -> Failure {
     Failure { kind, retry_after: None }
 }
 
-pub(super) enum ResolvedPage {
+pub(super) enum ResolvedUrl {
     NoHost,
     NoServer,
-    Moved(u16, String),
+    Redirect(u16, String),
     Robots(u64),
     /// A page, under its first or second URL.
     Page(u64),
     /// An auxiliary page of this host.
-    Extra(u64, AuxPage),
+    Auxiliary(u64, AuxPage),
     Sample,
     Missing,
 }
 
 impl SyntheticWeb {
     /// Resolves a URL, without content.
-    pub(super) fn lookup(&self, url: &CrawlUrl) -> ResolvedPage {
+    pub(super) fn lookup(&self, url: &CrawlUrl) -> ResolvedUrl {
         let sample = url.host().ends_with(".sample.test");
         let host = self.layout.find_host(url.host());
         if host.is_none() && !sample {
-            return ResolvedPage::NoHost;
+            return ResolvedUrl::NoHost;
         }
         if url.scheme() != "http" || url.has_port() {
-            return ResolvedPage::NoServer;
+            return ResolvedUrl::NoServer;
         }
-        let Some(host) = host else { return ResolvedPage::Sample };
-        let habits = self.layout.hosts[host as usize].habits;
+        let Some(host) = host else { return ResolvedUrl::Sample };
+        let traits = self.layout.hosts[host as usize].traits;
         if url.query().is_none() {
             match url.path() {
-                "/" if !habits.blog => return ResolvedPage::Moved(302, self.layout.front_url(host)),
-                "/robots.txt" if habits.robots => return ResolvedPage::Robots(host),
+                "/" if !traits.blog => return ResolvedUrl::Redirect(302, self.layout.front_url(host)),
+                "/robots.txt" if traits.robots => return ResolvedUrl::Robots(host),
                 _ => {}
             }
             if let Some(page) = number(url.path(), "/go/", "").filter(|&page| page < self.layout.spec.pages)
                 && self.layout.sections[self.layout.locate(page).0].host == host
             {
-                return ResolvedPage::Moved(if page % 2 == 0 { 301 } else { 302 }, self.layout.url(page));
+                return ResolvedUrl::Redirect(if page % 2 == 0 { 301 } else { 302 }, self.layout.url(page));
             }
-            if let Some(extra) = self.layout.find_extra(host, url.path()) {
-                return ResolvedPage::Extra(host, extra);
+            if let Some(extra) = self.layout.find_auxiliary(host, url.path()) {
+                return ResolvedUrl::Auxiliary(host, extra);
             }
         }
-        self.find(host, url.as_str()).map_or(ResolvedPage::Missing, ResolvedPage::Page)
+        self.find(host, url.as_str()).map_or(ResolvedUrl::Missing, ResolvedUrl::Page)
     }
 }
 
@@ -80,28 +80,28 @@ impl Web for SyntheticWeb {
     /// Unknown hosts fail with [`FailureKind::Dns`], other schemes and ports with [`FailureKind::Connect`].
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         Ok(match self.lookup(url) {
-            ResolvedPage::NoHost => return Err(failure(FailureKind::Dns)),
-            ResolvedPage::NoServer => return Err(failure(FailureKind::Connect)),
-            ResolvedPage::Moved(status, to) => moved(url, status, &to),
-            ResolvedPage::Robots(host) => {
-                answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host)))
+            ResolvedUrl::NoHost => return Err(failure(FailureKind::Dns)),
+            ResolvedUrl::NoServer => return Err(failure(FailureKind::Connect)),
+            ResolvedUrl::Redirect(status, to) => moved(url, status, &to),
+            ResolvedUrl::Robots(host) => {
+                response(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host)))
             }
-            ResolvedPage::Page(page) => self.page_answer(url, page),
-            ResolvedPage::Extra(host, extra) => self.extra_answer(url, host, extra),
-            ResolvedPage::Sample => self.sample_answer(url),
-            ResolvedPage::Missing => missing(url),
+            ResolvedUrl::Page(page) => self.page_response(url, page),
+            ResolvedUrl::Auxiliary(host, extra) => self.auxiliary_response(url, host, extra),
+            ResolvedUrl::Sample => self.sample_response(url),
+            ResolvedUrl::Missing => missing(url),
         })
     }
 }
 
 pub(super) fn moved(url: &CrawlUrl, status: u16, to: &str) -> Fetched {
     let body = Bytes::from(format!("<html><body><a href=\"{to}\">{status}</a></body></html>"));
-    answer(url, status, "text/html", &[("location", to.to_owned())], body)
+    response(url, status, "text/html", &[("location", to.to_owned())], body)
 }
 
 pub(super) fn missing(url: &CrawlUrl) -> Fetched {
     let body = "<html><head><title>404</title></head><body><p>页面不存在</p></body></html>";
-    answer(url, 404, "text/html; charset=utf-8", &[], Bytes::from_static(body.as_bytes()))
+    response(url, 404, "text/html; charset=utf-8", &[], Bytes::from_static(body.as_bytes()))
 }
 
 /// The number between a prefix and a suffix, written without leading zeros.
@@ -112,7 +112,7 @@ fn number(path: &str, prefix: &str, suffix: &str) -> Option<u64> {
 }
 
 impl SyntheticWeb {
-    fn page_answer(&self, url: &CrawlUrl, page: u64) -> Fetched {
+    fn page_response(&self, url: &CrawlUrl, page: u64) -> Fetched {
         let host = self.layout.sections[self.layout.locate(page).0].host;
         let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, page);
         let paragraphs = if self.has_text(page) {
@@ -122,28 +122,28 @@ impl SyntheticWeb {
         };
         let planned = self.layout.links(page);
         let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
-        self.sheet(url, host, &self.layout.title(page), self.date(page), &paragraphs, &links)
+        self.render(url, host, &self.layout.title(page), self.date(page), &paragraphs, &links)
     }
 
     /// The date on an article, on hosts that show dates.
     fn date(&self, page: u64) -> Option<(u64, u64, u64)> {
-        let dated = self.layout.host_at(self.layout.locate(page).0).habits.dated;
+        let dated = self.layout.host_at(self.layout.locate(page).0).traits.dated;
         (dated && self.has_text(page)).then(|| self.layout.date(page))
     }
 
     /// An auxiliary page: a sentence, and its links.
-    fn extra_answer(&self, url: &CrawlUrl, host: u64, extra: AuxPage) -> Fetched {
+    fn auxiliary_response(&self, url: &CrawlUrl, host: u64, extra: AuxPage) -> Fetched {
         let topic = self.layout.sections[self.layout.hosts[host as usize].front].topic;
-        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, !self.layout.extra_number(host, extra));
+        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, !self.layout.auxiliary_number(host, extra));
         let mut text = String::new();
         write::sentence(topic, &mut draw, &mut text);
-        let planned = self.layout.extra_links(host, extra);
+        let planned = self.layout.auxiliary_links(host, extra);
         let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
-        self.sheet(url, host, &self.layout.extra_title(host, extra), None, &[text], &links)
+        self.render(url, host, &self.layout.auxiliary_title(host, extra), None, &[text], &links)
     }
 
     /// Renders a page and encodes it in its host's charset.
-    fn sheet(
+    fn render(
         &self,
         url: &CrawlUrl,
         host: u64,
@@ -153,7 +153,7 @@ impl SyntheticWeb {
         links: &[Anchor],
     ) -> Fetched {
         let site = self.layout.site(host);
-        let host = self.layout.hosts[host as usize].habits;
+        let host = self.layout.hosts[host as usize].traits;
         let charset = if host.gbk { "gbk" } else { "utf-8" };
         let (mut head, mut byline) = (String::new(), String::new());
         if let Some((year, month, day)) = date {
@@ -164,7 +164,7 @@ impl SyntheticWeb {
                 byline = format!("<div class=\"post-meta\">发表于 <time datetime=\"{day}\">{day}</time></div>\n");
             }
         }
-        let sheet = Sheet {
+        let page = HtmlPage {
             skin: host.skin,
             meta_charset: (!host.in_header).then_some(charset),
             head: &head,
@@ -174,10 +174,10 @@ impl SyntheticWeb {
             paragraphs,
             links,
         };
-        let html = sheet.html();
+        let html = page.html();
         let body = if host.gbk { encoding_rs::GBK.encode(&html).0.into_owned() } else { html.into_bytes() };
         let media = if host.in_header { format!("text/html; charset={charset}") } else { "text/html".to_owned() };
-        answer(url, 200, &media, &[], Bytes::from(body))
+        response(url, 200, &media, &[], Bytes::from(body))
     }
 
     /// A link as a page of host `from` writes it.
@@ -186,12 +186,12 @@ impl SyntheticWeb {
         self.layout.put_target(link.target, &mut href);
         let host = &self.layout.hosts[from as usize];
         let own = href.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&*host.name));
-        if host.habits.session && own.is_some_and(|rest| rest.starts_with('/')) {
+        if host.traits.session && own.is_some_and(|rest| rest.starts_with('/')) {
             let mark = if href.contains('?') { '&' } else { '?' };
             href.push_str(&format!("{mark}PHPSESSID={:016x}", draw.bits()));
         }
         let text = self.layout.words(link.anchor, draw);
-        Anchor { href, slot: link.slot, text, context: self.layout.words(link.context, draw) }
+        Anchor { href, block: link.block, text, context: self.layout.words(link.context, draw) }
     }
 
     /// Off-topic hosts disallow `/private/`.
@@ -214,9 +214,9 @@ impl SyntheticWeb {
             paragraphs.push(near);
             let text = write::title(NEAR_TOPIC, &mut draw);
             let href = self.sample_url(true, index);
-            links.push(Anchor { href, slot: TemplateBlock::Inline, text, context: String::new() });
+            links.push(Anchor { href, block: TemplateBlock::Inline, text, context: String::new() });
         }
-        let sheet = Sheet {
+        let page = HtmlPage {
             skin: index % 4,
             meta_charset: Some("utf-8"),
             head: "",
@@ -226,7 +226,7 @@ impl SyntheticWeb {
             paragraphs: &paragraphs,
             links: &links,
         };
-        (crawl_url(&self.sample_url(on_topic, index)), sheet.html())
+        (crawl_url(&self.sample_url(on_topic, index)), page.html())
     }
 
     fn sample_url(&self, on_topic: bool, index: u64) -> String {
@@ -238,13 +238,13 @@ impl SyntheticWeb {
         format!("http://s{}.sample.test/{directory}/{index}.html", index % SAMPLE_HOSTS)
     }
 
-    pub(super) fn sample_answer(&self, url: &CrawlUrl) -> Fetched {
+    pub(super) fn sample_response(&self, url: &CrawlUrl) -> Fetched {
         let index = url.path().rsplit('/').next().and_then(|name| name.strip_suffix(".html")?.parse().ok());
         let found = index.into_iter().flat_map(|index: u64| [(true, index), (false, index)]);
         let mut found = found.filter(|&(on_topic, index)| self.sample_url(on_topic, index) == url.as_str());
         match found.next() {
             Some((on_topic, index)) => {
-                answer(url, 200, "text/html; charset=utf-8", &[], Bytes::from(self.sample(on_topic, index).1))
+                response(url, 200, "text/html; charset=utf-8", &[], Bytes::from(self.sample(on_topic, index).1))
             }
             None => missing(url),
         }

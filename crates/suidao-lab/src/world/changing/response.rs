@@ -1,17 +1,17 @@
-//! Answers of a changing web on a day: pages and files with validators, 304, and answers for missing pages.
+//! Responses of a changing web on a day: pages and files with validators, 304, and responses for missing pages.
 
 use bytes::Bytes;
 
 use super::sites::{Resource, Sites, profile};
 use super::validation::{Version, not_modified};
-use crate::world::answer::{answer, failure, missing, moved};
 use crate::world::change::Gone;
 use crate::world::forum::times::TimeFormat;
+use crate::world::response::{failure, missing, moved, response};
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
 impl Sites {
     /// The answer to a GET with these header fields; `nonce` is unique to the request.
-    pub fn answer(
+    pub fn response(
         &self,
         url: &CrawlUrl,
         fields: &[(String, String)],
@@ -22,16 +22,16 @@ impl Sites {
         if url.is_https() {
             return Err(failure(FailureKind::Connect));
         }
-        let mut answer = match self.find(url) {
+        let mut response = match self.find(url) {
             Some(resource) => self.found(url, host, resource, fields, day, nonce),
             None => missing(url),
         };
-        for (name, value) in &mut answer.headers {
+        for (name, value) in &mut response.headers {
             if name == "date" {
                 *value = self.written(day, TimeFormat::Http);
             }
         }
-        Ok(answer)
+        Ok(response)
     }
 
     fn found(
@@ -56,15 +56,15 @@ impl Sites {
         let sent = [("etag", marks.etag.clone()), ("last-modified", modified)];
         let sent: Vec<(&str, String)> = sent.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         if not_modified(&marks, policy, fields) {
-            let mut answer = answer(url, 304, media, &sent, Bytes::new());
+            let mut response = response(url, 304, media, &sent, Bytes::new());
             // A 304 has no body to describe.
-            answer.headers.retain(|(name, _)| !matches!(name.as_str(), "content-type" | "content-length"));
-            return answer;
+            response.headers.retain(|(name, _)| !matches!(name.as_str(), "content-type" | "content-length"));
+            return response;
         }
-        answer(url, 200, media, &sent, Bytes::from(body))
+        response(url, 200, media, &sent, Bytes::from(body))
     }
 
-    /// The answer for an article before publication or after it disappeared.
+    /// The response for an article before publication or after it disappeared.
     fn not_there(&self, url: &CrawlUrl, host: usize, resource: Resource, day: f64) -> Fetched {
         let Resource::Article(article) = resource else { return missing(url) };
         let age = day - self.born(article);
@@ -73,7 +73,7 @@ impl Sites {
             Some(Gone::Maintenance) => moved(url, 302, self.url(host, "/maintenance.html").as_str()),
             Some(Gone::Removed) => {
                 let body = "<html><head><title>410</title></head><body><p>页面已删除</p></body></html>";
-                answer(url, 410, "text/html; charset=utf-8", &[], Bytes::from_static(body.as_bytes()))
+                response(url, 410, "text/html; charset=utf-8", &[], Bytes::from_static(body.as_bytes()))
             }
             Some(Gone::Missing) | None => missing(url),
         }

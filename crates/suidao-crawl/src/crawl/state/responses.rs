@@ -11,11 +11,11 @@ impl State {
     pub fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, time: EventTime) {
         self.set_state(id, state);
         self.counts.attempts += 1;
-        self.record_answer(self.urls.get(id).host(), state == LinkState::Fetched, failure, time);
+        self.record_response(self.urls.get(id).host(), state == LinkState::Fetched, failure, time);
     }
 
     /// Records a host's answer or failure, and sets its wait. `page`: it answered with a page.
-    pub(super) fn record_answer(
+    pub(super) fn record_response(
         &mut self,
         host: HostId,
         page: bool,
@@ -36,7 +36,7 @@ impl State {
                 record.backoff(politeness, failure)
             }
             None => {
-                record.health.answers();
+                record.health.responses();
                 record.delay(politeness)
             }
         };
@@ -59,8 +59,8 @@ impl State {
             record.health.record_latency(latency, false);
         }
         let robots = self.hosts.learn_robots(host, origin, &self.settings.agent, rules, at);
-        let (is_known, asked) = (robots.has_rules(), failure.and_then(|failure| failure.retry_after));
-        let disallowed_for = if is_known { 0 } else { robots.backoff(politeness, asked) };
+        let (is_known, retry_after) = (robots.has_rules(), failure.and_then(|failure| failure.retry_after));
+        let disallowed_for = if is_known { 0 } else { robots.backoff(politeness, retry_after) };
         let failed = failure.filter(|failure| failure.is_host_failure());
         let record = self.hosts.get_mut(host);
         let wait = match failed {
@@ -72,7 +72,7 @@ impl State {
             None => disallowed_for,
         };
         if *rules != RobotsRules::Unreachable {
-            record.health.answers();
+            record.health.responses();
         }
         record.failing = !is_known || failed.is_some();
         let wait = wait.max(record.delay(politeness));
@@ -100,8 +100,8 @@ impl State {
     pub(super) fn retry_seed(&mut self, id: UrlId, at: Millis) {
         let known = self.urls.get_mut(id);
         let is_out = matches!(known.state, LinkState::Failed | LinkState::Excluded);
-        let may_be_asked = std::mem::take(&mut known.in_another_run);
-        if !is_out || !may_be_asked {
+        let may_be_requested = std::mem::take(&mut known.in_another_run);
+        if !is_out || !may_be_requested {
             return;
         }
         let (host, failed) = (known.host(), known.state == LinkState::Failed);
@@ -140,10 +140,10 @@ impl State {
             },
             _ => return,
         };
-        let unasked = |failure: &Failure| {
+        let never_sent = |failure: &Failure| {
             failure.is_down() || matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
         };
-        if !of_refresh && !failure.is_some_and(unasked) {
+        if !of_refresh && !failure.is_some_and(never_sent) {
             self.counts.progress.requests += 1;
             self.counts.progress.requests_failed += u64::from(failure.is_some_and(Failure::is_host_failure));
         }

@@ -8,147 +8,154 @@ use flate2::bufread::GzDecoder;
 use rustc_hash::FxHashMap;
 
 use super::StoreError;
-use super::responses::{Counted, answer_behind, begin, broken, pass};
+use super::responses::{CountingReader, begin, broken, pass, read_response};
 use super::warc::{self, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched};
 
-/// The answers in WARC files of any software by URL, the first of each URL. Memory: about 40 bytes per URL.
+/// The responses in WARC files of any software by URL, the first of each URL. Memory: about 40 bytes per URL.
 #[derive(Debug)]
 pub struct WarcIndex {
     files: Vec<PathBuf>,
-    places: FxHashMap<u64, MemberPosition>,
+    positions: FxHashMap<u64, MemberPosition>,
     limit: usize,
 }
 
-/// Start of a record: the byte of the file where its gzip member starts.
+/// Start of a record.
 #[derive(Clone, Copy, Debug)]
 struct MemberPosition {
     file: u32,
-    at: u64,
-    within: u64,
+    /// Byte of the file where the gzip member of the record starts; of a plain file, the record itself.
+    member: u64,
+    /// Byte of the unpacked member where the record starts.
+    offset: u64,
 }
 
 impl WarcIndex {
-    /// Indexes the answers in some files, in order, and passes every URL to `seen`. Skips answers larger than `limit`
-    /// bytes, and decodes bodies to at most that. A truncated file counts up to its last complete record, with a warning.
+    /// Indexes the responses in some files, in order, and passes every URL to `seen`. Skips answers larger than `limit`
+    /// bytes, and decodes bodies to at most that. A truncated file counts up to its last complete record, with a
+    /// warning.
     ///
     /// # Errors
     /// [`StoreError::Io`] if a file does not open, [`StoreError::Warc`] if it is damaged or not a WARC file.
     pub fn open(files: Vec<PathBuf>, limit: usize, mut seen: impl FnMut(&CrawlUrl)) -> Result<Self, StoreError> {
-        let mut indexed = Self { files: Vec::new(), places: FxHashMap::default(), limit };
+        let mut index = Self { files: Vec::new(), positions: FxHashMap::default(), limit };
         for (file, path) in (0..).zip(files) {
-            let (mut input, packed) = begin(&path)?;
-            let scanned = indexed.scan(file, &mut input, packed, &mut seen);
+            let (mut input, gzip) = begin(&path)?;
+            let scanned = index.scan(file, &mut input, gzip, &mut seen);
             match scanned.map_err(|error| (error.kind(), broken(&path, &error, input.at))) {
                 Ok(()) => {}
                 Err((ErrorKind::UnexpectedEof, error)) => tracing::warn!("{error}; using the records before it"),
                 Err((_, error)) => return Err(error),
             }
-            indexed.files.push(path);
+            index.files.push(path);
         }
-        Ok(indexed)
+        Ok(index)
     }
 
     fn scan(
         &mut self,
         file: u32,
-        input: &mut Counted<BufReader<File>>,
-        packed: bool,
+        input: &mut CountingReader<BufReader<File>>,
+        gzip: bool,
         seen: &mut impl FnMut(&CrawlUrl),
     ) -> io::Result<()> {
-        if !packed {
-            return self.records(input, seen, |at| MemberPosition { file, at, within: 0 });
+        if !gzip {
+            return self.records(input, seen, |at| MemberPosition { file, member: at, offset: 0 });
         }
         while !input.fill_buf()?.is_empty() {
             let at = input.at;
             let member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut *input));
-            self.records(&mut Counted { inner: member, at: 0 }, seen, |within| MemberPosition { file, at, within })?;
+            self.records(&mut CountingReader { inner: member, at: 0 }, seen, |offset| MemberPosition {
+                file,
+                member: at,
+                offset,
+            })?;
         }
         Ok(())
     }
 
     fn records<R: BufRead>(
         &mut self,
-        input: &mut Counted<R>,
+        input: &mut CountingReader<R>,
         seen: &mut impl FnMut(&CrawlUrl),
-        place: impl Fn(u64) -> MemberPosition,
+        position: impl Fn(u64) -> MemberPosition,
     ) -> io::Result<()> {
         loop {
-            let begins = input.at;
+            let start = input.at;
             let Some(head) = RecordHeader::read(input)? else { return Ok(()) };
             let url = head.answered(self.limit);
             pass(input, &head)?;
             if let Some(url) = url {
                 seen(&url);
-                self.places.entry(url.fingerprint()).or_insert(place(begins));
+                self.positions.entry(url.fingerprint()).or_insert(position(start));
             }
         }
     }
 
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.positions.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.positions.is_empty()
     }
 
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// The answer of a URL. Fails if the file has changed.
+    /// The response of a URL. Fails if the file has changed.
     pub fn get(&self, url: &CrawlUrl) -> Result<Option<Fetched>, StoreError> {
-        let Some(position) = self.places.get(&url.fingerprint()) else { return Ok(None) };
+        let Some(position) = self.positions.get(&url.fingerprint()) else { return Ok(None) };
         let path = &self.files[position.file as usize];
-        let (mut input, packed) = begin(path)?;
+        let (mut input, gzip) = begin(path)?;
         let mut read = || {
-            input.inner.seek(SeekFrom::Start(position.at))?;
-            if packed {
+            input.inner.seek(SeekFrom::Start(position.member))?;
+            if gzip {
                 let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
-                io::copy(&mut io::Read::take(&mut member, position.within), &mut io::sink())?;
-                let (mut answer, head) = self.answer(&mut member)?;
+                io::copy(&mut io::Read::take(&mut member, position.offset), &mut io::sink())?;
+                let (mut response, head) = self.response(&mut member)?;
                 match RecordHeader::read(&mut member) {
-                    Ok(Some(next)) => self.put_rendered(&mut answer, &head, next, &mut member),
+                    Ok(Some(next)) => self.add_rendered(&mut response, &head, next, &mut member),
                     // The next record is the next member.
                     Ok(None) => {
                         drop(member);
                         let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
                         if let Ok(Some(next)) = RecordHeader::read(&mut member) {
-                            self.put_rendered(&mut answer, &head, next, &mut member);
+                            self.add_rendered(&mut response, &head, next, &mut member);
                         }
                     }
                     Err(_) => {}
                 }
-                Ok(answer)
+                Ok(response)
             } else {
-                let (mut answer, head) = self.answer(&mut input)?;
+                let (mut response, head) = self.response(&mut input)?;
                 if let Ok(Some(next)) = RecordHeader::read(&mut input) {
-                    self.put_rendered(&mut answer, &head, next, &mut input);
+                    self.add_rendered(&mut response, &head, next, &mut input);
                 }
-                Ok(answer)
+                Ok(response)
             }
         };
         let fetched: io::Result<Option<Fetched>> = read();
-        let fetched = fetched.map_err(|error| broken(path, &error, position.at))?;
+        let fetched = fetched.map_err(|error| broken(path, &error, position.member))?;
         Ok(fetched.filter(|fetched| fetched.url == *url))
     }
 
-    fn answer(&self, input: &mut impl BufRead) -> io::Result<(Option<Fetched>, RecordHeader)> {
+    fn response(&self, input: &mut impl BufRead) -> io::Result<(Option<Fetched>, RecordHeader)> {
         let head = RecordHeader::read(input)?.ok_or(ErrorKind::UnexpectedEof)?;
-        Ok((answer_behind(input, &head, self.limit)?, head))
+        Ok((read_response(input, &head, self.limit)?, head))
     }
 
-    /// Adds the rendered copy of an answer if the record `next` holds one; an incomplete copy is ignored.
-    fn put_rendered(
+    /// Adds the rendered copy of a response if the record `next` holds one; an incomplete copy is ignored.
+    fn add_rendered(
         &self,
-        answer: &mut Option<Fetched>,
+        response: &mut Option<Fetched>,
         head: &RecordHeader,
         next: RecordHeader,
         input: &mut impl BufRead,
     ) {
-        if let Some(answer) = answer {
-            answer.rendered = warc::rendered(input, &next, head, self.limit).unwrap_or_default();
+        if let Some(response) = response {
+            response.rendered = warc::rendered(input, &next, head, self.limit).unwrap_or_default();
         }
     }
 }
@@ -197,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_breaks_off_has_what_comes_before() {
+    fn a_truncated_file_has_its_complete_records() {
         let dir = tempfile::tempdir().unwrap();
         let at = FOREIGN.rfind("HTTP/1.0 404").unwrap();
         let whole = gzip(&[FOREIGN.as_bytes()]);

@@ -17,34 +17,34 @@ impl CrawlDirectory {
     /// Checks that `state/` contains only plain files and directories, except the browser profiles.
     ///
     /// # Errors
-    /// [`StoreError::NotOwn`] names the first other file; [`StoreError::Io`].
+    /// [`StoreError::NotPlain`] names the first other file; [`StoreError::Io`].
     pub fn check_state(&self) -> Result<(), StoreError> {
         let browser = self.profiles();
-        check_below(&self.state(), |path| path != browser)
+        check_tree(&self.state(), |path| path != browser)
     }
 
     /// Checks that `pages/` is a directory and not a link.
     pub fn check_pages(&self) -> Result<(), StoreError> {
-        check_directory(&self.pages())
+        check_plain_directory(&self.pages())
     }
 }
 
 /// Checks that a path is a directory, not a link, or does not exist.
-pub fn check_directory(path: &Path) -> Result<(), StoreError> {
+pub fn check_plain_directory(path: &Path) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
-        Ok(found) => Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) }),
+        Ok(found) => Err(StoreError::NotPlain { path: path.to_owned(), what: kind_name(found.file_type()) }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(StoreError::io(path, "inspect it")(error)),
     }
 }
 
-/// Checks recursively that a directory, if it exists, contains only plain files and directories; skips what `wanted`
+/// Checks recursively that a directory, if it exists, contains only plain files and directories; skips what `include`
 /// rejects.
-pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), StoreError> {
-    check_directory(path)?;
-    let mut waiting: Vec<PathBuf> = vec![path.to_owned()];
-    while let Some(directory) = waiting.pop() {
+pub fn check_tree(path: &Path, include: impl Fn(&Path) -> bool) -> Result<(), StoreError> {
+    check_plain_directory(path)?;
+    let mut pending: Vec<PathBuf> = vec![path.to_owned()];
+    while let Some(directory) = pending.pop() {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -60,25 +60,25 @@ pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), St
                 Err(error) => return Err(StoreError::io(&path, "inspect it")(error)),
             };
             match () {
-                () if kind.is_dir() && wanted(&path) => waiting.push(path),
+                () if kind.is_dir() && include(&path) => pending.push(path),
                 () if kind.is_dir() || kind.is_file() => {}
-                () => return Err(StoreError::NotOwn { path, what: name(kind) }),
+                () => return Err(StoreError::NotPlain { path, what: kind_name(kind) }),
             }
         }
     }
     Ok(())
 }
 
-/// Opens a plain file of a crawl directory, without following links or waiting for pipes.
+/// Opens a plain file of a crawl directory, without following links or pending for pipes.
 ///
 /// # Errors
-/// [`StoreError::NotOwn`] if it is something else, [`StoreError::Io`].
+/// [`StoreError::NotPlain`] if it is something else, [`StoreError::Io`].
 pub fn open(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> {
     // Checked first for a clear message; the system checks again when opening.
     if let Ok(found) = fs::symlink_metadata(path)
         && !found.is_file()
     {
-        return Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) });
+        return Err(StoreError::NotPlain { path: path.to_owned(), what: kind_name(found.file_type()) });
     }
     #[cfg(unix)]
     {
@@ -88,46 +88,46 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> 
         options.custom_flags(flags.cast_signed());
     }
     let file = options.open(path).map_err(StoreError::io(path, "open it"))?;
-    is_plain(file, path)
+    ensure_plain(file, path)
 }
 
 /// Opens a file for reading, possibly through a symbolic link to another disk; does not wait for pipes.
-pub fn open_linked(path: &Path) -> Result<File, StoreError> {
+pub fn open_following_links(path: &Path) -> Result<File, StoreError> {
     let found = fs::metadata(path).map_err(StoreError::io(path, "open it"))?;
     if !found.is_file() {
-        return Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) });
+        return Err(StoreError::NotPlain { path: path.to_owned(), what: kind_name(found.file_type()) });
     }
-    File::open(path).map_err(StoreError::io(path, "open it")).and_then(|file| is_plain(file, path))
+    File::open(path).map_err(StoreError::io(path, "open it")).and_then(|file| ensure_plain(file, path))
 }
 
-/// Reads a file of a crawl directory of at most `most` bytes.
+/// Reads a file of a crawl directory of at most `limit` bytes.
 ///
 /// # Errors
 /// As [`open`]; [`StoreError::TooLarge`].
-pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, StoreError> {
     let file = open(path, OpenOptions::new().read(true))?;
     let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes).map_err(StoreError::io(path, "read it"))?;
-    if bytes.len() as u64 > most {
-        return Err(StoreError::TooLarge { path: path.to_owned(), most });
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(StoreError::io(path, "read it"))?;
+    if bytes.len() as u64 > limit {
+        return Err(StoreError::TooLarge { path: path.to_owned(), limit });
     }
     Ok(bytes)
 }
 
 /// The same as text; other encodings than UTF-8 are [`StoreError::Damaged`].
-pub fn read_text(path: &Path, most: u64) -> Result<String, StoreError> {
-    String::from_utf8(read(path, most)?).map_err(|_| StoreError::damaged(path, "it is not UTF-8 text"))
+pub fn read_text(path: &Path, limit: u64) -> Result<String, StoreError> {
+    String::from_utf8(read(path, limit)?).map_err(|_| StoreError::damaged(path, "it is not UTF-8 text"))
 }
 
-fn is_plain(file: File, path: &Path) -> Result<File, StoreError> {
+fn ensure_plain(file: File, path: &Path) -> Result<File, StoreError> {
     let found = file.metadata().map_err(StoreError::io(path, "inspect it"))?;
     match found.is_file() {
         true => Ok(file),
-        false => Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) }),
+        false => Err(StoreError::NotPlain { path: path.to_owned(), what: kind_name(found.file_type()) }),
     }
 }
 
-fn name(kind: FileType) -> &'static str {
+fn kind_name(kind: FileType) -> &'static str {
     match () {
         () if kind.is_symlink() => "a symbolic link",
         () if kind.is_dir() => "a directory",
@@ -156,17 +156,17 @@ mod tests {
         fs::write(&own, "12345").unwrap();
         symlink(&own, &link).unwrap();
         assert_eq!(read_text(&own, 5).unwrap(), "12345");
-        assert!(matches!(read(&own, 4), Err(StoreError::TooLarge { most: 4, .. })));
-        assert!(open_linked(&link).is_ok());
+        assert!(matches!(read(&own, 4), Err(StoreError::TooLarge { limit: 4, .. })));
+        assert!(open_following_links(&link).is_ok());
         let mut odd = vec![link, dir.path().to_owned()];
         if fifo(&pipe) {
             odd.push(pipe.clone());
-            assert!(matches!(open_linked(&pipe), Err(StoreError::NotOwn { .. })));
+            assert!(matches!(open_following_links(&pipe), Err(StoreError::NotPlain { .. })));
         }
         for odd in odd {
             for options in [OpenOptions::new().read(true), OpenOptions::new().create(true).append(true)] {
                 let message = open(&odd, options).unwrap_err();
-                assert!(matches!(message, StoreError::NotOwn { .. }) && !message.is_environment(), "{message}");
+                assert!(matches!(message, StoreError::NotPlain { .. }) && !message.is_environment(), "{message}");
             }
         }
         assert!(read(&dir.path().join("none"), 5).unwrap_err().to_string().contains("none"));
@@ -174,7 +174,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_state_that_leads_out_is_refused_wherever_it_does() {
+    fn a_state_with_a_link_is_refused() {
         let outside = tempfile::tempdir().unwrap();
         for name in ["state", "state/meta.json", "state/log", "state/log/db", "state/browser", "state/other/log"] {
             let root = tempfile::tempdir().unwrap();
@@ -194,6 +194,6 @@ mod tests {
         symlink("nowhere", dir.profiles().join("profile/lock")).unwrap();
         dir.check_state().unwrap();
         symlink(outside.path(), dir.pages()).unwrap();
-        assert!(matches!(dir.check_pages(), Err(StoreError::NotOwn { .. })));
+        assert!(matches!(dir.check_pages(), Err(StoreError::NotPlain { .. })));
     }
 }

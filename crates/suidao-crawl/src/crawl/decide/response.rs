@@ -1,4 +1,4 @@
-//! What an answer leads to, other than a page: the scheme and address of its host, a redirect, the rules of a
+//! What a response leads to, other than a page: the scheme and address of its host, a redirect, the rules of a
 //! robots.txt, the answer to a probe.
 
 use super::failure::failed;
@@ -12,14 +12,14 @@ use crate::crawl::ticket::{FetchKind, Ticket};
 use crate::crawl::traps::title;
 use crate::trap::soft_404;
 use suidao_page::model::{
-    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageAnswer, Relevance,
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkDecision, LinkState, MissingPageResponse, Relevance,
     RobotsRules, Sketch, SkipReason, TrapStep, UrlId, UrlOrigin,
 };
 
 /// RFC 9309, 2.3.1.2: a crawler should follow at least five redirects of a robots.txt.
 const ROBOTS_REDIRECTS: u8 = 5;
 
-/// Records the address and the scheme of the host that an answer shows, if they are new. Returns whether the request
+/// Records the address and the scheme of the host that a response shows, if they are new. Returns whether the request
 /// must be repeated under http, because the host does not answer under https.
 pub fn host_facts(draft: &mut Draft, ticket: &Ticket, outcome: &FetchOutcome, meta: ResponseMeta) -> bool {
     let host = ticket.host;
@@ -35,22 +35,22 @@ pub fn host_facts(draft: &mut Draft, ticket: &Ticket, outcome: &FetchOutcome, me
     ticket.url.is_https() && matches!(outcome, FetchOutcome::Failed(_)) && !https
 }
 
-/// The host's scheme according to an answer, if that is new: the first that it answers, http if https cannot be
+/// The host's scheme according to a response, if that is new: the first that it answers, http if https cannot be
 /// connected, and the one that it redirects the same URL to.
 fn new_scheme(state: &State, ticket: &Ticket, outcome: &FetchOutcome) -> Option<bool> {
     let known = state.hosts.get(ticket.host).https;
-    let asked = ticket.url.is_https();
+    let https = ticket.url.is_https();
     let https = match outcome {
-        // A robots.txt may redirect to another host, whose answer does not count for this one.
+        // A robots.txt may redirect to another host, whose response does not count for this one.
         _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
-        FetchOutcome::Redirect { to, .. } if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
+        FetchOutcome::Redirect { to, .. } if ticket.url.under(!https).is_some_and(|other| other == *to) => Some(!https),
         FetchOutcome::Failed(Failure { kind, .. })
             if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
         {
             let closed = matches!(kind, FailureKind::Connect | FailureKind::Refused);
-            (asked && known.is_none() && closed).then_some(false)
+            (https && known.is_none() && closed).then_some(false)
         }
-        _ => known.is_none().then_some(asked),
+        _ => known.is_none().then_some(https),
     };
     https.filter(|https| state.settings.scope.one_scheme && known != Some(*https))
 }
@@ -153,11 +153,11 @@ fn robots(draft: &mut Draft, host: HostId, https: bool, origin: String, outcome:
 /// The answer to a request for a page that cannot exist.
 fn probed(draft: &mut Draft, host: HostId, outcome: FetchOutcome) {
     let state = draft.state;
-    let answer = match outcome {
+    let response = match outcome {
         FetchOutcome::Page { page, .. } => {
-            Some(MissingPageAnswer::Page { sketch: page.sketch, title: title(&page.title) })
+            Some(MissingPageResponse::Page { sketch: page.sketch, title: title(&page.title) })
         }
-        FetchOutcome::Redirect { to, .. } => Some(MissingPageAnswer::Redirect(draft.preferred(&to))),
+        FetchOutcome::Redirect { to, .. } => Some(MissingPageResponse::Redirect(draft.preferred(&to))),
         // The failure counts against the host like that of a page.
         FetchOutcome::Failed(failure) if failure.is_transient() || failure.is_host_failure() => {
             return draft.push(Event::Trap(Box::new(TrapStep::Unanswered { host, failure })));
@@ -166,13 +166,13 @@ fn probed(draft: &mut Draft, host: HostId, outcome: FetchOutcome) {
     };
     let suspects = state.traps.suspicions.get(&host).map(|suspicion| suspicion.pages.as_slice()).unwrap_or_default();
     let same = |&&(id, sketch, title): &&(UrlId, Sketch, u32)| {
-        let is_same = |answer: &MissingPageAnswer, url: &CrawlUrl| {
-            soft_404::is_same(answer, url, sketch, title) || soft_404::is_alike(answer, url)
+        let is_same = |response: &MissingPageResponse, url: &CrawlUrl| {
+            soft_404::is_same(response, url, sketch, title) || soft_404::is_alike(response, url)
         };
-        answer.as_ref().is_some_and(|answer| is_same(answer, &state.urls.url(id)))
+        response.as_ref().is_some_and(|response| is_same(response, &state.urls.url(id)))
     };
     let pages: Vec<UrlId> = suspects.iter().filter(same).map(|(id, ..)| *id).collect();
-    draft.push(Event::Trap(Box::new(TrapStep::Soft404Probe { host, answer, pages: pages.clone() })));
+    draft.push(Event::Trap(Box::new(TrapStep::Soft404Probe { host, response, pages: pages.clone() })));
     for id in pages {
         draft.push(Event::PageGone { id, to: None });
     }

@@ -1,4 +1,4 @@
-//! Answers of a generated forum as of a time.
+//! Responses of a generated forum as of a time.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl ForumReply {
 
 impl Forum {
     /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` seeds session ids.
-    pub fn answer(self: &Arc<Self>, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
+    pub fn response(self: &Arc<Self>, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
         let view = Arc::new(PageView { forum: Arc::clone(self), now, nonce, url: url.clone() });
         let text = if url.path() == "/robots.txt" {
             let body = format!("User-agent: *\nDisallow: {}\n", self.style().forbids);
