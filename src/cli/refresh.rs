@@ -289,7 +289,10 @@ impl NotDue {
                 not_due.retired += 1;
             } else if page.earliest_revisit(settings) > now {
                 *if page.missing.is_some() { &mut not_due.missing } else { &mut not_due.rested } += 1;
-            } else if page.worth(settings).is_none_or(|worth| worth.value(days(now.since(page.asked))) <= 0.0) {
+            } else if page
+                .visit_value(settings)
+                .is_none_or(|value| value.value(days(now.since(page.last_request))) <= 0.0)
+            {
                 not_due.worthless += 1;
             }
         }

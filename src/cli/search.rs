@@ -109,7 +109,7 @@ fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Durat
     writeln!(out, " in {:.1} ms", took.as_secs_f64() * 1000.0)?;
     match answer.loosened {
         None => {}
-        Some(Loosened::Words) => writeln!(out, "No page contains {asked} as typed; these contain all its words.")?,
+        Some(Loosened::Words) => writeln!(out, "No page contains {query} as typed; these contain all its words.")?,
         Some(Loosened::Some) => writeln!(out, "No page contains all the words; these contain some.")?,
     }
     for (rank, hit) in (answer.offset.saturating_add(1)..).zip(&answer.hits) {
