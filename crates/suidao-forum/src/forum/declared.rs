@@ -10,7 +10,7 @@ use suidao_page::model::{ApproxTime, CrawlUrl, PostRecord, ThreadRecord, TimeCon
 
 /// Types of posts and threads.
 const KINDS: [&str; 6] =
-    ["DiscussionForumPosting", "Comment", "Question", "Response", "SocialMediaPosting", "UserComments"];
+    ["DiscussionForumPosting", "Comment", "Question", "Answer", "SocialMediaPosting", "UserComments"];
 /// Maximum number of items per page, and their maximum depth.
 const ITEMS: usize = 2_000;
 const DEPTH: usize = 24;

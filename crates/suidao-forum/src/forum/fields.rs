@@ -53,7 +53,7 @@ impl FieldLabel {
 const SHOWN: [(FieldLabel, &str); 9] = [
     (FieldLabel::LAST, "最后|最後|最新|最終|末次|last|latest|recent|最近|活动|activity|回复于|回复时间|更新"),
     (FieldLabel::CREATED, "创建|发布|发起|started|created|opened|posted|发表|發表|作成|投稿日"),
-    (FieldLabel::REPLIES, "回复|回覆|回帖|回应|回應|返信|replies|reply|responses|评论|comments|跟帖|レス|コメント"),
+    (FieldLabel::REPLIES, "回复|回覆|回帖|回应|回應|返信|replies|reply|answers|评论|comments|跟帖|レス|コメント"),
     (FieldLabel::VIEWS, "查看|浏览|瀏覽|阅读|閱讀|点击|點擊|人气|人氣|閲覧|表示数|views|view|reads|hits|访问"),
     (FieldLabel::POSTS, "posts|帖子|messages|投稿数|帖数|文章数"),
     (
@@ -73,7 +73,7 @@ const SHOWN: [(FieldLabel, &str); 9] = [
 const NAMES: [(FieldLabel, &str); 9] = [
     (FieldLabel::LAST, "last|latest|activity|freshness|recent"),
     (FieldLabel::CREATED, "created|started|starttime|published|create"),
-    (FieldLabel::REPLIES, "repl|response|comment|rep"),
+    (FieldLabel::REPLIES, "repl|answer|comment|rep"),
     (FieldLabel::VIEWS, "view|hit|read|visit|click|pv"),
     (FieldLabel::POSTS, "posts|postcount"),
     (FieldLabel::AUTHOR, "author|user|poster|starter|member|username|nick|owner|profile|uid|by"),

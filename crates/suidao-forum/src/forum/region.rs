@@ -21,7 +21,7 @@ const POSTS: usize = 1_000;
 const KINDS: usize = 64;
 
 /// Words that name a post in an `id` or a class.
-const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|response|entry|p|postbit|article|topic";
+const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|answer|entry|p|postbit|article|topic";
 
 /// Amount of text before each node, and positions of times and people.
 pub(super) struct PageStats {

@@ -280,9 +280,9 @@ impl UrlHistory {
 
     fn rewrite_reason(&self, to: Option<Link>) -> &'static str {
         match to.and_then(|link| self.names.get(&link.to)) {
-            Some(to) if to.scheme() != self.url.scheme() => "by the scheme its host responses",
+            Some(to) if to.scheme() != self.url.scheme() => "by the scheme its host answers",
             Some(_) => "by the URL without its session parameter",
-            None => "by the scheme its host responses, or by the URL without its session parameter",
+            None => "by the scheme its host answers, or by the URL without its session parameter",
         }
     }
 
