@@ -11,7 +11,8 @@
 //! labelled pages of the tested hosts near the threshold; these are not tested), `+links` (judges links) or
 //! `+links-by-pages` (the same without weights of links).
 //! BACKGROUND is `own` (default: up to 150 pages of each host of the samples), `ownN` (N of these in total), `homeN`
-//! (the first N pages of each host, breadth first from its home page), `others` (300 pages of hosts without samples) or
+//! (the first N pages of each host, breadth first from its home page), `others` (300 pages of hosts without samples), `both`
+//! (`own` and `others`) or
 //! `none`. SAMPLES is 60 by default, at most 15 per host.
 //!
 //! Columns for pages: average precision on all pages, on documents, on documents with their tags hidden; F1 at the
@@ -217,6 +218,13 @@ impl Trial<'_> {
                 others.extend(some(&self.web.hosts[host], 20));
             }
             others = some(&others, OTHERS);
+        } else if background == "both" {
+            for host in self.learnt {
+                let most = if hosts.contains(host.as_str()) { BACKGROUND_A_HOST } else { 20 };
+                let pages: Vec<usize> =
+                    self.web.hosts[host].iter().copied().filter(|page| !own.contains(page)).collect();
+                others.extend(some(&pages, most));
+            }
         } else if let Some(most) = background.strip_prefix("own") {
             for host in self.learnt.iter().filter(|host| hosts.contains(host.as_str())) {
                 let pages: Vec<usize> =

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, DocumentFields, Filter, Selection};
 use suidao::crawl::bytes;
 use suidao::export::export_state::{self, Finished};
-use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
+use suidao::export::{Export, Output, graph, jsonl, parquet, table, text, warc};
 use suidao::html::{count, thousands};
 use suidao::index::build;
 use suidao::live::now;
@@ -40,7 +40,7 @@ pub struct ExportArgs {
     /// Write a directory of files of this size instead, such as 500MB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push", help_heading = "Output")]
     pub shard_size: Option<u64>,
-    /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, for search servers those listed in docs/formats.md]
+    /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl and csv, for search servers those listed in docs/formats.md]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
     pub fields: Vec<String>,
     /// Rules that extract fields such as prices: the values are written under `extracted`
@@ -68,6 +68,8 @@ pub struct ExportArgs {
 pub enum Format {
     /// One JSON object per line and page
     Jsonl,
+    /// CSV table with a header and one row per page; lists and objects are JSON
+    Csv,
     /// Parquet table with one column per field, for pandas, DuckDB, Polars
     Parquet,
     /// Bulk NDJSON for Elasticsearch and OpenSearch, plus index templates
@@ -214,7 +216,7 @@ fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
     let fixed = matches!(args.format, Format::Warc | Format::Text | Format::Graph | Format::Index);
     if fixed && !args.fields.is_empty() {
         bail!(
-            "--fields works with jsonl, parquet and search servers only; leave it out for warc, text, graph and index"
+            "--fields works with jsonl, csv, parquet and search servers only; leave it out for warc, text, graph and index"
         );
     }
     if args.extract.is_none() && args.fields.iter().any(|name| name.trim() == "extracted") {
@@ -242,6 +244,7 @@ fn file(
 ) -> Result<ExportResult> {
     let done = match args.format {
         Format::Parquet => parquet::write(export, output, &chosen(export, fields, DocumentFields::all))?,
+        Format::Csv => table::write(export, output, &chosen(export, fields, DocumentFields::without_links))?,
         Format::Warc => warc::write(export, output)?,
         Format::Text => text::write(export, output, filter)?,
         Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {

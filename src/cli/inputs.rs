@@ -13,9 +13,28 @@ use suidao::topic::{ContextGraphModel, Lexicon, Topic};
 /// Maximum number of invalid lines reported.
 const WRONG: usize = 20;
 
+const HOW: &str = "write a URL as http://host/path or example.org";
+
+/// Several lines of a list that are not URLs, each of which is printed on a line of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {} lines are not URLs to crawl; {HOW}", lines.len())]
+pub struct WrongLines {
+    file: String,
+    lines: Vec<String>,
+}
+
+impl WrongLines {
+    /// The first lines, and the number of the others.
+    pub fn listed(&self) -> impl Iterator<Item = String> + '_ {
+        let more = self.lines.len().saturating_sub(WRONG);
+        let more = (more > 0).then(|| format!("and {more} more lines"));
+        self.lines.iter().take(WRONG).cloned().chain(more)
+    }
+}
+
 /// The URLs for a host name without a scheme, with optional port and path: https first, and http if no connection can
 /// be made, as in a browser. Both are seeds, so that the host is not bound to https (`scope.downgrade_seeds`).
-fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
+pub fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
     let host = word.split(['/', '?', '#']).next()?.rsplit_once(':').map_or(word, |(host, _)| host);
     let host = host.split(['/', '?', '#']).next()?.trim_end_matches('.').to_ascii_lowercase();
     // Excludes words like `index.html` and `me@example.org`.
@@ -63,13 +82,10 @@ fn lines_of_urls(path: &Path, what: &str) -> Result<Vec<(Vec<CrawlUrl>, String)>
             (Err(error), None) => wrong.push(format!("line {number}: {word} is not a URL to crawl: {error}")),
         }
     }
-    if !wrong.is_empty() {
-        let more = wrong.len().saturating_sub(WRONG);
-        wrong.truncate(WRONG);
-        if more > 0 {
-            wrong.push(format!("and {more} more lines"));
-        }
-        bail!("{name}, {}; write a URL as http://host/path or example.org", wrong.join("; "));
+    match &wrong[..] {
+        [] => {}
+        [line] => bail!("{name}, {line}; {HOW}"),
+        _ => bail!(WrongLines { file: name.to_string(), lines: wrong }),
     }
     if urls.is_empty() {
         bail!("{name} contains no URL; write one per line, for example http://sports.example.cn/");
@@ -134,12 +150,15 @@ mod tests {
         ];
         assert_eq!(read("example.org\nB.example.cn:8080/x?y=1 a remark\n").unwrap(), both);
         assert_eq!(read("http://a.cn/\n").unwrap(), ["http://a.cn/"]);
-        let message =
-            read("http://a.cn/\nindex.html\n# fine\nme@example.org\nftp://a.cn/\nlocalhost\n").unwrap_err().to_string();
+        let listed = |text: &str| {
+            let error = read(text).unwrap_err();
+            error.downcast_ref::<WrongLines>().unwrap().listed().collect::<Vec<_>>().join("\n")
+        };
+        let message = listed("http://a.cn/\nindex.html\n# fine\nme@example.org\nftp://a.cn/\nlocalhost\n");
         for line in ["line 2: index.html", "line 4: me@example.org", "line 5: ftp://a.cn/", "line 6: localhost"] {
             assert!(message.contains(line), "{message}");
         }
-        let many = read(&"x\n".repeat(30)).unwrap_err().to_string();
+        let many = listed(&"x\n".repeat(30));
         assert!(many.contains("line 20") && !many.contains("line 21") && many.contains("and 10 more lines"), "{many}");
     }
 }

@@ -35,6 +35,7 @@ mod screen;
 mod search;
 mod seeds;
 mod serve;
+mod shell;
 mod topic;
 mod trial;
 mod why;
@@ -112,6 +113,10 @@ enum Verb {
     Practice(practice::PracticeArgs),
     /// Inspect one page, robots.txt, URL, configuration or crawl directory
     Check(check::CheckArgs),
+    /// Print the completions of a shell
+    Completions(shell::CompletionsArgs),
+    /// Write man pages, one per verb
+    Man(shell::ManArgs),
 }
 
 /// How a verb ended, unless with an error.
@@ -167,6 +172,8 @@ pub fn main() -> ExitCode {
         Verb::Compare(args) => compare::run(&args, cli.verbosity),
         Verb::Practice(args) => practice::run(&args, cli.verbosity),
         Verb::Check(args) => check::run(&args, cli.verbosity),
+        Verb::Completions(args) => shell::completions(&args),
+        Verb::Man(args) => shell::man(&args),
     };
     match ended {
         Ok(Exit::Done) => ExitCode::SUCCESS,
@@ -176,6 +183,9 @@ pub fn main() -> ExitCode {
         Err(error) => {
             if is_broken_pipe(&error) {
                 return ExitCode::SUCCESS;
+            }
+            if let Some(wrong) = error.downcast_ref::<inputs::WrongLines>() {
+                wrong.listed().for_each(|line| errln!("  {line}"));
             }
             errln!("suidao: {}", sentence(&error));
             ExitCode::from(if is_environment(&error) { 1 } else { 2 })

@@ -14,6 +14,7 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
     let output = args.output.as_ref()?;
     let endings: &[&str] = match args.format {
         Format::Jsonl => &["jsonl", "ndjson", "json"],
+        Format::Csv => &["csv"],
         Format::Parquet => &["parquet"],
         Format::EsBulk | Format::Meilisearch | Format::Quickwit => &["ndjson", "jsonl", "json"],
         Format::Warc => &["warc.gz", "gz", "warc"],
@@ -85,6 +86,7 @@ mod tests {
             ("jsonl", "ml.jsonl.zst", "ml.jsonl.zst"),
             ("jsonl", "ml.gz", "ml.gz"),
             ("parquet", "v1.2", "v1.2.parquet"),
+            ("csv", "pages", "pages.csv"),
             ("warc", "ml.warc.gz", "ml.warc.gz"),
             ("es-bulk", "ml.bulk.ndjson", "ml.bulk.ndjson"),
             ("index", "ml.2024", "ml.2024"),

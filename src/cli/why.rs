@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use suidao::corpus::UrlHistory;
 use suidao::model::{CrawlUrl, number};
 use suidao::store::{CrawlDirectory, Store};
 
-use super::{Exit, Verbosity};
+use super::{Exit, Verbosity, inputs};
 
 /// Explain how a URL was found, what it scored, or why it was skipped, and list its visits; -v adds its queue and k.
 #[derive(Args)]
@@ -17,7 +17,7 @@ use super::{Exit, Verbosity};
 pub struct WhyArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// URL to explain
+    /// URL to explain; https for http, and a host without a scheme, are recognised
     pub url: String,
     /// Print JSON
     #[arg(long)]
@@ -25,11 +25,14 @@ pub struct WhyArgs {
 }
 
 pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
-    let url = CrawlUrl::parse(&args.url)
-        .with_context(|| format!("{} is not a URL; write it as http://host/path", args.url))?;
+    let spellings = spellings(&args.url)?;
     let store = Store::open(&CrawlDirectory::new(&args.directory))?;
-    let history = UrlHistory::read(|| store.batches(), &url)?;
-    let Some(history) = history else {
+    let mut known = None;
+    for url in &spellings {
+        known = known.or(UrlHistory::read(|| store.batches(), url)?);
+    }
+    let Some(history) = known else {
+        let url = &spellings[0];
         bail!("{url} is unknown to the crawl in {}: no fetched page links to it", args.directory.display());
     };
     if args.json {
@@ -40,4 +43,16 @@ pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{}", text.trim_end());
     }
     Ok(Exit::Done)
+}
+
+/// The URL as typed, then under the other scheme; at least one.
+fn spellings(typed: &str) -> Result<Vec<CrawlUrl>> {
+    match (CrawlUrl::parse(typed), inputs::bare(typed)) {
+        (Ok(url), _) => {
+            let other = url.under(!url.is_https());
+            Ok(std::iter::once(url).chain(other).collect())
+        }
+        (Err(_), Some(both)) => Ok(both.into()),
+        (Err(error), None) => bail!("{typed} is not a URL: {error}; write it as http://host/path"),
+    }
 }

@@ -76,6 +76,11 @@ fn seeds() {
         // A dry run checks the same.
         refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--dry-run"]), 2, &[name, expected]);
     }
+    let seeds = file(&stage, "words.txt", "one\nhttp://a.test/\ntwo\n");
+    let lines = run(crawl_with(&stage, &lexicon, &seeds, &[])).expect(2).err;
+    let lines: Vec<&str> = lines.lines().collect();
+    assert!(lines[0].starts_with("  line 1: one is not a URL") && lines[1].starts_with("  line 3: two"), "{lines:?}");
+    assert!(lines.len() == 3 && lines[2].contains("words.txt: 2 lines are not URLs to crawl; write"), "{lines:?}");
     std::fs::write(stage.path("gbk.txt"), b"http://a.test/\n# \xcc\xe5\xd3\xfd\n").unwrap();
     let seeds = stage.path("gbk.txt").to_str().unwrap().to_owned();
     refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &["gbk.txt", "UTF-8"]);

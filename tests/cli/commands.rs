@@ -118,6 +118,12 @@ fn why_explains_every_outcome() {
     assert!(why("dth", &dth.skipped).0.contains("out of scope"));
     assert!(why("dth", &dth.queued).0.contains("queued with priority "));
     assert!(why("hard", &hard.dropped).0.contains("not queued: found only on off-topic pages"));
+    let relevant = dth.relevant.as_ref().unwrap();
+    let typed = relevant.as_str().replacen("http://", "https://", 1);
+    let printed = stdout_of(&["why", text(&stage.path("dth")), &typed]);
+    assert!(printed.starts_with(&format!("{relevant}\n")), "{typed}: {printed}");
+    let [path, links] = ["path:\n", " to it, highest priority first:"].map(|part| printed.find(part).unwrap());
+    assert!(path < links, "{printed}");
     let mut unknown = suidao();
     unknown.arg("why").arg(stage.path("dth")).arg("http://www.nowhere.test/");
     assert!(run(unknown).expect(2).err.contains("is unknown to the crawl"));
@@ -446,4 +452,14 @@ fn added_links_are_judged_queued_and_fetched_once() {
     let ended = run(stage.crawl("added", &[&["--max-pages", "70"][..], &add].concat())).expect(2);
     assert!(ended.err.contains("line 2") && ended.err.contains("links.txt"), "{}", ended.err);
     assert!(before == snapshot(&stage.path("added")), "a wrong list changes nothing");
+}
+
+#[test]
+fn completions_and_man_pages_are_those_of_the_verbs() {
+    let script = stdout_of(&["completions", "bash"]);
+    assert!(script.contains("complete -F _suidao") && script.contains("refresh"), "{script}");
+    let directory = tempfile::tempdir().unwrap();
+    stdout_of(&["man", text(&directory.path().join("man1"))]);
+    let page = std::fs::read_to_string(directory.path().join("man1/suidao-crawl.1")).unwrap();
+    assert!(page.contains("suidao crawl") && page.contains("max\\-pages"), "{page}");
 }

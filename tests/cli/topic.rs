@@ -162,6 +162,16 @@ fn from_keywords_alone() {
     let words = lexicon(&stage, "words.toml");
     assert_eq!(words.terms.len(), 3);
     assert_eq!(words.terms[0].0, "篮球", "twice the weight: {:?}", words.terms);
+    // In GBK: 足球，篮球, then 排球、羽毛球.
+    fs::write(
+        stage.path("gbk.txt"),
+        b"\xd7\xe3\xc7\xf2\xa3\xac\xc0\xba\xc7\xf2\r\n\xc5\xc5\xc7\xf2\xa1\xa2\xd3\xf0\xc3\xab\xc7\xf2\r\n",
+    )
+    .unwrap();
+    run(build(&stage, "gbk.toml", &["--keywords", text(&stage.path("gbk.txt"))])).expect(0);
+    let mut terms: Vec<String> = lexicon(&stage, "gbk.toml").terms.into_iter().map(|(term, _)| term).collect();
+    terms.sort();
+    assert_eq!(terms, ["排球", "篮球", "羽毛球", "足球"]);
     // It may have been edited since.
     let error = run(build(&stage, "words.toml", &["--keywords", text(&stage.path("words.txt"))])).expect(2).err;
     assert!(error.contains("words.toml already exists and may contain corrections; choose another -o"), "{error}");

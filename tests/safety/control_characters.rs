@@ -325,6 +325,9 @@ fn no_verb_prints_terminal_controls() {
     }
     status(&mut stage, &out);
 
+    stage.shows("completions", &["zsh"], &[0]);
+    stage.shows("man", &[&format!("man-{EVIL}")], &[0]);
+
     // One URL: JSON has its exact text.
     let seed = "http://evil.test/";
     stage.shows("why", &[&out, seed], &[0]);

@@ -97,6 +97,9 @@ pub fn run(args: &CompareArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{}", table(&comparison).trim_end());
     }
     if !verbosity.quiet && !args.json {
+        if facts.tasks.iter().any(|task| task.web.starts_with("crawl:")) {
+            errln!("\nnote: crawl:DIR contains only what its strategy fetched; others cannot find what it missed");
+        }
         match &args.output {
             Some(path) => errln!("\nWrote {}", path.join(outputs::REPORT).display()),
             None => errln!("\nUse -o DIR to write a report with curves, intervals and wins."),

@@ -56,7 +56,7 @@ struct Source {
     /// File of sample page URLs, one per line, to fetch with the usual politeness
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     urls: Option<PathBuf>,
-    /// File of keywords, one per line, with an optional weight after a tab; alone or with samples
+    /// File of keywords, one per line with an optional weight after a tab, or separated by commas; alone or with samples
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     keywords: Option<PathBuf>,
 }

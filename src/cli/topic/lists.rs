@@ -4,21 +4,32 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use suidao::read::charset::decode;
 use suidao::text::entries;
 
+/// Keywords with their weights: one per line with an optional weight after a tab, or several separated by commas. The file
+/// may be in any Chinese charset.
 pub fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
     let name = path.display();
-    let text = std::fs::read_to_string(path)
+    let bytes = std::fs::read(path)
         .with_context(|| format!("cannot read the keywords {name}; give a text file with one keyword per line"))?;
-    entries(&text)
-        .map(|(at, line)| match line.split_once('\t') {
-            None => Ok((line.to_owned(), None)),
+    let text = decode(&bytes, None).text;
+    let mut keywords = Vec::new();
+    for (at, line) in entries(&text) {
+        match line.split_once('\t') {
             Some((word, weight)) => match weight.trim().parse::<f64>() {
-                Ok(weight) if weight > 0.0 && weight.is_finite() => Ok((word.trim().to_owned(), Some(weight))),
+                Ok(weight) if weight > 0.0 && weight.is_finite() => {
+                    keywords.push((word.trim().to_owned(), Some(weight)))
+                }
                 _ => bail!("{name}, line {at}: invalid weight {weight:?}; write a number above 0 after the tab"),
             },
-        })
-        .collect()
+            None => {
+                let words = line.split([',', '，', '、', ';', '；']).map(str::trim).filter(|word| !word.is_empty());
+                keywords.extend(words.map(|word| (word.to_owned(), None)));
+            }
+        }
+    }
+    Ok(keywords)
 }
 
 pub fn labels(path: &Path) -> Result<HashMap<String, bool>> {

@@ -9,6 +9,7 @@ pub mod jsonl;
 pub mod links;
 mod output;
 pub mod parquet;
+pub mod table;
 pub mod text;
 pub mod warc;
 

@@ -54,7 +54,7 @@ impl Output {
         self.files(&name.stem, &suffix, companion, |mut files| {
             let (_, out) = files.begin()?;
             let part = Part::new(out, packing)?;
-            let mut rows = RowWriter { files, packing, limit: self.limit(), part, rows: 0 };
+            let mut rows = RowWriter { files, packing, limit: self.limit(), part, rows: 0, header: Vec::new() };
             let done = content(&mut rows)?;
             rows.part.finish()?;
             Ok(done)
@@ -186,14 +186,22 @@ pub struct RowWriter<'a> {
     limit: u64,
     part: Part<'a>,
     rows: u64,
+    header: Vec<u8>,
 }
 
 impl RowWriter<'_> {
+    /// Begins this and every further shard with a header.
+    pub fn set_header(&mut self, header: Vec<u8>) -> io::Result<()> {
+        self.header = header;
+        self.part.write_all(&self.header)
+    }
+
     /// Adds a row, which goes into one shard.
     pub fn add(&mut self, row: &[u8]) -> io::Result<()> {
         if self.rows > 0 && self.part.written().saturating_add(row.len() as u64) > self.limit {
             let (_, out) = self.files.begin()?;
             std::mem::replace(&mut self.part, Part::new(out, self.packing)?).finish()?;
+            self.part.write_all(&self.header)?;
             self.rows = 0;
         }
         self.rows += 1;

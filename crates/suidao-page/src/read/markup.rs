@@ -11,6 +11,7 @@ use super::document::ParsedDocument;
 use super::element_role::{self, ElementRole};
 use super::flow::Gap;
 use super::form::ElementKind;
+use super::formula::Formula;
 use super::json_ld::JsonLd;
 use super::links::OpenLink;
 use super::names::{is_block, is_fallback, is_skipped};
@@ -142,6 +143,7 @@ pub(super) struct MarkupBuilder {
     pub(super) pre: Option<usize>,
     /// The open JSON-LD script.
     pub(super) script: Option<String>,
+    pub(super) formula: Formula,
     pub(super) link: Option<OpenLink>,
 }
 
@@ -176,6 +178,7 @@ impl MarkupBuilder {
             hidden: None,
             pre: None,
             script: None,
+            formula: Formula::default(),
             link: None,
         }
     }
@@ -209,7 +212,10 @@ impl MarkupBuilder {
         if self.skip.is_some() {
             return self.push(tag, self.element(), false);
         }
-        if *ns != ns!(html) {
+        self.start_formula(tag, depth);
+        if *ns == ns!(html) {
+            self.show_formula();
+        } else {
             // The source of a formula repeats it.
             if matches!(&*tag.name, "annotation" | "annotation-xml") {
                 self.skip = Some(depth);
@@ -295,6 +301,9 @@ impl MarkupBuilder {
         if self.skip == Some(depth) {
             self.skip = None;
         }
+        if self.skip.is_none() {
+            self.end_formula(depth);
+        }
         if self.pre == Some(depth) {
             self.pre = None;
         }
@@ -313,14 +322,19 @@ impl MarkupBuilder {
             if let Some(script) = &mut self.script {
                 script.push_str(head(text, SCRIPT.saturating_sub(script.len())));
             }
+            self.add_to_source(text);
         } else if self.in_title {
             self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
-        } else if !self.stack.last().is_some_and(|open| open.drawn) {
-            if self.hidden.is_some() {
-                self.hide(text);
-            } else {
-                self.flow(text);
-            }
+        } else if !self.stack.last().is_some_and(|open| open.drawn) && !self.keep_formula(text) {
+            self.show(text);
+        }
+    }
+
+    pub(super) fn show(&mut self, text: &str) {
+        if self.hidden.is_some() {
+            self.hide(text);
+        } else {
+            self.flow(text);
         }
     }
 
@@ -362,6 +376,7 @@ impl MarkupBuilder {
     }
 
     fn finish(mut self) -> ParsedHtml {
+        self.show_formula();
         self.end_link();
         self.end_script();
         fold_into(&mut self.markup.title, &self.title);

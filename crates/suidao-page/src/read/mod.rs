@@ -12,6 +12,7 @@ mod document;
 pub mod element_role;
 mod flow;
 mod form;
+mod formula;
 mod hanzi;
 mod header;
 mod inserts;

@@ -653,6 +653,17 @@ fn program_code_keeps_its_lines() {
 }
 
 #[test]
+fn formulas_are_their_source() {
+    let annotated = "<math><semantics><msup><mi>x</mi><mn>2</mn></msup><annotation encoding='application/x-tex'> x^2 </annotation></semantics></math>";
+    let plain = "<math><mi>y</mi> <mo>=</mo><mn>1</mn><annotation>y=1</annotation></math>";
+    let script = "<script type='math/tex; mode=display'>\\frac{1}{2}</script><script>var no = 1</script>";
+    let mixed = "<math><mtext>先<b>中</b>后</mtext></math>";
+    let page = html(&format!("<p>{LONG}</p><p>面积{annotated}，而{plain}。一半是{script}，{mixed}</p>"));
+    check(&page);
+    assert_eq!(page.text, format!("{LONG}\n面积$x^2$，而y =1。一半是$\\frac{{1}}{{2}}$，先中后"));
+}
+
+#[test]
 fn particulars_and_thanks_are_no_text() {
     let around = "<div>发布日期: 2021-03-05</div><div>阅读次数:</div><div>12</div><div>作者：张三</div>";
     let below = "<div>版权声明: 本博客所有文章除特别声明外，均采用 CC BY 4.0 许可协议。转载请注明来源张三！</div><div>您的支持将鼓励我继续创作</div>

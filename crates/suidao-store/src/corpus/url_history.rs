@@ -364,6 +364,25 @@ impl fmt::Display for UrlHistory {
                 visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
             writeln!(out, "{location}")?;
         }
+        writeln!(out, "path:")?;
+        for found in &self.path {
+            let how = match found.origin {
+                UrlOrigin::Seed => "seed".to_owned(),
+                UrlOrigin::Offered => "added with --add".to_owned(),
+                UrlOrigin::Named => "sitemap or feed listed in robots.txt or a page".to_owned(),
+                UrlOrigin::Listed(_) if found.anchor.is_empty() => "listed there".to_owned(),
+                UrlOrigin::Listed(_) => format!("listed there as “{}”", found.anchor),
+                UrlOrigin::Canonical(_) => "canonical URL of that page".to_owned(),
+                UrlOrigin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
+                UrlOrigin::Link(_) => format!("link “{}”", found.anchor),
+                UrlOrigin::Redirect(_) => "redirect".to_owned(),
+            };
+            let page = self.page_summaries.get(&found.id).map_or("", |summary| summary[usize::from(detailed)].as_str());
+            writeln!(out, "  {} ({how}){page}", found.url)?;
+        }
+        if self.outcome.get("status").is_some() && !self.outcome["reason"].is_null() {
+            writeln!(out, "  {} (skipped)", self.url)?;
+        }
         let links = self.scored_links();
         if !links.is_empty() {
             let links = links.len();
@@ -396,25 +415,6 @@ impl fmt::Display for UrlHistory {
         }
         if links.len() > MAX_LINKS {
             writeln!(out, "  and {} more (`suidao why --json` lists all)", links.len() - MAX_LINKS)?;
-        }
-        writeln!(out, "path:")?;
-        for found in &self.path {
-            let how = match found.origin {
-                UrlOrigin::Seed => "seed".to_owned(),
-                UrlOrigin::Offered => "added with --add".to_owned(),
-                UrlOrigin::Named => "sitemap or feed listed in robots.txt or a page".to_owned(),
-                UrlOrigin::Listed(_) if found.anchor.is_empty() => "listed there".to_owned(),
-                UrlOrigin::Listed(_) => format!("listed there as “{}”", found.anchor),
-                UrlOrigin::Canonical(_) => "canonical URL of that page".to_owned(),
-                UrlOrigin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
-                UrlOrigin::Link(_) => format!("link “{}”", found.anchor),
-                UrlOrigin::Redirect(_) => "redirect".to_owned(),
-            };
-            let page = self.page_summaries.get(&found.id).map_or("", |summary| summary[usize::from(detailed)].as_str());
-            writeln!(out, "  {} ({how}){page}", found.url)?;
-        }
-        if self.outcome.get("status").is_some() && !self.outcome["reason"].is_null() {
-            writeln!(out, "  {} (skipped)", self.url)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 use super::bootstrap::RESAMPLES;
-use super::comparison::{Comparison, ComparisonScope};
+use super::comparison::{Comparison, ComparisonScope, PairedOutcome};
 use super::measure::RunMeasure;
 use super::tables::{headline, sentence_case};
 use facts::ranges;
@@ -39,6 +39,7 @@ pub fn report(comparison: &Comparison, facts: &ComparisonFacts) -> String {
         cases => comparison.cases(ComparisonScope::All),
         pages => thousands(pages as u64),
         ahead => page.ahead(),
+        of_crawl => facts.tasks.iter().any(|task| task.web.starts_with("crawl:")),
         cutoffs => page.at_cutoffs(ComparisonScope::All, headline(comparison)),
         intervals => page.intervals(),
         curves => page.curves(ComparisonScope::All, second),
@@ -109,12 +110,19 @@ impl Page<'_> {
         if measure == RunMeasure::Oracle { self.contestants() } else { self.order.clone() }
     }
 
-    /// Whether it is the best strategy except the oracle.
+    /// Whether it is the best strategy except the oracle, and no other is as good.
     fn is_ahead(&self, strategy: usize) -> bool {
-        self.contestants().first() == Some(&strategy)
+        self.contestants().first() == Some(&strategy) && !self.second().is_some_and(|(_, outcome)| is_tie(outcome))
     }
 
-    /// The winner, its lead and the runner-up; `None` without competitors.
+    /// The second strategy, and the runs of the first against it.
+    fn second(&self) -> Option<(usize, PairedOutcome)> {
+        let (comparison, contestants) = (self.comparison, self.contestants());
+        let (&first, &second) = contestants.first().zip(contestants.get(1))?;
+        Some((second, comparison.paired_outcome(ComparisonScope::All, first, second, comparison.pages())))
+    }
+
+    /// The best strategy, its lead and the second; `None` without competitors.
     fn ahead(&self) -> Option<Value> {
         let (comparison, contestants, pages) = (self.comparison, self.contestants(), self.comparison.pages());
         let &first = contestants.first()?;
@@ -131,9 +139,9 @@ impl Page<'_> {
             let measure = headline(comparison);
             format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
         };
-        let second = contestants.get(1).map(|&second| {
-            let outcome = comparison.paired_outcome(ComparisonScope::All, first, second, pages);
-            context! { second => self.name(second), wins => outcome.wins, ties => outcome.ties }
+        let second = self.second().map(|(second, outcome)| {
+            let (second, is_tie) = (self.name(second), is_tie(outcome));
+            context! { second, is_tie, wins => outcome.wins, losses => outcome.losses, ties => outcome.ties }
         });
         Some(context! { name => self.name(first), conclusion, ..second.unwrap_or_else(|| context! {}) })
     }
@@ -218,6 +226,11 @@ fn tunnel_note(counts: &[u32]) -> String {
     let short: u64 = counts.iter().take(7).skip(1).map(|&count| u64::from(count)).sum();
     let share = |part: u64| part as f64 / behind as f64;
     format!("{}, mean {:.1}, {:.0}% ≤ 6", thousands(behind), share(hops), 100.0 * share(short))
+}
+
+/// Whether the first strategy is not better than the second.
+fn is_tie(outcome: PairedOutcome) -> bool {
+    outcome.wins <= outcome.losses
 }
 
 #[cfg(test)]
@@ -313,6 +326,13 @@ mod tests {
         assert_eq!(words("#all tbody th strong"), ["dth link-scored"; 2]);
         assert!(words("svg text.name.ahead").iter().all(|name| name == "dth link-scored"));
         assert!(text.contains("share of the oracle: 50.0%"), "{}", words(".lead")[0]);
+        let run = |strategy| by_hand("t", 1, strategy, "+-+-");
+        let tied = report(&Comparison::new(&[4], vec![run("breadth-first"), run("dth link-scored")]), &facts());
+        assert!(
+            tied.contains("No strategy is best")
+                && !tied.contains("Best:")
+                && !tied.contains("<th scope=\"row\"><strong>")
+        );
         let one = report(&comparison(&[]), &facts());
         assert!(one.contains("50.0% [50.0%, 50.0%] harvest rate. After 200 pages"), "without an oracle");
     }
