@@ -30,7 +30,7 @@ pub struct PracticeArgs {
     /// practice
     pub directory: PathBuf,
     /// Port on 127.0.0.1; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 8080)]
+    #[arg(long, value_name = "PORT", default_value_t = 8080, help_heading = "Network")]
     pub port: u16,
     /// Serve a forum with the pages of this forum software instead; crawl it with --allow-private, without --proxy
     #[arg(long, value_name = "SOFTWARE", value_parser = one_of::<Skin>())]

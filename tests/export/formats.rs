@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crate::support::{REPLAY_DEFAULTS, Running, Stage, finite, records, run, snapshot, suidao, tools};
 use suidao::corpus::DocumentFields;
-use suidao::draw::Draw;
 use suidao::index::Index;
 use suidao::model::{CrawlUrl, Event, UrlId};
+use suidao::seeded_rng::SeededRng;
 use suidao::store::Responses;
 use suidao::world::forum::ServedForumPage as ForumKind;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, WebServer, WebSpec};
@@ -159,7 +159,7 @@ fn a_killed_export_leaves_nothing_half_written() {
     let stage = crawled();
     let seed = std::env::var("SUIDAO_KILL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(4);
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
-    let mut random = Draw::new(seed, 0, 0);
+    let mut random = SeededRng::new(seed, 0, 0);
     for (format, name, more) in [
         ("jsonl", "pages.jsonl.zst", vec![]),
         ("jsonl", "shards", vec!["--shard-size", "64KiB"]),
@@ -211,7 +211,7 @@ fn a_killed_export_leaves_no_index() {
     run(export(&stage, "index", &path, &[])).expect(0);
     let most = begun.elapsed().as_micros() as u64;
     let pages = Index::open(&path).unwrap().origin().pages;
-    let mut random = Draw::new(5, 0, 0);
+    let mut random = SeededRng::new(5, 0, 0);
     for kill in 0..5 {
         std::fs::remove_dir_all(&path).ok();
         let mut running = Running::start(export(&stage, "index", &path, &[]));

@@ -9,9 +9,9 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints through src/cli/terminal.rs
 
-pub mod draw;
 pub mod model;
 pub mod read;
+pub mod seeded_rng;
 pub mod text;
 pub mod toml_error;
 pub mod topic;

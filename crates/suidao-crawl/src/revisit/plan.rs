@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::revisit::optimum::{OptimumObjective, Rated, capped, rates};
-    use suidao_page::draw::Draw;
+    use suidao_page::seeded_rng::SeededRng;
 
     fn choice(page: u32, host: u32, importance: f64, last: f64) -> Choice {
         let visit_value = VisitValue {
@@ -96,8 +96,8 @@ mod tests {
     /// Pages that change from once in 100 days to ten times a day, of importance 0.03 to 1.
     fn some_pages(count: u64) -> Vec<Rated> {
         let page = |page| Rated {
-            importance: 10_f64.powf(-1.5 * Draw::at(2 * page).unit()),
-            rate: 10_f64.powf(3.0 * Draw::at(2 * page + 1).unit() - 2.0),
+            importance: 10_f64.powf(-1.5 * SeededRng::at(2 * page).unit()),
+            rate: 10_f64.powf(3.0 * SeededRng::at(2 * page + 1).unit() - 2.0),
         };
         (0..count).map(page).collect()
     }
@@ -162,7 +162,7 @@ mod tests {
             page: UrlId(page as u32),
             host: HostId(hosts[page]),
             visit_value: visit_value(pages[page]),
-            last: -Draw::at(page as u64 + 77).unit(),
+            last: -SeededRng::at(page as u64 + 77).unit(),
         };
         let mut visited = Visited::new((0..pages.len()).map(choice).collect(), per_host);
         let mut visits = vec![Vec::new(); pages.len()];

@@ -48,7 +48,7 @@ impl PageNodes {
         let ids: Vec<UrlId> = whole().map(|(_, entry)| entry.id).collect();
         let mut numbers: FxHashMap<UrlId, u32> = ids.iter().copied().zip(0..).collect();
         for (_, entry) in all() {
-            let PageRole::Further(thread) = entry.part else { continue };
+            let PageRole::Further(thread) = entry.role else { continue };
             if let Some(&number) = numbers.get(&catalogue.entries[thread as usize].id) {
                 numbers.insert(entry.id, number);
             }

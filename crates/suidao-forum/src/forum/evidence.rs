@@ -15,7 +15,7 @@ const SHORT: BoardThresholds = BoardThresholds { members: 8, columns: 8.0, domin
 
 /// Certainty that a page is a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sure {
+pub enum BoardCertainty {
     /// By the texts and the number of its links: BTCJ.
     Links,
     /// Also by its records: authors, replies, times.
@@ -23,7 +23,11 @@ pub enum Sure {
 }
 
 /// If the page is a board, the class of its threads and the certainty. `test`: the thresholds of BTCJ.
-pub fn board(page_view: &ForumPageView, classifier: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
+pub fn board(
+    page_view: &ForumPageView,
+    classifier: &UrlClassifier,
+    test: &BoardThresholds,
+) -> Option<(Class, BoardCertainty)> {
     if page_view.login {
         return None;
     }
@@ -33,17 +37,17 @@ pub fn board(page_view: &ForumPageView, classifier: &UrlClassifier, test: &Board
     let recorded = recorded(page_view, classifier);
     if let Some(class) = threads(&others, test) {
         if recorded.as_ref() == Some(&class.class) {
-            return Some((class.class.clone(), Sure::Records));
+            return Some((class.class.clone(), BoardCertainty::Records));
         }
         if recorded.is_none() {
-            return Some((class.class.clone(), Sure::Links));
+            return Some((class.class.clone(), BoardCertainty::Links));
         }
     }
     // Shorter, fewer, or with another list next to them: the records decide.
     let recorded = recorded?;
     let class = others.iter().find(|class| class.class == recorded)?;
     let passes = [SMALL, SHORT].iter().any(|least| threads(std::slice::from_ref(class), least).is_some());
-    passes.then_some((recorded, Sure::Records))
+    passes.then_some((recorded, BoardCertainty::Records))
 }
 
 /// The class of most records of a page, if most of these have at least two of author, replies or views, times.

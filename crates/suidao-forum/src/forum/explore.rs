@@ -11,7 +11,7 @@ use suidao_page::word_list::SectionWords;
 
 use super::analysis::is_list;
 use super::board::{BoardThresholds, classes};
-use super::evidence::{Sure, board, key, members};
+use super::evidence::{BoardCertainty, board, key, members};
 use super::increment::PAGES;
 use super::links::columns;
 use super::map::IdPattern;
@@ -34,9 +34,9 @@ static UNLIKELY: SectionWords = SectionWords::of(WORDS, "other URLs");
 /// list. None if the page is not such a board.
 pub fn recognise(page_view: &ForumPageView) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
-    explorer.see(page_view);
+    explorer.add_page(page_view);
     let (_, sure) = board(page_view, &explorer.classifier, &BoardThresholds::DOMINANT)?;
-    if sure != Sure::Records || !is_list(&page_view.records) {
+    if sure != BoardCertainty::Records || !is_list(&page_view.records) {
         return None;
     }
     let class = explorer.classifier.classify(&page_view.own).class;
@@ -50,7 +50,7 @@ pub fn recognise(page_view: &ForumPageView) -> Option<ForumMap> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExploreStep {
     /// Fetch these samples.
-    Look(Vec<CrawlUrl>),
+    Fetch(Vec<CrawlUrl>),
     Understood(Box<ForumMap>),
     /// It does not seem to be a forum, for this reason.
     GivenUp(&'static str),
@@ -77,7 +77,7 @@ struct Candidate {
 /// A class whose pages are boards.
 struct Found {
     boards: Class,
-    sure: Sure,
+    sure: BoardCertainty,
     passed: usize,
 }
 
@@ -93,7 +93,7 @@ impl Explorer {
     }
 
     /// Adds a fetched page; the first one is the entry page.
-    pub fn see(&mut self, page_view: &ForumPageView) {
+    pub fn add_page(&mut self, page_view: &ForumPageView) {
         self.requested.insert(page_view.own.clone());
         self.seen.push(page_view.clone());
         // From all pages together: a link that is rare on one page may be frequent on another.
@@ -121,16 +121,16 @@ impl Explorer {
             && !self.requested.contains(&home)
         {
             // Entered at a board: the parent page links to the others.
-            return ExploreStep::Look(vec![home]);
+            return ExploreStep::Fetch(vec![home]);
         }
         let mut found: Vec<Found> = Vec::new();
         for candidate in self.candidates() {
             match self.judge(&candidate) {
-                Judged::Sample(urls) if self.seen.len() < BUDGET => return ExploreStep::Look(urls),
+                Judged::Sample(urls) if self.seen.len() < BUDGET => return ExploreStep::Fetch(urls),
                 Judged::Sample(_) | Judged::Not => {}
                 Judged::Boards(sure, passed) => {
                     found.push(Found { boards: candidate.class, sure, passed });
-                    if sure == Sure::Records {
+                    if sure == BoardCertainty::Records {
                         break;
                     }
                 }
@@ -185,7 +185,7 @@ impl Explorer {
 
     fn judge(&self, candidate: &Candidate) -> Judged {
         let of_class = |url: &&CrawlUrl| self.classifier.classify(url).class == candidate.class;
-        let (mut passed, mut checked, mut sure) = (0, 0, Sure::Records);
+        let (mut passed, mut checked, mut sure) = (0, 0, BoardCertainty::Records);
         for page_view in self.seen.iter().filter(|page_view| of_class(&&page_view.own)) {
             checked += 1;
             if let Some((_, how)) = board(page_view, &self.classifier, &self.test()) {
@@ -248,7 +248,7 @@ impl Explorer {
                 .iter()
                 .flat_map(|(page_view, _)| members(page_view, first.class(), &self.classifier).map(|(url, _)| url));
             if let Some(url) = records.iter().map(|record| &record.url).chain(linked).find(unseen) {
-                return ExploreStep::Look(vec![url.clone()]);
+                return ExploreStep::Fetch(vec![url.clone()]);
             }
         }
         let rules = |page_views: &mut dyn Iterator<Item = &ForumPageView>, keys: &[IdPattern]| {
@@ -337,7 +337,7 @@ enum Judged {
     /// Fetch these first.
     Sample(Vec<CrawlUrl>),
     Not,
-    Boards(Sure, usize),
+    Boards(BoardCertainty, usize),
 }
 
 /// Which value of a class counts pages, if the class includes the later pages.

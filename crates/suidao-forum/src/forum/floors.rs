@@ -51,8 +51,8 @@ pub(super) fn floor(text: &str) -> Option<u32> {
         return None;
     }
     for sign in ["#", "＃", "No.", "No．"] {
-        if let Some((before, behind)) = text.split_once(sign)
-            && let Some((count, rest)) = number(behind)
+        if let Some((before, after)) = text.split_once(sign)
+            && let Some((count, rest)) = number(after)
             && !rest.starts_with(|c: char| c.is_alphanumeric())
             && before.chars().count() <= 16
         {

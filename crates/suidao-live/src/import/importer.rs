@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::log::ImportLog;
-use super::reading::{PageReader, ReadResponse};
+use super::windows::{PageReader, ReadResponse};
 use super::{ImportCounts, ImportError};
 use crate::live::driver::warc_entry;
 use crate::live::fetch_task::is_archived;

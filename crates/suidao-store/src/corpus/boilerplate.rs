@@ -58,7 +58,7 @@ impl Boilerplate {
         let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();
         let mut documents: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (number, entry) in catalogue.entries.iter().enumerate() {
-            if entry.part == PageRole::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
+            if entry.role == PageRole::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
                 documents.entry(entry.host).or_default().push(number);
             }
         }

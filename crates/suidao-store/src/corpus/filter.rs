@@ -79,7 +79,7 @@ impl Filter {
 
     fn fails(&self, catalogue: &Catalogue, entry: &CatalogueEntry) -> Option<&'static str> {
         let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
-        let no_document = match entry.part {
+        let no_document = match entry.role {
             PageRole::Page | PageRole::Thread => None,
             PageRole::Further(_) => Some("further pages of threads, merged into their documents"),
             PageRole::Login => Some("requiring a login"),

@@ -231,7 +231,7 @@ mod tests {
         ];
         let store = visited(root.path(), &after);
         let (catalogue, made) = documents(&store);
-        let parts: Vec<PageRole> = catalogue.entries.iter().map(|entry| entry.part).collect();
+        let parts: Vec<PageRole> = catalogue.entries.iter().map(|entry| entry.role).collect();
         assert_eq!(parts, [PageRole::Page, PageRole::Thread, PageRole::Further(1), PageRole::Page, PageRole::Login]);
         let of: Vec<(&str, bool, usize)> =
             made.iter().map(|(page, responses)| (page.url.path(), page.listing, *responses)).collect();

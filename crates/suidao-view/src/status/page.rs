@@ -125,7 +125,7 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
         name: "relevant pages",
         style: LineStyle::Nth(0),
         points: std::iter::once(zero).chain(points).collect(),
-        ahead: true,
+        highlighted: true,
     };
     let plot = curves(&[found], "relevant pages found", false, Along::pages(last.pages as usize));
     let before = lines.iter().rev().nth(LATEST).copied();

@@ -185,7 +185,12 @@ impl Page<'_> {
             if measure != RunMeasure::Harvest && !points.is_empty() {
                 points.insert(0, (0, Interval { median: 0.0, range: points[0].1.range.map(|_| (0.0, 0.0)) }));
             }
-            CurveLine { name: self.name(strategy), style: self.style(strategy), points, ahead: self.is_ahead(strategy) }
+            CurveLine {
+                name: self.name(strategy),
+                style: self.style(strategy),
+                points,
+                highlighted: self.is_ahead(strategy),
+            }
         };
         self.order.iter().map(line).collect()
     }

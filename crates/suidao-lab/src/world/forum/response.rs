@@ -117,11 +117,11 @@ impl PageView {
 
     /// The results of a search, and related searches without end.
     fn search(&self, number: usize) -> (Vec<ViewRow<'_>>, Vec<u64>) {
-        let mut draw = self.forum.forum_text().draw(DrawPurpose::Topic, 1 + number as u64);
+        let mut rng = self.forum.forum_text().draw(DrawPurpose::Topic, 1 + number as u64);
         let open = self.open() as u64;
-        let found: Vec<usize> = (0..open.min(FOUND)).map(|_| draw.below(open) as usize).collect();
+        let found: Vec<usize> = (0..open.min(FOUND)).map(|_| rng.below(open) as usize).collect();
         let found = found.into_iter().filter(|&thread| !self.is_walled(thread)).filter_map(|thread| self.row(thread));
-        (found.collect(), (0..RELATED).map(|_| draw.below(1_000_000_000)).collect())
+        (found.collect(), (0..RELATED).map(|_| rng.below(1_000_000_000)).collect())
     }
 
     fn feed(self: &Arc<Self>, board: usize) -> ForumReply {
