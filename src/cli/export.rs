@@ -196,7 +196,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     if !verbosity.quiet {
         errln!("{summary}");
-        let mut excluded: Vec<_> = wanted.selection.left_out.iter().collect();
+        let mut excluded: Vec<_> = wanted.selection.excluded.iter().collect();
         excluded.sort_by_key(|(_, pages)| std::cmp::Reverse(**pages));
         let excluded = excluded.iter().map(|(reason, pages)| format!("{} {reason}", thousands(**pages)));
         let excluded: Vec<_> = excluded.collect();

@@ -48,7 +48,7 @@ pub struct FilterArgs {
     pub duplicates: Option<DuplicatesFlag>,
 }
 
-/// What becomes of duplicates.
+/// What to do with duplicate pages.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum DuplicatesFlag {
     /// Keep all

@@ -51,7 +51,8 @@ pub struct ReplayArgs {
     strategy: Option<StrategyName>,
     #[command(flatten)]
     goals: GoalsArgs,
-    /// File of relevant URLs, one per line [default: the page threshold, or the generated web decides]
+    /// File of relevant URLs, one per line [default: pages that reach the page threshold; of a generated web, its own
+    /// list]
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     truth: Option<PathBuf>,
     /// File of hosts to ignore, one per line, such as those the lexicon was built from

@@ -341,7 +341,7 @@ fn login_walls_do_not_turn_their_parameter_into_a_session() {
         let of = |number: u64| kinds.iter().map(move |kind| format!("/{kind}?id={}", code(number)));
         (0..40).flat_map(of).collect::<Vec<_>>()
     };
-    let walled = |before: u64, kinds: &'static [&'static str]| {
+    let members_only = |before: u64, kinds: &'static [&'static str]| {
         Written(move |_: &str, path: &str, query: &str| match path {
             "/" => page("首页", &words(9000), &shown(kinds)),
             "/about" => page("关于", &words(9001), &[]),
@@ -357,9 +357,9 @@ fn login_walls_do_not_turn_their_parameter_into_a_session() {
             }
         })
     };
-    let one = crawl(&walled(3, &["show"]), 300);
+    let one = crawl(&members_only(3, &["show"]), 300);
     assert_eq!((one.count("/show?"), one.counts.session_parameters), (40, 0));
-    let two = crawl(&walled(3, &["show", "view"]), 300);
+    let two = crawl(&members_only(3, &["show", "view"]), 300);
     assert!(two.steps().iter().any(|step| matches!(step, TrapStep::NoSession { .. })), "{:?}", two.steps());
     assert!(two.count("/show?") + two.count("/view?") >= 78, "{:?}", two.pages);
     assert_eq!(two.counts.session_parameters, 0);

@@ -304,7 +304,7 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
     export("jsonl", "first.jsonl", &[]);
     let before = forum.threads(now);
     let found = threads_of(&forum, &path("first.jsonl"));
-    let readable: Vec<usize> = (0..before.len()).filter(|&thread| !before[thread].walled).collect();
+    let readable: Vec<usize> = (0..before.len()).filter(|&thread| !before[thread].members_only).collect();
     assert_eq!(found.keys().copied().collect::<Vec<_>>(), readable);
     assert!(before.iter().any(|thread| thread.pages > 2), "threads of several pages");
     for (&thread, document) in &found {
@@ -328,7 +328,8 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
     export("jsonl", "since.jsonl", &["--since", "last"]);
     let after = forum.threads(now + DAY);
     let is_changed = |thread: &usize| before.get(*thread).is_none_or(|before| before.posts != after[*thread].posts);
-    let changed: Vec<usize> = (0..after.len()).filter(|thread| !after[*thread].walled).filter(is_changed).collect();
+    let changed: Vec<usize> =
+        (0..after.len()).filter(|thread| !after[*thread].members_only).filter(is_changed).collect();
     let found = threads_of(&forum, &path("since.jsonl"));
     assert_eq!(found.keys().copied().collect::<Vec<_>>(), changed);
     assert!(changed.len() < readable.len(), "most threads rest");

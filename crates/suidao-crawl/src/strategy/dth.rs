@@ -9,7 +9,7 @@
 //! ```
 //! Read literally, pv = 0 never lets a tunnel run, because the queue is never empty: the paper does not define how
 //! "depth-first within a tunnel" and "breadth-first among equals" combine. [`DthVariant`] has the four possible
-//! readings.
+//! interpretations.
 
 use serde::{Deserialize, Serialize};
 

@@ -126,7 +126,7 @@ impl PageNodes {
         mut each: impl FnMut(u32, Vec<PageLink>) -> Result<(), WriteError> + Send,
     ) -> Result<(), WriteError> {
         let mut selection =
-            Selection { chosen: vec![false; catalogue.entries.len()], pages: 0, left_out: Default::default() };
+            Selection { chosen: vec![false; catalogue.entries.len()], pages: 0, excluded: Default::default() };
         for (node, position) in (0..).zip(&self.entries) {
             selection.chosen[*position as usize] = wanted(node);
         }

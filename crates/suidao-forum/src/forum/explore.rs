@@ -16,7 +16,7 @@ use super::increment::PAGES;
 use super::links::columns;
 use super::map::IdPattern;
 use super::paging::Paging;
-use super::url_classes::{Class, MatchedUrl, UrlClassifier};
+use super::url_classes::{MatchedUrl, UrlClass, UrlClassifier};
 use crate::forum::WORDS;
 
 /// Pages fetched before giving up.
@@ -69,14 +69,14 @@ pub struct Explorer {
 
 /// A class that may be that of the boards.
 struct Candidate {
-    class: Class,
+    class: UrlClass,
     urls: Vec<CrawlUrl>,
     likely: f64,
 }
 
 /// A class whose pages are boards.
 struct Found {
-    boards: Class,
+    boards: UrlClass,
     sure: BoardCertainty,
     passed: usize,
 }
@@ -213,13 +213,13 @@ impl Explorer {
     }
 
     /// Fetches a thread, then builds the map.
-    fn finish(&self, boards: Option<Class>, look: bool) -> ExploreStep {
+    fn finish(&self, boards: Option<UrlClass>, look: bool) -> ExploreStep {
         // The entry page shows last posts with links of another class: it counts only without other boards.
         let is_board = |page_view: &&ForumPageView| match &boards {
             Some(class) => self.classifier.classify(&page_view.own).class == *class,
             None => self.seen.first() == Some(page_view),
         };
-        let pages: Vec<(&ForumPageView, Class)> = self
+        let pages: Vec<(&ForumPageView, UrlClass)> = self
             .seen
             .iter()
             .filter(is_board)
@@ -277,9 +277,9 @@ impl Explorer {
         }))
     }
 
-    fn thread_classes(&self, pages: &[(&ForumPageView, Class)]) -> Vec<IdPattern> {
-        let mut groups: BTreeMap<Class, Vec<Vec<MatchedUrl>>> = BTreeMap::new();
-        let mut order: Vec<Class> = Vec::new();
+    fn thread_classes(&self, pages: &[(&ForumPageView, UrlClass)]) -> Vec<IdPattern> {
+        let mut groups: BTreeMap<UrlClass, Vec<Vec<MatchedUrl>>> = BTreeMap::new();
+        let mut order: Vec<UrlClass> = Vec::new();
         for (page_view, class) in pages {
             // The records' links are those of titles; a class also has links to last posts and later pages.
             let titles: Vec<MatchedUrl> =
@@ -299,7 +299,7 @@ impl Explorer {
         order.iter().map(|class| key(class, &groups[class], &BTreeSet::new())).collect()
     }
 
-    fn board_class(&self, class: &Class, rules: &[PagingRule]) -> IdPattern {
+    fn board_class(&self, class: &UrlClass, rules: &[PagingRule]) -> IdPattern {
         let links = |page_view: &ForumPageView| {
             members(page_view, class, &self.classifier).map(|(url, _)| self.classifier.classify(url)).collect()
         };
@@ -310,7 +310,7 @@ impl Explorer {
     }
 
     /// Boards linked from a page seen, and the pages seen that are boards.
-    fn boards(&self, classes: &[IdPattern], pages: &[(&ForumPageView, Class)]) -> Vec<BoardEntry> {
+    fn boards(&self, classes: &[IdPattern], pages: &[(&ForumPageView, UrlClass)]) -> Vec<BoardEntry> {
         let mut boards: Vec<BoardEntry> = Vec::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for link in self.seen.iter().flat_map(|page_view| &page_view.links) {
@@ -341,14 +341,14 @@ enum Judged {
 }
 
 /// Which value of a class counts pages, if the class includes the later pages.
-pub fn paged_slot(rule: &PagingRule, class: &Class) -> Option<usize> {
+pub fn paged_slot(rule: &PagingRule, class: &UrlClass) -> Option<usize> {
     if rule.pages.replace("{page}", "{n}") != class.as_str() {
         return None;
     }
     Some(rule.pages[..rule.pages.find("{page}")?].matches('{').count())
 }
 
-fn likelihood(class: &Class, texts: &[usize]) -> f64 {
+fn likelihood(class: &UrlClass, texts: &[usize]) -> f64 {
     let text = class.as_str().to_ascii_lowercase();
     let has = |words: &[&str]| as_f64(words.iter().filter(|word| text.contains(**word)).count().min(1));
     let mean = as_f64(texts.iter().sum()) / as_f64(texts.len().max(1));

@@ -2,10 +2,10 @@
 
 use super::cursor::TextCursor;
 use super::fields::entry;
-use super::posts::Outside;
+use super::posts::PostSurroundings;
 
 /// The number of each post, from a position in which numbers rise from post to post.
-pub(super) fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
+pub(super) fn floors(posts: &[PostSurroundings]) -> Vec<Option<u32>> {
     let mut positions: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
     for (at, post) in posts.iter().enumerate() {
         let tree = post.part.tree;

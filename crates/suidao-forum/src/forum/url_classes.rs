@@ -55,9 +55,9 @@ struct Part {
 
 /// A class of URLs, such as `/thread-{n}-{n}.html` or `/viewtopic.php?f={n}&t={n}` (parameters sorted by name).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Class(Box<str>);
+pub struct UrlClass(Box<str>);
 
-impl Class {
+impl UrlClass {
     /// From the text of a forum file; any text is accepted, and an unknown class has no members.
     pub fn new(text: &str) -> Self {
         Self(text.into())
@@ -68,7 +68,7 @@ impl Class {
     }
 }
 
-impl Display for Class {
+impl Display for UrlClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -84,7 +84,7 @@ pub struct UrlSlot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchedUrl {
     pub url: CrawlUrl,
-    pub class: Class,
+    pub class: UrlClass,
     /// Its values, in the order of the class's text.
     pub slots: Vec<UrlSlot>,
 }
@@ -183,7 +183,7 @@ impl UrlClassifier {
                 slots.push(UrlSlot { number: part.kind == Kind::Number, at: part.at });
             }
         }
-        MatchedUrl { url: url.clone(), class: Class(class.into()), slots }
+        MatchedUrl { url: url.clone(), class: UrlClass(class.into()), slots }
     }
 
     /// Adds a part to the text of a class. Returns whether it is a value. `ends`: it is the last part.

@@ -20,14 +20,14 @@ pub(super) enum AuxPage {
     /// A category of a blog, with page number.
     Category(u64, u64),
     Tags,
-    Friends,
+    Blogroll,
 }
 
 pub(super) const PER_ARCHIVE: u64 = 20;
 pub(super) const PER_FRONT: u64 = 10;
 
 /// Paths of blogrolls. The last looks like a tag page, like one that two real crawls missed.
-const FRIENDS: [&str; 5] = ["/links/", "/friends/", "/link/", "/friends/index.html", "/tags/link.html"];
+const BLOGROLLS: [&str; 5] = ["/links/", "/friends/", "/link/", "/friends/index.html", "/tags/link.html"];
 /// Paths of a blog's tag directory, by skin.
 const TAGS: [&str; 4] = ["/tags/", "/categories/", "/tags/", "/tag/"];
 
@@ -186,7 +186,7 @@ impl Layout {
             AuxPage::Archive(at) => paged("/archives/", at),
             AuxPage::Category(which, at) => paged(&format!("/category/c{which}/"), at),
             AuxPage::Tags => TAGS[self.hosts[host as usize].traits.skin as usize].to_owned(),
-            AuxPage::Friends => FRIENDS[(host % FRIENDS.len() as u64) as usize].to_owned(),
+            AuxPage::Blogroll => BLOGROLLS[(host % BLOGROLLS.len() as u64) as usize].to_owned(),
         }
     }
 
@@ -228,7 +228,7 @@ impl Layout {
             AuxPage::Front(at) => (2, at),
             AuxPage::Archive(at) => (3, at),
             AuxPage::Tags => (4, 0),
-            AuxPage::Friends => (5, 0),
+            AuxPage::Blogroll => (5, 0),
             AuxPage::Category(which, at) => (6, which << 20 | at),
         };
         (host << 32) ^ (at << 3) ^ kind
@@ -252,7 +252,7 @@ impl Layout {
             Some(AuxPage::Category(which.parse().ok()?, at(&format!("/category/c{which}/")).unwrap_or(0)))
         };
         let candidates = [
-            traits.friends.then_some(AuxPage::Friends),
+            traits.friends.then_some(AuxPage::Blogroll),
             traits.blog.then_some(AuxPage::Tags),
             traits.blog.then(|| AuxPage::Front(at("/").unwrap_or(0))),
             traits.blog.then(|| AuxPage::Archive(at("/archives/").unwrap_or(0))),

@@ -10,7 +10,7 @@ use suidao_page::seeded_rng::SeededRng;
 /// Maximum tags in the tag directory.
 const INDEX: usize = 200;
 /// Anchor texts of links to blogrolls.
-const FRIENDS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", "Links"];
+const BLOGROLLS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", "Links"];
 
 impl Layout {
     /// Links on every page of a blog: navigation, tag cloud, newest posts.
@@ -32,9 +32,9 @@ impl Layout {
     /// The link to a host's blogroll, if it has one.
     pub fn friends_link(&self, number: u64, out: &mut Vec<PlannedLink>) {
         if self.hosts[number as usize].traits.friends {
-            let words = FRIENDS[(number / 5 % FRIENDS.len() as u64) as usize];
+            let words = BLOGROLLS[(number / 5 % BLOGROLLS.len() as u64) as usize];
             out.push(plain(
-                LinkTarget::Auxiliary(number, AuxPage::Friends),
+                LinkTarget::Auxiliary(number, AuxPage::Blogroll),
                 TemplateBlock::Top,
                 LinkText::Words(words),
             ));
@@ -126,7 +126,7 @@ impl Layout {
                     host.sections.iter().take(INDEX).map(|&tag| self.tag_link(tag as usize, TemplateBlock::Entry)),
                 );
             }
-            AuxPage::Friends => {
+            AuxPage::Blogroll => {
                 for friend in self.friends(number) {
                     out.push(plain(LinkTarget::Root(friend), TemplateBlock::Entry, LinkText::Site(friend)));
                 }

@@ -296,7 +296,7 @@ fn friends_are_neighbours_unless_rewired() {
         let world = world(WebSpec { rewired, ..blogs() });
         let mut farthest = 0;
         for host in 0..16 {
-            let friends = world.layout.auxiliary_links(host, AuxPage::Friends);
+            let friends = world.layout.auxiliary_links(host, AuxPage::Blogroll);
             let roots = friends.into_iter().filter(|link| link.block == TemplateBlock::Entry).map(|link| link.target);
             for root in roots {
                 let LinkTarget::Root(friend) = root else { panic!("{root:?}") };

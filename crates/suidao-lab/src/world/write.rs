@@ -34,7 +34,7 @@ impl Layout {
             AuxPage::Archive(_) => "归档".to_owned(),
             AuxPage::Category(which, _) => format!("分类：{}", category_name(host, which)),
             AuxPage::Tags => "标签".to_owned(),
-            AuxPage::Friends => "友情链接".to_owned(),
+            AuxPage::Blogroll => "友情链接".to_owned(),
         }
     }
 

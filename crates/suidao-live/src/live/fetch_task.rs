@@ -67,7 +67,7 @@ impl FetchTask {
         let parse_start = clock();
         let mut done = read(ticket, begun, response, &readers, &topic, &robot).await;
         if let Some(view) = &view {
-            view.reading.observe(parse_start.elapsed().as_secs_f64());
+            view.parsing.observe(parse_start.elapsed().as_secs_f64());
         }
         if let Some(renderer) = renderer {
             match rendered(&renderer, &done).await {

@@ -44,8 +44,8 @@ fn rank(kind: &Value) -> Option<usize> {
     let names = |name: &str| -> Option<usize> {
         let name = name.rsplit(['/', ':']).next().unwrap_or(name);
         match name {
-            "Review" | "UserReview" | "CriticReview" | "Comment" | "Answer" | "Person" | "Organization"
-            | "WebSite" | "ImageObject" | "Event" | "Offer" => None,
+            "Review" | "UserReview" | "CriticReview" | "Comment" | "Answer" | "Person" | "Organization" | "WebSite"
+            | "ImageObject" | "Event" | "Offer" => None,
             _ if name.ends_with("Article") || name.ends_with("Posting") || name == "Report" => Some(0),
             _ if name.ends_with("Page") => Some(1),
             _ => Some(2),

@@ -5,7 +5,7 @@ use crate::crawl::draft::Draft;
 use crate::crawl::forum_state::{ForumMode, was_requested};
 use suidao_forum::forum::explore::ExploreStep;
 use suidao_forum::forum::increment::ThreadChange;
-use suidao_forum::forum::site::{ForumPageReading, ForumSite, ListedThread};
+use suidao_forum::forum::site::{ForumSite, ListedThread, ParsedForumPage};
 use suidao_page::model::{
     CrawlUrl, Event, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Link, LinkDecision,
     LinkState, ListedActivity, PageKind, Relevance, UrlId, UrlOrigin,
@@ -68,7 +68,7 @@ pub fn read_forum(
 }
 
 /// Numbers the links that a forum page links followed.
-fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ForumPageReading) -> ForumPageResult {
+fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ParsedForumPage) -> ForumPageResult {
     let mut result = ForumPageResult::default();
     let mut want = |draft: &mut Draft, url: &CrawlUrl, text: &str, role: ForumRole| {
         let url = draft.preferred(url);

@@ -20,7 +20,7 @@ const ITEM_RATES: [f64; 2] = [0.1, 30.0];
 const LISTINGS: f64 = 0.03;
 /// Mean pages per host; the n-th host has about 1/n of the first one's.
 const HOST_PAGES: u32 = 200;
-const SHOWN: [u32; 4] = [10, 20, 30, 50];
+const LISTED_ITEMS: [u32; 4] = [10, 20, 30, 50];
 /// Distribution of a listing's items over the days of a week; sums to 7.
 fn week(rng: &mut SeededRng) -> [f64; 7] {
     match rng.below(10) {
@@ -87,7 +87,7 @@ impl SimulatedPages {
             let mut rng = SeededRng::new(seed, LISTING, u64::from(number));
             links *= LISTING_LINKS;
             let rate = rng.log_uniform(ITEM_RATES);
-            let items = rng.pick(&SHOWN);
+            let items = rng.pick(&LISTED_ITEMS);
             let week = week(&mut rng);
             self.items(seed, number, rate, week, rng.below(7));
             (rate, None, Some(ListedItems { items, value: relevance }))

@@ -192,7 +192,7 @@ impl PageView {
     }
 
     pub fn is_walled(&self, thread: usize) -> bool {
-        self.forum.boards[self.forum.threads[thread].board].walled
+        self.forum.boards[self.forum.threads[thread].board].members_only
     }
 
     /// A thread as of now; `None` before it opens.
