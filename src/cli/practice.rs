@@ -162,9 +162,9 @@ fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Servin
         format!("{}{path}{query}\n", origin.origin())
     };
     let mut threads = forum.threads(now);
-    threads.retain(|thread| !thread.walled);
+    threads.retain(|thread| !thread.members_only);
     let mut boards = forum.boards(now);
-    boards.retain(|board| !board.walled);
+    boards.retain(|board| !board.members_only);
     let lines: String = threads.iter().map(|thread| line(&thread.url)).collect();
     text(&args.directory.join("threads.txt"), &lines)?;
     let lines: String = boards.iter().map(|board| line(&board.url)).collect();
