@@ -85,7 +85,7 @@ impl Strategy for Dth {
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        // The main queue precedes the stack, whatever the priorities: they have different meanings.
+        // The main queue precedes the stack regardless of the priorities: they have different meanings.
         let better = if (new.queue.0, std::cmp::Reverse(new.priority)) < (old.queue.0, std::cmp::Reverse(old.priority))
         {
             new

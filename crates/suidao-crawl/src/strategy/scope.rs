@@ -1,4 +1,4 @@
-//! Scope: which URLs may be fetched at all, whatever their score. Pure: a URL in, a skip reason or none out.
+//! Scope: which URLs may be fetched at all regardless of their score. Pure: a URL in, a skip reason or none out.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};

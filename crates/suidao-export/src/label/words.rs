@@ -148,7 +148,7 @@ mod tests {
             pages.push(page("手机 天气", false, false));
         }
         let result = suggest(&pages, &lexicon());
-        assert_eq!(words(&result.lower), ["游戏"], "手机 is no term, 天气 is everywhere");
+        assert_eq!(words(&result.lower), ["游戏"], "手机 is not a term, 天气 is everywhere");
         assert_eq!(words(&result.add), ["教练", "门将"]);
         assert_eq!((result.add[0].with, result.add[0].against), (24, 0));
         assert_eq!(result.lower[0].examples, ["题目", "题目"]);

@@ -324,10 +324,10 @@ fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
     let is_letter = |c: char| c.is_alphabetic() || c == '%';
     let push = |parts: &mut Vec<Part>, kind: Kind, at: Range<usize>| parts.push(Part { kind, at });
     let digits = piece.len() - piece.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let behind = &piece[digits..];
+    let following = &piece[digits..];
     let extension =
         |rest: &str| rest.len() <= 6 && rest.starts_with('.') && rest[1..].chars().all(|c| c.is_ascii_alphanumeric());
-    if digits > 0 && behind.starts_with(is_joint) && behind.contains(is_letter) && !extension(behind) {
+    if digits > 0 && following.starts_with(is_joint) && following.contains(is_letter) && !extension(following) {
         push(parts, Kind::Number, range.start..range.start + digits);
         push(parts, Kind::Fixed, range.start + digits..range.start + digits + 1);
         push(parts, Kind::Slug, range.start + digits + 1..end);

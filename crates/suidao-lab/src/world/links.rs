@@ -222,7 +222,7 @@ impl Layout {
     }
 
     /// An article's links within its section: neighbours and related articles; on a blog its tags and the posts before
-    /// and after it, whatever their topic.
+    /// and after it regardless of their topic.
     fn article_links(&self, index: usize, page: u64, article: u64, out: &mut Vec<PlannedLink>, rng: &mut SeededRng) {
         let section = &self.sections[index];
         let blog = self.hosts[section.host as usize].traits.blog;

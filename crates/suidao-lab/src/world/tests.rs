@@ -177,7 +177,7 @@ fn shares_of_hosts_are_none_at_0_and_all_at_1() {
 }
 
 #[test]
-fn links_say_what_the_qualities_promise() {
+fn links_have_the_specified_quality() {
     for quality in [0.0, 1.0] {
         let world =
             world(WebSpec { anchor_quality: quality, context_quality: quality, misleading: 1.0 - quality, ..small() });

@@ -1,4 +1,4 @@
-//! The records of WARC files of any software that say what a server answered: responses, resources and revisits.
+//! The records of WARC files of any software that hold what a server sent: responses, resources and revisits.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};

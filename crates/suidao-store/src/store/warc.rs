@@ -314,11 +314,11 @@ pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
 /// another kind of record.
 pub(super) fn unpack_response(record: &[u8], limit: usize) -> io::Result<Option<Fetched>> {
     let mut plain = Vec::new();
-    let mut behind: &[u8] = &[];
+    let mut following: &[u8] = &[];
     let mut input = if record.starts_with(&GZIP) {
         let bound = (limit + 2 * HEAD_LIMIT) as u64;
-        behind = record;
-        flate2::bufread::GzDecoder::new(&mut behind).take(bound).read_to_end(&mut plain)?;
+        following = record;
+        flate2::bufread::GzDecoder::new(&mut following).take(bound).read_to_end(&mut plain)?;
         plain.as_slice()
     } else {
         record
@@ -328,8 +328,8 @@ pub(super) fn unpack_response(record: &[u8], limit: usize) -> io::Result<Option<
     let length = usize::try_from(head.length).ok().filter(|&length| length <= input.len());
     let block = &input[..length.ok_or(io::ErrorKind::UnexpectedEof)?];
     let mut response = parse_response(url, &Bytes::copy_from_slice(block), limit);
-    if let Some(response) = response.as_mut().filter(|_| !behind.is_empty()) {
-        let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(behind));
+    if let Some(response) = response.as_mut().filter(|_| !following.is_empty()) {
+        let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(following));
         if let Some(next) = RecordHeader::read(&mut member)? {
             response.rendered = rendered(&mut member, &next, &head, limit)?;
         }

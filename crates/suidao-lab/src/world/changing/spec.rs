@@ -85,7 +85,13 @@ pub(super) const PROFILES: [HostProfile; 6] = [
         index: false,
         feeds: Feeds::Atom,
     },
-    HostProfile { name: "liar", policy: ValidatorPolicy::Always304, sitemap: None, index: false, feeds: Feeds::None },
+    HostProfile {
+        name: "always-304",
+        policy: ValidatorPolicy::Always304,
+        sitemap: None,
+        index: false,
+        feeds: Feeds::None,
+    },
 ];
 
 /// The parameters of a [`super::ChangingWeb`]. Equal specs and seeds give the same web, byte for byte. Requires at
