@@ -180,7 +180,7 @@ fn reported_changes_are_exactly_the_real_ones() {
     let (mut changed, mut same, mut missed) = (0, 0, 0);
     for (id, visits) in run.visits() {
         let url = &urls[id.0 as usize];
-        let always_304 = run.web.profile(url).is_some_and(|profile| profile.name == "always-304");
+        let always_304 = run.web.profile(url).is_some_and(|profile| profile.name == "liar");
         for pair in visits.windows(2) {
             let ((before, _), (at, event)) = (pair[0], pair[1]);
             let (Some(old), Some(new)) = (run.web.version(url, day(before)), run.web.version(url, day(at))) else {
@@ -296,7 +296,7 @@ fn a_server_that_always_answers_304_is_detected() {
     let late = run
         .visits()
         .into_iter()
-        .filter(|(id, _)| run.web.profile(&urls[id.0 as usize]).is_some_and(|profile| profile.name == "always-304"));
+        .filter(|(id, _)| run.web.profile(&urls[id.0 as usize]).is_some_and(|profile| profile.name == "liar"));
     let mut unchanged = 0;
     for (_, visits) in late {
         let after = visits.iter().filter(|(at, _)| (at.0 as f64 - start) / DAY > 20.0);

@@ -86,7 +86,7 @@ pub(super) const PROFILES: [HostProfile; 6] = [
         feeds: Feeds::Atom,
     },
     HostProfile {
-        name: "always-304",
+        name: "liar",
         policy: ValidatorPolicy::Always304,
         sitemap: None,
         index: false,
