@@ -177,15 +177,15 @@ def refresh():
         p.box(lines[0], (20, 20 + 74 * at, 210, 56), "box", *lines)
     p.box("value", (310, 57, 180, 130), "tool", "crawl value", "of a visit now", "grows with the time", "since the last visit")
     p.box("due", (570, 40, 150, 64), "topic", "due pages", "highest value first")
-    p.box("new", (570, 150, 150, 64), "off", "new pages", "best score first")
+    p.box("new", (570, 150, 150, 64), "off", "new links", "promising ones")
     p.box("visit", (790, 82, 94, 90), "box", "requests", "of a round", "or a day")
     for name in ("history of a page", "sitemaps and feeds", "importance"):
         p.arrow(name, "value")
     p.path([(490, 72), (570, 72)])
     p.path([(720, 72), (755, 72), (755, 110), (790, 110)])
-    p.text(756, 60, "20%", "middle small")
+    p.text(756, 60, "at least half", "middle small")
     p.path([(720, 182), (755, 182), (755, 144), (790, 144)])
-    p.text(756, 202, "80%", "middle small")
+    p.text(756, 202, "at most half", "middle small")
     return p
 
 

@@ -10,8 +10,8 @@ use suidao::config::Config;
 use suidao::crawl::{Crawl, PlannedVisit, Refresh, StopConditions};
 use suidao::html::{count, thousands};
 use suidao::live::{self, CrawlReport, Job};
-use suidao::model::{Budget, Millis, Stop, number, span};
-use suidao::revisit::history::{Tracked, days};
+use suidao::model::{Budget, CrawlUrl, Millis, Stop, number, span};
+use suidao::revisit::history::{Histories, Tracked, days};
 use suidao::revisit::settings::{RefreshSettings, RevisitPolicy};
 use suidao::revisit::tally::RoundTally;
 use suidao::store::{CrawlDirectory, Meta, Store, date, moment, refreshes};
@@ -24,7 +24,7 @@ use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::{Exit, Verbosity, inputs};
 
-/// Revisit the pages of a crawl that have probably changed, and fetch new ones; the same command resumes a round.
+/// Revisit the pages of a crawl that have probably changed, and fetch promising pages that they newly link to; the same command resumes a round.
 #[derive(Args)]
 #[command(after_help = "Example: suidao refresh ml --requests 2000 --contact me@example.cn")]
 pub struct RefreshArgs {
@@ -43,6 +43,9 @@ pub struct RefreshArgs {
     /// Requests per day with --watch [default: 5000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "watch", help_heading = "Limits")]
     pub per_day: Option<u64>,
+    /// Share of the requests for pages that the crawl left in its queue, from 0 to 1 [default: 0]
+    #[arg(long, value_name = "SHARE", help_heading = "Limits")]
+    pub discover: Option<f64>,
     /// How to choose the next page [default: crawl-value]
     #[arg(long, value_parser = one_of::<RevisitPolicy>())]
     pub policy: Option<RevisitPolicy>,
@@ -115,6 +118,7 @@ impl RefreshArgs {
         refresh.policy = self.policy.unwrap_or(refresh.policy);
         refresh.requests = self.requests.unwrap_or(refresh.requests);
         refresh.per_day = self.per_day.unwrap_or(refresh.per_day);
+        refresh.discovery = self.discover.unwrap_or(refresh.discovery);
         config.check()?;
         Ok(config)
     }
@@ -167,7 +171,7 @@ fn plan(
     let most = usize::try_from(requests.unwrap_or(config.refresh.requests)).unwrap_or(usize::MAX);
     let planned = crawl.plan(now, most);
     let histories = crawl.histories().context("the crawl has no visit histories")?;
-    let waiting = crawl.waiting(most);
+    let waiting = if config.refresh.discovery > 0.0 { crawl.waiting(most) } else { Vec::new() };
     // a share of a number of requests
     let owed =
         (((1.0 - config.refresh.discovery) * most as f64).round() as usize).max(most.saturating_sub(waiting.len()));
@@ -182,19 +186,28 @@ fn plan(
         }
         return Ok(Exit::Done);
     }
-    let failing: Vec<Box<str>> = crawl.unreached(usize::MAX).hosts.into_iter().map(|(host, _)| host).collect();
-    let on_failing =
-        match waiting.iter().filter(|(url, _)| failing.iter().any(|host| **host == *url.authority())).count() {
+    let visits = thousands(planned.len().min(owed) as u64);
+    let new = if config.refresh.discovery > 0.0 {
+        let failing: Vec<Box<str>> = crawl.unreached(usize::MAX).hosts.into_iter().map(|(host, _)| host).collect();
+        let is_failing = |url: &CrawlUrl| failing.iter().any(|host| **host == *url.authority());
+        let on_failing = match waiting.iter().filter(|(url, _)| is_failing(url)).count() {
             0 => String::new(),
             some => format!(" ({} queued on failing hosts)", thousands(some as u64)),
         };
+        format!(
+            "up to {} queued pages{on_failing}",
+            thousands(waiting.len().min(most - planned.len().min(owed)) as u64)
+        )
+    } else {
+        "promising pages that these newly link to".to_owned()
+    };
     outln!(
-        "{} known. A round of {} would revisit {} of them and fetch up to {} new ones{on_failing}.",
+        "{} known. A round of {} would revisit {visits} of them and fetch {new}.",
         count(histories.len(), "page", "pages"),
         count(most, "request", "requests"),
-        thousands(planned.len().min(owed) as u64),
-        thousands(waiting.len().min(most - planned.len().min(owed)) as u64),
     );
+    let not_due = NotDue::count(histories, &config.refresh, now);
+    outln!("{}", not_due.in_words(&config.refresh));
     if planned.is_empty() {
         outln!("{}", why_none_is_due(&config.refresh, crawl.next_due()));
     } else {
@@ -259,6 +272,57 @@ fn as_json(page: &PlannedVisit, known: &Tracked, config: &Config, now: suidao::m
     })
 }
 
+/// Known pages that cannot be due now, by reason.
+#[derive(Default)]
+struct NotDue {
+    rested: usize,
+    missing: usize,
+    retired: usize,
+    worthless: usize,
+}
+
+impl NotDue {
+    fn count(histories: &Histories, settings: &RefreshSettings, now: Millis) -> Self {
+        let mut not_due = Self::default();
+        for (_, page) in histories.iter() {
+            if page.retired {
+                not_due.retired += 1;
+            } else if page.earliest_revisit(settings) > now {
+                *if page.missing.is_some() { &mut not_due.missing } else { &mut not_due.rested } += 1;
+            } else if page
+                .visit_value(settings)
+                .is_none_or(|value| value.value(days(now.since(page.last_request))) <= 0.0)
+            {
+                not_due.worthless += 1;
+            }
+        }
+        not_due
+    }
+
+    fn in_words(&self, settings: &RefreshSettings) -> String {
+        let rested = match settings.policy {
+            RevisitPolicy::Adaptive => "requested within their intervals".to_owned(),
+            _ => format!("requested less than {} ago (refresh.shortest)", span(settings.shortest * 86_400.0)),
+        };
+        let reasons = [
+            (self.rested, rested),
+            (self.missing, format!("missing for less than {} (refresh.grace)", span(settings.grace * 86_400.0))),
+            (self.retired, "retired".to_owned()),
+            (self.worthless, "irrelevant and without links to relevant pages".to_owned()),
+        ];
+        let reasons: Vec<String> = reasons
+            .into_iter()
+            .filter(|(pages, _)| *pages > 0)
+            .map(|(pages, why)| format!("{} {why}", thousands(pages as u64)))
+            .collect();
+        if reasons.is_empty() {
+            "Every page may be due.".to_owned()
+        } else {
+            format!("Not due: {}.", reasons.join(", "))
+        }
+    }
+}
+
 /// Why no page is due, and when the first will be.
 fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
     let now = live::now();
@@ -299,7 +363,7 @@ fn in_words(job: &Job, report: &CrawlReport, round: &RoundTally) -> String {
     format!(
         "{why}\n{}{unanswered} in {:.0} s: {} to known pages, {} new pages ({} relevant).\n\
          Revisited pages: {} changed, {} with changed links only, {} unchanged ({} by a 304), {} missing, {} retired.\n\
-         {} discovered.\n{}All rounds: {}",
+         {} on revisited pages.\n{}All rounds: {}",
         count(round.requests as usize, "request", "requests"),
         report.seconds,
         count(round.visits as usize, "visit", "visits"),

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use suidao::corpus::DuplicatePolicy;
 use suidao::html::{count, thousands};
-use suidao::index::{Hit, Index, Marked, Request, SearchAnswer};
+use suidao::index::{Hit, Index, Loosened, Marked, Request, SearchAnswer};
 
 use super::filter::FilterArgs;
 use super::index::current;
@@ -107,8 +107,10 @@ fn in_words(index: &Index, request: &Request, answer: &SearchAnswer, took: Durat
         write!(out, " ({} folded)", count(answer.duplicates as usize, "duplicate", "duplicates"))?;
     }
     writeln!(out, " in {:.1} ms", took.as_secs_f64() * 1000.0)?;
-    if answer.loosened {
-        writeln!(out, "No page contains all the words; these contain some.")?;
+    match answer.loosened {
+        None => {}
+        Some(Loosened::Words) => writeln!(out, "No page contains {query} as typed; these contain all its words.")?,
+        Some(Loosened::Some) => writeln!(out, "No page contains all the words; these contain some.")?,
     }
     for (rank, hit) in (answer.offset.saturating_add(1)..).zip(&answer.hits) {
         let page = &hit.page;

@@ -19,6 +19,9 @@ use suidao_page::seeded_rng::SeededRng;
 /// link have no common scale.
 pub(super) const DUE: QueueId = QueueId(u8::MAX);
 
+/// The queue of the promising links that a refresh found on revisited pages. They are in the queue of the strategy too.
+pub(super) const NEW_LINKS: QueueId = QueueId(u8::MAX - 1);
+
 /// Entries inspected per URL returned, since some are stale.
 const STEPS: usize = 64;
 
@@ -132,6 +135,8 @@ pub struct Frontier {
     pub(super) heads: Vec<Heads>,
     /// Those of due pages: a crawl that has any has no checkpoints.
     due: Heads,
+    /// Those of promising new links, of a refresh too.
+    new_links: Heads,
     /// Hosts that were taken or made to wait; some are ready again.
     resting: Vec<HostId>,
     /// Pushes to stacks so far: the rank on a stack.
@@ -141,7 +146,16 @@ pub struct Frontier {
 impl Frontier {
     /// An empty frontier; `seed` seeds the random choices of the policy.
     pub fn new(policy: QueuePolicy, seed: u64) -> Self {
-        Self { policy, seed, hosts: Vec::new(), heads: Vec::new(), due: Heads::new(), resting: Vec::new(), stacked: 0 }
+        Self {
+            policy,
+            seed,
+            hosts: Vec::new(),
+            heads: Vec::new(),
+            due: Heads::new(),
+            new_links: Heads::new(),
+            resting: Vec::new(),
+            stacked: 0,
+        }
     }
 
     /// Number of entries, stale ones included; none if one refers to a URL or host beyond these limits.
@@ -218,7 +232,7 @@ impl Frontier {
 
     fn announce(&mut self, queue_id: QueueId, entry: Entry, host: HostId) {
         let at = usize::from(queue_id.0);
-        if queue_id != DUE && at >= self.heads.len() {
+        if queue_id != DUE && queue_id != NEW_LINKS && at >= self.heads.len() {
             self.heads.resize_with(at + 1, Heads::new);
         }
         if let Some(heads) = self.heads_of(queue_id) {
@@ -333,13 +347,17 @@ impl Frontier {
         })
     }
 
-    /// As [`Frontier::pop`], of the due pages.
-    pub fn pop_due(&mut self, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
-        self.pop_queue(DUE, &waits)
+    /// As [`Frontier::pop`], of one queue.
+    pub fn pop_from(&mut self, queue_id: QueueId, waits: impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {
+        self.pop_queue(queue_id, &waits)
     }
 
     fn heads_of(&mut self, queue_id: QueueId) -> Option<&mut Heads> {
-        if queue_id == DUE { Some(&mut self.due) } else { self.heads.get_mut(usize::from(queue_id.0)) }
+        match queue_id {
+            DUE => Some(&mut self.due),
+            NEW_LINKS => Some(&mut self.new_links),
+            QueueId(at) => self.heads.get_mut(usize::from(at)),
+        }
     }
 
     fn pop_queue(&mut self, queue_id: QueueId, waits: &impl Fn(UrlId, EntryKey) -> bool) -> Option<QueueHead> {

@@ -477,7 +477,13 @@ impl Crawl {
         let refreshing = self.state.refreshing.as_ref();
         let may = |again| refreshing.is_none_or(|refreshing| refreshing.may(again, queued, &self.run.refresh));
         let (may_visit, may_discover) = (may(true), may(false));
-        if may_visit && refreshing.is_some_and(|refreshing| refreshing.is_turn(&self.run.refresh)) {
+        let has_turn = refreshing.is_some_and(|refreshing| refreshing.is_turn(&self.run.refresh));
+        if refreshing.is_some_and(|refreshing| refreshing.may_follow(&self.run.refresh))
+            && let Some(head) = self.state.take_new_link()
+        {
+            return Taken::Head(head);
+        }
+        if may_visit && has_turn {
             match self.take_due(now) {
                 Taken::Nothing => {}
                 taken => return taken,

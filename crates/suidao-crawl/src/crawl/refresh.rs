@@ -1,6 +1,9 @@
 //! Refresh: rounds and their budget, due pages, and the shares of revisits and of new pages.
 //!
 //! Due pages are an event, so a killed round resumes with the same pages and requests none twice.
+//!
+//! Two kinds of new pages may be fetched: those that a visited page newly links to, if they are promising, up to half of
+//! the requests; and, as the share `refresh.discovery`, those that the crawl left in its queue.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -40,6 +43,8 @@ pub(super) struct Refreshing {
     pub(super) round: Option<ActiveRound>,
     /// Due pages, with the value of a visit.
     pub(super) due: FxHashMap<UrlId, f32>,
+    /// Queued pages that visited pages newly link to, if they are promising.
+    pub(super) new_links: FxHashSet<UrlId>,
     /// Hosts that answered 304 for a changed page.
     pub(super) unreliable_validators: FxHashSet<HostId>,
     /// Of an endless refresh: the day, and the pages of each host made due on it.
@@ -68,11 +73,13 @@ pub(super) struct RequestCounts {
     pub all: u64,
     /// Those for due pages.
     pub due: u64,
+    /// Those for promising new links; in flight they are not counted.
+    pub new_links: u64,
 }
 
 impl RequestCounts {
     fn plus(self, other: Self) -> Self {
-        Self { all: self.all + other.all, due: self.due + other.due }
+        Self { all: self.all + other.all, due: self.due + other.due, new_links: self.new_links + other.new_links }
     }
 }
 
@@ -88,6 +95,8 @@ pub(super) struct ActiveRound {
     pub(super) unanswered: u64,
     /// Pages have been chosen, with the results of sitemaps and feeds.
     pub(super) planned: bool,
+    /// URLs known when it began.
+    pub(super) known: usize,
 }
 
 impl Refreshing {
@@ -97,6 +106,7 @@ impl Refreshing {
             signals: Signals::default(),
             round: None,
             due: FxHashMap::default(),
+            new_links: FxHashSet::default(),
             unreliable_validators: FxHashSet::default(),
             sources_read: None,
             visits: (0, FxHashMap::default()),
@@ -135,6 +145,14 @@ impl Refreshing {
             } else {
                 begun.all - begun.due < discovery || due == 0
             }
+    }
+
+    /// Whether the next request may be for a promising new link: while they had at most half of the requests, or no page
+    /// is due.
+    pub(super) fn may_follow(&self, run: &RefreshRun) -> bool {
+        let Some(round) = self.round.as_ref().filter(|_| !self.new_links.is_empty()) else { return false };
+        let begun = round.spent.plus(run.in_flight);
+        self.due.is_empty() || 2 * begun.new_links <= begun.all
     }
 
     /// The visit value with the signals since the last visit.

@@ -34,7 +34,8 @@ pub enum RevisitPolicy {
 #[serde(default, deny_unknown_fields)]
 pub struct RefreshSettings {
     pub policy: RevisitPolicy,
-    /// Share of the requests for pages never fetched, as long as any are queued.
+    /// Share of the requests for pages that the crawl left in its queue. Besides, promising pages are fetched that
+    /// visited pages newly link to.
     pub discovery: f64,
     /// Requests per round, if neither requests nor minutes are given.
     pub requests: u64,
@@ -58,7 +59,7 @@ impl Default for RefreshSettings {
     fn default() -> Self {
         Self {
             policy: RevisitPolicy::CrawlValue,
-            discovery: 0.8,
+            discovery: 0.0,
             requests: 1_000,
             per_day: 5_000,
             per_host: None,

@@ -1,12 +1,16 @@
 //! Compiles a query for the engine: which pages match, and what each word adds to their score.
 //!
-//! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with
-//! BM25 = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and idf(w) = ln(1 +
-//! (N − n + 0.5) / (n + 0.5)) (Robertson, Zaragoza 2009, eqs. 3.3 and 3.15), as in the engine. Adjacent words add half
-//! of the same for their phrase.
+//! A text typed without a space means its string, so a page must have it; its words add to the score. Only if no page
+//! matches, the words are enough, and then some of them.
+//!
+//! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with BM25
+//! = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and idf(w) = ln(1 + (N − n +
+//! 0.5) / (n + 0.5)) (Robertson, Zaragoza 2009, eqs. 3.3 and 3.15), as in the engine. Strings of several words and
+//! adjacent parts of the query add the same for their phrases, with a weight.
 
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 
+use serde::Serialize;
 use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, RangeQuery, TermQuery, TermSetQuery,
@@ -15,197 +19,178 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::query::{Clause, Query, TextField};
 use super::schema::{Fields, midnight};
-use super::tokenizer::phrase_tokens;
+use super::terms::{SearchTerm, TypedWord};
 use suidao_page::model::Day;
-use suidao_page::text::segment::is_han;
-use suidao_page::text::{cut, fold, is_function_word};
 use suidao_store::corpus::Filter;
 
 /// b_f: a title names the page, a link text is what others call it.
 const TITLE: f32 = 3.0;
 const ANCHORS: f32 = 1.5;
 const BODY: f32 = 1.0;
-/// Maximum number of words of a topic term, after its first.
-const MAX_FURTHER_WORDS: usize = 5;
-/// Maximum number of words of a compound.
-const MAX_COMPOUND_WORDS: usize = 3;
-/// Additional characters permitted between the words of a compound (足球的精彩比赛 for 足球比赛).
-const COMPOUND_SLOP: u32 = 6;
-/// Weight of the phrase of adjacent words, against 1 for a word.
+/// Weight of the phrase of adjacent parts of the query.
 const PHRASE_WEIGHT: f32 = 0.5;
 
 type Boxed = Box<dyn tantivy::query::Query>;
 
-/// A word or phrase to search for.
-#[derive(Clone, Debug)]
-pub(super) struct SearchTerm {
-    pub text: String,
-    pub field: TextField,
-    /// Tokens with their distances from the first.
-    pub tokens: Vec<(usize, String)>,
-    /// It adds to the score and need not occur.
-    pub optional: bool,
-    pub weight: f32,
-    /// Additional characters permitted between its tokens.
-    pub slop: u32,
+/// What a page may lack because no page has all of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loosened {
+    /// The words stand apart or in another order than typed.
+    Words,
+    /// Some words are missing.
+    Some,
 }
 
-pub(super) struct Compiled {
-    pub all: Boxed,
-    /// Pages with at least one word, if that differs.
-    pub any: Option<Boxed>,
-    /// Its words and phrases, except excluded ones.
-    pub terms: Vec<SearchTerm>,
+enum Part {
+    Typed(TypedWord),
+    Phrase(SearchTerm),
+    Condition(Boxed),
 }
 
-/// Compiles a query and a filter. `is_term` recognises terms of the topic.
-pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Query, filter: &Filter) -> Compiled {
-    let mut terms = Vec::new();
-    let mut fixed: Vec<(Occur, Boxed)> = filter_conditions(fields, filter);
-    let mut free: Vec<SearchTerm> = Vec::new();
-    let mut near = String::new();
-    let mut compounds: Vec<SearchTerm> = Vec::new();
-    for item in &query.items {
-        if item.not {
-            let unwanted =
-                item.any.iter().map(|clause| clause_query(fields, is_term, clause, &mut Vec::new())).collect();
-            fixed.push((Occur::MustNot, Box::new(BooleanQuery::union(unwanted))));
-            continue;
-        }
-        match &item.any[..] {
-            [Clause::Words(TextField::All, text)] => {
-                let own = words(TextField::All, text, is_term);
-                compounds.extend(compound(text, &own));
-                free.extend(own);
-                near.push_str(text);
-                near.push(' ');
+pub(super) struct Compiled<'a> {
+    fields: &'a Fields,
+    conditions: Vec<(Occur, Boxed)>,
+    /// A page must match one of the parts of each item.
+    items: Vec<Vec<Part>>,
+    /// The texts of the query, one after the other.
+    near: Option<SearchTerm>,
+}
+
+impl<'a> Compiled<'a> {
+    /// Compiles a query and a filter. `is_term` recognises terms of the topic.
+    pub(super) fn new(fields: &'a Fields, is_term: &dyn Fn(&str) -> bool, query: &Query, filter: &Filter) -> Self {
+        let mut compiled =
+            Self { fields, conditions: filter_conditions(fields, filter), items: Vec::new(), near: None };
+        let mut near: Vec<&str> = Vec::new();
+        for item in &query.items {
+            let mut parts: Vec<Part> = item.any.iter().filter_map(|clause| part(fields, is_term, clause)).collect();
+            if item.not || item.any.len() > 1 {
+                require(&mut parts);
             }
-            any => {
-                let wanted = any.iter().map(|clause| clause_query(fields, is_term, clause, &mut terms)).collect();
-                fixed.push((Occur::Must, Box::new(BooleanQuery::union(wanted))));
+            if item.not {
+                let unwanted = parts.iter().map(|part| compiled.required(part, None)).collect();
+                compiled.conditions.push((Occur::MustNot, Box::new(BooleanQuery::union(unwanted))));
+            } else if !parts.is_empty() {
+                match &item.any[..] {
+                    [Clause::Words(TextField::All, text)] => near.push(text),
+                    [Clause::Words(..)] => require(&mut parts),
+                    _ => {}
+                }
+                compiled.items.push(parts);
             }
         }
+        if near.len() > 1 {
+            let phrase = SearchTerm::phrase(TextField::All, &near.join(" "));
+            compiled.near = phrase.map(|phrase| SearchTerm { optional: true, weight: PHRASE_WEIGHT, ..phrase });
+        }
+        if compiled.free().all(TypedWord::is_optional) {
+            compiled.items.iter_mut().for_each(|parts| require(parts));
+        }
+        compiled
     }
-    require_if_all_optional(&mut free);
-    let bonus = phrase_tokens(&near);
-    let bonus = (free.iter().filter(|term| !term.optional).count() > 1).then(|| SearchTerm {
-        text: fold(near.trim()),
-        field: TextField::All,
-        tokens: bonus,
-        optional: true,
-        weight: PHRASE_WEIGHT,
-        slop: 0,
-    });
-    let query = |strict: bool| -> Boxed {
-        let mut clauses: Vec<(Occur, Boxed)> = fixed.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
-        let (wanted, extra): (Vec<&SearchTerm>, Vec<&SearchTerm>) =
-            free.iter().chain(&bonus).partition(|term| !term.optional);
-        let wanted: Vec<Boxed> = wanted.into_iter().map(|term| term_query(fields, term)).collect();
-        if strict {
-            clauses.extend(wanted.into_iter().map(|query| (Occur::Must, query)));
-            // Only a condition: the words and their phrase determine the score.
-            clauses.extend(compounds.iter().map(|term| {
-                let near = ConstScoreQuery::new(term_query(fields, term), 0.0);
-                (Occur::Must, Box::new(near) as Boxed)
-            }));
-        } else {
-            clauses.push((Occur::Must, Box::new(BooleanQuery::union(wanted))));
+
+    /// Words and phrases, except excluded ones.
+    pub(super) fn terms(&self) -> Vec<&SearchTerm> {
+        let parts = self.items.iter().flatten().flat_map(|part| match part {
+            Part::Typed(typed) => typed.string.iter().chain(&typed.words).collect(),
+            Part::Phrase(phrase) => vec![phrase],
+            Part::Condition(_) => Vec::new(),
+        });
+        parts.chain(&self.near).collect()
+    }
+
+    /// The query that finds pages which lack at most this.
+    pub(super) fn query(&self, loosened: Option<Loosened>) -> Boxed {
+        let mut clauses: Vec<(Occur, Boxed)> =
+            self.conditions.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
+        let mut any: Vec<Boxed> = Vec::new();
+        for item in &self.items {
+            match &item[..] {
+                [Part::Typed(typed)] if is_free(typed) && loosened == Some(Loosened::Some) => {
+                    let (optional, wanted): (Vec<_>, Vec<_>) = typed.words.iter().partition(|word| word.optional);
+                    any.extend(wanted.into_iter().map(|word| term_query(self.fields, word)));
+                    let extra = optional.into_iter().chain(&typed.string);
+                    clauses.extend(extra.map(|term| (Occur::Should, term_query(self.fields, term))));
+                }
+                [part @ Part::Typed(typed)] if is_free(typed) => {
+                    let occur = if typed.is_optional() { Occur::Should } else { Occur::Must };
+                    clauses.push((occur, self.required(part, loosened)));
+                }
+                parts => {
+                    let one = parts.iter().map(|part| self.required(part, loosened)).collect();
+                    clauses.push((Occur::Must, Box::new(BooleanQuery::union(one))));
+                }
+            }
         }
-        clauses.extend(extra.into_iter().map(|term| (Occur::Should, term_query(fields, term))));
+        if !any.is_empty() {
+            clauses.push((Occur::Must, Box::new(BooleanQuery::union(any))));
+        }
+        clauses.extend(self.near.iter().map(|near| (Occur::Should, term_query(self.fields, near))));
         if !clauses.iter().any(|(occur, _)| *occur == Occur::Must) {
             clauses.push((Occur::Must, without_score(AllQuery)));
         }
         Box::new(BooleanQuery::new(clauses))
-    };
-    let several = free.iter().filter(|term| !term.optional).count() > 1;
-    let (all, any) = (query(true), several.then(|| query(false)));
-    terms.splice(0..0, free.into_iter().chain(bonus));
-    Compiled { all, any, terms }
-}
-
-/// The words of a text. Words that form a term of the topic are one, even if no dictionary has it.
-fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<SearchTerm> {
-    let folded = fold(text);
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    cut(&folded, |range| ranges.push(range));
-    let mut found: Vec<SearchTerm> = Vec::new();
-    let mut first = 0;
-    while first < ranges.len() {
-        let touching = ranges[first..].windows(2).take_while(|pair| pair[0].end == pair[1].start).count();
-        let whole = |words: usize| &folded[ranges[first].start..ranges[first + words].end];
-        let more = (1..=touching.min(MAX_FURTHER_WORDS)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
-        let word = whole(more);
-        let tokens = phrase_tokens(word);
-        if !tokens.is_empty() && found.iter().all(|term| term.text != word) {
-            // A character between words (的, 在) is optional; alone it is the query.
-            let is_particle = word.chars().count() == 1
-                && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
-            let optional = is_particle || is_function_word(word);
-            found.push(SearchTerm { text: word.to_owned(), field, tokens, optional, weight: 1.0, slop: 0 });
-        }
-        first += more + 1;
     }
-    found
+
+    /// Texts that are not tied to a field.
+    fn free(&self) -> impl Iterator<Item = &TypedWord> {
+        self.items.iter().filter_map(|item| match &item[..] {
+            [Part::Typed(typed)] if is_free(typed) => Some(typed),
+            _ => None,
+        })
+    }
+
+    fn required(&self, part: &Part, loosened: Option<Loosened>) -> Boxed {
+        let typed = match part {
+            Part::Typed(typed) => typed,
+            Part::Phrase(phrase) => return term_query(self.fields, phrase),
+            Part::Condition(condition) => return condition.box_clone(),
+        };
+        let mut clauses: Vec<(Occur, Boxed)> = Vec::new();
+        let as_typed = typed.string.is_some() && loosened.is_none();
+        for word in &typed.words {
+            let occur = if word.optional || as_typed { Occur::Should } else { Occur::Must };
+            clauses.push((occur, term_query(self.fields, word)));
+        }
+        if let Some(string) = &typed.string {
+            let occur = if as_typed { Occur::Must } else { Occur::Should };
+            clauses.push((occur, term_query(self.fields, string)));
+        }
+        if let Some(compound) = typed.compound.as_ref().filter(|_| !as_typed) {
+            // Only a condition: the words and their phrase determine the score.
+            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(term_query(self.fields, compound), 0.0))));
+        }
+        Box::new(BooleanQuery::new(clauses))
+    }
 }
 
-/// The compound of a few Chinese words typed without spaces (推荐系统). A page with one word in its margin and the other in
-/// its text is not about them. A sentence is not a compound.
-fn compound(text: &str, words: &[SearchTerm]) -> Option<SearchTerm> {
-    let typed = fold(text);
-    let whole: usize = words.iter().map(|term| term.text.len()).sum();
-    let few = (2..=MAX_COMPOUND_WORDS).contains(&words.len()) && words.iter().all(|term| !term.optional);
-    (few && whole == typed.len() && typed.chars().all(is_han)).then(|| SearchTerm {
-        tokens: phrase_tokens(&typed),
-        text: typed,
-        field: TextField::All,
-        optional: false,
-        weight: 0.0,
-        slop: COMPOUND_SLOP,
+/// In texts of stop words only, these are required.
+fn require(parts: &mut [Part]) {
+    for part in parts {
+        if let Part::Typed(typed) = part
+            && typed.is_optional()
+        {
+            typed.words.iter_mut().for_each(|word| word.optional = false);
+        }
+    }
+}
+
+fn is_free(typed: &TypedWord) -> bool {
+    typed.words.iter().all(|word| word.field == TextField::All)
+}
+
+/// `None` for a text without a word.
+fn part(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause) -> Option<Part> {
+    Some(match clause {
+        Clause::Words(field, text) => Part::Typed(TypedWord::new(*field, text, is_term)?),
+        Clause::Phrase(field, text) => Part::Phrase(SearchTerm::phrase(*field, text)?),
+        Clause::Host(host) => Part::Condition(without_score(term(fields.site, host))),
+        Clause::Language(code) => Part::Condition(without_score(term(fields.language, code))),
+        Clause::Published(from, until) => Part::Condition(published(fields, *from, *until)),
+        Clause::Value(condition) => Part::Condition(condition.query(fields.extracted)),
+        Clause::Relevant(relevant) => Part::Condition(flag(fields.relevant, *relevant)),
     })
-}
-
-/// In a query of stop words only, they are required.
-fn require_if_all_optional(terms: &mut [SearchTerm]) {
-    if terms.iter().all(|term| term.optional) {
-        terms.iter_mut().for_each(|term| term.optional = false);
-    }
-}
-
-fn clause_query(
-    fields: &Fields,
-    is_term: &dyn Fn(&str) -> bool,
-    clause: &Clause,
-    terms: &mut Vec<SearchTerm>,
-) -> Boxed {
-    let mut all = |own: Vec<SearchTerm>| -> Boxed {
-        let must = |term: &SearchTerm| if term.optional { Occur::Should } else { Occur::Must };
-        let query = BooleanQuery::new(own.iter().map(|term| (must(term), term_query(fields, term))).collect());
-        terms.extend(own);
-        Box::new(query)
-    };
-    match clause {
-        Clause::Words(field, text) => {
-            let mut own = words(*field, text, is_term);
-            require_if_all_optional(&mut own);
-            all(own)
-        }
-        Clause::Phrase(field, text) => {
-            let term = SearchTerm {
-                text: fold(text),
-                field: *field,
-                tokens: phrase_tokens(text),
-                optional: false,
-                weight: 1.0,
-                slop: 0,
-            };
-            all(if term.tokens.is_empty() { Vec::new() } else { vec![term] })
-        }
-        Clause::Host(host) => without_score(term(fields.site, host)),
-        Clause::Language(code) => without_score(term(fields.language, code)),
-        Clause::Published(from, until) => published(fields, *from, *until),
-        Clause::Value(condition) => condition.query(fields.extracted),
-        Clause::Relevant(relevant) => flag(fields.relevant, *relevant),
-    }
 }
 
 /// A term in every field where it may occur, with the field's weight.
@@ -219,13 +204,13 @@ pub(super) fn in_fields(fields: &Fields, term: &SearchTerm) -> Vec<(TextField, B
     wanted.map(|(name, field, weight)| (name, scored(term, field, weight * term.weight))).collect()
 }
 
-fn scored(searched: &SearchTerm, field: Field, weight: f32) -> Boxed {
-    let term = |text: &str| Term::from_field_text(field, text);
-    let query: Boxed = match &searched.tokens[..] {
-        [(_, text)] => Box::new(TermQuery::new(term(text), IndexRecordOption::WithFreqs)),
+fn scored(term: &SearchTerm, field: Field, weight: f32) -> Boxed {
+    let token = |text: &str| Term::from_field_text(field, text);
+    let query: Boxed = match &term.tokens[..] {
+        [(_, text)] => Box::new(TermQuery::new(token(text), IndexRecordOption::WithFreqs)),
         several => {
-            let tokens = several.iter().map(|(at, text)| (*at, term(text))).collect();
-            Box::new(PhraseQuery::new_with_offset_and_slop(tokens, searched.slop))
+            let tokens = several.iter().map(|(at, text)| (*at, token(text))).collect();
+            Box::new(PhraseQuery::new_with_offset_and_slop(tokens, term.slop))
         }
     };
     Box::new(BoostQuery::new(query, weight))

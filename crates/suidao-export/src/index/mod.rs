@@ -10,11 +10,13 @@ mod read_only;
 mod schema;
 mod search;
 mod snippet;
+mod terms;
 pub mod tokenizer;
 
 use std::path::{Path, PathBuf};
 
 pub use build::{IndexSource, build};
+pub use clauses::Loosened;
 pub use extracted::ValueCondition;
 pub use query::{Clause, Query, QueryItem, TextField};
 pub use search::{ExplainedStep, Facets, Hit, Index, Matched, Request, ScorePart, SearchAnswer, Stored};

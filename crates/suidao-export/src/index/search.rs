@@ -12,7 +12,7 @@ use tantivy::{DocAddress, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::IndexError;
 use super::build::{FORMAT, IndexSource};
-use super::clauses::{Compiled, compile, in_fields};
+use super::clauses::{Compiled, Loosened, in_fields};
 use super::collect::{CollectedRow, RowCollector};
 use super::extracted;
 use super::query::{Query, TextField};
@@ -56,8 +56,8 @@ pub struct SearchAnswer {
     /// Pages found; with duplicates folded, groups.
     pub pages: u64,
     pub duplicates: u64,
-    /// No page has all words; these have some of them.
-    pub loosened: bool,
+    /// What the pages may lack; `None`: they have all that was typed.
+    pub loosened: Option<Loosened>,
     /// Rank of the first hit, from 0.
     pub offset: usize,
     pub hits: Vec<Hit>,
@@ -212,11 +212,11 @@ impl Index {
         ask(&self.path, || self.answer(request))
     }
 
-    /// All pages with all words of a query, in order of fetching, duplicates included.
+    /// All pages with a query as typed, in order of fetching, duplicates included.
     pub fn matching(&self, query: &str) -> Result<Vec<Matched>, IndexError> {
         let matched = || {
             let compiled = self.compiled(query, &Filter::default());
-            let mut rows = self.searcher.search(&*compiled.all, &RowCollector)?;
+            let mut rows = self.searcher.search(&*compiled.query(None), &RowCollector)?;
             rows.sort_unstable_by_key(|row| row.page);
             let urls = self.names("url", rows.iter().map(|row| row.address))?;
             let matched = rows.iter().zip(urls).map(|(row, url)| Matched {
@@ -278,21 +278,23 @@ impl Index {
         Ok(path)
     }
 
-    fn compiled(&self, query: &str, filter: &Filter) -> Compiled {
+    fn compiled(&self, query: &str, filter: &Filter) -> Compiled<'_> {
         let is_term = |word: &str| {
             let term = Term::from_field_text(self.fields.terms, word);
             self.searcher.doc_freq(&term).is_ok_and(|pages| pages > 0)
         };
-        compile(&self.fields, &is_term, &Query::parse(query, &self.extracted), filter)
+        Compiled::new(&self.fields, &is_term, &Query::parse(query, &self.extracted), filter)
     }
 
     fn answer(&self, request: &Request) -> tantivy::Result<SearchAnswer> {
         let compiled = self.compiled(&request.query, &request.filter);
-        let mut rows = self.searcher.search(&*compiled.all, &RowCollector)?;
-        let mut loosened = false;
-        if let Some(any) = compiled.any.as_ref().filter(|_| rows.is_empty()) {
-            rows = self.searcher.search(&**any, &RowCollector)?;
-            loosened = !rows.is_empty();
+        let mut loosened = None;
+        let mut rows = self.searcher.search(&*compiled.query(None), &RowCollector)?;
+        for less in [Loosened::Words, Loosened::Some] {
+            if rows.is_empty() {
+                rows = self.searcher.search(&*compiled.query(Some(less)), &RowCollector)?;
+                loosened = (!rows.is_empty()).then_some(less);
+            }
         }
         for row in &mut rows {
             row.score *= 1.0 + TOPIC * row.relevance;
@@ -321,7 +323,7 @@ impl Index {
                 position == next
             });
         }
-        let words = QueryWords::new(&compiled.terms);
+        let words = QueryWords::new(&compiled.terms());
         let shown = rows.iter().enumerate().skip(request.offset).take(request.limit);
         let hits = shown.map(|(position, row)| {
             let page = self.stored(row.address)?;
@@ -348,7 +350,7 @@ impl Index {
     fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<ScorePart>> {
         let reader = self.searcher.segment_reader(address.segment_ord);
         let mut shares = Vec::new();
-        for term in &compiled.terms {
+        for term in compiled.terms() {
             for (field, query) in in_fields(&self.fields, term) {
                 let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
                 let mut scorer = weight.scorer(reader, 1.0)?;
@@ -361,8 +363,8 @@ impl Index {
         Ok(shares)
     }
 
-    /// The query with the condition that an extracted field has this value. `None` if it has the condition, or if it
-    /// cannot be added because the query is long or the name of the field means something else in queries.
+    /// The query with the condition that an extracted field has this value. `None` if it has the condition, or if it cannot
+    /// be added because the query is long or the name of the field means something else in queries.
     pub fn with_value(&self, query: &str, field: &str, value: &str) -> Option<String> {
         Query::with_value(query, field, value, &self.extracted)
     }

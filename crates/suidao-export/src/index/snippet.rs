@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Serialize, Serializer};
 
-use super::clauses::SearchTerm;
+use super::terms::SearchTerm;
 use super::tokenizer::analyzer;
 
 /// Width of a snippet: a Chinese character counts two, others one.
@@ -73,7 +73,7 @@ struct Found {
 }
 
 impl<'a> QueryWords<'a> {
-    pub(super) fn new(terms: &'a [SearchTerm]) -> Self {
+    pub(super) fn new(terms: &[&'a SearchTerm]) -> Self {
         let wanted = terms.iter().filter(|term| !term.optional);
         Self { terms: wanted.map(|term| &term.tokens[..]).collect() }
     }
@@ -173,8 +173,8 @@ fn border(text: &str, at: usize) -> bool {
     }
 }
 
-/// The number of words in the best window, and the first of them: the one with the most words, then the most
-/// occurrences, then the first.
+/// The number of words in the best window, and the first of them: the one with the most words, then the most occurrences,
+/// then the first.
 fn best(text: &str, found: &[Found]) -> (usize, usize) {
     // First column of each occurrence, and the one after its last.
     let (mut at, mut columns) = (0, 0);
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     fn terms(words: &[&str]) -> Vec<SearchTerm> {
-        let term = |word: &&str| SearchTerm {
+        let unit = |word: &&str| SearchTerm {
             text: (*word).to_owned(),
             field: TextField::All,
             tokens: phrase_tokens(word),
@@ -295,12 +295,12 @@ mod tests {
             weight: 1.0,
             slop: 0,
         };
-        words.iter().map(term).collect()
+        words.iter().map(unit).collect()
     }
 
     fn snippet_of(words: &[&str], text: &str) -> String {
         let terms = terms(words);
-        let marked = QueryWords::new(&terms).snippet(text);
+        let marked = QueryWords::new(&terms.iter().collect::<Vec<_>>()).snippet(text);
         marked.pieces().map(|(piece, hit)| if hit { format!("«{piece}»") } else { piece.to_owned() }).collect()
     }
 
@@ -331,7 +331,7 @@ mod tests {
         #[test]
         fn marks_lie_within_the_text(text in "[ -~机器学习機器學習，。\n]{0,400}") {
             let terms = terms(&["机器", "学习", "a"]);
-            let marked = QueryWords::new(&terms).snippet(&text);
+            let marked = QueryWords::new(&terms.iter().collect::<Vec<_>>()).snippet(&text);
             let joined: String = marked.pieces().map(|(piece, _)| piece).collect();
             proptest::prop_assert_eq!(&joined, &marked.text);
             proptest::prop_assert!(!marked.text.contains('\n'));

@@ -79,11 +79,26 @@ fn pages_are_found_by_words_of_either_script_and_by_parts_of_words() {
     assert_eq!(sorted(&index, "relevant:yes 决策树"), [tree, copy]);
     assert_eq!(sorted(&index, "").len(), 6, "no word leaves out no page");
     let loose = ask(&index, "机器学习 mountains");
-    assert!(loose.loosened && loose.pages == 6, "{loose:?}");
-    assert!(!ask(&index, "机器学习 回归").loosened);
-    assert_eq!(sorted(&index, "游泳器械"), ["http://c.cn/x"], "words of a compound, a little apart");
-    assert!(ask(&index, "学习器械").loosened, "and too far apart to be one");
-    assert!(!ask(&index, "学习 器械").loosened, "which two words may be");
+    assert!(loose.loosened == Some(Loosened::Some) && loose.pages == 6, "{loose:?}");
+    for (query, found, loosened) in [
+        ("机器学习 回归", &[tree, copy][..], None),
+        ("法之一", &[tree, copy], None),
+        ("律常", &[ml], None),
+        ("学习算法", &[tree, copy], Some(Loosened::Words)),
+        ("游泳器械", &["http://c.cn/x"], Some(Loosened::Words)),
+        ("学习 器械", &["http://c.cn/x"], None),
+        ("title:足球决策树", &[tree], Some(Loosened::Words)),
+        ("决策树 OR 法从数", &[tree, copy], None),
+    ] {
+        assert_eq!(
+            (sorted(&index, query), ask(&index, query).loosened),
+            (found.iter().map(|url| (*url).to_owned()).collect(), loosened),
+            "{query}"
+        );
+    }
+    assert_eq!(sorted(&index, "决策树 -学习的算法").len(), 0, "the string is excluded");
+    assert_eq!(sorted(&index, "决策树 -学习算法"), [tree, copy], "not its words");
+    assert_eq!(ask(&index, "学习器械").loosened, Some(Loosened::Some), "too far apart to be a compound");
     for nothing in ["不存在的词汇表", "\"学习机器\"", "date:1999", "host:cn.b"] {
         assert_eq!(ask(&index, nothing).hits, [], "{nothing}");
     }

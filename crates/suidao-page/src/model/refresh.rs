@@ -39,3 +39,10 @@ pub struct RefreshStep {
     /// Sitemaps and feeds to read before pages are chosen.
     pub sources: Vec<UrlId>,
 }
+
+impl RefreshStep {
+    /// Whether a round is active after this step, given whether one was before.
+    pub fn is_round_after(&self, before: bool) -> bool {
+        self.budget.map_or(before, |budget| budget != Budget::Spent)
+    }
+}

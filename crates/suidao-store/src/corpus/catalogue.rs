@@ -43,6 +43,8 @@ pub struct CatalogueEntry {
     /// The best page of its group of duplicates: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
     pub role: PageRole,
+    /// A round of `suidao refresh` found it, after the crawl.
+    pub by_refresh: bool,
     /// When it was seen, and how often it changed.
     pub seen: SeenTimes,
     /// Fingerprint of the further pages of a thread; 0 without any.
@@ -98,6 +100,7 @@ impl Catalogue {
         let mut moved: FxHashMap<UrlId, UrlId> = FxHashMap::default();
         let mut expire: FxHashMap<u32, Millis> = FxHashMap::default();
         let mut now = Millis(0);
+        let mut in_round = false;
         let mut last: Option<Location> = None;
         for (number, record) in (0..).zip(store.batches()) {
             let record = record?;
@@ -131,7 +134,8 @@ impl Catalogue {
                         });
                         let (host, _) = known.get(page.id.0 as usize).copied().unwrap_or_default();
                         let address = page.canonical.as_ref().map(|url| url.fingerprint());
-                        let entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
+                        let mut entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
+                        entry.by_refresh = in_round;
                         let address = address.map(|address| (address, page.copy_of.is_some()));
                         let change = visits.add(&page, number, from);
                         let position = match change {
@@ -152,7 +156,7 @@ impl Catalogue {
                                 canonical[position as usize] = address;
                                 let known = &mut catalogue.entries[position as usize];
                                 let seen = known.seen_again(record.batch.at, Some(entry.sketch.digest));
-                                *known = CatalogueEntry { seen, ..entry };
+                                *known = CatalogueEntry { seen, by_refresh: known.by_refresh, ..entry };
                             }
                             VisitChange::Rejected(position) => {
                                 let known = &mut catalogue.entries[position as usize];
@@ -176,6 +180,7 @@ impl Catalogue {
                     }
                     // So that pages found there can name it.
                     Event::SitemapRead { id, .. } => catalogue.named.push(id),
+                    Event::Refresh(step) => in_round = step.is_round_after(in_round),
                     Event::Unchanged { id, .. } => visits.unchanged(id, record.batch.at, &mut catalogue.entries),
                     Event::PageGone { id, .. } => visits.retired(id),
                     _ => {}
@@ -251,6 +256,7 @@ fn entry(page: &PageProcessed, host: u32, language: Option<u16>, at: Millis, arc
         archived,
         duplicate_of: None,
         role: PageRole::Page,
+        by_refresh: false,
         seen: SeenTimes::once(at),
         further: 0,
     }

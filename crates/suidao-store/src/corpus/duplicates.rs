@@ -126,6 +126,7 @@ mod tests {
             archived: true,
             duplicate_of: None,
             role: PageRole::Page,
+            by_refresh: false,
             seen: crate::corpus::SeenTimes::default(),
             further: 0,
         }

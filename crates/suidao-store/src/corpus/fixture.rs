@@ -38,10 +38,12 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
     let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
     let store = Store::resume(&directory, &meta).unwrap();
     let mut known: Vec<CrawlUrl> = Vec::new();
-    let before = store.len();
+    let (before, mut is_seed_on_topic) = (store.len(), true);
     for event in store.batches().flat_map(|record| record.unwrap().batch.events) {
-        if let Event::Discovered(found) = event {
-            known.push(found.url);
+        match event {
+            Event::Discovered(found) => known.push(found.url),
+            Event::PageFetched(page) if page.id == UrlId(0) => is_seed_on_topic = page.on_topic,
+            _ => {}
         }
     }
     let archive = archive(&store);
@@ -60,10 +62,15 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
             events.push(Event::Discovered(Discovered { id, url: fetched.url.clone(), origin, anchor }));
             known.push(fetched.url.clone());
         }
-        let path_state =
-            PathState { depth: u16::from(spot > 0), hops: 0, k: TunnelBudget::Left(4), inherited: Relevance::ZERO };
+        let path_state = PathState {
+            depth: u16::from(spot > 0),
+            hops: u16::from(spot > 0 && !is_seed_on_topic),
+            k: TunnelBudget::Left(4),
+            inherited: Relevance::ZERO,
+        };
         let waited = QueueEntry { queue: QueueId::MAIN, priority: Priority::new(0.25), path: path_state };
         let relevant = page.relevance.get() >= 0.1;
+        is_seed_on_topic = if spot == 0 { relevant } else { is_seed_on_topic };
         let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();
         let forum = kind.map(|kind| ForumPage {
             posts: if let PageKind::Thread { .. } = kind { posts() } else { Vec::new() },

@@ -1,5 +1,5 @@
 //! The harvest curve: relevant pages among the pages fetched, a line per 100 pages. Computed from the batches, kept in
-//! memory and rewritten each time.
+//! memory and rewritten each time. Pages found by rounds of `suidao refresh` do not count.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,7 @@ pub struct HarvestCurve {
     host_of: Vec<u32>,
     fetched: Vec<bool>,
     since: Since,
+    in_round: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -57,8 +58,9 @@ impl HarvestCurve {
                     }
                     self.host_of.push(host);
                 }
+                Event::Refresh(step) => self.in_round = step.is_round_after(self.in_round),
                 // Another visit of a page does not count.
-                Event::PageFetched(page) if page.changes.is_none() => {
+                Event::PageFetched(page) if page.changes.is_none() && !self.in_round => {
                     self.pages += 1;
                     self.relevant += u64::from(page.is_relevant_document());
                     self.since.pages += 1;
@@ -131,6 +133,7 @@ impl HarvestCurve {
 mod tests {
     use super::super::fixture::batch;
     use super::*;
+    use suidao_page::model::{Budget, RefreshStep};
 
     #[test]
     fn a_line_per_hundred_pages_and_one_for_the_rest() {
@@ -145,6 +148,15 @@ mod tests {
             new_hosts,
         };
         assert_eq!(lines, [line(100, 7), line(200, 0), line(250, 0)]);
+        let round = |budget| Event::Refresh(Box::new(RefreshStep { budget: Some(budget), ..RefreshStep::default() }));
+        let mut of_round = |budget, n| {
+            let mut batch = batch(n, 3);
+            batch.events.insert(0, round(budget));
+            harvest.observe(&batch);
+            harvest.pages()
+        };
+        assert_eq!(of_round(Budget::PerDay(9), 250), 250, "a page of a round");
+        assert_eq!(of_round(Budget::Spent, 251), 251, "and of the crawl that goes on");
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());
         harvest.write(&dir).unwrap();

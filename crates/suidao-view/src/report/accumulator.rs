@@ -1,6 +1,6 @@
 //! Counts of the log, accumulated in one pass over its batches.
 //!
-//! Memory: 14 bytes per known URL, about 10 more per URL skipped without a number, 12 per page, 12 per failure.
+//! Memory: 14 bytes per known URL, about 10 more per URL skipped without a number, 20 per page, 12 per failure.
 
 use std::collections::BTreeMap;
 
@@ -71,6 +71,8 @@ impl<'a> ReportAccumulator<'a> {
                         parent: self.parent(page.id),
                         host: entry.host,
                         relevant: entry.is_relevant(),
+                        on_topic: entry.on_topic,
+                        hops: page.queued_as.path.hops.into(),
                     });
                     if let Some(own) = self.positions.get_mut(page.id.0 as usize) {
                         *own = spot;

@@ -100,6 +100,7 @@ mod tests {
             archived: true,
             duplicate_of: None,
             role: suidao_store::corpus::PageRole::Page,
+            by_refresh: false,
             seen: suidao_store::corpus::SeenTimes::default(),
             further: 0,
         }

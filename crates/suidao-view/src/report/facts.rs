@@ -64,6 +64,8 @@ pub struct ReportCounts {
 pub struct HarvestFacts {
     pub window: u64,
     pub points: Vec<HarvestPoint>,
+    /// Pages that rounds of `suidao refresh` added; they are not in the curve.
+    pub added: u64,
 }
 
 /// The harvest after a number of pages.
@@ -142,9 +144,9 @@ pub struct HostGroup {
 /// Off-topic pages on the paths by which relevant pages were found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tunnels {
-    /// Relevant pages by off-topic pages in a row before them; `[0]`: found on a relevant page, or seeds.
+    /// Relevant pages by off-topic pages in a row before them; `[0]`: found on a page on topic, or seeds.
     pub by_hops: Vec<u64>,
-    /// The longest, one for each first off-topic page after the last relevant one.
+    /// The longest, one for each first off-topic page after the last one on topic.
     pub longest: Vec<TunnelFacts>,
     /// Hosts whose first relevant page was reached through off-topic pages that start on another host, or from an
     /// off-topic seed.
@@ -158,7 +160,7 @@ pub struct TunnelFacts {
     pub hops: u32,
     /// Relevant pages found through the one at its end, itself included.
     pub led_to: u64,
-    /// From the last relevant page before it (or a seed) to the relevant page at its end.
+    /// From the last page on topic before it (or a seed) to the relevant page at its end.
     pub steps: Vec<PathStep>,
 }
 
@@ -177,7 +179,7 @@ pub struct TunnelledHost {
     pub hops: u32,
     /// Its first relevant page was the n-th page of the crawl.
     pub first: u64,
-    /// The last relevant page before; `None` if the path has no relevant page before.
+    /// The last page on topic before; `None` if the path has none.
     pub from: Option<NamedPage>,
 }
 

@@ -122,14 +122,16 @@ fn text_of(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// The curve of the crawl, without the pages that refreshes added.
 fn harvest(catalogue: &Catalogue) -> HarvestFacts {
-    let pages = catalogue.entries.len();
+    let entries = || catalogue.entries.iter().filter(|entry| !entry.by_refresh);
+    let pages = entries().count();
     let window = (pages / 20).clamp(1, 1000);
     let every = pages.div_ceil(POINTS).max(1);
     let mut points = Vec::new();
     let mut sums: Vec<u32> = Vec::with_capacity(pages + 1);
     sums.push(0);
-    for (at, entry) in (1..).zip(&catalogue.entries) {
+    for (at, entry) in (1..).zip(entries()) {
         let relevant = sums[at - 1] + u32::from(entry.is_relevant());
         sums.push(relevant);
         if at % every == 0 || at == pages {
@@ -138,7 +140,8 @@ fn harvest(catalogue: &Catalogue) -> HarvestFacts {
             points.push(HarvestPoint { pages: at as u64, relevant: u64::from(relevant), moving });
         }
     }
-    HarvestFacts { window: window as u64, points }
+    let added = catalogue.entries.len() - pages;
+    HarvestFacts { window: window as u64, points, added: added as u64 }
 }
 
 fn hosts(catalogue: &Catalogue, accumulator: &ReportAccumulator) -> HostFacts {

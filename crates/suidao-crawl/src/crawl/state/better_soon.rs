@@ -26,7 +26,7 @@ impl State {
     }
 
     /// The expected reward of fetching a URL of this priority.
-    fn expected_value(&self, queue_id: QueueId, priority: Priority) -> f32 {
+    pub(super) fn expected_value(&self, queue_id: QueueId, priority: Priority) -> f32 {
         if self.strategy.priorities_are_expected_values() {
             priority.get()
         } else {

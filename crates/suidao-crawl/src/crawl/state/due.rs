@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::State;
-use crate::crawl::frontier::{EntryKey, QueueHead};
+use crate::crawl::frontier::{DUE, EntryKey, QueueHead};
 use crate::crawl::politeness::millis;
 use crate::crawl::refresh::{ActiveRound, PATIENCE, PlannedVisit, Refreshing, due_entry};
 use crate::revisit::history::{DAY, Tracked, days};
@@ -20,8 +20,11 @@ impl State {
         let (shortest, budget_wanted) = (refreshing.wanted.settings.shortest_ms(), refreshing.wanted.budget);
         if let Some(budget) = step.budget {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
-            refreshing.round =
-                (budget != Budget::Spent).then_some(ActiveRound { budget, begun: at, ..ActiveRound::default() });
+            refreshing.round = (budget != Budget::Spent).then(|| {
+                let known = self.urls.len();
+                ActiveRound { budget, begun: at, known, ..ActiveRound::default() }
+            });
+            refreshing.new_links.clear();
             for id in left {
                 if self.urls.get(id).state == LinkState::Queued {
                     self.set_state(id, LinkState::Fetched);
@@ -161,11 +164,12 @@ impl State {
         missing.is_some_and(|since| days(now.since(since)) >= refreshing.wanted.settings.grace)
     }
 
-    /// Whether a round that fetches no new pages has nothing left to do.
+    /// Whether a round that leaves the queue of the crawl alone has nothing left to do.
     pub fn is_round_done(&self) -> bool {
         self.refreshing.as_ref().is_some_and(|refreshing| {
             let planned = refreshing.round.is_some_and(|round| round.planned);
-            refreshing.wanted.settings.discovery <= 0.0 && planned && refreshing.due.is_empty()
+            let left = !refreshing.due.is_empty() || !refreshing.new_links.is_empty();
+            refreshing.wanted.settings.discovery <= 0.0 && planned && !left
         })
     }
 
@@ -210,7 +214,7 @@ impl State {
             let is_of = |value: &f32| key.is_of(due_entry(*value));
             urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(is_of)
         };
-        frontier.pop_due(is_current)
+        frontier.pop_from(DUE, is_current)
     }
 
     pub fn take_new(&mut self, turn: u64) -> Option<QueueHead> {

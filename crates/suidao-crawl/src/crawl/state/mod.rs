@@ -4,6 +4,7 @@
 mod better_soon;
 mod due;
 mod forums;
+mod new_links;
 mod queue;
 mod responses;
 mod revisits;
@@ -193,7 +194,9 @@ impl State {
         progress.bytes += u64::from(page.bytes);
         if page.changes.is_some() || was_page {
             progress.visits += 1;
+            let new = self.new_in_round(&page.links);
             self.admit(&page.links);
+            self.queue_new_links(&new);
             return;
         }
         host.pages += 1;

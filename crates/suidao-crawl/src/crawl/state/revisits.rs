@@ -35,18 +35,29 @@ impl State {
                 self.observe_visit(*id, event, at);
                 self.is_done(*id);
             }
-            Event::Unchanged { id, .. } | Event::Redirected { id, .. } => {
+            Event::Unchanged { id, .. } => {
                 self.observe_visit(*id, event, at);
+                self.is_done(*id);
+            }
+            Event::Redirected { id, link, .. } => {
+                self.observe_visit(*id, event, at);
+                link.iter().for_each(|link| self.new_link_moved(*id, link.to));
                 self.is_done(*id);
             }
             Event::FetchRetried { id, .. } => {
                 self.observe_visit(*id, event, at);
                 if self.is_due(*id) { self.queue_due(*id) } else { self.is_done(*id) }
             }
-            Event::UrlExcluded { id, .. } | Event::SchemeRewritten { id, .. } => {
+            Event::UrlExcluded { id, .. } => {
                 refreshing.histories.observe(event, at);
                 self.is_done(*id);
             }
+            Event::SchemeRewritten { id, link } => {
+                refreshing.histories.observe(event, at);
+                link.iter().for_each(|link| self.new_link_moved(*id, link.to));
+                self.is_done(*id);
+            }
+            Event::Reprioritized { id, .. } => self.new_link_lowered(*id),
             _ => {
                 refreshing.histories.observe(event, at);
                 if event.is_other_request() {
@@ -103,18 +114,20 @@ impl State {
 
     /// Counts a request of the round; `id`: of the page, if it was for one.
     fn count_spent(&mut self, id: Option<UrlId>, event: &Event) {
-        let Some(Refreshing { round: Some(round), due, .. }) = &mut self.refreshing else { return };
+        let Some(Refreshing { round: Some(round), due, new_links, .. }) = &mut self.refreshing else { return };
         let is_due = id.is_some_and(|id| due.contains_key(&id));
         // An unreachable host takes no requests from the others.
         let is_unanswered = !is_due && event.is_unanswered();
         round.unanswered += u64::from(is_unanswered);
         round.spent.all += u64::from(!is_unanswered);
         round.spent.due += u64::from(is_due);
+        round.spent.new_links += u64::from(id.is_some_and(|id| new_links.contains(&id)));
     }
 
-    /// The visit is over.
+    /// The visit is over, or the new link was requested.
     fn is_done(&mut self, id: UrlId) {
         let Some(refreshing) = &mut self.refreshing else { return };
+        refreshing.new_links.remove(&id);
         let was_due = refreshing.due.remove(&id).is_some();
         // A page that could not be fetched remains a page.
         let state = self.urls.get(id).state;

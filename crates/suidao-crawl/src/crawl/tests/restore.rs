@@ -74,13 +74,23 @@ fn facts(state: &State) -> Vec<(&'static str, Vec<u8>)> {
         ("strategy", bytes(&learnt)),
     ];
     if let Some(refreshing) = refreshing {
-        let Refreshing { wanted: _, histories, signals, round, due, unreliable_validators, visits, sources_read } =
-            refreshing;
+        let Refreshing {
+            wanted: _,
+            histories,
+            signals,
+            round,
+            due,
+            new_links,
+            unreliable_validators,
+            visits,
+            sources_read,
+        } = refreshing;
         facts.extend([
             ("histories", sorted(histories.iter())),
             ("sources", sorted([signals].into_iter())),
             ("round", sorted([(round, sources_read)].into_iter())),
             ("due pages", sorted(due.iter())),
+            ("new links", sorted(new_links.iter())),
             ("unreliable validators", sorted(unreliable_validators.iter())),
             ("visits of the day", sorted([(visits.0, visits.1.len())].into_iter())),
         ]);
