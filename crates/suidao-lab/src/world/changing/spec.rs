@@ -85,13 +85,7 @@ pub(super) const PROFILES: [HostProfile; 6] = [
         index: false,
         feeds: Feeds::Atom,
     },
-    HostProfile {
-        name: "liar",
-        policy: ValidatorPolicy::Always304,
-        sitemap: None,
-        index: false,
-        feeds: Feeds::None,
-    },
+    HostProfile { name: "liar", policy: ValidatorPolicy::Always304, sitemap: None, index: false, feeds: Feeds::None },
 ];
 
 /// The parameters of a [`super::ChangingWeb`]. Equal specs and seeds give the same web, byte for byte. Requires at
