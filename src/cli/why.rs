@@ -20,7 +20,7 @@ pub struct WhyArgs {
     /// URL to explain; https for http, and a host without a scheme, are recognised
     pub url: String,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -47,7 +47,7 @@ pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
 
 /// The URL as typed, then under the other scheme; at least one.
 fn spellings(typed: &str) -> Result<Vec<CrawlUrl>> {
-    match (CrawlUrl::parse(typed), inputs::bare(typed)) {
+    match (CrawlUrl::parse(typed), inputs::without_scheme(typed)) {
         (Ok(url), _) => {
             let other = url.under(!url.is_https());
             Ok(std::iter::once(url).chain(other).collect())

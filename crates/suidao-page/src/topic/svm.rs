@@ -6,7 +6,7 @@
 //! no upper bound). The bias is the weight of a column that is 1 in every row. The costs cᵢ are proportional to the
 //! importance of the rows and balance the classes: their sums are equal.
 
-use crate::draw::Draw;
+use crate::seeded_rng::SeededRng;
 
 /// Largest violation of the optimality conditions at the end, as in liblinear.
 const TOLERANCE: f64 = 1e-4;
@@ -73,9 +73,9 @@ pub(super) fn adapt(positive: &[Example], negative: &[Example], columns: usize, 
     let mut plane = Hyperplane { weights: vec![0.0; columns], bias: 0.0 };
     let mut alpha = vec![0.0_f64; all];
     let mut order: Vec<usize> = (0..all).collect();
-    let mut draw = Draw::at(0);
+    let mut rng = SeededRng::at(0);
     for _ in 0..PASSES {
-        shuffle(&mut order, &mut draw);
+        shuffle(&mut order, &mut rng);
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         for &at in &order {
             let (y, Example { row, score, .. }) = (sign(at), rows[at]);
@@ -101,9 +101,9 @@ pub(super) fn adapt(positive: &[Example], negative: &[Example], columns: usize, 
 }
 
 /// Fisher and Yates.
-fn shuffle(order: &mut [usize], draw: &mut Draw) {
+fn shuffle(order: &mut [usize], rng: &mut SeededRng) {
     for at in (1..order.len()).rev() {
-        order.swap(at, draw.below(at as u64 + 1) as usize);
+        order.swap(at, rng.below(at as u64 + 1) as usize);
     }
 }
 
@@ -125,11 +125,11 @@ mod tests {
 
     /// Every third has twice the importance.
     fn rows(seed: u64, count: usize, shift: f32) -> Vec<Example> {
-        let mut draw = Draw::new(seed, 0, 0);
+        let mut rng = SeededRng::new(seed, 0, 0);
         (0..count)
             .map(|at| {
                 let mut order: Vec<usize> = (0..20).collect();
-                shuffle(&mut order, &mut draw);
+                shuffle(&mut order, &mut rng);
                 let value = |column: usize| (order[column] as f32 - 9.5) / 20.0 + if column < 4 { shift } else { 0.0 };
                 let row = (0..20).step_by(1 + order[0] % 3).map(|column| (column as u32, value(column))).collect();
                 Example { weight: if at % 3 == 0 { 2.0 } else { 1.0 }, ..Example::new(row) }

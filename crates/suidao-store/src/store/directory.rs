@@ -108,7 +108,7 @@ impl CrawlDirectory {
     }
 
     /// Locks the directory for this process; the lock ends with the value or the process. A lock of the system, so that a
-    /// killed crawl leaves nothing behind.
+    /// killed crawl leaves no lock.
     ///
     /// # Errors
     /// [`StoreError::InUse`] if another process has it, [`StoreError::Io`].

@@ -1,5 +1,5 @@
-//! The log of events: batches numbered from 0, each stored completely or not at all. The state of the crawl follows from
-//! it.
+//! The log of events: batches numbered from 0, each stored completely or not at all. The state of the crawl follows
+//! from it.
 //!
 //! A value is the crc32 of the rest (u32, little endian), then postcard of the [`Record`]. The engine (sled) has
 //! checksums too; ours is cheap, and sled is young. It treats damage in the middle of its file as the end, and opens
@@ -40,7 +40,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Location of this step's answer, if it is stored in full.
+    /// Location of this step's response, if it is stored in full.
     pub fn response(&self) -> Option<Location> {
         self.archive.filter(|_| !self.revisit)
     }

@@ -38,7 +38,7 @@ impl Iterator for Responses {
 }
 
 /// Opens a WARC file; also returns whether it is gzip.
-pub(super) fn begin(path: &Path) -> Result<(CountingReader<BufReader<File>>, bool), StoreError> {
+pub(super) fn open_warc(path: &Path) -> Result<(CountingReader<BufReader<File>>, bool), StoreError> {
     let fail = || StoreError::io(path, "read it");
     let mut inner = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
     let start = inner.fill_buf().map_err(fail())?;
@@ -57,7 +57,7 @@ pub(super) fn read_response(
     limit: usize,
 ) -> io::Result<Option<Fetched>> {
     let Some(url) = head.answered(limit) else {
-        pass(input, head)?;
+        skip_block(input, head)?;
         return Ok(None);
     };
     let mut block = Vec::new();
@@ -67,13 +67,13 @@ pub(super) fn read_response(
     Ok(warc::parse_response(url, &Bytes::from(block), limit))
 }
 
-pub(super) fn pass(input: &mut impl BufRead, head: &RecordHeader) -> io::Result<()> {
+pub(super) fn skip_block(input: &mut impl BufRead, head: &RecordHeader) -> io::Result<()> {
     let passed = io::copy(&mut input.take(head.length), &mut io::sink())?;
     if passed < head.length { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
 /// The error of a file that cannot be read at `at`.
-pub(super) fn broken(path: &Path, error: &io::Error, at: u64) -> StoreError {
+pub(super) fn warc_error(path: &Path, error: &io::Error, at: u64) -> StoreError {
     let cut = error.kind() == ErrorKind::UnexpectedEof;
     let what = if cut { "it ends in the middle of a record".to_owned() } else { error.to_string() };
     StoreError::Warc { path: path.to_owned(), what, at }
