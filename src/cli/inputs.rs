@@ -16,11 +16,18 @@ const MAX_REPORTED: usize = 20;
 const HOW: &str = "write a URL as http://host/path or example.org";
 
 /// Several lines of a list that are not URLs, each of which is printed on a line of its own.
-#[derive(Debug, thiserror::Error)]
-#[error("{file}: {} lines are not URLs to crawl; {HOW}", lines.len())]
+#[derive(Debug)]
 pub struct WrongLines {
     file: String,
     lines: Vec<String>,
+}
+
+impl std::error::Error for WrongLines {}
+
+impl std::fmt::Display for WrongLines {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}: {} lines are not URLs to crawl; {HOW}", self.file, self.lines.len())
+    }
 }
 
 impl WrongLines {

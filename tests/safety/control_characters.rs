@@ -325,8 +325,8 @@ fn no_verb_prints_terminal_controls() {
     }
     status(&mut stage, &out);
 
-    stage.shows("completions", &["zsh"], &[0]);
-    stage.shows("man", &[&format!("man-{EVIL}")], &[0]);
+    stage.shows("completions", &[EVIL], &[2]);
+    stage.shows("man", &[&format!("seeds.txt/{EVIL}")], &[2]);
 
     // One URL: JSON has its exact text.
     let seed = "http://evil.test/";

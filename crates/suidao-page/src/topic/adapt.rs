@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use super::linear::{COST, MARGIN};
-use super::svm::{self, Example, Row};
+use super::svm::{self, Row};
 use super::term_rows::{Columns, heaviest};
 use super::{Lexicon, Sample, Threshold};
 use crate::text;
@@ -48,7 +48,7 @@ pub fn learn_from_labels(lexicon: &Lexicon, pages: &[(Sample, bool)]) -> Result<
     let of_text = |word: &str| weight(&terms, word);
     let of_tag = |word: &str| weight(&terms, word) + weight(&tags, word);
     let mut columns = Columns::default();
-    let mut on: Vec<Example> = Vec::new();
+    let mut on: Vec<(Row, f64)> = Vec::new();
     let mut off = on.clone();
     for (sample, on_topic) in pages {
         // Distance from the hyperplane before the change.
@@ -73,7 +73,7 @@ pub fn learn_from_labels(lexicon: &Lexicon, pages: &[(Sample, bool)]) -> Result<
         let mut row: Row = row.into_iter().map(|(column, value)| (column, value as f32)).collect();
         row.sort_unstable_by_key(|&(column, _)| column);
         if !row.is_empty() {
-            if *on_topic { &mut on } else { &mut off }.push(Example { score, ..Example::new(row) });
+            if *on_topic { &mut on } else { &mut off }.push((row, score));
         }
     }
     if on.is_empty() && off.is_empty() {

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::boundary::{Boundary, FALSE_POSITIVES, HeldOutScores};
 use super::lexicon::{BOUNDARY_RELEVANCE, RemovedTerms};
 use super::single_host::SingleHost;
-use super::svm::{self, Example, Hyperplane, Row};
+use super::svm::{self, Hyperplane, Row};
 use super::term_rows::{Columns, heaviest};
 use super::thresholds::{FOLDS, ONE_IN, folds};
 use super::{Background, Sample, Threshold};
@@ -38,12 +38,8 @@ const KEYWORDS: f64 = 1.0;
 const LEAST_TAGGED: usize = 5;
 /// Tag terms to keep for each hundred terms.
 const TAGS_KEPT: usize = 30;
-/// Maximum background pages.
-const BACKGROUND: usize = 3_000;
-/// Number of random pages without background.
-const RANDOM_PAGES: usize = 1_000;
-/// Maximum importance of a background page of a host with many samples.
-const IMPORTANCE: f64 = 10.0;
+/// Maximum background pages; number of random pages without background.
+const BACKGROUND: usize = 1_000;
 /// A background page that scores higher than this share of the samples is left out.
 const ON_TOPIC: f64 = 0.25;
 /// Least distance between the boundary and the median score of the background.
@@ -64,8 +60,6 @@ pub(super) struct TrainingSet {
     fold_of: Vec<usize>,
     /// What is held out together: hosts or pages.
     held_out_by: &'static str,
-    /// The number of each page's host.
-    host_of: Vec<usize>,
     /// Whether there are background pages; otherwise random pages take their place.
     has_background: bool,
     /// Background pages that are probably on topic.
@@ -107,10 +101,11 @@ impl TrainingSet {
         };
         let documents: Vec<&Sample> = background.samples().iter().filter(is_other).collect();
         let taken = documents.len().min(BACKGROUND);
-        let mut others: Vec<Sample> = (0..taken).map(|at| documents[at * documents.len() / taken].clone()).collect();
+        let evenly = (0..taken).map(|at| documents[at * documents.len() / taken].clone());
+        let mut others: Vec<Sample> = evenly.collect();
         let has_background = !others.is_empty();
         if !has_background {
-            others = Background::built_in().random_pages(RANDOM_PAGES);
+            others = Background::built_in().random_pages(BACKGROUND);
         }
         let several_hosts = fit.iter().any(|sample| sample.host != fit[0].host);
         let mut set = Self {
@@ -120,7 +115,6 @@ impl TrainingSet {
             samples: fit.len(),
             fold_of: folds(fit),
             held_out_by: if several_hosts { "hosts" } else { "pages" },
-            host_of: Vec::new(),
             has_background,
             likely_on_topic: FxHashSet::default(),
             background_urls: others.iter().map(|other| other.url.clone()).collect(),
@@ -132,11 +126,6 @@ impl TrainingSet {
         set.assign_folds(fit, &others);
         let all: Vec<&Sample> = fit.iter().copied().chain(&others).collect();
         set.rows = set.page_rows(&all);
-        let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
-        for page in &all {
-            let next = numbers.len();
-            set.host_of.push(*numbers.entry(&page.host).or_insert(next));
-        }
         let mut hosts = SingleHost::default();
         for (page, (text, tags)) in all.iter().zip(&set.rows) {
             text.iter().chain(tags).for_each(|&(column, _)| hosts.add(column, &page.host));
@@ -239,9 +228,8 @@ impl TrainingSet {
 
     fn learn_from(&self, on: &[usize], off: &[usize]) -> Option<TrainedWeights> {
         let off: Vec<usize> = off.iter().copied().filter(|page| !self.likely_on_topic.contains(page)).collect();
-        let importance = self.importance(on, &off);
-        let texts = |pages: &[usize]| self.selected(pages, &importance, |page| &page.0, &self.removed.terms);
-        let tags = |pages: &[usize]| self.selected(pages, &importance, |page| &page.1, &self.removed.tags);
+        let texts = |pages: &[usize]| self.selected(pages, |page| &page.0, &self.removed.terms);
+        let tags = |pages: &[usize]| self.selected(pages, |page| &page.1, &self.removed.tags);
         let columns = self.columns.words.len();
         let text = svm::train(&texts(on), &texts(&off), columns, COST)?;
         let tagged = tags(on);
@@ -276,35 +264,14 @@ impl TrainingSet {
         heaviest(weights.into_iter(), most)
     }
 
-    /// By host: the importance of its background pages. If a host has fewer of them for each sample than there are in
-    /// all, each counts more, or the words of its pages would be words of the topic.
-    fn importance(&self, on: &[usize], off: &[usize]) -> Vec<f64> {
-        let hosts = self.host_of.iter().max().map_or(0, |last| last + 1);
-        let mut pages = vec![[0.0_f64; 2]; hosts];
-        for (class, of) in [on, off].into_iter().enumerate() {
-            of.iter().for_each(|&page| pages[self.host_of[page]][class] += 1.0);
-        }
-        let ratio = off.len() as f64 / on.len().max(1) as f64;
-        pages.into_iter().map(|[on, off]| (ratio * on / off.max(1.0)).clamp(1.0, IMPORTANCE)).collect()
-    }
-
     /// Rows of these pages that are not empty, without removed words.
-    fn selected(
-        &self,
-        pages: &[usize],
-        importance: &[f64],
-        row: impl Fn(&PageRows) -> &Row,
-        removed: &BTreeSet<String>,
-    ) -> Vec<Example> {
+    fn selected(&self, pages: &[usize], row: impl Fn(&PageRows) -> &Row, removed: &BTreeSet<String>) -> Vec<Row> {
         let allowed = |row: &Row| -> Row {
             let values = row.iter().copied();
             values.filter(|&(column, _)| !removed.contains(&self.columns.words[column as usize])).collect()
         };
-        let examples = pages.iter().map(|&page| {
-            let weight = if page < self.samples { 1.0 } else { importance[self.host_of[page]] };
-            Example { weight, ..Example::new(allowed(row(&self.rows[page]))) }
-        });
-        examples.filter(|example| !example.row.is_empty()).collect()
+        let rows = pages.iter().map(|&page| allowed(row(&self.rows[page])));
+        rows.filter(|row| !row.is_empty()).collect()
     }
 
     /// S of these pages.

@@ -5,7 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::single_host::SingleHost;
-use super::svm::{self, Example, Row};
+use super::svm::{self, Row};
 use super::term_rows::{Columns, heaviest};
 use super::url::url_tokens;
 use super::{Background, Sample};
@@ -43,7 +43,7 @@ pub(super) fn learn<'a>(
     let mut columns = Columns::default();
     let mut seen: FxHashMap<&CrawlUrl, Vec<String>> = FxHashMap::default();
     let mut hosts = SingleHost::default();
-    let (mut positive, mut negative): (Vec<Example>, Vec<Example>) = (Vec::new(), Vec::new());
+    let (mut positive, mut negative): (Vec<Row>, Vec<Row>) = (Vec::new(), Vec::new());
     for page in pages {
         for link in page.document.links.iter().filter(|link| Some(&link.url) != page.url.as_ref()) {
             let is_on = on.contains(&link.url);
@@ -60,7 +60,7 @@ pub(super) fn learn<'a>(
             row.sort_unstable_by_key(|&(column, _)| column);
             row.iter().for_each(|&(column, _)| hosts.add(column, link.url.host()));
             if !row.is_empty() {
-                if is_on { &mut positive } else { &mut negative }.push(Example::new(row));
+                if is_on { &mut positive } else { &mut negative }.push(row);
             }
             anchors.push(anchor);
         }

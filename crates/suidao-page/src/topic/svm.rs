@@ -3,8 +3,8 @@
 //! min ½ |W|² + ½ b² + Σ cᵢ max(0, 1 − yᵢ (W·xᵢ + b))²,
 //!
 //! solved by dual coordinate descent (Hsieh, Chang, Lin, Keerthi, Sundararajan 2008, algorithm 1 with D = 1/(2cᵢ) and
-//! no upper bound). The bias is the weight of a column that is 1 in every row. The costs cᵢ are proportional to the
-//! importance of the rows and balance the classes: their sums are equal.
+//! no upper bound). The bias is the weight of a column that is 1 in every row. The costs cᵢ balance the classes: their
+//! sums are equal.
 
 use crate::seeded_rng::SeededRng;
 
@@ -31,45 +31,27 @@ impl Hyperplane {
     }
 }
 
-/// A row to learn from.
-#[derive(Clone, Debug)]
-pub(super) struct Example {
-    pub(super) row: Row,
-    /// Its score by the plane that is adapted; 0 without one.
-    pub(super) score: f64,
-    /// Its importance, above 0.
-    pub(super) weight: f64,
-}
-
-impl Example {
-    pub(super) fn new(row: Row) -> Self {
-        Self { row, score: 0.0, weight: 1.0 }
-    }
-}
-
 /// Separates `positive` from `negative` rows; `cost` is C. `None` if a class is empty. The same rows in the same order
 /// give the same plane.
-pub(super) fn train(positive: &[Example], negative: &[Example], columns: usize, cost: f64) -> Option<Hyperplane> {
-    (!positive.is_empty() && !negative.is_empty()).then(|| adapt(positive, negative, columns, cost))
+pub(super) fn train(positive: &[Row], negative: &[Row], columns: usize, cost: f64) -> Option<Hyperplane> {
+    let unscored = |rows: &[Row]| rows.iter().map(|row| (row.clone(), 0.0)).collect::<Vec<_>>();
+    (!positive.is_empty() && !negative.is_empty())
+        .then(|| adapt(&unscored(positive), &unscored(negative), columns, cost))
 }
 
-/// The change of an existing plane that also separates these rows (Yang, Yan, Hauptmann 2007, adaptive support vector
-/// machines, with squared loss). A class may be empty.
-pub(super) fn adapt(positive: &[Example], negative: &[Example], columns: usize, cost: f64) -> Hyperplane {
+/// The change of an existing plane that also separates these rows, each given with its score by that plane (Yang, Yan,
+/// Hauptmann 2007, adaptive support vector machines, with squared loss). A class may be empty.
+pub(super) fn adapt(positive: &[(Row, f64)], negative: &[(Row, f64)], columns: usize, cost: f64) -> Hyperplane {
     let all = positive.len() + negative.len();
-    let rows: Vec<&Example> = positive.iter().chain(negative).collect();
-    let [positive_weight, negative_weight] =
-        [positive, negative].map(|class| class.iter().map(|example| example.weight).sum::<f64>());
+    let rows: Vec<&(Row, f64)> = positive.iter().chain(negative).collect();
     let sign = |row: usize| if row < positive.len() { 1.0 } else { -1.0 };
     // 1 / (2cᵢ)
     let diagonal = |row: usize| {
-        let class = if row < positive.len() { positive_weight } else { negative_weight };
-        class / (cost * all as f64 * rows[row].weight)
+        let class = if row < positive.len() { positive.len() } else { negative.len() };
+        class as f64 / (cost * all as f64)
     };
-    let norms: Vec<f64> = rows
-        .iter()
-        .map(|example| 1.0 + example.row.iter().map(|&(_, value)| f64::from(value).powi(2)).sum::<f64>())
-        .collect();
+    let norms: Vec<f64> =
+        rows.iter().map(|(row, _)| 1.0 + row.iter().map(|&(_, value)| f64::from(value).powi(2)).sum::<f64>()).collect();
     let mut plane = Hyperplane { weights: vec![0.0; columns], bias: 0.0 };
     let mut alpha = vec![0.0_f64; all];
     let mut order: Vec<usize> = (0..all).collect();
@@ -78,8 +60,8 @@ pub(super) fn adapt(positive: &[Example], negative: &[Example], columns: usize, 
         shuffle(&mut order, &mut rng);
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         for &at in &order {
-            let (y, Example { row, score, .. }) = (sign(at), rows[at]);
-            let gradient = y * (score + plane.score(row)) - 1.0 + diagonal(at) * alpha[at];
+            let (y, (row, before)) = (sign(at), rows[at]);
+            let gradient = y * (before + plane.score(row)) - 1.0 + diagonal(at) * alpha[at];
             let projected = if alpha[at] == 0.0 { gradient.min(0.0) } else { gradient };
             (highest, lowest) = (highest.max(projected), lowest.min(projected));
             if projected == 0.0 {
@@ -111,28 +93,24 @@ fn shuffle(order: &mut [usize], rng: &mut SeededRng) {
 mod tests {
     use super::*;
 
-    fn objective(plane: &Hyperplane, positive: &[Example], negative: &[Example], cost: f64) -> f64 {
+    fn objective(plane: &Hyperplane, positive: &[Row], negative: &[Row], cost: f64) -> f64 {
         let all = (positive.len() + negative.len()) as f64;
-        let loss = |rows: &[Example], y: f64| -> f64 {
-            let each = cost * all / (2.0 * rows.iter().map(|example| example.weight).sum::<f64>());
-            rows.iter()
-                .map(|Example { row, weight, .. }| each * weight * (1.0 - y * plane.score(row)).max(0.0).powi(2))
-                .sum()
+        let loss = |rows: &[Row], y: f64| -> f64 {
+            let each = cost * all / (2.0 * rows.len() as f64);
+            rows.iter().map(|row| each * (1.0 - y * plane.score(row)).max(0.0).powi(2)).sum()
         };
         let norm: f64 = plane.weights.iter().map(|weight| weight * weight).sum();
         0.5 * (norm + plane.bias * plane.bias) + loss(positive, 1.0) + loss(negative, -1.0)
     }
 
-    /// Every third has twice the importance.
-    fn rows(seed: u64, count: usize, shift: f32) -> Vec<Example> {
+    fn rows(seed: u64, count: usize, shift: f32) -> Vec<Row> {
         let mut rng = SeededRng::new(seed, 0, 0);
         (0..count)
-            .map(|at| {
+            .map(|_| {
                 let mut order: Vec<usize> = (0..20).collect();
                 shuffle(&mut order, &mut rng);
                 let value = |column: usize| (order[column] as f32 - 9.5) / 20.0 + if column < 4 { shift } else { 0.0 };
-                let row = (0..20).step_by(1 + order[0] % 3).map(|column| (column as u32, value(column))).collect();
-                Example { weight: if at % 3 == 0 { 2.0 } else { 1.0 }, ..Example::new(row) }
+                (0..20).step_by(1 + order[0] % 3).map(|column| (column as u32, value(column))).collect()
             })
             .collect()
     }
@@ -140,7 +118,7 @@ mod tests {
     #[test]
     fn two_rows_are_separated_as_calculated_by_hand() {
         // x = 1 against x = -1, c = C: b = 0, W = 2a, a (2 + 1/(2C)) = 1 for C = 1: a = 0.4, W = 0.8.
-        let plane = train(&[Example::new(vec![(0, 1.0)])], &[Example::new(vec![(0, -1.0)])], 1, 1.0).unwrap();
+        let plane = train(&[vec![(0, 1.0)]], &[vec![(0, -1.0)]], 1, 1.0).unwrap();
         assert!((plane.weights[0] - 0.8).abs() < 1e-4 && plane.bias.abs() < 1e-4, "{plane:?}");
     }
 
@@ -164,7 +142,7 @@ mod tests {
     #[test]
     fn classes_are_balanced() {
         let (positive, negative) = (rows(1, 10, 0.3), rows(2, 40, -0.1));
-        let twice: Vec<Example> = positive.iter().chain(&positive).cloned().collect();
+        let twice: Vec<Row> = positive.iter().chain(&positive).cloned().collect();
         let plane = train(&positive, &negative, 20, 1.0).unwrap();
         // The costs grow with the number of rows: 60 against 50.
         let other = train(&twice, &negative, 20, 50.0 / 60.0).unwrap();
@@ -176,14 +154,12 @@ mod tests {
     #[test]
     fn adapting_changes_only_what_is_wrong() {
         let (positive, negative) = (rows(1, 10, 0.3), rows(2, 10, -0.1));
-        let scored = |rows: &[Example], score: f64| -> Vec<Example> {
-            rows.iter().map(|example| Example { score, ..example.clone() }).collect()
-        };
+        let scored = |rows: &[Row], score: f64| rows.iter().map(|row| (row.clone(), score)).collect::<Vec<_>>();
         let right = adapt(&scored(&positive, 1.5), &scored(&negative, -1.5), 20, 1.0);
         assert_eq!(right, Hyperplane { weights: vec![0.0; 20], bias: 0.0 });
         // A single class moves the boundary.
         let wrong = adapt(&[], &scored(&negative, 0.5), 20, 1.0);
-        assert!(negative.iter().all(|example| wrong.score(&example.row) < -0.5), "{wrong:?}");
+        assert!(negative.iter().all(|row| wrong.score(row) < -0.5), "{wrong:?}");
     }
 
     #[test]
