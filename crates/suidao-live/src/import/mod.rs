@@ -99,7 +99,7 @@ pub fn run(
         return Err(ImportError::NoResponse(format!("{files} {}", names(import))));
     }
     let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), now());
-    let store = Store::resume(&job.directory, &meta)?;
+    let store = Store::resume(&job.directory, &meta, "suidao import")?;
     let (resumed, created) = (!store.is_empty(), store.meta().created);
     let settings = ArchiveSettings {
         rotate_at: ArchiveSettings::ROTATE_AT,
