@@ -190,10 +190,9 @@ impl Store {
             }
             Err(what) => return Err(StoreError::damaged(&dir.log(), what)),
         };
-        file.sync_data().map_err(StoreError::io(&path, "append to the log"))?;
-        marker.write(Acknowledged { all: extent, synced: extent })?;
         let mut store = Self::of_extent(dir, meta, extent);
         store.writing = Some(Writing { engine, file, marker, synced: extent, lock });
+        store.sync()?;
         Ok(store)
     }
 
@@ -248,11 +247,16 @@ impl Store {
         frames.iter().for_each(|frame| put(frame, &mut bytes));
         append(file, &path, &bytes)?;
         self.extent = extent;
-        if extent.batches - synced.batches >= SYNC_EVERY {
-            file.sync_data().map_err(StoreError::io(&path, "append to the log"))?;
-            *synced = extent;
-        }
-        marker.write(Acknowledged { all: extent, synced: *synced })
+        marker.write(Acknowledged { all: extent, synced: *synced })?;
+        if extent.batches - synced.batches >= SYNC_EVERY { self.sync() } else { Ok(()) }
+    }
+
+    /// Syncs the file for readers, so that the next writer need not check it.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        let Some(Writing { file, marker, synced, .. }) = &mut self.writing else { return Ok(()) };
+        file.sync_data().map_err(StoreError::io(&self.dir.batches(), "append to the log"))?;
+        *synced = self.extent;
+        marker.write(Acknowledged { all: self.extent, synced: self.extent })
     }
 
     /// All batches in order. An error ends the iteration.
