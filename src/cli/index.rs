@@ -25,7 +25,7 @@ pub fn index_directory(directory: &Path) -> PathBuf {
 pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> Result<Index> {
     let rules = rules.map(extraction::read).transpose()?;
     let mut path = index_directory(directory);
-    plain_file::check_below(&path, |_| true)?;
+    plain_file::check_tree(&path, |_| true)?;
     let crawl = CrawlDirectory::new(directory);
     let same =
         |index: &Index| rules.as_ref().is_none_or(|rules| index.origin().rules.as_deref() == Some(rules.rules()));

@@ -136,7 +136,10 @@ impl CrawlDirectory {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::InUse { root: self.root.clone(), by: plain_file::read_text(&path, plain_file::SMALL).ok() });
+                return Err(StoreError::InUse {
+                    root: self.root.clone(),
+                    by: plain_file::read_text(&path, plain_file::SMALL).ok(),
+                });
             }
             Err(TryLockError::Error(source)) => return Err(StoreError::Io { path, doing: "lock it", source }),
         }

@@ -387,7 +387,8 @@ mod tests {
         let whole = tempfile::tempdir().unwrap();
         drop(store(whole.path(), 0..300));
         let bytes = |dir: &CrawlDirectory| std::fs::metadata(dir.batches()).unwrap().len();
-        let harms: [(&str, bool, fn(&CrawlDirectory)); 8] = [
+        type Harm = fn(&CrawlDirectory);
+        let harms: [(&str, bool, Harm); 8] = [
             ("the engine is gone", true, |dir| fs::remove_dir_all(dir.log()).unwrap()),
             ("the engine is empty", true, |dir| fs::write(dir.log().join("db"), "").unwrap()),
             ("the engine is cut", true, |dir| {
