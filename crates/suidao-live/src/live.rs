@@ -235,7 +235,7 @@ pub fn run_in_view(
     let (settings, profiles) = (&job.config.render, job.directory.profiles());
     let start = Renderer::start(settings, &fetcher, robots, job.config.fetch.max_body, &profiles);
 
-    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), now());
+    let meta = meta(job);
     let mut store = Store::resume(&job.directory, &meta, command(job))?;
     let resumed = !store.is_empty();
     if job.refresh.is_none() && job.forum.is_none() {
@@ -357,6 +357,12 @@ fn command(job: &Job) -> &'static str {
         (_, Some(_), _) => "suidao forum crawl",
         _ => "suidao crawl",
     }
+}
+
+/// The identity of a crawl that begins now.
+pub(crate) fn meta(job: &Job) -> Meta {
+    let threshold = crawl_settings(&job.config, &job.topic).page_threshold;
+    Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), threshold, now())
 }
 
 pub(crate) fn strategy_label(job: &Job) -> String {

@@ -35,7 +35,7 @@ pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
 /// As [`crawl`], with repeated visits and forums. Resumes a crawl in this directory.
 pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
     let directory = CrawlDirectory::new(root);
-    let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
+    let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Relevance::ZERO, Millis(1_700_000_000_000));
     let store = Store::resume(&directory, &meta, "test").unwrap();
     let mut known: Vec<CrawlUrl> = Vec::new();
     let (before, mut is_seed_on_topic) = (store.len(), true);

@@ -97,7 +97,7 @@ fn discovered(id: u32, origin: UrlOrigin) -> Event {
 }
 
 pub(super) fn meta() -> Meta {
-    Meta::new("体育", "sha1:LEXICON", "dth", Millis(1_700_000_000_000))
+    Meta::new("体育", "sha1:LEXICON", "dth", Relevance::new(0.5), Millis(1_700_000_000_000))
 }
 
 pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {

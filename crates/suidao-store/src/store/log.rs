@@ -334,7 +334,7 @@ mod tests {
     use super::super::fixture::*;
     use super::super::meta::FORMAT;
     use super::*;
-    use suidao_page::model::Millis;
+    use suidao_page::model::{Millis, Relevance};
 
     fn record(n: u32) -> Record {
         Record {
@@ -467,6 +467,7 @@ mod tests {
             ("topic", Meta { topic: "文学".into(), ..meta() }),
             ("lexicon", Meta { lexicon: "sha1:OTHER".into(), ..meta() }),
             ("strategy", Meta { strategy: "breadth-first".into(), ..meta() }),
+            ("crawl.page_threshold", Meta { page_threshold: Relevance::new(0.6), ..meta() }),
         ] {
             let error = Store::resume(&dir, &other, "test").unwrap_err();
             assert!(matches!(&error, StoreError::OtherCrawl { what: found, .. } if *found == what), "{error}");

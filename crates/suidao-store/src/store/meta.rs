@@ -5,29 +5,32 @@ use serde::{Deserialize, Serialize};
 
 use super::directory::CrawlDirectory;
 use super::{StoreError, plain_file};
-use suidao_page::model::Millis;
+use suidao_page::model::{Millis, Relevance};
 
 /// Format of directory and log that this program writes, and the only one that it reads.
 pub const FORMAT: u32 = 4;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
     pub format: u32,
     pub version: String,
     pub topic: String,
     pub lexicon: String,
     pub strategy: String,
+    /// Pages of at least this relevance are relevant.
+    pub page_threshold: Relevance,
     pub created: Millis,
 }
 
 impl Meta {
-    pub fn new(topic: &str, lexicon: &str, strategy: &str, created: Millis) -> Self {
+    pub fn new(topic: &str, lexicon: &str, strategy: &str, page_threshold: Relevance, created: Millis) -> Self {
         Self {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             topic: topic.to_owned(),
             lexicon: lexicon.to_owned(),
             strategy: strategy.to_owned(),
+            page_threshold,
             created,
         }
     }
@@ -65,10 +68,13 @@ impl Meta {
     /// # Errors
     /// [`StoreError::OtherCrawl`] with the first difference.
     pub fn resumes(&self, there: &Self, dir: &CrawlDirectory) -> Result<(), StoreError> {
+        let [before, now] = [there, self].map(|meta| meta.page_threshold.get().to_string());
         let pairs = [
             ("topic", &there.topic, &self.topic),
             ("lexicon", &there.lexicon, &self.lexicon),
             ("strategy", &there.strategy, &self.strategy),
+            // Pages judged by two thresholds would make every count wrong.
+            ("crawl.page_threshold", &before, &now),
         ];
         match pairs.into_iter().find(|(_, found, wanted)| found != wanted) {
             None => Ok(()),
