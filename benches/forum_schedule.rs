@@ -145,7 +145,7 @@ fn incremental(forums: u64, plots: Option<&Path>) {
                 (0..31).map(|day| (day + 1, mean(runs.iter().map(|days| of(&days[day]))))).collect::<Vec<_>>()
             };
             let lines = vec![("BIC", points(&bic)), ("EIC", points(&eic))];
-            let along = Along { words: "day, from 25 May to 25 June", first: 1, last: 31 };
+            let along = Along { label: "day, from 25 May to 25 June", first: 1, last: 31 };
             write(dir, file, &drawn(&lines, title, true, along));
         }
     }
@@ -205,7 +205,7 @@ fn cases(seed: u64, cv: f64) -> Vec<Case> {
                         method => plans.planner.plan(per_day, ScheduleMethod::ALL[method], importance),
                     };
                     let waits: [_; NAMES.len()] =
-                        std::array::from_fn(|schedule| text.waits(&plan(schedule), weights, horizon));
+                        std::array::from_fn(|schedule| text.delays(&plan(schedule), weights, horizon));
                     cases.push(Case {
                         cv,
                         window,
@@ -357,7 +357,7 @@ fn figure_6(cases: &[Case], dir: &Path) {
             let lines: Vec<(&str, Vec<(usize, f64)>)> =
                 (ERA..=SQRT).map(|schedule| (NAMES[schedule], points(schedule))).collect();
             let title = format!("Total delay a day, weighted hours: {name}, {}", horizon(of_horizon));
-            let along = Along { words: "visits per board and day", first: 4, last: 11 };
+            let along = Along { label: "visits per board and day", first: 4, last: 11 };
             let file = format!("delay-{of_horizon:?}-{}.svg", window + 1).to_lowercase();
             write(dir, &file, &drawn(&lines, &title, false, along));
         }
@@ -372,7 +372,7 @@ fn drawn(lines: &[(&str, Vec<(usize, f64)>)], title: &str, share: bool, along: A
             name,
             style: LineStyle::Nth(nth),
             points: points.iter().map(|&(at, median)| (at, Interval { median, range: None })).collect(),
-            ahead: false,
+            highlighted: false,
         })
         .collect();
     plot::file(&plot::curves(&lines, title, share, along))

@@ -175,10 +175,10 @@ fn draw(rows: &[Row], dir: &Path) {
                     .into_iter()
                     .map(|(day, median)| (day, Interval { median, range: None }))
                     .collect(),
-                ahead: row.name == LEARNT,
+                highlighted: row.name == LEARNT,
             })
             .collect();
-        let along = Along { words: "day", first: 1, last };
+        let along = Along { label: "day", first: 1, last };
         let text = plot::file(&plot::curves(&lines, title, share, along));
         let path = dir.join(file);
         let written = fs::create_dir_all(dir).and_then(|()| fs::write(&path, text));

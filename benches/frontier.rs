@@ -8,11 +8,11 @@ mod process;
 use std::time::Instant;
 
 use suidao::crawl::{Crawl, CrawlLimits, CrawlSettings, FetchOutcome, Frontier, Next, Politeness, ResponseMeta};
-use suidao::draw::Draw;
 use suidao::model::{
     CrawlUrl, HostId, LinkScores, Millis, Outlink, Page, PathState, Priority, QueueEntry, QueueId, QueuePolicy, Region,
     Relevance, UrlId,
 };
+use suidao::seeded_rng::SeededRng;
 use suidao::strategy::{Dth, Strategy};
 
 const RUNS: usize = 3;
@@ -37,14 +37,14 @@ fn main() {
 
 fn place(at: u64) -> QueueEntry {
     #[allow(clippy::cast_precision_loss)]
-    let priority = (Draw::at(at).bits() % 1_000_003) as f32 / 1_000_003.0;
+    let priority = (SeededRng::at(at).bits() % 1_000_003) as f32 / 1_000_003.0;
     QueueEntry { queue: QueueId::MAIN, priority: Priority::new(priority), path: PathState::SEED }
 }
 
 /// Nanoseconds of a push and a pop at this queue length.
 fn churn(queued: u32) -> f64 {
     let mut frontier = Frontier::new(QueuePolicy::BestFirst, 1);
-    let host = |id: u32| HostId(u32::try_from(Draw::at(u64::from(id)).bits() % 1_000).expect("below 1,000"));
+    let host = |id: u32| HostId(u32::try_from(SeededRng::at(u64::from(id)).bits() % 1_000).expect("below 1,000"));
     for host in 0..1_000 {
         frontier.make_ready(HostId(host));
     }
@@ -71,12 +71,12 @@ fn page(number: u64, known: u64) -> Page {
         url: url(if at.is_multiple_of(2) {
             number * LINKS + at
         } else {
-            Draw::at(number * LINKS + at).bits() % known.max(1)
+            SeededRng::at(number * LINKS + at).bits() % known.max(1)
         }),
         anchor: "足球比赛新闻".to_owned(),
         scores: LinkScores::default(),
         #[allow(clippy::cast_precision_loss)]
-        relevance: Relevance::new((Draw::at(number + at).bits() % 100) as f32 / 100.0),
+        relevance: Relevance::new((SeededRng::at(number + at).bits() % 100) as f32 / 100.0),
         region: Region::Content,
         dom_path: 0,
         nofollow: false,

@@ -1,14 +1,15 @@
 //! Seconds and bytes per page of the link graph's answers: `cargo bench --bench graph [-- PAGES]`.
 //!
-//! The web is drawn: hosts of 200 pages, ten links per page, two in ten to one of 20 other hosts, one page in five on topic.
+//! The web is drawn: hosts of 200 pages, ten links per page, two in ten to one of 20 other hosts, one page in five on
+//! topic.
 
 #![allow(clippy::disallowed_methods)] // a clock is what a benchmark is for
 
 use std::time::Instant;
 
 use peak_alloc::PeakAlloc;
-use suidao::draw::Draw;
 use suidao::graph::{Gates, GraphPage, HostGraph, Islands, LinkGraph, PageTopic, hits, page_rank, tunnel_depths};
+use suidao::seeded_rng::SeededRng;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -26,19 +27,19 @@ fn main() {
     };
     let all = Instant::now();
     let begun = Instant::now();
-    let mut draw = Draw::new(1, 0, 0);
-    let page = |number: u64, draw: &mut Draw| GraphPage {
+    let mut rng = SeededRng::new(1, 0, 0);
+    let page = |number: u64, rng: &mut SeededRng| GraphPage {
         host: (number / HOST) as u32,
-        topic: if draw.below(5) == 0 { PageTopic::Relevant } else { PageTopic::OffTopic },
+        topic: if rng.below(5) == 0 { PageTopic::Relevant } else { PageTopic::OffTopic },
         seed: number < 4,
     };
-    let nodes: Vec<GraphPage> = (0..pages).map(|number| page(number, &mut draw)).collect();
+    let nodes: Vec<GraphPage> = (0..pages).map(|number| page(number, &mut rng)).collect();
     let mut links = Vec::with_capacity((pages * LINKS) as usize);
     for source in 0..pages {
         for _ in 0..LINKS {
-            let near = (source / HOST * HOST + draw.below(HOST)).min(pages - 1);
-            let other = (source / HOST * 7919 + draw.below(20) * 104_729) * HOST + draw.below(HOST);
-            let target = if draw.below(10) < 8 { near } else { other % pages };
+            let near = (source / HOST * HOST + rng.below(HOST)).min(pages - 1);
+            let other = (source / HOST * 7919 + rng.below(20) * 104_729) * HOST + rng.below(HOST);
+            let target = if rng.below(10) < 8 { near } else { other % pages };
             links.push((source as u32, target as u32));
         }
     }

@@ -12,10 +12,10 @@
 mod process;
 
 use rustc_hash::FxHashMap;
-use suidao::draw::Draw;
 use suidao::model::{HostId, UrlId};
 use suidao::revisit::plan::at_once;
 use suidao::revisit::{ChangeObservations, Choice, VisitValue, plan};
+use suidao::seeded_rng::SeededRng;
 
 const HOSTS: u32 = 10_000;
 
@@ -52,7 +52,7 @@ fn main() {
 fn visit_value(page: u32) -> VisitValue {
     let at = 2 * u64::from(page);
     let (importance, rate) =
-        (10_f64.powf(-1.5 * Draw::at(at).unit()), 10_f64.powf(3.0 * Draw::at(at + 1).unit() - 2.0));
+        (10_f64.powf(-1.5 * SeededRng::at(at).unit()), 10_f64.powf(3.0 * SeededRng::at(at + 1).unit() - 2.0));
     VisitValue {
         importance,
         rate,
@@ -65,7 +65,7 @@ fn visit_value(page: u32) -> VisitValue {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below HOSTS
 fn host(page: u32) -> u32 {
     // A few large hosts, many small ones.
-    (Draw::at(u64::from(page) + 7_000_000_000).unit().powi(3) * f64::from(HOSTS)) as u32
+    (SeededRng::at(u64::from(page) + 7_000_000_000).unit().powi(3) * f64::from(HOSTS)) as u32
 }
 
 /// Mean processor seconds of a run over half a second of runs; other programs do not count.
@@ -91,7 +91,10 @@ fn learning() {
         .map(|page| {
             let mut changes = ChangeObservations::default();
             (0..20).for_each(|visit| {
-                changes.observe(0.1 + 9.0 * Draw::at(page * 20 + visit).unit(), Draw::at(page + visit).unit() < 0.5)
+                changes.observe(
+                    0.1 + 9.0 * SeededRng::at(page * 20 + visit).unit(),
+                    SeededRng::at(page + visit).unit() < 0.5,
+                )
             });
             changes
         })
@@ -109,7 +112,7 @@ fn planned(pages: u32, most: usize, per_host: Option<usize>) -> usize {
         page: UrlId(page),
         host: HostId(host(page)),
         visit_value: visit_value(page),
-        last: -10.0 * Draw::at(page.into()).unit(),
+        last: -10.0 * SeededRng::at(page.into()).unit(),
     };
     plan((0..pages).map(choice), 0.0, most, per_host, &FxHashMap::default()).len()
 }

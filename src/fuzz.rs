@@ -141,7 +141,7 @@ fn is_normal(url: &CrawlUrl) -> Result<(), TestCaseError> {
     let again = CrawlUrl::parse(url.as_str());
     prop_assert_eq!(again.as_ref(), Ok(url), "normal form is a fixed point");
     let standard = Url::parse(url.as_str());
-    prop_assert!(standard.is_ok(), "{} is no URL", url);
+    prop_assert!(standard.is_ok(), "{} is not a URL", url);
     let standard = standard.expect("looked at");
     prop_assert_eq!(standard.as_str(), url.as_str(), "the standard's spelling");
     prop_assert_eq!(standard.host_str(), Some(url.host()));

@@ -9,7 +9,7 @@ pub use suidao_forum::forum;
 pub use suidao_graph as graph;
 pub use suidao_lab::{eval, experiments, recorded, world};
 pub use suidao_live::{config, fetch, import, live};
-pub use suidao_page::{draw, model, read, text, topic, visible};
+pub use suidao_page::{model, read, seeded_rng, text, topic, visible};
 pub use suidao_store::{corpus, store};
 pub use suidao_view::{html, link_graph, listen, plot, report, serve, status};
 

@@ -110,8 +110,8 @@ pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
-        Some(Stop::OnlyUnreachable | Stop::RequestLimit) => Exit::Short,
-        Some(_) if report.progress.pages == 0 => Exit::Short,
+        Some(Stop::OnlyUnreachable | Stop::RequestLimit) => Exit::Incomplete,
+        Some(_) if report.progress.pages == 0 => Exit::Incomplete,
         Some(_) => Exit::Done,
     })
 }
@@ -300,7 +300,7 @@ pub fn failures_in_words(failures: &BTreeMap<String, u64>) -> String {
 
 fn most_first(mut counts: Vec<(u64, String)>) -> String {
     counts.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-    let named: Vec<String> = counts.iter().map(|(count, name)| format!("{name} {}", thousands(*count))).collect();
+    let named: Vec<String> = counts.iter().map(|(count, name)| format!("{} {name}", thousands(*count))).collect();
     named.join(", ")
 }
 

@@ -26,13 +26,14 @@ use super::{Exit, Verbosity};
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {
     /// Pages to fetch with each strategy
-    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 2_000, value_name = "N", help_heading = "Limits",
+        value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
     /// Random seed of the generated web
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = "Input")]
     seed: u64,
     /// Keep the crawls and exports in this directory [default: delete them]
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
 }
 

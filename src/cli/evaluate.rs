@@ -8,7 +8,7 @@ use clap::Args;
 use rustc_hash::FxHashSet;
 use suidao::corpus::{Catalogue, PageRole, UrlNames};
 use suidao::eval::queries::{Collected, at_cutoffs};
-use suidao::eval::{Evaluated, OfQuery, StrategyEvaluation};
+use suidao::eval::{CrawlEvaluation, QueryResult, StrategyEvaluation};
 use suidao::index::{Index, Request};
 use suidao::recorded::LabelledUrls;
 use suidao::store::directory::{WriteError, write_whole};
@@ -27,25 +27,25 @@ pub struct EvaluateArgs {
     #[arg(required = true)]
     pub directories: Vec<PathBuf>,
     /// File of queries, one per line; or give --lexicon
-    #[arg(long, value_name = "FILE", required_unless_present = "lexicon")]
+    #[arg(long, value_name = "FILE", required_unless_present = "lexicon", help_heading = "Input")]
     pub queries: Option<PathBuf>,
     /// Use the first terms of this lexicon as queries instead
-    #[arg(short = 'm', long, value_name = "LEXICON", conflicts_with = "queries")]
+    #[arg(short = 'm', long, value_name = "LEXICON", conflicts_with = "queries", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     /// File of relevant URLs, one per line [default: the crawl's own relevant pages]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub truth: Option<PathBuf>,
     /// File of hosts to ignore, one per line, such as those the lexicon was built from
-    #[arg(long, value_name = "FILE", requires = "truth")]
+    #[arg(long, value_name = "FILE", requires = "truth", help_heading = "Input")]
     pub exclude: Option<PathBuf>,
     /// Page counts at which to measure, separated by commas [default: up to 20, evenly spaced]
-    #[arg(long, value_name = "PAGES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "PAGES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub cutoffs: Vec<u64>,
     /// Write report.html and evaluation.csv into this directory
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -79,7 +79,11 @@ pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
             let last = crawl.pages.len() as u64;
             // A crawl that ended early gets no further rows.
             let until = cutoffs.iter().position(|&cutoff| cutoff >= last).map_or(cutoffs.len(), |at| at + 1);
-            Evaluated { name: crawl.name, cutoffs: at_cutoffs(&crawl.pages, &cutoffs[..until]), queries: crawl.queries }
+            CrawlEvaluation {
+                name: crawl.name,
+                cutoffs: at_cutoffs(&crawl.pages, &cutoffs[..until]),
+                queries: crawl.queries,
+            }
         })
         .collect();
     let judge = match &args.truth {
@@ -109,7 +113,7 @@ struct Crawl {
     strategy: String,
     /// Pages that count, in order of fetching.
     pages: Vec<Collected>,
-    queries: Vec<OfQuery>,
+    queries: Vec<QueryResult>,
 }
 
 impl Crawl {
@@ -125,7 +129,7 @@ impl Crawl {
             .iter()
             .map(|entry| match (truth, names.url(entry.id)) {
                 // Further pages of threads belong to the document of the first.
-                _ if !matches!(entry.part, PageRole::Page | PageRole::Thread) => None,
+                _ if !matches!(entry.role, PageRole::Page | PageRole::Thread) => None,
                 (Some(truth), Some(url)) => {
                     let hit = truth.is_hit(url);
                     let repeats = hit && !seen.insert(LabelledUrls::key(url));
@@ -139,7 +143,7 @@ impl Crawl {
         let mut hit = vec![false; judged.len()];
         let mut result = Vec::new();
         for query in queries {
-            let mut of = OfQuery { query: query.clone(), hits: 0, relevant_hits: 0, precision_at_ten: None };
+            let mut of = QueryResult { query: query.clone(), hits: 0, relevant_hits: 0, precision_at_ten: None };
             for found in index.matching(query)?.iter().filter(|found| counts(found.page)) {
                 of.hits += 1;
                 of.relevant_hits += u64::from(relevant(found.page));

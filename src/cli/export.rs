@@ -30,8 +30,8 @@ pub struct ExportArgs {
     /// Format
     #[arg(long, value_enum, default_value_t = Format::Jsonl, help_heading = "Output")]
     pub format: Format,
-    /// File to write; text is compressed if it ends in .gz or .zst; a name without extension gets that of the format; - for
-    /// standard output
+    /// File to write; text is compressed if it ends in .gz or .zst; a name without extension gets that of the format; -
+    /// for standard output
     #[arg(short, long, value_name = "FILE", required_unless_present = "push", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Replace existing files
@@ -40,7 +40,8 @@ pub struct ExportArgs {
     /// Write a directory of files of this size instead, such as 500MB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push", help_heading = "Output")]
     pub shard_size: Option<u64>,
-    /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, for search servers those listed in docs/formats.md]
+    /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, for search servers
+    /// those listed in docs/formats.md]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
     pub fields: Vec<String>,
     /// Rules that extract fields such as prices: the values are written under `extracted`
@@ -195,7 +196,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     if !verbosity.quiet {
         errln!("{summary}");
-        let mut excluded: Vec<_> = wanted.selection.left_out.iter().collect();
+        let mut excluded: Vec<_> = wanted.selection.excluded.iter().collect();
         excluded.sort_by_key(|(_, pages)| std::cmp::Reverse(**pages));
         let excluded = excluded.iter().map(|(reason, pages)| format!("{} {reason}", thousands(**pages)));
         let excluded: Vec<_> = excluded.collect();
@@ -206,7 +207,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     if let Some(extractor) = extractor.as_ref().filter(|_| !verbosity.quiet) {
         extraction::print_hit_rates(extractor);
     }
-    Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
+    Ok(if rejected.is_empty() { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Rejects flags that the format does not use, instead of ignoring them.

@@ -10,7 +10,7 @@ use suidao::read::{language_code, language_tag};
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Filters")]
 pub struct FilterArgs {
-    /// Only relevant pages: documents whose relevance reaches the page threshold; --listings adds nothing
+    /// Only relevant pages: documents whose relevance reaches the page threshold, never listing pages
     #[arg(long)]
     pub relevant: bool,
     /// Only pages with at least this relevance, 0 to 1
@@ -48,7 +48,7 @@ pub struct FilterArgs {
     pub duplicates: Option<DuplicatesFlag>,
 }
 
-/// What becomes of duplicates.
+/// What to do with duplicate pages.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum DuplicatesFlag {
     /// Keep all

@@ -79,7 +79,7 @@ pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     Ok(match report.crawl.stop {
         None => Exit::Interrupted,
-        Some(_) if report.crawl.progress.pages == 0 => Exit::Short,
+        Some(_) if report.crawl.progress.pages == 0 => Exit::Incomplete,
         Some(_) => Exit::Done,
     })
 }

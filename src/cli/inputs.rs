@@ -11,11 +11,11 @@ use suidao::text::entries;
 use suidao::topic::{ContextGraphModel, Lexicon, Topic};
 
 /// Maximum number of invalid lines reported.
-const WRONG: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// The URLs for a host name without a scheme, with optional port and path: https first, and http if no connection can
 /// be made, as in a browser. Both are seeds, so that the host is not bound to https (`scope.downgrade_seeds`).
-fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
+fn without_scheme(word: &str) -> Option<[CrawlUrl; 2]> {
     let host = word.split(['/', '?', '#']).next()?.rsplit_once(':').map_or(word, |(host, _)| host);
     let host = host.split(['/', '?', '#']).next()?.trim_end_matches('.').to_ascii_lowercase();
     // Excludes words like `index.html` and `me@example.org`.
@@ -57,15 +57,15 @@ fn lines_of_urls(path: &Path, what: &str) -> Result<Vec<(Vec<CrawlUrl>, String)>
     for (number, line) in entries(&text) {
         let (word, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let text = text.trim().to_owned();
-        match (CrawlUrl::parse(word), bare(word)) {
+        match (CrawlUrl::parse(word), without_scheme(word)) {
             (Ok(url), _) => urls.push((vec![url], text)),
             (_, Some(both)) => urls.push((both.into_iter().collect(), text)),
             (Err(error), None) => wrong.push(format!("line {number}: {word} is not a URL to crawl: {error}")),
         }
     }
     if !wrong.is_empty() {
-        let more = wrong.len().saturating_sub(WRONG);
-        wrong.truncate(WRONG);
+        let more = wrong.len().saturating_sub(MAX_REPORTED);
+        wrong.truncate(MAX_REPORTED);
         if more > 0 {
             wrong.push(format!("and {more} more lines"));
         }

@@ -213,7 +213,7 @@ mod tests {
         fs::create_dir(path.parent().unwrap()).unwrap();
         let mut log = Rotating::open(&path, LogSource::CrawlDirectory, 40, 2).unwrap();
         log.line(b"first line of twenty.\n");
-        // During rotation: whatever blocks the name is neither emptied nor written to.
+        // During rotation: what blocks the name is neither emptied nor written to.
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&mine, &path).unwrap();
         fs::create_dir_all(dir.path().join("log/crawl.log.1/full")).unwrap();

@@ -26,19 +26,20 @@ pub struct LayersArgs {
     /// Recorded web to train on: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
     web: String,
     /// Lexicon of the topic [default for a generated web: its own]
-    #[arg(short = 'm', long, value_name = "LEXICON")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
-    /// File of seed URLs, one per line; training uses the pages that they lead to [default for a generated web: its own]
-    #[arg(short, long, value_name = "FILE")]
+    /// File of seed URLs, one per line; training uses the pages that they lead to [default for a generated web: its
+    /// own]
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
     /// File of layers to write; an existing file is replaced
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// File of relevant URLs, one per line [default: pages that reach the page threshold]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     truth: Option<PathBuf>,
     /// Read at most N pages
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Limits")]
     max_pages: u64,
 }
 

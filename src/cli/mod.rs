@@ -119,9 +119,9 @@ enum Verb {
 pub enum Exit {
     Done,
     /// It stopped before its goal.
-    Short,
+    Incomplete,
     /// Its input was wrong, and the error was printed.
-    Wrong,
+    Invalid,
     Interrupted,
 }
 
@@ -170,8 +170,8 @@ pub fn main() -> ExitCode {
     };
     match ended {
         Ok(Exit::Done) => ExitCode::SUCCESS,
-        Ok(Exit::Short) => ExitCode::from(1),
-        Ok(Exit::Wrong) => ExitCode::from(2),
+        Ok(Exit::Incomplete) => ExitCode::from(1),
+        Ok(Exit::Invalid) => ExitCode::from(2),
         Ok(Exit::Interrupted) => ExitCode::from(130),
         Err(error) => {
             if is_broken_pipe(&error) {
@@ -195,8 +195,8 @@ fn survive_file_limits() {
     drop(runtime.and_then(|runtime| runtime.block_on(async { tokio::signal::unix::signal(kind) })));
 }
 
-/// The error and its causes in one line, without causes that it already contains. Advice, which follows a semicolon, comes
-/// after the causes.
+/// The error and its causes in one line, without causes that it already contains. Advice, which follows a semicolon,
+/// comes after the causes.
 fn sentence(error: &anyhow::Error) -> String {
     let (mut text, mut advice) = (String::new(), String::new());
     for cause in error.chain() {

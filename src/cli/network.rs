@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use suidao::config::Config;
-use suidao::config::stored::Use;
+use suidao::config::stored::ConfigUse;
 use suidao::fetch::render::RenderMode;
 
 use super::Verbosity;
@@ -47,7 +47,7 @@ impl NetworkArgs {
         }
         let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
         let given: Vec<&str> = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
-        let purpose = if fetches { Use::Fetching(&given) } else { Use::Reading };
+        let purpose = if fetches { ConfigUse::Fetching(&given) } else { ConfigUse::Offline };
         self.over(Config::load_stored(stored, &self.sets, purpose)?)
     }
 

@@ -22,8 +22,8 @@ pub fn named(args: &ExportArgs) -> Option<PathBuf> {
         Format::Index => return Some(output.clone()),
     };
     let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let bare = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
-    let is_named = bare.len() < name.len() || endings.iter().any(|ending| bare.ends_with(&format!(".{ending}")));
+    let stem = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let is_named = stem.len() < name.len() || endings.iter().any(|ending| stem.ends_with(&format!(".{ending}")));
     // An existing directory, pipe or device is used as it is.
     let is_meant = output == Path::new("-") || args.shard_size.is_some() || name.is_empty() || is_named;
     if is_meant || output.exists() && !output.is_file() {

@@ -30,7 +30,7 @@ pub struct PracticeArgs {
     /// practice
     pub directory: PathBuf,
     /// Port on 127.0.0.1; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 8080)]
+    #[arg(long, value_name = "PORT", default_value_t = 8080, help_heading = "Network")]
     pub port: u16,
     /// Serve a forum with the pages of this forum software instead; crawl it with --allow-private, without --proxy
     #[arg(long, value_name = "SOFTWARE", value_parser = one_of::<Skin>())]
@@ -162,9 +162,9 @@ fn forum(args: &PracticeArgs, skin: Skin, verbosity: Verbosity) -> Result<Servin
         format!("{}{path}{query}\n", origin.origin())
     };
     let mut threads = forum.threads(now);
-    threads.retain(|thread| !thread.walled);
+    threads.retain(|thread| !thread.members_only);
     let mut boards = forum.boards(now);
-    boards.retain(|board| !board.walled);
+    boards.retain(|board| !board.members_only);
     let lines: String = threads.iter().map(|thread| line(&thread.url)).collect();
     text(&args.directory.join("threads.txt"), &lines)?;
     let lines: String = boards.iter().map(|board| line(&board.url)).collect();

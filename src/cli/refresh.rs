@@ -105,7 +105,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     Ok(match report.stop {
         None => Exit::Interrupted,
         // If known pages were visited the round succeeded, even if discovery reached no host.
-        Some(Stop::OnlyUnreachable) if round.due > 0 && round.visits == 0 => Exit::Short,
+        Some(Stop::OnlyUnreachable) if round.due > 0 && round.visits == 0 => Exit::Incomplete,
         Some(_) => Exit::Done,
     })
 }

@@ -29,16 +29,16 @@ use super::{Exit, Verbosity, inputs};
 
 /// Simulate a crawl of a recorded or generated web, without a network and on a virtual clock.
 ///
-/// politeness.delay, max_crawl_delay, backoff and robots_retry are 0 and crawl.in_flight is 1, unless --set changes them;
-/// [fetch] is ignored.
+/// politeness.delay, max_crawl_delay, backoff and robots_retry are 0 and crawl.in_flight is 1, unless --set changes
+/// them; [fetch] is ignored.
 #[derive(Args)]
 #[command(
     mut_arg("max_requests", |arg| arg.help(UNLIMITED)),
     after_help = "Example: suidao replay hosts:WEB/hosts -m lexicons/ml.toml -s seeds/ml.txt --strategy breadth-first --max-pages 5000"
 )]
 pub struct ReplayArgs {
-    /// hosts:DIR (a folder with one directory per host), warc:FILE, crawl:DIR (a crawl directory) or world:FILE.toml (a generated
-    /// web; world: alone is the default one); the kind of a bare path is detected
+    /// hosts:DIR (a folder with one directory per host), warc:FILE, crawl:DIR (a crawl directory) or world:FILE.toml (a
+    /// generated web; world: alone is the default one); the kind of a bare path is detected
     web: String,
     /// Lexicon of the topic [default for a generated web: its own]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
@@ -51,7 +51,8 @@ pub struct ReplayArgs {
     strategy: Option<StrategyName>,
     #[command(flatten)]
     goals: GoalsArgs,
-    /// File of relevant URLs, one per line [default: the page threshold, or the generated web decides]
+    /// File of relevant URLs, one per line [default: pages that reach the page threshold; of a generated web, its own
+    /// list]
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     truth: Option<PathBuf>,
     /// File of hosts to ignore, one per line, such as those the lexicon was built from
@@ -148,8 +149,8 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
         outln!("{}", run.in_words(&web, &report));
     }
     Ok(match report.stop {
-        Stop::OnlyUnreachable | Stop::RequestLimit => Exit::Short,
-        _ if report.progress.pages == 0 => Exit::Short,
+        Stop::OnlyUnreachable | Stop::RequestLimit => Exit::Incomplete,
+        _ if report.progress.pages == 0 => Exit::Incomplete,
         _ => Exit::Done,
     })
 }

@@ -20,10 +20,10 @@ pub struct ReportArgs {
     /// Crawl directory
     pub directory: PathBuf,
     /// File to write [default: report.html in the crawl directory]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Print the figures as JSON instead
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub json: bool,
 }
 

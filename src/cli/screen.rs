@@ -38,7 +38,7 @@ impl Screen {
     /// A screen for a crawl with these goals; `json` writes events to standard output.
     pub fn new(verbosity: Verbosity, json: bool, goals: StopConditions) -> Self {
         let limit = goals.pages;
-        let terminal = terminal::has_a_screen();
+        let terminal = terminal::is_interactive();
         // With -v every page has a line, which would overwrite a bar.
         let bar = (terminal && !verbosity.quiet && verbosity.verbose == 0 && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);

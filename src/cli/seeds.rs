@@ -83,7 +83,7 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
         let terms = topic.lexicon().main_terms().iter().take(args.queries as usize);
         let queries: Vec<String> = terms.map(|(term, _)| term.clone()).collect();
         let mut requests = Requests::new(&config)?;
-        add(search::found(&service, &queries, &mut |request| requests.send(request))?);
+        add(search::search(&service, &queries, &mut |request| requests.send(request))?);
     }
     if args.crawl.is_none() && args.cdxj.is_none() && args.cdx.is_none() && args.search.is_none() {
         bail!("there is no source; add --crawl DIR, --cdxj FILE, --cdx URL or --search SERVICE");
@@ -102,7 +102,7 @@ pub fn run(args: &SeedsArgs, verbosity: Verbosity) -> Result<Exit> {
         }
         None => outln!("{}", text.trim_end()),
     }
-    Ok(if hosts == 0 { Exit::Short } else { Exit::Done })
+    Ok(if hosts == 0 { Exit::Incomplete } else { Exit::Done })
 }
 
 /// Sends requests one after the other, as far apart as those of a crawl to a host.

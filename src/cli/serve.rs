@@ -22,10 +22,10 @@ pub struct ServeArgs {
     /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,
     /// Address and port to listen on; a port alone means 127.0.0.1, port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090", value_parser = address, help_heading = "Network")]
     pub listen: SocketAddr,
     /// Further host name to accept on a loopback address, for example behind a reverse proxy; may be repeated
-    #[arg(long = "name", value_name = "NAME")]
+    #[arg(long = "name", value_name = "NAME", help_heading = "Network")]
     pub names: Vec<String>,
 }
 

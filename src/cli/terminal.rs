@@ -1,5 +1,6 @@
-//! The only access to the terminal. Text of pages, servers, files and arguments is printed as text only: characters that
-//! control a terminal or deceive its reader become escapes ([`visible`]). These are JSON's, so `--json` keeps its values.
+//! The only access to the terminal. Text of pages, servers, files and arguments is printed as text only: characters
+//! that control a terminal or deceive its reader become escapes ([`visible`]). These are JSON's, so `--json` keeps its
+//! values.
 //!
 //! Our own colours are not text: they are added here ([`MarkedText`]), and by clap, indicatif and tracing around
 //! escaped text. Clippy refuses other ways (clippy.toml); tests/safety/control_characters.rs runs all verbs.
@@ -47,7 +48,7 @@ pub fn exact(words: Arguments) -> io::Result<()> {
 pub fn print_error(words: Arguments) {
     let words = format!("{}\n", without_numbers(&words.to_string()));
     let text = visible::text(&words);
-    let read = if has_a_screen() { visible::urls(&text) } else { (&*text).into() };
+    let read = if is_interactive() { visible::urls(&text) } else { (&*text).into() };
     drop(io::stderr().write_all(read.as_bytes()));
 }
 
@@ -69,7 +70,7 @@ pub fn is_read_by_people() -> bool {
 }
 
 /// Whether a progress bar can be drawn.
-pub fn has_a_screen() -> bool {
+pub fn is_interactive() -> bool {
     io::stderr().is_terminal()
 }
 

@@ -24,12 +24,12 @@ pub struct Trial {
     pub web: OpenedWeb,
     pub topic: Topic,
     pub seeds: Vec<CrawlUrl>,
-    /// Decides what is relevant: the given truth, else the world's own, else the lexicon's threshold.
+    /// Decides what is relevant: the given truth, else that of the generated web, else the lexicon's threshold.
     pub judge: GroundTruth,
 }
 
 impl Trial {
-    /// Reads the files; a generated world has its own for those not given.
+    /// Reads the files; a generated web has its own for those not given.
     pub fn new(web: OpenedWeb, files: &TrialFiles) -> Result<Self> {
         let topic = match (files.lexicon, &web.world) {
             (Some(path), _) => inputs::topic(path)?,

@@ -20,7 +20,7 @@ pub struct WhyArgs {
     /// URL to explain
     pub url: String,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 

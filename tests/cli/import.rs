@@ -167,9 +167,9 @@ fn an_import_that_is_killed_resumes_and_another_is_rejected() {
     assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
     let ended = running.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.contains("Rerun the same command to resume"), "{said}");
+    let output = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{output}");
+    assert!(output.contains("Rerun the same command to resume"), "{output}");
     assert!(rest.last().unwrap().contains("\"stopped\":\"interrupted\""), "{rest:?}");
     let part = crate::support::events(&stage.path("interrupted"));
     assert!(part.len() < whole.len() && part == whole[..part.len()]);
@@ -266,7 +266,7 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
         fs::write(stage.path(name), content).unwrap();
         stage.path(name)
     };
-    for (name, content, says) in [
+    for (name, content, message) in [
         ("empty.warc", String::new(), "it is empty"),
         ("page.warc", "<html>".to_owned(), "neither WARC/ nor gzip"),
         (
@@ -278,7 +278,7 @@ fn damaged_and_hostile_archives_are_one_sentence_and_no_directory() {
         ("length.warc", page.replace("Content-Length: ", "Content-Length: x"), "without content-length"),
     ] {
         let ended = run(import(&stage, &[file(name, content.as_bytes())], "none", &[])).expect(2);
-        assert!(ended.err.contains(says) && ended.err.trim().lines().count() == 1, "{name}: {}", ended.err);
+        assert!(ended.err.contains(message) && ended.err.trim().lines().count() == 1, "{name}: {}", ended.err);
         assert!(!stage.path("none").exists(), "{name}");
     }
     let missing = run(import(&stage, &[stage.path("missing.warc")], "none", &[])).expect(2);

@@ -166,7 +166,7 @@ fn a_search_service_is_asked_for_the_heaviest_terms() {
     );
     drop(asked);
 
-    for (name, content, says) in [
+    for (name, content, message) in [
         ("no.toml", "url = \"http://127.0.0.1:9/\"\nurls = \"a\"\n", "contains {query}"),
         ("typo.toml", "url = \"http://a/{query}\"\nurl_s = \"a\"\n", "line 2: unknown field"),
         ("nowhere.toml", "url = \"ftp://a/?q={query}\"\nurls = \"a\"\n", "give an http or https URL"),
@@ -180,7 +180,7 @@ fn a_search_service_is_asked_for_the_heaviest_terms() {
         fs::write(root.path().join(name), content).unwrap();
         let wrong = run(local(root.path(), &["--search", name])).expect(2).err;
         assert!(
-            wrong.contains(says) && wrong.trim().lines().filter(|line| !line.starts_with("warning: ")).count() == 1,
+            wrong.contains(message) && wrong.trim().lines().filter(|line| !line.starts_with("warning: ")).count() == 1,
             "{name}: {wrong}"
         );
     }

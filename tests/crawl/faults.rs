@@ -1,5 +1,5 @@
 //! One crawl visits every host of the misbehaving server and some good hosts. The result must equal the table of
-//! docs/robustness.md; `SUIDAO_WRITE_DOCS=1` writes the table instead.
+//! tests/crawl/faults.md; `SUIDAO_WRITE_DOCS=1` writes the table instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -220,10 +220,10 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
 /// The table is between its head and the next empty line.
 fn compare_with_document(rows: &[String]) {
     const HEAD: &str = "| what the crawl did | lost | what the server does |\n|---|---|---|\n";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/robustness.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crawl/faults.md");
     let text = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once(HEAD).expect("docs/robustness.md has the table");
-    let (table, after) = rest.split_once("\n\n").expect("a line is empty behind the table");
+    let (before, rest) = text.split_once(HEAD).expect("tests/crawl/faults.md has the table");
+    let (table, after) = rest.split_once("\n\n").expect("an empty line follows the table");
     if std::env::var_os("SUIDAO_WRITE_DOCS").is_some() {
         return std::fs::write(&path, format!("{before}{HEAD}{}\n\n{after}", rows.join("\n"))).unwrap();
     }
@@ -234,7 +234,7 @@ fn compare_with_document(rows: &[String]) {
         .filter(|(at, row)| table.get(*at) != Some(&row.as_str()))
         .map(|(at, row)| format!("document: {}\ncrawl:    {row}", table.get(at).unwrap_or(&"nothing")))
         .collect();
-    assert!(differing.is_empty() && table.len() == rows.len(), "docs/robustness.md:\n{}", differing.join("\n"));
+    assert!(differing.is_empty() && table.len() == rows.len(), "tests/crawl/faults.md:\n{}", differing.join("\n"));
 }
 
 /// Log, archive and export agree, and other software reads the files.

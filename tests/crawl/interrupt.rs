@@ -54,7 +54,7 @@ fn a_second_interrupt_ends_at_once_and_loses_only_requests_in_flight() {
     running.signal("INT");
     let ended = running.end().expect(130);
     assert!(!ended.err.contains("Interrupted"), "it did not wait: {}", ended.err);
-    stage.serve_anew();
+    stage.serve_again();
     run(stage.crawl("crawl", &limit)).expect(0);
     assert_eq!(pages(&stage.path("crawl")).len(), 40);
 }
@@ -71,7 +71,7 @@ fn a_lost_proxy_loses_no_page() {
         command.args(["--set", "crawl.outage_patience=1"]);
         let mut running = Running::start(command);
         assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.output("err"));
-        stage.serve_anew();
+        stage.serve_again();
         let ended = running.end().expect(1);
         assert!(ended.err.contains("the proxy no longer responds; waiting for it"), "{}", ended.err);
         let lines = ended.err.lines().filter(|line| !line.starts_with("warning: ")).count();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::support::{Running, Stage, export, finite, pages, records, run, settle, suidao, warcio_check};
-use suidao::draw::Draw;
+use suidao::seeded_rng::SeededRng;
 use suidao::store::{ArchiveReader, CrawlDirectory, Responses};
 use suidao::world::{ServedRequest, ServerOptions};
 
@@ -34,7 +34,7 @@ fn twenty_kills_lose_nothing() {
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
     });
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
-    let mut random = Draw::new(seed, 0, 0);
+    let mut random = SeededRng::new(seed, 0, 0);
     let delay = Duration::from_millis(10);
     let stage = Stage::new(finite(), ServerOptions { delay, log: true, ..ServerOptions::default() });
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{Running, SETTLED, copy, export, records, run, settle, suidao, warcio_output};
-use suidao::draw::Draw;
 use suidao::model::{CrawlUrl, Event};
 use suidao::revisit::tally::{RoundTally, Rounds};
+use suidao::seeded_rng::SeededRng;
 use suidao::store::{ArchiveReader, CrawlDirectory, Record};
 use suidao::world::{ChangingSpec, ChangingWeb, ServerOptions, WebServer};
 
@@ -63,7 +63,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
     });
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
-    let mut random = Draw::new(seed, 0, 0);
+    let mut random = SeededRng::new(seed, 0, 0);
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("crawl");
     let spec = ChangingSpec { initial: 20, sections: 2, ..ChangingSpec::default() };

@@ -10,12 +10,12 @@ use crate::support::{REPLAY_DEFAULTS, Stage, events, export, finite, records, ru
 use bytes::Bytes;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
-use suidao::draw::Draw;
 use suidao::live;
 use suidao::model::{
     Batch, CrawlUrl, Event, Failure, Fetched, LinkDecision, PageProcessed, SkipReason, UrlId, UrlOrigin,
 };
 use suidao::replay::{TopicalWeb, Web, replay};
+use suidao::seeded_rng::SeededRng;
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{Proxied, ServerOptions, WebServer};
 
@@ -82,7 +82,7 @@ fn page(on: bool, text: u64, head: &str, links: &[&str]) -> String {
         "山上的树叶黄了",
         "博物馆展出陶器",
     ];
-    let mut random = Draw::new(text, 0, 0);
+    let mut random = SeededRng::new(text, 0, 0);
     let mut body = String::new();
     for _ in 0..24 {
         if on {
@@ -239,8 +239,8 @@ fn sitemaps_and_feeds_queue_only_promising_urls() {
         let log = crawl(&web, &[&sets[..], &[&name]].concat(), &["http://a.test/"]);
         let new: BTreeSet<&str> = log.pages().difference(&without.pages()).copied().collect();
         let wanted = ["http://a.test/n/1", "http://a.test/zuqiu/3", "http://b.test/x"];
-        // A strategy that fetches the relevant pages first takes the host as on topic, and also its entries without topic
-        // terms.
+        // A strategy that fetches the relevant pages first takes the host as on topic, and also its entries without
+        // topic terms.
         let first = strategy == "breadth-first";
         let others = ["http://a.test/n/2", "http://b.test/y"];
         assert!(wanted.iter().all(|url| new.contains(url)), "{strategy} {new:?}");

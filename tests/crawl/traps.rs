@@ -1,5 +1,5 @@
-//! One web per trap, crawled to its end: the cost of the trap is bounded, and all real pages are fetched. Each trap has a
-//! harmless counterpart: an archive, a long list, a catalogue, a host that shares pages with another.
+//! One web per trap, crawled to its end: the cost of the trap is bounded, and all real pages are fetched. Each trap has
+//! a harmless counterpart: an archive, a long list, a catalogue, a host that shares pages with another.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,10 +9,10 @@ use bytes::Bytes;
 use suidao::config::Config;
 use suidao::corpus::UrlHistory;
 use suidao::crawl::{Crawl, TrapCounts};
-use suidao::draw::Draw;
 use suidao::live;
 use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, SkipReason, TrapStep};
 use suidao::replay::{TopicalWeb, Web, replay};
+use suidao::seeded_rng::SeededRng;
 use suidao::store::Record;
 use suidao::topic::Topic;
 
@@ -74,11 +74,11 @@ fn words(number: u64) -> String {
         "昨天", "我们", "学校", "河边", "天气", "火车", "老师", "报告", "城市", "音乐", "下雨", "菜园", "图书", "孩子",
         "早晨", "故事", "医院", "机器", "山路", "邮件", "厨房", "朋友", "电影", "月亮",
     ];
-    let mut draw = Draw::new(number + 1, 0, 0);
+    let mut rng = SeededRng::new(number + 1, 0, 0);
     let mut text = String::new();
     for sentence in 0..16 {
         for _ in 0..12 {
-            text += PHRASES[usize::try_from(draw.below(24)).unwrap()];
+            text += PHRASES[usize::try_from(rng.below(24)).unwrap()];
         }
         text += if sentence % 2 == 0 { "，" } else { "。" };
     }
@@ -281,13 +281,13 @@ fn exploding_parameters_are_cut_and_a_catalogue_is_not() {
 #[test]
 fn session_parameters_are_dropped_by_name_and_by_behaviour() {
     let web = Written(|_: &str, path: &str, query: &str| {
-        let mut draw = Draw::new(
+        let mut rng = SeededRng::new(
             query.bytes().fold(7, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte)) + path.len() as u64,
             0,
             0,
         );
         let mut link =
-            |path: String| format!("{path}?visit={:08x}{:08x}", draw.below(1 << 32) | 1 << 31, draw.below(1 << 32));
+            |path: String| format!("{path}?visit={:08x}{:08x}", rng.below(1 << 32) | 1 << 31, rng.below(1 << 32));
         let links: Vec<String> = posts(0..30).into_iter().map(&mut link).collect();
         match path {
             "/" => page("首页", &words(9000), &links),
@@ -341,7 +341,7 @@ fn login_walls_do_not_turn_their_parameter_into_a_session() {
         let of = |number: u64| kinds.iter().map(move |kind| format!("/{kind}?id={}", code(number)));
         (0..40).flat_map(of).collect::<Vec<_>>()
     };
-    let walled = |before: u64, kinds: &'static [&'static str]| {
+    let members_only = |before: u64, kinds: &'static [&'static str]| {
         Written(move |_: &str, path: &str, query: &str| match path {
             "/" => page("首页", &words(9000), &shown(kinds)),
             "/about" => page("关于", &words(9001), &[]),
@@ -357,9 +357,9 @@ fn login_walls_do_not_turn_their_parameter_into_a_session() {
             }
         })
     };
-    let one = crawl(&walled(3, &["show"]), 300);
+    let one = crawl(&members_only(3, &["show"]), 300);
     assert_eq!((one.count("/show?"), one.counts.session_parameters), (40, 0));
-    let two = crawl(&walled(3, &["show", "view"]), 300);
+    let two = crawl(&members_only(3, &["show", "view"]), 300);
     assert!(two.steps().iter().any(|step| matches!(step, TrapStep::NoSession { .. })), "{:?}", two.steps());
     assert!(two.count("/show?") + two.count("/view?") >= 78, "{:?}", two.pages);
     assert_eq!(two.counts.session_parameters, 0);

@@ -198,7 +198,7 @@ fn the_search_page_lists_values_that_narrow_it_down() {
     for (field, listed) in [("class", true), ("pdf", true), ("number", false), ("missing", false)] {
         assert_eq!(headings.iter().any(|heading| heading == field), listed, "{field}: {headings:?}");
     }
-    // A link leads to as many pages as it says, and there the value is chosen. `lang:` has another meaning in a query.
+    // A link leads to as many pages as it shows, and there the value is chosen. `lang:` has another meaning in a query.
     let value = "这是 第一 段 & 更多";
     let links = |html: &Html| -> Vec<Option<String>> {
         all(html, "aside a").into_iter().filter(|(text, _)| text == value).map(|(_, link)| link).collect()

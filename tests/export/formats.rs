@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crate::support::{REPLAY_DEFAULTS, Running, Stage, finite, records, run, snapshot, suidao, tools};
 use suidao::corpus::DocumentFields;
-use suidao::draw::Draw;
 use suidao::index::Index;
 use suidao::model::{CrawlUrl, Event, UrlId};
+use suidao::seeded_rng::SeededRng;
 use suidao::store::Responses;
 use suidao::world::forum::ServedForumPage as ForumKind;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, ServerOptions, WebServer, WebSpec};
@@ -159,7 +159,7 @@ fn a_killed_export_leaves_nothing_half_written() {
     let stage = crawled();
     let seed = std::env::var("SUIDAO_KILL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(4);
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
-    let mut random = Draw::new(seed, 0, 0);
+    let mut random = SeededRng::new(seed, 0, 0);
     for (format, name, more) in [
         ("jsonl", "pages.jsonl.zst", vec![]),
         ("jsonl", "shards", vec!["--shard-size", "64KiB"]),
@@ -211,7 +211,7 @@ fn a_killed_export_leaves_no_index() {
     run(export(&stage, "index", &path, &[])).expect(0);
     let most = begun.elapsed().as_micros() as u64;
     let pages = Index::open(&path).unwrap().origin().pages;
-    let mut random = Draw::new(5, 0, 0);
+    let mut random = SeededRng::new(5, 0, 0);
     for kill in 0..5 {
         std::fs::remove_dir_all(&path).ok();
         let mut running = Running::start(export(&stage, "index", &path, &[]));
@@ -304,7 +304,7 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
     export("jsonl", "first.jsonl", &[]);
     let before = forum.threads(now);
     let found = threads_of(&forum, &path("first.jsonl"));
-    let readable: Vec<usize> = (0..before.len()).filter(|&thread| !before[thread].walled).collect();
+    let readable: Vec<usize> = (0..before.len()).filter(|&thread| !before[thread].members_only).collect();
     assert_eq!(found.keys().copied().collect::<Vec<_>>(), readable);
     assert!(before.iter().any(|thread| thread.pages > 2), "threads of several pages");
     for (&thread, document) in &found {
@@ -328,7 +328,8 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
     export("jsonl", "since.jsonl", &["--since", "last"]);
     let after = forum.threads(now + DAY);
     let is_changed = |thread: &usize| before.get(*thread).is_none_or(|before| before.posts != after[*thread].posts);
-    let changed: Vec<usize> = (0..after.len()).filter(|thread| !after[*thread].walled).filter(is_changed).collect();
+    let changed: Vec<usize> =
+        (0..after.len()).filter(|thread| !after[*thread].members_only).filter(is_changed).collect();
     let found = threads_of(&forum, &path("since.jsonl"));
     assert_eq!(found.keys().copied().collect::<Vec<_>>(), changed);
     assert!(changed.len() < readable.len(), "most threads rest");

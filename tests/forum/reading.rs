@@ -1,5 +1,5 @@
-//! Lists and threads of forums in every skin, compared with the forum's own data: posts, authors, times, floors; threads,
-//! their replies and times.
+//! Lists and threads of forums in every skin, compared with the forum's own data: posts, authors, times, floors;
+//! threads, their replies and times.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -232,13 +232,13 @@ fn read(skin: Skin) -> Figures {
             &ForumAnalysis { profile: Arc::clone(&profile), at: Millis(now as u64 * 1000) },
         );
         match kind {
-            ServedForumPage::Index { board, .. } if !forum.boards(now)[board].walled => {
+            ServedForumPage::Index { board, .. } if !forum.boards(now)[board].members_only => {
                 list(&forum, &page, now, board, &threads, &shows, &mut figures);
                 if !figures.bare_lists.note(seen.posts.is_empty()) {
                     print_wrong(&format!("{}: {} posts in a list", page.url, seen.posts.len()));
                 }
             }
-            ServedForumPage::Thread { thread: at, page: number } if !threads[at].walled => {
+            ServedForumPage::Thread { thread: at, page: number } if !threads[at].members_only => {
                 thread(&forum, &page, now, at, number, &mut figures);
                 if !figures.bare_threads.note(seen.records.is_empty()) {
                     print_wrong(&format!(

@@ -1,5 +1,5 @@
-//! Forums in every skin, from their start page: every readable thread is fetched, and little else; the next visit fetches
-//! new posts only; a redesign and a login page are noticed.
+//! Forums in every skin, from their start page: every readable thread is fetched, and little else; the next visit
+//! fetches new posts only; a redesign and a login page are noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -120,8 +120,8 @@ fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
         let (fetched, tally) = visit.go(&web);
         let seen = sort(&forum, &fetched);
         let truth = forum.threads(now);
-        let readable = truth.iter().filter(|thread| !thread.walled).count();
-        let pages: usize = truth.iter().filter(|thread| !thread.walled).map(|thread| thread.pages as usize).sum();
+        let readable = truth.iter().filter(|thread| !thread.members_only).count();
+        let pages: usize = truth.iter().filter(|thread| !thread.members_only).map(|thread| thread.pages as usize).sum();
         println!(
             "{skin:?}: {} of {readable} threads, {pages} pages of threads; {} fetched, {} of use, wasted {:?}",
             seen.threads.len(),
@@ -137,10 +137,11 @@ fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
         web.set(now + DAY);
         let before: BTreeMap<CrawlUrl, u32> = truth.into_iter().map(|thread| (thread.url, thread.posts)).collect();
         let changed = forum.threads(now + DAY).into_iter();
-        let changed = changed.filter(|thread| !thread.walled && before.get(&thread.url) != Some(&thread.posts)).count();
+        let changed =
+            changed.filter(|thread| !thread.members_only && before.get(&thread.url) != Some(&thread.posts)).count();
         let (again, tally) = visit.go(&web);
         let all: BTreeSet<ForumKind> = fetched.iter().chain(&again).map(|url| forum.kind_of(url)).collect();
-        for (at, thread) in forum.threads(now + DAY).iter().enumerate().filter(|(_, thread)| !thread.walled) {
+        for (at, thread) in forum.threads(now + DAY).iter().enumerate().filter(|(_, thread)| !thread.members_only) {
             let ForumKind::Thread { thread: number, .. } = forum.kind_of(&thread.url) else { panic!("{at}") };
             let missing: Vec<u32> =
                 (1..=thread.pages).filter(|&page| !all.contains(&ForumKind::Thread { thread: number, page })).collect();
@@ -202,7 +203,7 @@ fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
     let board = forum
         .boards(now)
         .into_iter()
-        .filter(|board| board.topical && !board.walled)
+        .filter(|board| board.topical && !board.members_only)
         .max_by_key(|board| board.threads)
         .unwrap();
     let words: Vec<(&str, f64)> = suidao::world::topic_words().take(60).map(|word| (word, 1.0)).collect();
@@ -251,8 +252,12 @@ fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
     for &skin in Skin::all() {
         let forum = Arc::new(Forum::new(spec(skin)));
         let now = forum.spec().activity.start + 12 * DAY;
-        let board =
-            forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();
+        let board = forum
+            .boards(now)
+            .into_iter()
+            .filter(|board| !board.members_only)
+            .max_by_key(|board| board.threads)
+            .unwrap();
         let topic = topic();
         let wanted = suidao::crawl::FetchKind::Page(UrlId(0));
         let read = suidao::crawl::outcome(&wanted, Ok(&forum.response(&board.url, now, 1)), None, &topic, "suidao");

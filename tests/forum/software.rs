@@ -108,7 +108,7 @@ impl Forum {
         ids
     }
 
-    /// The purpose of these requests: every page once, whatever its address; other pages and repeated ones are wasted.
+    /// The purpose of these requests: every page once, regardless of its address; other pages and repeated ones are wasted.
     /// Redirects and robots.txt are left out.
     fn fetched(&self, requests: &[(CrawlUrl, u16)]) -> Fetched {
         let (boards, threads, home) = (self.ids("boards"), self.ids("threads"), self.home());

@@ -64,7 +64,7 @@ impl Stage {
     }
 
     /// Replaces the server by another, on another port and without a delay.
-    pub fn serve_anew(&mut self) {
+    pub fn serve_again(&mut self) {
         self.server = WebServer::start(Arc::new(Proxied(Arc::clone(&self.world)))).unwrap();
     }
 

@@ -1,6 +1,6 @@
 //! How do other programs read a crawl? Export files, a search index, and labels.
 //!
-//! Uses `suidao-store` and the crates below it. A file gets its final name only when it is complete, and every format has
+//! Uses `suidao-store` and its dependencies. A file gets its final name only when it is complete, and every format has
 //! the same documents.
 //!
 //! Start with [`export`] (one file per format; search servers in `engines/`), then [`index`] (tantivy with Chinese

@@ -14,7 +14,7 @@ use crate::tree::PageTree;
 use crate::value::{property, taken, typed};
 
 /// Maximum number of values of a field with `many`.
-const MANY: usize = 1_000;
+const MAX_VALUES: usize = 1_000;
 
 /// The rules of a `fields.toml`, and how often they found something.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ fn value(rule: &FieldRule, tree: &PageTree, objects: &[Value]) -> Option<Value> 
         if !rule.many {
             return values.next();
         }
-        let values: Vec<Value> = values.take(MANY).collect();
+        let values: Vec<Value> = values.take(MAX_VALUES).collect();
         (!values.is_empty()).then_some(Value::Array(values))
     };
     let selected = rule

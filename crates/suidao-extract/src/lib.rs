@@ -1,6 +1,6 @@
 //! What do pages of known hosts state in fixed places: price, brand, rating, ISBN?
 //!
-//! Uses `suidao-page`. Runs on archived pages, never in the crawl, so a rule is mended without fetching again.
+//! Uses `suidao-page`. Runs on archived pages, never in the crawl, so a rule can be corrected without fetching again.
 //!
 //! Start with [`Extractor::parse`] (rules from `fields.toml`), then [`Extractor::extract`] (a page's values and its
 //! corrected main text) and [`Extractor::hit_rates`].

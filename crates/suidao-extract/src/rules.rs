@@ -10,7 +10,7 @@ pub enum RulesError {
     #[error("line {line}: {message}")]
     Syntax { line: usize, message: String },
     #[error("there is no rule; add [[fields]] with name and select, jsonld or microdata")]
-    Nothing,
+    Empty,
     #[error("{rule}: {reason}")]
     Rule { rule: String, reason: String },
 }
@@ -99,7 +99,7 @@ pub fn parse(text: &str) -> Result<(Vec<FieldRule>, Vec<PageRule>), RulesError> 
         RulesError::Syntax { line, message }
     })?;
     if file.fields.is_empty() && file.pages.is_empty() {
-        return Err(RulesError::Nothing);
+        return Err(RulesError::Empty);
     }
     let mut fields = file.fields.into_iter().map(field).collect::<Result<Vec<_>, _>>()?;
     for (position, rule) in fields.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A page as scraper's tree, built from the walk that reading uses, with its limits: `Html::parse_document` takes 14 s
+//! A page as scraper's tree, built by the same parser as in a crawl, with its limits: `Html::parse_document` takes 14 s
 //! for a hostile page of 249 KB.
 
 use ego_tree::NodeId;
@@ -12,7 +12,7 @@ use suidao_page::read::tree::{TreeStep, walk};
 use crate::selector::CheckedSelector;
 
 /// Maximum number of elements and runs of text; the rest of the page is left out.
-const NODES: usize = 50_000;
+const MAX_NODES: usize = 50_000;
 
 /// A page to select from.
 pub struct PageTree {
@@ -45,7 +45,7 @@ impl PageTreeBuilder {
         match step {
             TreeStep::Close(_) => drop(self.open.pop()),
             // Elements beyond the limit are opened as their parent, so that each end has its start.
-            TreeStep::Open(..) if self.nodes >= NODES => self.open.push(parent.id()),
+            TreeStep::Open(..) if self.nodes >= MAX_NODES => self.open.push(parent.id()),
             TreeStep::Open(tag, namespace) => {
                 self.nodes += 1;
                 self.has_noscript |= *tag.name == *"noscript";
@@ -56,7 +56,7 @@ impl PageTreeBuilder {
                 let name = QualName::new(None, (*namespace).clone(), tag.name.clone());
                 self.open.push(parent.append(Node::Element(Element::new(name, tag.attrs.clone()))).id());
             }
-            TreeStep::Text(text) if self.nodes < NODES => {
+            TreeStep::Text(text) if self.nodes < MAX_NODES => {
                 self.nodes += 1;
                 parent.append(Node::Text(Text { text: (*text).into() }));
             }

@@ -8,7 +8,7 @@ use suidao_page::read::first_date;
 use crate::rules::{Take, ValueKind};
 
 /// Longest value, in characters.
-const LENGTH: usize = 10_000;
+const MAX_CHARS: usize = 10_000;
 
 /// The text that a rule takes from an element, white space folded; `None` if there is none.
 pub fn taken(element: &ElementRef, take: &Take) -> Option<String> {
@@ -41,7 +41,7 @@ fn folded<'a>(parts: impl Iterator<Item = &'a str>) -> Option<String> {
 /// The value of a text as a type; `None` if it has none.
 pub fn typed(text: &str, kind: ValueKind, base: &CrawlUrl) -> Option<Value> {
     match kind {
-        ValueKind::Text => Some(Value::String(text.chars().take(LENGTH).collect())),
+        ValueKind::Text => Some(Value::String(text.chars().take(MAX_CHARS).collect())),
         ValueKind::Number => number(text).and_then(Number::from_f64).map(Value::Number),
         ValueKind::Date => first_date(text).map(|day| Value::String(day.to_string())),
         ValueKind::Url => base.join(text).ok().map(|url| Value::String(url.as_str().to_owned())),

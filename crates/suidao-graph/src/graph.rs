@@ -33,13 +33,13 @@ impl GraphPage {
     }
 }
 
-/// The link graph. A page links to another at most once, and never to itself. Memory: 16 bytes per page, 8 per link, and
-/// 8 more per link while it is built.
+/// The link graph. A page links to another at most once, and never to itself. Memory: 16 bytes per page, 8 per link,
+/// and 8 more per link while it is built.
 #[derive(Debug)]
 pub struct LinkGraph {
     pub(crate) pages: Vec<GraphPage>,
-    out: Rows,
-    back: Rows,
+    outgoing: Rows,
+    incoming: Rows,
 }
 
 /// The row of page p is `targets[starts[p]..starts[p + 1]]`, ascending.
@@ -75,12 +75,12 @@ impl LinkGraph {
     pub fn new(pages: Vec<GraphPage>, mut links: Vec<(u32, u32)>) -> Self {
         let count = pages.len() as u32;
         links.retain(|&(source, target)| source != target && source < count && target < count);
-        let out = Rows::new(&mut links, pages.len());
+        let outgoing = Rows::new(&mut links, pages.len());
         for (source, target) in &mut links {
             std::mem::swap(source, target);
         }
-        let back = Rows::new(&mut links, pages.len());
-        Self { pages, out, back }
+        let incoming = Rows::new(&mut links, pages.len());
+        Self { pages, outgoing, incoming }
     }
 
     pub fn pages(&self) -> &[GraphPage] {
@@ -100,17 +100,17 @@ impl LinkGraph {
     }
 
     pub fn links(&self) -> usize {
-        self.out.targets.len()
+        self.outgoing.targets.len()
     }
 
     /// The pages that a page links to, ascending.
     pub fn targets(&self, page: u32) -> &[u32] {
-        self.out.row(page)
+        self.outgoing.row(page)
     }
 
     /// The pages that link to a page, ascending.
     pub fn sources(&self, page: u32) -> &[u32] {
-        self.back.row(page)
+        self.incoming.row(page)
     }
 
     pub fn seeds(&self) -> impl Iterator<Item = u32> + '_ {

@@ -4,8 +4,8 @@
 //! PR(v) = (1 - d)/N + d (sum over u -> v of PR(u) w(u, v) / w(u) + D/N)     D: rank of pages without links
 //! a(v) = sum over u -> v of h(u),   h(u) = sum over u -> v of a(v),   each scaled to sum 1
 //! ```
-//! The links of a page within its host are one vote together (w = 1 shared by all), each link to another host is a vote:
-//! a site cannot raise a page by linking to it from everywhere.
+//! The links of a page within its host are one vote together (w = 1 shared by all), each link to another host is a
+//! vote: a site cannot raise a page by linking to it from everywhere.
 
 use rayon::prelude::*;
 
@@ -29,14 +29,14 @@ pub fn page_rank(graph: &LinkGraph, damping: f64) -> Vec<f64> {
             }
         }
         let base = (1.0 - damping + damping * dangling) / count;
-        let given = |page: u32, source: u32| {
+        let received = |page: u32, source: u32| {
             let votes = &votes[source as usize];
             let share = if votes.host == graph.page(page).host { votes.inner } else { votes.outer };
             f64::from(votes.rank) * f64::from(share)
         };
         let rank = |page: u32| {
-            let given = graph.sources(page).iter().map(|&source| given(page, source)).sum::<f64>();
-            base + damping * given
+            let received = graph.sources(page).iter().map(|&source| received(page, source)).sum::<f64>();
+            base + damping * received
         };
         let next: Vec<f64> = graph.numbers().into_par_iter().map(rank).collect();
         let change = change(&ranks, &next);
@@ -52,7 +52,7 @@ fn change(before: &[f64], after: &[f64]) -> f64 {
     before.iter().zip(after).map(|(before, after)| (after - before).abs()).sum()
 }
 
-/// What the links of a page give: the share of its rank within its host, and to others.
+/// Shares of its rank that a page passes on: to each page of its host that it links to, and to each other page.
 struct Votes {
     host: u32,
     inner: f32,

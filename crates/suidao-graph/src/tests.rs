@@ -186,7 +186,7 @@ proptest! {
     fn a_gate_is_a_page_without_which_the_island_is_not_reached(graph in graphs()) {
         let islands = Islands::find(&graph);
         let found = Gates::find(&graph, &islands);
-        let mut behind = vec![0; graph.len()];
+        let mut following = vec![0; graph.len()];
         for (number, island) in (0..).zip(&islands.islands) {
             let members = &island.pages;
             let is_reached = |without| {
@@ -198,9 +198,9 @@ proptest! {
             };
             let expected: BTreeSet<u32> = graph.numbers().filter(|page| is_reached(None) && cuts(page)).collect();
             prop_assert_eq!(found.of(number as usize).into_iter().collect::<BTreeSet<u32>>(), expected.clone());
-            expected.iter().for_each(|page| behind[*page as usize] += 1);
+            expected.iter().for_each(|page| following[*page as usize] += 1);
         }
-        prop_assert_eq!(found.gated_islands(), behind);
+        prop_assert_eq!(found.gated_islands(), following);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How is a page fetched? The HTTP client, the configuration, and the loop of a live crawl.
 //!
-//! Uses `suidao-store` and the crates below it. Private addresses are not contacted unless allowed, sizes and times are
+//! Uses `suidao-store` and its dependencies. Private addresses are not contacted unless allowed, sizes and times are
 //! bounded, and a slot in flight is free again only when its batch is on disk.
 //!
 //! Start with [`live::run`] (the loop), then [`fetch::Fetcher`] (one request; `render/` has a browser run a page's

@@ -28,7 +28,7 @@ pub enum GuideError {
     Import(#[from] ImportError),
     /// A setting by which spider would make requests of its own.
     #[error("the website has {0}, which makes requests that suidao does not see; remove it")]
-    GoesPast(&'static str),
+    Bypasses(&'static str),
     #[error("another website of this guide is still in use; drop it before finish")]
     InUse,
     #[error("cannot make an HTTP client: {0}")]
@@ -72,7 +72,7 @@ impl Guide {
     /// Makes the website use this guide.
     ///
     /// # Errors
-    /// [`GuideError::GoesPast`] if a setting would make requests without the guide.
+    /// [`GuideError::Bypasses`] if a setting would make requests without the guide.
     pub fn attach(&self, website: &mut Website) -> Result<(), GuideError> {
         let configuration = &mut website.configuration;
         let past = [
@@ -84,10 +84,10 @@ impl Guide {
         let fields = format!("{configuration:?}");
         let compiled = FEATURES.iter().find(|(field, _)| fields.contains(&format!("{field}:")));
         if let Some((_, what)) = compiled {
-            return Err(GuideError::GoesPast(what));
+            return Err(GuideError::Bypasses(what));
         }
         if let Some((_, what)) = past.into_iter().find(|(is_set, _)| *is_set) {
-            return Err(GuideError::GoesPast(what));
+            return Err(GuideError::Bypasses(what));
         }
         // Ours are in the engine; spider's own would fetch robots.txt with a client of its own, and count waiting for a
         // host's delay as a timeout.

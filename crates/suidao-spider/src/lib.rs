@@ -17,7 +17,8 @@
 //! are followed while fewer off-topic pages than `strategy.static-tunnel.k` lie between it and the last relevant one.
 //! The result is a crawl directory for every verb of suidao.
 //!
-//! Start with [`Guide`]; `engine` makes the requests, `judge` decides on pages, `staging` holds answers until the end.
+//! Start with [`Guide`]; `engine` makes the requests, `judge` decides on pages, `staging` holds responses until the
+//! end.
 
 mod engine;
 mod guide;

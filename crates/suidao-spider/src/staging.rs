@@ -1,4 +1,4 @@
-//! Answers as they come, as WARC files next to the crawl directory, until [`Guide::finish`](crate::Guide::finish)
+//! Responses as they arrive, as WARC files next to the crawl directory, until [`Guide::finish`](crate::Guide::finish)
 //! imports them. Each run has files of its own, so those of a killed one are imported too.
 
 use std::fs;

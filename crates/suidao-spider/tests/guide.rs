@@ -256,5 +256,5 @@ async fn a_website_that_goes_past_the_guide_is_refused() {
     let guide = guide(&root.path().join("crawl"), 1);
     let mut website = Website::new("http://a.test/");
     website.with_proxies(Some(vec!["http://127.0.0.1:1".into()]));
-    assert!(matches!(guide.attach(&mut website), Err(GuideError::GoesPast("proxies"))));
+    assert!(matches!(guide.attach(&mut website), Err(GuideError::Bypasses("proxies"))));
 }

@@ -1,6 +1,6 @@
 //! What is stored, and which pages are there? The log of events, the WARC archive, and the documents made of both.
 //!
-//! Uses `suidao-crawl` and the crates below it. A batch of events is one transaction, a page is in the archive before the
+//! Uses `suidao-crawl` and its dependencies. A batch of events is one transaction, a page is in the archive before the
 //! batch that mentions it is in the log, and a killed writer loses only the requests in flight.
 //!
 //! Start with [`store::Store`] (open, read, write a crawl directory), [`store::Writer`] (the thread that makes both

@@ -1,6 +1,6 @@
 //! How does a person see a crawl? The report, the search site, the status page, and their plots.
 //!
-//! Uses `suidao-live`, `suidao-export` and the crates below them. Text of others is shown only as text, and each page is
+//! Uses `suidao-live`, `suidao-export` and its dependencies. Text of others is shown only as text, and each page is
 //! one file without scripts.
 //!
 //! Start with [`report`] (facts from the log as a page) and [`link_graph`] (the link graph), then [`serve`] (the search site), [`status`] (a running crawl

@@ -19,12 +19,12 @@ use crate::cli::Exit;
 pub struct CrawlCheckArgs {
     /// Crawl directory
     directory: PathBuf,
-    /// Truncate log and archive after the last intact batch; the removed part is kept in DIRECTORY/damaged-1, and its pages are
-    /// fetched again when the crawl resumes
+    /// Truncate log and archive after the last intact batch; the removed part is kept in DIRECTORY/damaged-1, and its
+    /// pages are fetched again when the crawl resumes
     #[arg(long)]
     repair: bool,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -70,5 +70,5 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
             count(*files, "WARC file", "WARC files")
         );
     }
-    Ok(if checked.damage.is_none() || aside.is_some() { Exit::Done } else { Exit::Short })
+    Ok(if checked.damage.is_none() || aside.is_some() { Exit::Done } else { Exit::Incomplete })
 }

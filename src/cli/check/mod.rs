@@ -20,29 +20,29 @@ use super::{Exit, Verbosity};
 #[command(after_help = "Example: suidao check page saved.html --url http://host/saved.html -m lexicons/ml.toml")]
 pub struct CheckArgs {
     #[command(subcommand)]
-    what: What,
+    command: CheckCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum CheckCommand {
     /// Show charset, title, main text, scores and links of a saved or fetched page
     Page(Box<page::PageArgs>),
-    /// Show which URLs a saved robots.txt allows: `allowed` or `disallowed`, URL and rule, separated by tabs
+    /// Show which URLs a saved robots.txt allows, and by which rule
     Robots(robots::RobotsArgs),
-    /// Print the normalised form of URLs; with --json also scope, URL of robots.txt and the weight of strategy url-weight
+    /// Print the normalised form of URLs, and with --json their scope, robots.txt and weight
     #[command(after_help = "Example: suidao check url 'http://a.cn/?utm_source=x'")]
     Url {
         /// URLs
         #[arg(required = true)]
         urls: Vec<String>,
         /// Print a line of JSON per URL
-        #[arg(long)]
+        #[arg(long, help_heading = "Output")]
         json: bool,
         /// Configuration file, for the scope
-        #[arg(short, long)]
+        #[arg(short, long, help_heading = "Input")]
         config: Option<PathBuf>,
         /// Override one configuration key; may be repeated
-        #[arg(long = "set", value_name = "KEY=VALUE")]
+        #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
         sets: Vec<String>,
     },
     /// Verify a crawl directory, and repair it with --repair
@@ -53,25 +53,25 @@ enum What {
         /// Configuration file [default: built-in defaults]
         file: Option<PathBuf>,
         /// Override one configuration key; may be repeated
-        #[arg(long = "set", value_name = "KEY=VALUE")]
+        #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
         sets: Vec<String>,
         /// Print JSON
-        #[arg(long)]
+        #[arg(long, help_heading = "Output")]
         json: bool,
     },
 }
 
 pub fn run(args: &CheckArgs, verbosity: Verbosity) -> Result<Exit> {
-    match &args.what {
-        What::Page(args) => return page::show(args, verbosity),
-        What::Robots(args) => robots::show(args)?,
-        What::Url { urls, json, config, sets } => {
+    match &args.command {
+        CheckCommand::Page(args) => return page::show(args, verbosity),
+        CheckCommand::Robots(args) => robots::show(args)?,
+        CheckCommand::Url { urls, json, config, sets } => {
             if !url::show(urls, config.as_deref(), sets, *json)? {
-                return Ok(Exit::Wrong);
+                return Ok(Exit::Invalid);
             }
         }
-        What::Crawl(args) => return crawl::run(args),
-        What::Config { file, sets, json } => config::show(&Config::load(file.as_deref(), sets)?, *json)?,
+        CheckCommand::Crawl(args) => return crawl::run(args),
+        CheckCommand::Config { file, sets, json } => config::show(&Config::load(file.as_deref(), sets)?, *json)?,
     }
     Ok(Exit::Done)
 }

@@ -76,7 +76,7 @@ pub fn show(args: &PageArgs, verbosity: Verbosity) -> Result<Exit> {
             }
             Err(why) => {
                 errln!("suidao: cannot read {}: {why}", args.page);
-                return Ok(Exit::Short);
+                return Ok(Exit::Incomplete);
             }
         },
         None => {
@@ -119,7 +119,7 @@ fn selected(fetched: &Fetched, selector: &CheckedSelector, json: bool) -> Result
     }
     if texts.is_empty() {
         errln!("no element matches");
-        return Ok(Exit::Short);
+        return Ok(Exit::Incomplete);
     }
     Ok(Exit::Done)
 }

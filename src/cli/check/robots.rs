@@ -12,15 +12,15 @@ use url::Url;
 
 use super::read;
 
-/// What is asked.
+/// Show which URLs a saved robots.txt allows.
 #[derive(Args)]
 #[command(after_help = "Example: suidao check robots --file robots.txt http://a.cn/private/")]
 pub struct RobotsArgs {
     /// Saved robots.txt
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     file: PathBuf,
     /// Name of the robot: a product token, or a whole User-Agent
-    #[arg(long, value_name = "NAME", default_value = suidao::live::AGENT)]
+    #[arg(long, value_name = "NAME", default_value = suidao::live::AGENT, help_heading = "Input")]
     agent: String,
     /// URLs to check
     #[arg(required = true, value_name = "URL")]

@@ -19,14 +19,15 @@ use runs::Contestant;
 
 /// Compare crawl strategies on recorded or generated webs.
 ///
-/// As in replay, there are no politeness delays and one request is in flight at a time, unless --set or --in-flight is given.
+/// As in replay, there are no politeness delays and one request is in flight at a time, unless --set or --in-flight is
+/// given.
 #[derive(Args)]
 #[command(
     after_help = "Example: suidao compare world: --random-seeds 20 --strategies breadth-first,best-first,dth -o report"
 )]
 pub struct CompareArgs {
-    /// Comparison file (FILE.toml, see docs/compare.md), or webs: hosts:DIR, warc:FILE, crawl:DIR, world:FILE.toml (a generated
-    /// web; world: alone is the default one)
+    /// Comparison file (FILE.toml, see docs/compare.md), or webs: hosts:DIR, warc:FILE, crawl:DIR, world:FILE.toml (a
+    /// generated web; world: alone is the default one)
     #[arg(required = true, value_name = "FILE|WEB")]
     targets: Vec<String>,
     /// Lexicon of the topic, for webs given here [default for a generated web: its own]
@@ -47,8 +48,8 @@ pub struct CompareArgs {
     /// Directory for report.html, summary.csv, curves.csv and wins.csv
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Strategies, separated by commas, by name or by name and parameter ("best-first hard"); oracle knows the web and the
-    /// relevant pages [default: those of the file, or all and oracle; context-graph only with layers]
+    /// Strategies, separated by commas, by name or by name and parameter ("best-first hard"); oracle knows the web and
+    /// the relevant pages [default: those of the file, or all and oracle; context-graph only with layers]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Input")]
     strategies: Vec<String>,
     /// Pages per run [default: that of the file, or 2000]
@@ -203,7 +204,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A plain name of a TOML file; a world's spec begins with `world:`.
+/// A plain name of a TOML file; the spec of a generated web begins with `world:`.
 fn is_plan(target: &str) -> bool {
     !target.contains(':') && Path::new(target).extension().is_some_and(|extension| extension == "toml")
 }

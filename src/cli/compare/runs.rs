@@ -55,7 +55,7 @@ struct Ready {
 struct Case<'a> {
     task: usize,
     plan: &'a TaskPlan,
-    /// The spec's seed of a generated world.
+    /// The spec's seed of a generated web.
     world_seed: Option<u64>,
     /// Opened during the check of the files, and taken by the first run of the case.
     ready: Mutex<Option<Ready>>,
@@ -121,7 +121,7 @@ impl<'a> TrialRunner<'a> {
     }
 }
 
-/// Opens the input of a task; with a seed, the generated world of that seed.
+/// Opens the input of a task; with a seed, the generated web of that seed.
 fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
     let name = WebName::parse(&plan.web, base)?;
     let mut web = name.open()?;
@@ -163,7 +163,7 @@ impl RunProgress<'_> {
 }
 
 impl Case<'_> {
-    /// The random seed of the case: the world's, or that of the strategies.
+    /// The random seed of the case: that of the generated web, or that of the strategies.
     fn seed(&self, config: &Config) -> u64 {
         self.world_seed.unwrap_or(config.crawl.seed)
     }

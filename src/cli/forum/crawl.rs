@@ -60,10 +60,10 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
-        (_, Exploration::Failed(_) | Exploration::Unfinished) => Exit::Short,
-        (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Short,
+        (_, Exploration::Failed(_) | Exploration::Unfinished) => Exit::Incomplete,
+        (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Incomplete,
         // Unreadable pages mean that the goal was missed.
-        _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Short,
+        _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Incomplete,
         _ => Exit::Done,
     })
 }

@@ -25,16 +25,16 @@ pub struct ScheduleArgs {
     #[arg(long, value_parser = one_of::<ScheduleMethod>(), default_value_t = ScheduleMethod::Sqrt)]
     pub method: ScheduleMethod,
     /// Visits per day, all boards together [default: 8 per board]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub per_day: Option<u32>,
     /// How to count the delay of posts after the last visit of a day
     #[arg(long, value_parser = one_of::<Horizon>(), default_value_t = Horizon::Periodic)]
     pub horizon: Horizon,
     /// SVG image to draw posts and visits in
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Print the schedule as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 

@@ -59,8 +59,8 @@ pub fn run(args: &WatchArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
-        (Some(Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::RequestLimit), _) => Exit::Short,
+        (Some(Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::RequestLimit), _) => Exit::Incomplete,
         (Some(_), Exploration::Understood(_)) => Exit::Done,
-        _ => Exit::Short,
+        _ => Exit::Incomplete,
     })
 }

@@ -12,14 +12,15 @@ use suidao::topic::{Lexicon, Sample, learn_from_labels};
 use super::{lists, samples};
 use crate::cli::Verbosity;
 
-/// Changes to print in each direction.
-const PRINTED: usize = 10;
+/// Maximum number of changes printed in each direction.
+const MAX_PRINTED: usize = 10;
 
 #[derive(Args)]
 pub struct LearnArgs {
     /// Lexicon to improve
     lexicon: PathBuf,
-    /// Labels: URL (or path within --pages), a tab, and 1 or yes (on topic), 0 or no; labels.tsv of `suidao label` works
+    /// Labels: URL (or path within --pages), a tab, and 1 or yes (on topic), 0 or no; labels.tsv of `suidao label`
+    /// works
     #[arg(long, value_name = "TSV", help_heading = "Input")]
     labels: PathBuf,
     /// Labelled pages: a crawl directory, a folder of pages or a WARC file
@@ -56,7 +57,7 @@ pub fn run(args: &LearnArgs, verbosity: Verbosity) -> Result<()> {
     if !verbosity.quiet {
         outln!("Learnt from {} on topic and {} off topic.", count(learnt.on_topic, "page", "pages"), learnt.off_topic);
         for (what, up) in [("Higher", true), ("Lower", false)] {
-            let changes = learnt.changes.iter().filter(|(_, change)| (*change > 0.0) == up).take(PRINTED);
+            let changes = learnt.changes.iter().filter(|(_, change)| (*change > 0.0) == up).take(MAX_PRINTED);
             let words: Vec<String> = changes.map(|(word, change)| format!("{word} {change:+.3}")).collect();
             outln!("{what} weights: {}", words.join(", "));
         }

@@ -20,7 +20,7 @@ use crate::cli::screen::Screen;
 /// Limit of decoded bodies.
 const MAX_BODY: usize = 64 << 20;
 
-/// Answers parsed at a time, so that a large archive is not held in memory.
+/// Responses parsed at a time, so that a large archive is not held in memory.
 const BATCH: usize = 256;
 
 /// Maximum requests for each wanted document of a host, because a site may consist of listings.
@@ -54,7 +54,7 @@ pub fn from_path(path: &Path) -> Result<Vec<Sample>> {
     }
 }
 
-/// The pages of a crawl; of a page fetched again, the last answer.
+/// The pages of a crawl; of a page fetched again, the last response.
 fn from_crawl(path: &Path) -> Result<Vec<Sample>> {
     let mut samples = from_warc(&warc_files(&CrawlDirectory::new(path))?)?;
     let mut seen = HashSet::new();

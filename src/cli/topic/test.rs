@@ -14,13 +14,14 @@ use super::{lists, samples};
 #[derive(Args)]
 pub struct TestArgs {
     /// Lexicon to test
-    #[arg(short = 'm', long, value_name = "LEXICON")]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: PathBuf,
     /// Folder of .html, .htm and .txt files
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
     pages: PathBuf,
-    /// Labels: path within the folder (or URL), a tab, and 1 or yes (on topic), 0 or no; labels.tsv of `suidao label` works
-    #[arg(long, value_name = "TSV")]
+    /// Labels: path within the folder (or URL), a tab, and 1 or yes (on topic), 0 or no; labels.tsv of `suidao label`
+    /// works
+    #[arg(long, value_name = "TSV", help_heading = "Input")]
     labels: Option<PathBuf>,
 }
 

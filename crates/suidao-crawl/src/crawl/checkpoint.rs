@@ -65,7 +65,7 @@ impl State {
             stop,
             wait_state,
         } = self;
-        if forums.is_whole() || refreshing.is_some() {
+        if forums.is_single_forum() || refreshing.is_some() {
             return None;
         }
         let mut fingerprints = skipped.iter().copied();

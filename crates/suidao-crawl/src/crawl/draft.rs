@@ -129,7 +129,7 @@ impl<'a> Draft<'a> {
         self.state.in_preferred_scheme(url).unwrap_or_else(|| url.clone())
     }
 
-    /// Why a link to `url` is rejected, whatever it scores; none if it may be followed.
+    /// Why a link to `url` is rejected regardless of its score; none if it may be followed.
     pub fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
         self.settings.refuses(url).or_else(|| {
             let may_learn = self.state.traps.runs.ended() > 0 || !self.state.traps.mirrors.is_empty();

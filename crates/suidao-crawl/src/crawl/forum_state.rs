@@ -18,7 +18,7 @@ pub enum ForumMode {
     /// A host is treated as a forum as soon as one of its pages lists threads.
     #[default]
     Recognise,
-    /// The seed is the entry page of a forum: only find out its structure.
+    /// The seed is the entry page of a forum: only explore its structure.
     Discover {
         /// Use the paper's strict test of a board.
         strict: bool,
@@ -63,7 +63,7 @@ impl Forums {
             forums.explorer = Explorer::new(*strict);
         }
         if let ForumMode::Follow(map) = mode {
-            forums.understand(map);
+            forums.add_map(map);
             forums.exploration = Exploration::Understood(());
         }
         forums
@@ -74,19 +74,19 @@ impl Forums {
         self.sites.insert(host.into(), (site, profile));
     }
 
-    pub(super) fn understand(&mut self, map: &ForumMap) {
+    pub(super) fn add_map(&mut self, map: &ForumMap) {
         let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), ForumSite::new(map.clone())) else { return };
         self.add(start.authority(), site);
     }
 
-    /// Whether the structure of a forum is being found out.
+    /// Whether the structure of a forum is still unknown.
     pub(super) fn is_exploring(&self) -> bool {
         matches!(self.mode, ForumMode::Discover { .. } | ForumMode::Explore { .. })
             && self.exploration == Exploration::Unfinished
     }
 
     /// Whether the crawl is of one forum only.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_single_forum(&self) -> bool {
         !matches!(self.mode, ForumMode::Off | ForumMode::Recognise)
     }
 

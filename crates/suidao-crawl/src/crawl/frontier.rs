@@ -12,8 +12,8 @@ use std::num::NonZeroU64;
 use dary_heap::OctonaryHeap;
 use serde::{Deserialize, Serialize};
 
-use suidao_page::draw::Draw;
 use suidao_page::model::{HostId, Priority, QueueEntry, QueueId, QueuePolicy, UrlId};
+use suidao_page::seeded_rng::SeededRng;
 
 /// The queue of pages that are due again, apart from those of the strategy: the value of a visit and the score of a
 /// link have no common scale.
@@ -336,7 +336,7 @@ impl Frontier {
                     .take(self.heads.len())
                     .filter(|&queue_id| self.head(QueueId(queue_id), &waits).is_some())
                     .collect();
-                let random = Draw::at(self.seed.wrapping_add(turn)).bits();
+                let random = SeededRng::at(self.seed.wrapping_add(turn)).bits();
                 let queue_id = *ids.get(usize::try_from(random % (ids.len().max(1) as u64)).unwrap_or(0))?;
                 return self.pop_queue(QueueId(queue_id), &waits);
             }

@@ -1,4 +1,4 @@
-//! Fetch outcomes: an HTTP answer as the machine needs it. Pure, so drivers may compute them on any thread.
+//! Fetch outcomes: an HTTP response as the machine needs it. Pure, so drivers may compute them on any thread.
 
 use core::net::IpAddr;
 
@@ -65,9 +65,9 @@ pub fn outcome(
                 FetchOutcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
             FetchKind::Sitemap(_) => {
-                let mut hints = read_sitemap(fetched);
-                score_entries(&mut hints, topic);
-                FetchOutcome::Sitemap(Box::new(hints), fetched.validators())
+                let mut sitemap = read_sitemap(fetched);
+                score_entries(&mut sitemap, topic);
+                FetchOutcome::Sitemap(Box::new(sitemap), fetched.validators())
             }
             FetchKind::Page(_) | FetchKind::Plain(_) | FetchKind::Forum(..) | FetchKind::Soft404Probe(_) => {
                 match fetched.media_type().as_str() {

@@ -152,9 +152,9 @@ impl Robot {
         let other = escaped(&path);
         let mut rest = &*self.text;
         for rule in &self.rules {
-            let (pattern, behind) = rest.split_at(rule.length as usize);
-            let (escaped, behind) = behind.split_at(rule.escaped as usize);
-            rest = behind;
+            let (pattern, tail) = rest.split_at(rule.length as usize);
+            let (escaped, tail) = tail.split_at(rule.escaped as usize);
+            rest = tail;
             let escaped = if escaped.is_empty() { pattern } else { escaped };
             let once = rule.escaped == 0 && other == path;
             // A match in either form counts, since authors write both.

@@ -26,7 +26,7 @@ pub struct CrawlLimits {
     pub pages_per_host: Option<u32>,
     /// Maximum number of links between a seed and a page.
     pub depth: Option<u16>,
-    /// Maximum number of consecutive off-topic pages, whatever their links score: four times the paper's kdepth.
+    /// Maximum number of consecutive off-topic pages regardless of the scores of their links: four times the paper's kdepth.
     pub hops: u16,
     /// Maximum number of consecutive redirects, at most 15.
     pub redirects: u8,
@@ -91,7 +91,7 @@ pub struct CrawlSettings {
 }
 
 impl CrawlSettings {
-    /// Why a URL is excluded, whatever links to it; none if it is allowed.
+    /// Why a URL is excluded regardless of the links to it; none if it is allowed.
     pub(super) fn refuses(&self, url: &CrawlUrl) -> Option<SkipReason> {
         self.scope.refuses(url).or_else(|| path::refuses(&self.traps, url))
     }

@@ -13,8 +13,8 @@ use suidao_page::model::{Event, Millis, UrlId};
 pub(super) const SOON: u64 = 5_000;
 /// Milliseconds without a page after which one URL is fetched regardless of others.
 pub(super) const PATIENCE: u64 = 2_000;
-/// A host whose last requests for pages brought this many times none is not waited for.
-pub(super) const WITHOUT_PAGE: u8 = 3;
+/// After this many requests in a row that brought no page, the crawl does not wait for a host.
+pub(super) const MAX_WITHOUT_PAGE: u8 = 3;
 
 /// Theta, from 0 (every ready host gets a request, regardless of the expected value of its best URL) to 1 (the crawl
 /// waits for the best page).

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::frontier::EntryKey;
 use super::texts::Texts;
 use suidao_page::model::{
-    CrawlUrl, HostId, LinkState, NestedVec, PathState, Priority, QueueEntry, QueueId, Relevance, SkipReason,
+    ChunkedVec, CrawlUrl, HostId, LinkState, PathState, Priority, QueueEntry, QueueId, Relevance, SkipReason,
     TunnelBudget, UrlId,
 };
 
@@ -92,7 +92,7 @@ impl UrlRecord {
 
 #[derive(Default)]
 pub(super) struct Urls {
-    known: NestedVec<UrlRecord>,
+    known: ChunkedVec<UrlRecord>,
     texts: Texts,
     index: hashbrown::HashTable<Indexed>,
 }

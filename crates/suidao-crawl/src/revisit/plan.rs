@@ -1,7 +1,7 @@
 //! Which pages are visited next: those whose visits have the highest value.
 //!
 //! The best policy visits a page when its value reaches the price of a visit (see [`VisitValue`]), and the requests at
-//! hand determine the price: so the most valuable pages are next, whatever the price. A round chooses all its pages at
+//! hand determine the price: so the most valuable pages are next regardless of the price. A round chooses all its pages at
 //! once. An endless refresh chooses [`at_once`] pages whenever those chosen before are used up.
 //!
 //! Pages are compared by value and not by due time: in a queue by time a page whose visit pays once an hour would wait
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::revisit::optimum::{OptimumObjective, Rated, capped, rates};
-    use suidao_page::draw::Draw;
+    use suidao_page::seeded_rng::SeededRng;
 
     fn choice(page: u32, host: u32, importance: f64, last: f64) -> Choice {
         let visit_value = VisitValue {
@@ -96,8 +96,8 @@ mod tests {
     /// Pages that change from once in 100 days to ten times a day, of importance 0.03 to 1.
     fn some_pages(count: u64) -> Vec<Rated> {
         let page = |page| Rated {
-            importance: 10_f64.powf(-1.5 * Draw::at(2 * page).unit()),
-            rate: 10_f64.powf(3.0 * Draw::at(2 * page + 1).unit() - 2.0),
+            importance: 10_f64.powf(-1.5 * SeededRng::at(2 * page).unit()),
+            rate: 10_f64.powf(3.0 * SeededRng::at(2 * page + 1).unit() - 2.0),
         };
         (0..count).map(page).collect()
     }
@@ -162,7 +162,7 @@ mod tests {
             page: UrlId(page as u32),
             host: HostId(hosts[page]),
             visit_value: visit_value(pages[page]),
-            last: -Draw::at(page as u64 + 77).unit(),
+            last: -SeededRng::at(page as u64 + 77).unit(),
         };
         let mut visited = Visited::new((0..pages.len()).map(choice).collect(), per_host);
         let mut visits = vec![Vec::new(); pages.len()];

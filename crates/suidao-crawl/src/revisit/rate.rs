@@ -133,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use suidao_page::draw::Draw;
+    use suidao_page::seeded_rng::SeededRng;
 
     fn of(visits: &[(f64, bool)]) -> ChangeObservations {
         let mut changes = ChangeObservations::default();
@@ -213,8 +213,8 @@ mod tests {
                 for visit in 0..200 {
                     let at = ((case * 100 + page) * 1000 + visit) as u64;
                     // Irregular intervals of an hour to four days.
-                    let days = 0.04 + 4.0 * Draw::at(2 * at).unit().powi(3);
-                    changes.observe(days, Draw::at(2 * at + 1).unit() < -(-rate * days).exp_m1());
+                    let days = 0.04 + 4.0 * SeededRng::at(2 * at).unit().powi(3);
+                    changes.observe(days, SeededRng::at(2 * at + 1).unit() < -(-rate * days).exp_m1());
                 }
                 changes.rate(30.0)
             };

@@ -45,8 +45,8 @@ mod tests {
 
     use super::*;
     use crate::revisit::{Choice, VisitValue, plan};
-    use suidao_page::draw::Draw;
     use suidao_page::model::{HostId, UrlId};
+    use suidao_page::seeded_rng::SeededRng;
 
     #[test]
     fn a_source_is_believed_as_it_proved_true() {
@@ -78,7 +78,7 @@ mod tests {
         // Random signals on pages that are unchanged with this probability.
         for still in [0.1, 0.5, 0.9] {
             let mut trust = Trust::default();
-            (0..1500).for_each(|visit| trust.observe(still, Draw::at(visit).unit() > still));
+            (0..1500).for_each(|visit| trust.observe(still, SeededRng::at(visit).unit() > still));
             assert!(trust.false_signal_probability(1) > 0.9, "{still}: {}", trust.false_signal_probability(1));
         }
     }
@@ -88,7 +88,7 @@ mod tests {
     fn freshness(signalled: f64, lies: f64, heed: bool) -> f64 {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
-        let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
+        let rate = |page: u32| 10_f64.powf(2.0 * SeededRng::at(u64::from(page)).unit() - 1.7);
         let mut trust = Trust::default();
         let choice = |page, last, false_signal_probability| {
             let visit_value = VisitValue {
@@ -108,9 +108,12 @@ mod tests {
             let now = f64::from(step) * STEP;
             for page in 0..PAGES {
                 let at = 3 * u64::from(step * PAGES + page);
-                let changed = Draw::at(at).unit() < -(-rate(page) * STEP).exp_m1();
-                let signal =
-                    if changed { Draw::at(at + 1).unit() < signalled } else { Draw::at(at + 2).unit() < lies * STEP };
+                let changed = SeededRng::at(at).unit() < -(-rate(page) * STEP).exp_m1();
+                let signal = if changed {
+                    SeededRng::at(at + 1).unit() < signalled
+                } else {
+                    SeededRng::at(at + 2).unit() < lies * STEP
+                };
                 let (signals, same) = &mut pages[page as usize];
                 *same &= !changed;
                 *signals += u32::from(signal);

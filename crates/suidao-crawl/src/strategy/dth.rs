@@ -9,7 +9,7 @@
 //! ```
 //! Read literally, pv = 0 never lets a tunnel run, because the queue is never empty: the paper does not define how
 //! "depth-first within a tunnel" and "breadth-first among equals" combine. [`DthVariant`] has the four possible
-//! readings.
+//! interpretations.
 
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ impl Strategy for Dth {
     }
 
     fn merge(&self, old: QueueEntry, new: QueueEntry) -> QueueEntry {
-        // The main queue precedes the stack, whatever the priorities: they have different meanings.
+        // The main queue precedes the stack regardless of the priorities: they have different meanings.
         let better = if (new.queue.0, std::cmp::Reverse(new.priority)) < (old.queue.0, std::cmp::Reverse(old.priority))
         {
             new

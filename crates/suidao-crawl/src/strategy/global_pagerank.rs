@@ -1,4 +1,4 @@
-//! PageRank of the whole graph known so far, ranked anew when it has grown by a tenth: J. Cho, H. Garcia-Molina, L. Page,
+//! PageRank of the whole graph known so far, ranked again when it has grown by a tenth: J. Cho, H. Garcia-Molina, L. Page,
 //! Efficient Crawling Through URL Ordering, 1998, section 3.2. Its topical gate is that of the incremental reading: only
 //! links of relevant pages count.
 

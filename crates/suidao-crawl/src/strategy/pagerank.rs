@@ -29,7 +29,7 @@ pub enum PageRankVariant {
     /// Ranks add up in the queue, as in paper 001.
     #[default]
     Incremental,
-    /// The whole graph known so far is ranked anew when it has grown by a tenth.
+    /// The whole graph known so far is ranked again when it has grown by a tenth.
     Global,
 }
 

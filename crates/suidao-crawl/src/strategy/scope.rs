@@ -1,4 +1,4 @@
-//! Scope: which URLs may be fetched at all, whatever their score. Pure: a URL in, a skip reason or none out.
+//! Scope: which URLs may be fetched at all regardless of their score. Pure: a URL in, a skip reason or none out.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -25,7 +25,7 @@ pub struct CrawlScope {
     pub max_url_length: usize,
     /// Ports allowed although they belong to other services.
     pub allow_ports: Vec<u16>,
-    /// Whether http and https of a host are one site, crawled under the scheme that it answers.
+    /// Whether http and https of a host are one site, fetched under the scheme that works.
     pub one_scheme: bool,
     /// Whether a host that seeds name only under https may get requests under http if its https port cannot be
     /// connected, which an attacker on the path can cause.

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn every_off_topic_page_costs_one_whatever_its_links_say() {
+    fn every_off_topic_page_costs_one() {
         assert_eq!(judge(12, 0.1, Unbounded), Some((0, 0.0, Left(11))));
         assert_eq!(judge(12, 0.1, Left(5)), Some((0, 0.0, Left(4))));
         assert_eq!(judge(12, 0.1, Left(0)), None);

@@ -80,7 +80,7 @@ mod tests {
     fn equal_pages_indicate_a_mirror_and_different_ones_do_not() {
         let (a, b, c) = (HostId(0), HostId(1), HostId(2));
         let mut mirrors = Mirrors::default();
-        assert!(!mirrors.observe(b, a, false, 4), "pages that differ are no news of hosts that share none");
+        assert!(!mirrors.observe(b, a, false, 4), "pages that differ change nothing for hosts that share none");
         assert!(mirrors.partners(a).is_empty());
         let result: Vec<bool> = (0..5).map(|_| mirrors.observe(b, a, true, 4)).collect();
         assert_eq!(result, [false, false, false, true, true]);

@@ -1,5 +1,5 @@
 //! Trap rules: they recognise endless sites and pages without content. One file per rule. Pure: a URL or a page and the
-//! history in, a skip reason or none out. `crawl/state/traps.rs` evaluates them and folds what pages teach.
+//! history in, a skip reason or none out. `crawl/state/traps.rs` evaluates them and learns from pages.
 
 pub mod mirror;
 pub mod path;
@@ -23,7 +23,7 @@ pub struct Traps {
     pub sessions: bool,
     /// Additional parameters removed from all URLs, beyond those that URL normalisation removes.
     pub session_parameters: Vec<String>,
-    /// Whether suspicious hosts are probed with a page that cannot exist; similar answers are then soft 404s.
+    /// Whether suspicious hosts are probed with a page that cannot exist; similar responses are then soft 404s.
     pub soft_404: bool,
     /// Consecutive soft 404s after which only seeds are requested from a host.
     pub missing: u16,

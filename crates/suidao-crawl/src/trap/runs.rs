@@ -95,7 +95,8 @@ impl SeriesTracker {
         if page.leads.iter().any(|&link| !run.led_to(link)) {
             return false;
         }
-        let is_meaningful = page.on_topic || page.sketch.chars >= MEANINGFUL && !(page.listing && series.is_combined());
+        let is_meaningful =
+            page.on_topic || page.sketch.chars >= MEANINGFUL && !(page.listing && series.combines_parameters());
         let before = &run.last_texts[..(run.pages as usize).min(2)];
         !(is_meaningful && before.iter().all(|text| distance(*text, page.sketch.simhash) > APART))
     }

@@ -9,7 +9,7 @@ use suidao_page::model::CrawlUrl;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlSeries {
     /// Host and path with numbers masked: `a.cn/page/#/`.
-    place: String,
+    path: String,
     /// Names of the parameters, in order, each once.
     names: Vec<String>,
 }
@@ -17,34 +17,34 @@ pub struct UrlSeries {
 impl UrlSeries {
     /// The series of a URL whose path ends in a number or which has a query.
     pub fn of(url: &CrawlUrl) -> Option<Self> {
-        let path = masked(url.path());
+        let masked = mask_numbers(url.path());
         let pairs = url.query().into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.is_empty());
         let mut names: Vec<String> = pairs.map(|pair| pair.split('=').next().unwrap_or(pair).to_owned()).collect();
-        if path.is_none() && names.is_empty() {
+        if masked.is_none() && names.is_empty() {
             return None;
         }
         names.sort_unstable();
         names.dedup();
-        let path = path.as_deref().unwrap_or(url.path());
-        Some(Self { place: format!("{}{path}", url.authority()), names })
+        let path = masked.as_deref().unwrap_or(url.path());
+        Some(Self { path: format!("{}{path}", url.authority()), names })
     }
 
     pub fn key(&self) -> u64 {
-        xxh3_64(format!("{}?{}", self.place, self.names.join("&")).as_bytes())
+        xxh3_64(format!("{}?{}", self.path, self.names.join("&")).as_bytes())
     }
 
     /// Whether its pages are combinations of parameters.
-    pub fn is_combined(&self) -> bool {
+    pub fn combines_parameters(&self) -> bool {
         self.names.len() >= 2
     }
 
     /// Whether the other series is related: months and days of one calendar, a list with one more filter.
     pub fn is_relative(&self, other: &Self) -> bool {
-        if self.place == other.place {
+        if self.path == other.path {
             let shared = self.names.iter().filter(|name| other.names.contains(name)).count();
             return shared >= 2 || shared == self.names.len().min(other.names.len());
         }
-        let rest = other.place.strip_prefix(&self.place).or_else(|| self.place.strip_prefix(&other.place));
+        let rest = other.path.strip_prefix(&self.path).or_else(|| self.path.strip_prefix(&other.path));
         self.names == other.names && rest.is_some_and(|rest| rest.bytes().all(|byte| matches!(byte, b'#' | b'/')))
     }
 }
@@ -60,7 +60,7 @@ pub fn continues_series(page: &CrawlUrl, link: &CrawlUrl) -> bool {
 
 /// A path that ends in a number, with numbers masked. None if letters follow a digit in a segment: that is a title or a
 /// code, shared by few pages.
-fn masked(path: &str) -> Option<String> {
+fn mask_numbers(path: &str) -> Option<String> {
     let is_digit = |c: char| c.is_ascii_digit();
     if !path.trim_end_matches('/').rsplit('/').next()?.contains(is_digit) {
         return None;

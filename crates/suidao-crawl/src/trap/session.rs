@@ -14,13 +14,13 @@ use suidao_page::model::{CrawlUrl, HostId, Sketch};
 use suidao_page::text::simhash::distance;
 
 /// Minimum length of a value that may be an id.
-const CODE: usize = 8;
+const MIN_CODE_LENGTH: usize = 8;
 /// Maximum number of pages stored for comparison.
-const MOST: usize = 1 << 16;
+const MAX_PAGES: usize = 1 << 16;
 /// Maximum Hamming distance between equal pages.
-const NEAR: u32 = 3;
+const MAX_DISTANCE: u32 = 3;
 /// Texts with fewer characters may be alike only because of the template.
-const MEANINGFUL: u32 = 120;
+const MIN_CHARS: u32 = 120;
 
 /// The URL without parameters of these names (in any case); none if it has none.
 pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<CrawlUrl> {
@@ -39,7 +39,7 @@ pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<Craw
 pub fn is_code(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    value.len() >= CODE
+    value.len() >= MIN_CODE_LENGTH
         && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
         && (digits >= 2 && letters >= 2 || digits >= 16)
 }
@@ -54,7 +54,8 @@ struct SessionVisit {
 
 impl SessionVisit {
     fn is_same(&self, sketch: Sketch) -> bool {
-        self.digest == sketch.digest || sketch.chars >= MEANINGFUL && distance(self.simhash, sketch.simhash) <= NEAR
+        self.digest == sketch.digest
+            || sketch.chars >= MIN_CHARS && distance(self.simhash, sketch.simhash) <= MAX_DISTANCE
     }
 }
 
@@ -62,11 +63,11 @@ impl SessionVisit {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Evidence {
     /// One page arrived under two values.
-    Once(SessionVisit),
+    Suspected(SessionVisit),
     /// It is a session id; the number of pages that were the same without it since.
-    Found(u32),
+    Confirmed(u32),
     /// It changed a page.
-    Against,
+    Refuted,
 }
 
 /// Evidence about parameters: a fold of a crawl's pages. Memory: 32 bytes per page with an id in its query, at most
@@ -102,7 +103,7 @@ impl Sessions {
             };
             let before = match self.came.get(&key) {
                 Some(before) => *before,
-                None if self.came.len() < MOST => {
+                None if self.came.len() < MAX_PAGES => {
                     self.came.insert(key, came);
                     continue;
                 }
@@ -115,11 +116,11 @@ impl Sessions {
             let same = before.is_same(sketch);
             let evidence = self.evidence.get(&(host, name.into())).copied();
             let now = match evidence {
-                _ if !same => Evidence::Against,
-                None if sketch.chars >= MEANINGFUL => Evidence::Once(came),
-                Some(Evidence::Once(first)) if sketch.chars >= MEANINGFUL && !first.is_same(sketch) => {
+                _ if !same => Evidence::Refuted,
+                None if sketch.chars >= MIN_CHARS => Evidence::Suspected(came),
+                Some(Evidence::Suspected(first)) if sketch.chars >= MIN_CHARS && !first.is_same(sketch) => {
                     found.push(name.to_owned());
-                    Evidence::Found(0)
+                    Evidence::Confirmed(0)
                 }
                 _ => continue,
             };
@@ -132,11 +133,11 @@ impl Sessions {
     pub fn check(&mut self, host: HostId, url: &CrawlUrl, sketch: Sketch) -> Vec<String> {
         let mut wrong = Vec::new();
         for (name, came) in self.dropped_from(host, url) {
-            let evidence = self.evidence.entry((host, name.clone())).or_insert(Evidence::Found(0));
+            let evidence = self.evidence.entry((host, name.clone())).or_insert(Evidence::Confirmed(0));
             match evidence {
-                Evidence::Found(same) if came.is_same(sketch) => *same = same.saturating_add(1),
+                Evidence::Confirmed(same) if came.is_same(sketch) => *same = same.saturating_add(1),
                 // A page may have changed meanwhile.
-                Evidence::Found(same) if *same > 0 => *same -= 1,
+                Evidence::Confirmed(same) if *same > 0 => *same -= 1,
                 _ => wrong.push(name.into_string()),
             }
         }
@@ -147,7 +148,7 @@ impl Sessions {
     /// which other pages were fetched.
     pub fn needed(&self, host: HostId, url: &CrawlUrl) -> Vec<String> {
         let mut dropped = self.dropped_from(host, url);
-        dropped.retain(|(name, _)| !matches!(self.evidence.get(&(host, name.clone())), Some(Evidence::Found(1..))));
+        dropped.retain(|(name, _)| !matches!(self.evidence.get(&(host, name.clone())), Some(Evidence::Confirmed(1..))));
         dropped.into_iter().map(|(name, _)| name.into_string()).collect()
     }
 
@@ -171,7 +172,7 @@ impl Sessions {
     /// Records that the parameter is not a session id, finally.
     pub fn unlearn(&mut self, host: HostId, name: &str) {
         self.known.remove(&(host, name.into()));
-        self.evidence.insert((host, name.into()), Evidence::Against);
+        self.evidence.insert((host, name.into()), Evidence::Refuted);
         if !self.known.iter().any(|(of, _)| *of == host) {
             self.hosts.remove(&host);
         }
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_count_or_say_something_are_no_codes() {
+    fn numbers_and_words_are_not_codes() {
         for value in ["12345678", "football", "2020-05-17", "zh-CN", "abc12", "a%20b12345"] {
             assert!(!is_code(value), "{value}");
         }

@@ -51,7 +51,7 @@ pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
 }
 
 /// Whether a page is the redirect target of the probe, except for the address in the query: `?aspxerrorpath=/a/7.html`.
-/// In the path the address is no evidence: a host may redirect everything to `/zh/` plus the same path. A script that
+/// In the path the address is not evidence: a host may redirect everything to `/zh/` plus the same path. A script that
 /// receives all addresses may show pages, so other evidence is needed too.
 pub fn is_alike(absent: &MissingPageResponse, url: &CrawlUrl) -> bool {
     let MissingPageResponse::Redirect(to) = absent else { return false };

@@ -108,10 +108,10 @@ impl<'a> Card<'a> {
             writeln!(out, "- none")?;
         }
         writeln!(out, "\nExcluded pages of the crawl:\n")?;
-        for (reason, pages) in &self.export.selection.left_out {
+        for (reason, pages) in &self.export.selection.excluded {
             writeln!(out, "- {pages} {reason}")?;
         }
-        if self.export.selection.left_out.is_empty() {
+        if self.export.selection.excluded.is_empty() {
             writeln!(out, "- none")?;
         }
         writeln!(

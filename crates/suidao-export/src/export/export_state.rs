@@ -122,7 +122,7 @@ pub fn changes(catalogue: &Catalogue, wanted: &Selection, previous: &[(UrlId, u6
         }
     }
     if unchanged > 0 {
-        selection.left_out.insert("unchanged since the last export", unchanged);
+        selection.excluded.insert("unchanged since the last export", unchanged);
     }
     let retired = previous.iter().zip(left).filter(|(_, left)| *left).map(|((id, _), _)| *id).collect();
     ExportChanges { selection, retired }

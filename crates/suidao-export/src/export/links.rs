@@ -48,7 +48,7 @@ impl PageNodes {
         let ids: Vec<UrlId> = whole().map(|(_, entry)| entry.id).collect();
         let mut numbers: FxHashMap<UrlId, u32> = ids.iter().copied().zip(0..).collect();
         for (_, entry) in all() {
-            let PageRole::Further(thread) = entry.part else { continue };
+            let PageRole::Further(thread) = entry.role else { continue };
             if let Some(&number) = numbers.get(&catalogue.entries[thread as usize].id) {
                 numbers.insert(entry.id, number);
             }
@@ -126,7 +126,7 @@ impl PageNodes {
         mut each: impl FnMut(u32, Vec<PageLink>) -> Result<(), WriteError> + Send,
     ) -> Result<(), WriteError> {
         let mut selection =
-            Selection { chosen: vec![false; catalogue.entries.len()], pages: 0, left_out: Default::default() };
+            Selection { chosen: vec![false; catalogue.entries.len()], pages: 0, excluded: Default::default() };
         for (node, position) in (0..).zip(&self.entries) {
             selection.chosen[*position as usize] = wanted(node);
         }

@@ -1,4 +1,5 @@
-//! The corpus in the formats of other programs, one file per format. A file gets its final name only when it is complete.
+//! The corpus in the formats of other programs, one file per format. A file gets its final name only when it is
+//! complete.
 
 mod card;
 mod columns;
@@ -68,7 +69,7 @@ pub fn document(
         let extracted = extractor.extract_from(&tree, &url);
         document.extracted = extracted.values;
         // The text of a thread is that of its posts.
-        if let Some(text) = extracted.text.filter(|_| chosen.entry.part == PageRole::Page) {
+        if let Some(text) = extracted.text.filter(|_| chosen.entry.role == PageRole::Page) {
             let chars = text.chars().filter(|letter| !letter.is_whitespace()).count();
             document.chars = u32::try_from(chars).unwrap_or(u32::MAX);
             document.text = if parts.text { text } else { String::new() };

@@ -15,7 +15,7 @@ use super::collect::CollectedRow;
 use super::tokenizer::{TOKENIZER, phrase_tokens};
 
 /// Maximum number of values counted for a field.
-const VALUES: usize = 20;
+const MAX_VALUES: usize = 20;
 
 /// A condition on the values of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub(super) fn counts(
         }
         let mut counts: Vec<(String, u64)> = texts.into_iter().collect();
         counts.sort_by_key(|(_, pages)| std::cmp::Reverse(*pages));
-        counts.truncate(VALUES);
+        counts.truncate(MAX_VALUES);
         if !counts.is_empty() {
             all.insert(field.clone(), counts);
         }

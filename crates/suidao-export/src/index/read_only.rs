@@ -1,5 +1,5 @@
-//! Read-only access to an index. The engine would create a lock file; it is not needed, because a new index replaces the
-//! whole directory. So a read-only directory can be searched.
+//! Read-only access to an index. The engine would create a lock file; it is not needed, because a new index replaces
+//! the whole directory. So a read-only directory can be searched.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCa
 
 /// A directory without locks.
 #[derive(Clone, Debug)]
-pub(super) struct ReadOnly(MmapDirectory);
+pub(super) struct ReadOnlyDirectory(MmapDirectory);
 
-impl ReadOnly {
+impl ReadOnlyDirectory {
     pub fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
         MmapDirectory::open(path).map(Self)
     }
 }
 
-impl Directory for ReadOnly {
+impl Directory for ReadOnlyDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         self.0.get_file_handle(path)
     }

@@ -16,7 +16,7 @@ use super::clauses::{Compiled, Loosened, in_fields};
 use super::collect::{CollectedRow, RowCollector};
 use super::extracted;
 use super::query::{Query, TextField};
-use super::read_only::ReadOnly;
+use super::read_only::ReadOnlyDirectory;
 use super::schema::{Fields, day, schema};
 use super::snippet::{Marked, QueryWords};
 use super::tokenizer::{TOKENIZER, analyzer};
@@ -177,7 +177,7 @@ impl Index {
         }
         let foreign = |what: &str| IndexError::Foreign { path: path.to_owned(), what: what.to_owned() };
         let opened = || {
-            let index = tantivy::Index::open(ReadOnly::open(path)?)?;
+            let index = tantivy::Index::open(ReadOnlyDirectory::open(path)?)?;
             let payload = index.load_metas()?.payload.unwrap_or_default();
             Ok((index, payload))
         };

@@ -9,8 +9,8 @@
 use serde::Serialize;
 
 use super::strata::Strata;
-use suidao_page::draw::Draw;
 use suidao_page::model::Relevance;
+use suidao_page::seeded_rng::SeededRng;
 
 const RESAMPLES: usize = 1_000;
 
@@ -59,8 +59,8 @@ pub struct Estimate {
     pub suggested: Option<f64>,
 }
 
-/// Estimates from labelled scores. The labels must come from [`Strata::draw`] over the pages of the strata, or cover all
-/// of them.
+/// Estimates from labelled scores. The labels must come from [`Strata::draw`] over the pages of the strata, or cover
+/// all of them.
 pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
     let point = |(threshold, pages)| StratumPoint { threshold, pages, ..StratumPoint::default() };
     let mut curve: Vec<StratumPoint> = strata.each().map(point).collect();
@@ -112,9 +112,9 @@ fn total(relevant: &[f64]) -> f64 {
 
 /// Relevant pages of each stratum: first according to the labels, then in each resample.
 fn relevant_pages(curve: &[StratumPoint]) -> Vec<Vec<f64>> {
-    let mut draw = Draw::new(0, 0, 0);
+    let mut rng = SeededRng::new(0, 0, 0);
     let observed = curve.iter().map(|point| point.pages as f64 * observed_share(point)).collect();
-    let mut resample = || curve.iter().map(|point| point.pages as f64 * resampled_share(point, &mut draw)).collect();
+    let mut resample = || curve.iter().map(|point| point.pages as f64 * resampled_share(point, &mut rng)).collect();
     std::iter::once(observed).chain((0..RESAMPLES).map(|_| resample())).collect()
 }
 
@@ -132,13 +132,13 @@ fn observed_share(point: &StratumPoint) -> f64 {
     point.relevant as f64 / point.labelled.max(1) as f64
 }
 
-fn resampled_share(point: &StratumPoint, draw: &mut Draw) -> f64 {
+fn resampled_share(point: &StratumPoint, rng: &mut SeededRng) -> f64 {
     if point.labelled == 0 {
         return 0.0;
     }
     let labelled = point.labelled as f64;
     let likely = (point.relevant as f64 + 0.5) / (labelled + 1.0);
-    let drawn = (0..point.labelled).filter(|_| draw.chance(likely)).count() as f64 / labelled;
+    let drawn = (0..point.labelled).filter(|_| rng.chance(likely)).count() as f64 / labelled;
     // The population is finite: where all are labelled nothing is uncertain (Cochran 1977, eq. 2.20).
     let left = (1.0 - labelled / point.pages as f64).max(0.0).sqrt();
     (observed_share(point) + (drawn - likely) * left).clamp(0.0, 1.0)
@@ -147,10 +147,10 @@ fn resampled_share(point: &StratumPoint, draw: &mut Draw) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use suidao_page::draw::Draw;
+    use suidao_page::seeded_rng::SeededRng;
 
     /// Pages whose chance of relevance rises with their score; most scores are low.
-    fn crawl(pages: usize, draws: &mut Draw) -> Vec<(Relevance, bool)> {
+    fn crawl(pages: usize, draws: &mut SeededRng) -> Vec<(Relevance, bool)> {
         let page = |_| {
             let score = draws.unit().powi(4) * 0.5;
             let chance = 1.0 / (1.0 + (-(score - 0.1) * 40.0).exp());
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn with_all_pages_labelled_the_estimates_are_the_truth() {
         for seed in 0..5 {
-            let pages = crawl(700, &mut Draw::new(seed, 0, 0));
+            let pages = crawl(700, &mut SeededRng::new(seed, 0, 0));
             let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
             let result = estimate(&strata, &pages);
             let (precision, relevant, recall) = truth(&pages);
@@ -191,7 +191,7 @@ mod tests {
         let mut covered = [0; 3];
         let rounds = 400;
         for seed in 0..rounds {
-            let pages = crawl(3000, &mut Draw::new(seed, 0, 0));
+            let pages = crawl(3000, &mut SeededRng::new(seed, 0, 0));
             let urls: Vec<String> = (0..pages.len()).map(|n| n.to_string()).collect();
             let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
             let asked: Vec<(Relevance, &str, bool)> =
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_threshold_set_too_high_is_found_out() {
-        let pages = crawl(4000, &mut Draw::new(3, 0, 0));
+        let pages = crawl(4000, &mut SeededRng::new(3, 0, 0));
         let high: Vec<Relevance> = pages.iter().map(|(score, _)| *score).collect();
         let strata = Strata::new(Relevance::new(0.25), high.into_iter());
         let result = estimate(&strata, &pages);
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_known_is_not_reported() {
-        let pages = crawl(500, &mut Draw::new(1, 0, 0));
+        let pages = crawl(500, &mut SeededRng::new(1, 0, 0));
         let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
         let none = estimate(&strata, &[]);
         assert_eq!((none.precision, none.relevant, none.recall, none.suggested), (None, None, None, None));

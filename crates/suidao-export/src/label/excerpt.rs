@@ -5,21 +5,21 @@ use std::ops::Range;
 use suidao_page::text::fold;
 
 /// Characters of the beginning.
-const BEGIN: usize = 420;
+const OPENING_CHARS: usize = 420;
 
 /// Characters around a later term.
 const AROUND: usize = 40;
 
-const PLACES: usize = 4;
+const MAX_PASSAGES: usize = 4;
 
 /// The excerpt of a text in pieces; true for an occurrence of a term.
 pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
     let letters: Vec<char> = text.chars().collect();
     let lengths = term_lengths(text, terms);
-    let end = letters.len().min(BEGIN);
+    let end = letters.len().min(OPENING_CHARS);
     let mut excerpt = pieces(&letters, &lengths, 0..end);
     let mut rest = end;
-    for _ in 0..PLACES {
+    for _ in 0..MAX_PASSAGES {
         let Some(term) = (rest..letters.len()).find(|&position| lengths[position] > 0) else { break };
         let passage = term.saturating_sub(AROUND).max(end)..(term + AROUND).min(letters.len());
         rest = passage.end + AROUND;
@@ -88,7 +88,7 @@ mod tests {
         let text = format!("{}足球{}", "字".repeat(1000), "后".repeat(1000));
         let shown = excerpt_of(&text);
         assert!(shown.contains(&format!("\n… {}[足球]{} …", "字".repeat(40), "后".repeat(38))), "{shown}");
-        assert!(shown.chars().count() < BEGIN + 100);
+        assert!(shown.chars().count() < OPENING_CHARS + 100);
         assert!(excerpt_of(&"字".repeat(1000)).ends_with(" …"));
     }
 }

@@ -28,7 +28,7 @@ pub struct LabelFile {
     path: PathBuf,
     file: File,
     /// Start of each line of this session.
-    written: Vec<u64>,
+    line_starts: Vec<u64>,
 }
 
 impl LabelFile {
@@ -40,7 +40,7 @@ impl LabelFile {
         let mut file = plain_file::open(path, OpenOptions::new().append(true).create(true))?;
         let mut bytes = plain_file::read(path, plain_file::LARGE)?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        if is_torn(&bytes[whole..]) {
+        if is_incomplete(&bytes[whole..]) {
             bytes.truncate(whole);
             file.set_len(whole as u64).map_err(StoreError::io(path, "write the labels"))?;
         }
@@ -49,7 +49,7 @@ impl LabelFile {
         if bytes.last().is_some_and(|&byte| byte != b'\n') {
             file.write_all(b"\n").map_err(StoreError::io(path, "write the labels"))?;
         }
-        Ok((Self { path: path.to_owned(), file, written: Vec::new() }, labels))
+        Ok((Self { path: path.to_owned(), file, line_starts: Vec::new() }, labels))
     }
 
     /// Parses labels; skips empty lines and `#` comments.
@@ -81,7 +81,7 @@ impl LabelFile {
         let answer = if relevant { "yes" } else { "no" };
         let line = format!("{url}\t{answer}\t{:.4}\t{stratum}\n", relevance.get());
         let mut add = || {
-            self.written.push(self.file.metadata()?.len());
+            self.line_starts.push(self.file.metadata()?.len());
             self.file.write_all(line.as_bytes())?;
             self.file.sync_data()
         };
@@ -90,7 +90,7 @@ impl LabelFile {
 
     /// Removes the last answer of this session; false if there is none.
     pub fn undo(&mut self) -> Result<bool, LabelError> {
-        let Some(begin) = self.written.pop() else { return Ok(false) };
+        let Some(begin) = self.line_starts.pop() else { return Ok(false) };
         let cut = self.file.set_len(begin).and_then(|()| self.file.sync_data());
         cut.map_err(StoreError::io(&self.path, "write the labels"))?;
         Ok(true)
@@ -98,7 +98,7 @@ impl LabelFile {
 }
 
 /// Whether a line without an end is the rest of an interrupted write; any other is the user's, and an error if invalid.
-fn is_torn(line: &[u8]) -> bool {
+fn is_incomplete(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     let verdict = line.split('\t').nth(1);
     verdict.is_some_and(|verdict| {

@@ -11,18 +11,18 @@ use serde::Serialize;
 use suidao_page::text::{cut, fold, is_term};
 use suidao_page::topic::Lexicon;
 
-/// Smallest z of a suggestion: one in forty words reaches it by chance.
-const LEAST_Z: f64 = 1.96;
+/// Minimum z of a suggestion: one in forty words reaches it by chance.
+const MIN_Z: f64 = 1.96;
 
-const LEAST_PAGES: usize = 3;
+const MIN_PAGES: usize = 3;
 
-/// Fewest hosts with the word, or one in so many of many hosts: a word of one host's name or template only identifies
-/// the host.
-const LEAST_HOSTS: usize = 2;
+/// Minimum number of hosts with the word, or one in so many of many hosts: a word of one host's name or template only
+/// identifies the host.
+const MIN_HOSTS: usize = 2;
 const ONE_HOST_IN: usize = 4;
 
 /// Maximum number of words of each kind.
-const MOST: usize = 20;
+const MAX_WORDS: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelledPage {
@@ -86,7 +86,7 @@ pub fn suggest<'a>(pages: &'a [LabelledPage], lexicon: &Lexicon) -> Suggestions 
 
 /// Words that are more frequent in the first group and accepted by `wanted`, the most certain first.
 fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str) -> bool) -> Vec<DistinctiveWord> {
-    let least_hosts = LEAST_HOSTS.max(hosts(one) / ONE_HOST_IN).min(hosts(one));
+    let least_hosts = MIN_HOSTS.max(hosts(one) / ONE_HOST_IN).min(hosts(one));
     let distinctive = |word: &String| {
         let (with, against) = (with(one, word), with(other, word));
         let found = DistinctiveWord {
@@ -96,12 +96,12 @@ fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str)
             against: against.len(),
             examples: with.iter().take(2).map(|page| page.title.clone()).collect(),
         };
-        (found.with >= LEAST_PAGES && found.z >= LEAST_Z && hosts(&with) >= least_hosts).then_some(found)
+        (found.with >= MIN_PAGES && found.z >= MIN_Z && hosts(&with) >= least_hosts).then_some(found)
     };
     let words: BTreeSet<&String> = one.iter().flat_map(|page| &page.words).filter(|word| wanted(word)).collect();
     let mut found: Vec<DistinctiveWord> = words.into_iter().filter_map(distinctive).collect();
     found.sort_by(|a, b| b.z.total_cmp(&a.z));
-    found.truncate(MOST);
+    found.truncate(MAX_WORDS);
     found
 }
 
@@ -148,7 +148,7 @@ mod tests {
             pages.push(page("手机 天气", false, false));
         }
         let result = suggest(&pages, &lexicon());
-        assert_eq!(words(&result.lower), ["游戏"], "手机 is no term, 天气 is everywhere");
+        assert_eq!(words(&result.lower), ["游戏"], "手机 is not a term, 天气 is everywhere");
         assert_eq!(words(&result.add), ["教练", "门将"]);
         assert_eq!((result.add[0].with, result.add[0].against), (24, 0));
         assert_eq!(result.lower[0].examples, ["题目", "题目"]);

@@ -14,7 +14,7 @@ use suidao_page::topic::Topic;
 #[derive(Debug, Default)]
 pub struct CdxHosts {
     hosts: BTreeMap<String, CdxHost>,
-    /// Lines read, and lines that are no record of a page.
+    /// Lines read, and lines that are not records of a page.
     pub lines: u64,
     pub unusable: u64,
 }

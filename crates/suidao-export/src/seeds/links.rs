@@ -33,7 +33,7 @@ pub fn of_crawl(
     let visited: BTreeSet<&str> = catalogue.entries.iter().map(|entry| catalogue.host(entry)).collect();
     let chosen: Vec<bool> = catalogue.entries.iter().map(|entry| entry.is_whole() && entry.is_relevant()).collect();
     let pages = chosen.iter().filter(|chosen| **chosen).count() as u64;
-    let selection = Selection { chosen, pages, left_out: BTreeMap::new() };
+    let selection = Selection { chosen, pages, excluded: BTreeMap::new() };
     let export = Export { store, catalogue, selection: &selection, progress, extractor: None };
     let mut hosts: BTreeMap<String, HostLinks> = BTreeMap::new();
     let streamed = export.each(

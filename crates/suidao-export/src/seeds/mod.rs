@@ -1,5 +1,5 @@
-//! Proposes seeds for a topic: from the links of a crawl ([`of_crawl`]), from an index of a web archive ([`CdxHosts`]), and
-//! from a search service ([`search::found`]). A person reads and edits the list.
+//! Proposes seeds for a topic: from the links of a crawl ([`of_crawl`]), from an index of a web archive ([`CdxHosts`]),
+//! and from a search service ([`search::search`]). A person reads and edits the list.
 
 mod cdx;
 mod links;

@@ -9,7 +9,7 @@ use super::{CdxHosts, Proposal, Service, ServiceError};
 use suidao_page::model::CrawlUrl;
 use suidao_page::topic::Topic;
 
-/// Maximum number of pages of a CDX server's answer.
+/// Maximum number of pages of a CDX server's response.
 const PAGES: usize = 50;
 
 /// A request to a service, a POST if it has a body.
@@ -20,12 +20,12 @@ pub struct ServiceRequest {
     pub body: Option<String>,
 }
 
-/// Sends a request and returns status and body, or why there is no answer. It must not follow redirects: the key would
-/// go along.
+/// Sends a request and returns status and body, or why there is no response. It must not follow redirects: the key
+/// would go along.
 pub type Ask<'a> = dyn FnMut(&ServiceRequest) -> Result<(u16, Vec<u8>), String> + 'a;
 
 /// The URLs that a service finds for these queries; hosts that most queries find come first.
-pub fn found(service: &Service, queries: &[String], ask: &mut Ask<'_>) -> Result<Vec<Proposal>, ServiceError> {
+pub fn search(service: &Service, queries: &[String], ask: &mut Ask<'_>) -> Result<Vec<Proposal>, ServiceError> {
     let key = match &service.key_variable {
         Some(name) => Some(std::env::var(name).map_err(|_| ServiceError::NoKey(name.clone()))?.trim().to_owned()),
         None => None,
@@ -36,16 +36,16 @@ pub fn found(service: &Service, queries: &[String], ask: &mut Ask<'_>) -> Result
     {
         return Err(ServiceError::Header(name.clone()));
     }
-    // Queries by host, in the order of the answers, and its first URL.
+    // Queries by host, in the order of the responses, and its first URL.
     let mut hosts: BTreeMap<String, (usize, CrawlUrl, Vec<&str>)> = BTreeMap::new();
     for query in queries {
         let address = service.address(query);
         let (status, text) = send(&address, service.body(query), key.clone(), ask)?;
         if status != 200 {
-            return Err(ServiceError::Status { address: shown(&address), status });
+            return Err(ServiceError::Status { address: printable(&address), status });
         }
-        let answer: Value = serde_json::from_slice(&text).map_err(|_| ServiceError::NotJson(shown(&address)))?;
-        for url in service.urls_of(&answer).into_iter().filter_map(|url| CrawlUrl::parse(url).ok()) {
+        let response: Value = serde_json::from_slice(&text).map_err(|_| ServiceError::NotJson(printable(&address)))?;
+        for url in service.urls_of(&response).into_iter().filter_map(|url| CrawlUrl::parse(url).ok()) {
             let next = hosts.len();
             let (_, _, found) = hosts.entry(url.authority().to_owned()).or_insert((next, url, Vec::new()));
             if !found.contains(&query.as_str()) {
@@ -75,7 +75,7 @@ pub fn cdx(address: &str, topic: &Topic, ask: &mut Ask<'_>) -> Result<CdxHosts, 
             break;
         }
         if status != 200 {
-            return Err(ServiceError::Status { address: shown(address), status });
+            return Err(ServiceError::Status { address: printable(address), status });
         }
         text.lines().for_each(|line| hosts.add(line, topic));
     }
@@ -94,13 +94,14 @@ fn send(
     ask: &mut Ask<'_>,
 ) -> Result<(u16, Vec<u8>), ServiceError> {
     let url = CrawlUrl::parse(address)
-        .map_err(|error| ServiceError::Address { address: shown(address), reason: error.to_string() })?;
+        .map_err(|error| ServiceError::Address { address: printable(address), reason: error.to_string() })?;
     let named = |name: &str| (name.to_owned(), "application/json".to_owned());
     let fields = [named("accept")].into_iter().chain(body.as_ref().map(|_| named("content-type"))).chain(key).collect();
-    ask(&ServiceRequest { url, fields, body }).map_err(|reason| ServiceError::Away { address: shown(address), reason })
+    ask(&ServiceRequest { url, fields, body })
+        .map_err(|reason| ServiceError::Away { address: printable(address), reason })
 }
 
 /// An address for messages: without its query, which may hold a key.
-fn shown(address: &str) -> String {
+fn printable(address: &str) -> String {
     address.split('?').next().unwrap_or(address).to_owned()
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::links::columns;
-use super::url_classes::{Class, UrlClassifier};
+use super::url_classes::{UrlClass, UrlClassifier};
 use suidao_page::model::ForumPageLink;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ impl BoardThresholds {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkClass {
-    pub class: Class,
+    pub class: UrlClass,
     /// Indices of its links, in order of appearance.
     pub members: Vec<usize>,
     /// Mean width of the non-empty texts, in columns.
@@ -40,7 +40,7 @@ pub struct LinkClass {
 
 /// The classes of a page's links, the largest first; ties by their first link.
 pub fn classes(links: &[ForumPageLink], classifier: &UrlClassifier) -> Vec<LinkClass> {
-    let mut found: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
+    let mut found: BTreeMap<UrlClass, Vec<usize>> = BTreeMap::new();
     for (at, link) in links.iter().enumerate() {
         found.entry(classifier.classify(&link.url).class).or_default().push(at);
     }

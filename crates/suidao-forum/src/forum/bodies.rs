@@ -21,7 +21,7 @@ struct BodyPosition {
 pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Vec<Vec<NodeId>> {
     // A single post has no repeated positions.
     if let [part] = parts
-        && let Some(body) = called_body(tree, stats, part)
+        && let Some(body) = named_body(tree, stats, part)
     {
         return vec![vec![body]];
     }
@@ -43,29 +43,30 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
             // Everything inside boilerplate is boilerplate, and an element inside a body scores at most as high as the
             // body.
             inherited.insert(node, if above < 1.0 { above.min(own) } else { own.min(1.0) });
-            let place = positions.entry(part.place(node)).or_default();
-            if place.posts == 0 {
-                (place.role, place.order, place.last) = (if above < 1.0 { above } else { own }, node, usize::MAX);
+            let position = positions.entry(part.place(node)).or_default();
+            if position.posts == 0 {
+                (position.role, position.order, position.last) =
+                    (if above < 1.0 { above } else { own }, node, usize::MAX);
             }
-            if place.last != at {
-                place.posts += 1;
-                place.last = at;
+            if position.last != at {
+                position.posts += 1;
+                position.last = at;
             }
-            place.text += u64::from(stats.text(tree, node));
-            place.times += usize::from(stats.has_time(tree, node));
-            place.people += usize::from(stats.has_person(tree, node));
+            position.text += u64::from(stats.text(tree, node));
+            position.times += usize::from(stats.has_time(tree, node));
+            position.people += usize::from(stats.has_person(tree, node));
         }
     }
-    let worth = |place: &BodyPosition| {
+    let worth = |position: &BodyPosition| {
         let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
-        let common = if place.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
-        place.text as f64 * place.role * mixed(place.times) * mixed(place.people) * common
+        let common = if position.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
+        position.text as f64 * position.role * mixed(position.times) * mixed(position.people) * common
     };
     let mut best: Option<(f64, usize, u64)> = None;
-    for (&key, place) in &positions {
-        let own = (worth(place), place.order, key);
+    for (&key, position) in &positions {
+        let own = (worth(position), position.order, key);
         // Of equal ones the outermost.
-        if place.text > 0 && best.is_none_or(|best| own.0 > best.0 || own.0 == best.0 && own.1 < best.1) {
+        if position.text > 0 && best.is_none_or(|best| own.0 > best.0 || own.0 == best.0 && own.1 < best.1) {
             best = Some(own);
         }
     }
@@ -86,7 +87,7 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
             }
         }
         if own.is_empty() {
-            own.extend(called_body(tree, stats, part));
+            own.extend(named_body(tree, stats, part));
         }
         own
     };
@@ -94,7 +95,7 @@ pub(super) fn bodies(tree: &Tree, stats: &PageStats, parts: &[RecordPart]) -> Ve
 }
 
 /// The innermost element named as content that has most text, for a post whose template differs from the others.
-fn called_body(tree: &Tree, stats: &PageStats, part: &RecordPart) -> Option<NodeId> {
+fn named_body(tree: &Tree, stats: &PageStats, part: &RecordPart) -> Option<NodeId> {
     let plain = |node: NodeId| stats.plain(tree, &[node]);
     let bodies: Vec<NodeId> = part
         .nodes()

@@ -17,9 +17,9 @@ use super::tree::{NodeId, Tree};
 use suidao_page::model::{ApproxTime, CrawlUrl, TimeContext};
 
 /// Column headings, by column number.
-pub(super) struct Heads(Vec<(usize, String)>);
+pub(super) struct ColumnHeadings(Vec<(usize, String)>);
 
-impl Heads {
+impl ColumnHeadings {
     /// Finds the row of headings before the first line, in its table or in a separate one.
     pub(super) fn of(tree: &Tree, first: Option<&ThreadLine>) -> Self {
         let Some(line) = first else { return Self(Vec::new()) };
@@ -32,10 +32,10 @@ impl Heads {
         };
         let widest = cells(own).last().map_or(0, |(at, _)| *at);
         for row in (0..own).rev().filter(is_row).take(12) {
-            let heads = cells(row);
-            let speaking = heads.iter().filter(|(_, text)| text.len() <= 90 && !label_of(text).nothing()).count();
-            if speaking >= 2 && heads.last().is_some_and(|(at, _)| *at == widest) {
-                return Self(heads);
+            let headings = cells(row);
+            let labelled = headings.iter().filter(|(_, text)| text.len() <= 90 && !label_of(text).nothing()).count();
+            if labelled >= 2 && headings.last().is_some_and(|(at, _)| *at == widest) {
+                return Self(headings);
             }
         }
         Self(Vec::new())
@@ -70,7 +70,7 @@ impl LineFields {
     pub(super) fn of(
         tree: &Tree,
         line: &ThreadLine,
-        heads: &Heads,
+        headings: &ColumnHeadings,
         is_thread: &dyn Fn(&CrawlUrl) -> bool,
         clock: TimeContext,
     ) -> Self {
@@ -87,7 +87,7 @@ impl LineFields {
         let title = |node: NodeId| node == line.title;
         let mut own_times = times(&part, clock, &title);
         for time in &mut own_times {
-            time.label = time.label.and(label_of(heads.text(tree, time.node, row)));
+            time.label = time.label.and(label_of(headings.text(tree, time.node, row)));
         }
         let in_name = |node: NodeId| skip(node) || tree.link(node).is_some() && is_person(tree, node);
         let mut own_numbers = numbers(&part, clock, &in_name);
@@ -97,7 +97,7 @@ impl LineFields {
                 continue;
             }
             let names = label_by_names(tree, tree.parent(number.node), row);
-            let head = heads.text(tree, number.node, row);
+            let head = headings.text(tree, number.node, row);
             let both = label_of(head);
             number.label = if names.has(FieldLabel::REPLIES) != names.has(FieldLabel::VIEWS) {
                 names
@@ -135,7 +135,7 @@ impl LineFields {
                 };
                 let label = label_of(&paragraph.text[..start])
                     .and(label_by_names(tree, link, row))
-                    .and(label_of(heads.text(tree, link, row)));
+                    .and(label_of(headings.text(tree, link, row)));
                 let alone = paragraph.text.trim() == text;
                 let likely = is_person(tree, link) || label.has(FieldLabel::AUTHOR) && !label.has(FieldLabel::VIEWS);
                 people.push(Person {
@@ -146,7 +146,7 @@ impl LineFields {
                 });
             }
             if plain.is_none() && paragraph.text.len() <= 120 {
-                plain = plain_author(tree, &paragraph.text, paragraph.node(0), row, heads, line.title, clock);
+                plain = plain_author(tree, &paragraph.text, paragraph.node(0), row, headings, line.title, clock);
             }
         }
         Self { times: own_times, numbers: own_numbers, people, plain }
@@ -168,12 +168,12 @@ fn plain_author(
     text: &str,
     node: NodeId,
     row: NodeId,
-    heads: &Heads,
+    headings: &ColumnHeadings,
     title: NodeId,
     clock: TimeContext,
 ) -> Option<String> {
     let names = label_by_names(tree, tree.parent(node), row);
-    let head = label_of(heads.text(tree, node, row));
+    let head = label_of(headings.text(tree, node, row));
     let lower = text.to_lowercase();
     let labels = ["作者", "楼主", "发帖人", "投稿者", "posted by", "started by", "by ", "author"];
     let label = labels.iter().find(|label| lower.starts_with(**label)).filter(|_| lower.len() == text.len());
@@ -246,10 +246,10 @@ impl LineCounts {
             let counts = || fields.iter().filter_map(|own| own.number(replies));
             with_first = replies.is_some() && counts().all(|count| count > 0);
         }
-        let speaking = fields.iter().filter(|own| !own.numbers.is_empty()).count();
+        let labelled = fields.iter().filter(|own| !own.numbers.is_empty()).count();
         let silent = positions.iter().filter(|(place, (text, count, in_text))| {
             let other = text.has(FieldLabel::LAST) || text.has(FieldLabel::OTHER) || text.has(FieldLabel::MEMBER);
-            *in_text == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
+            *in_text == 0 && !other && *count * 2 >= labelled && Some(*place) != views && Some(*place) != replies
         });
         let mut silent = silent.map(|(place, ..)| *place);
         let more = |views: Option<u64>, replies: Option<u64>| {

@@ -6,7 +6,7 @@ use suidao_page::model::{CrawlUrl, ForumPageView};
 
 use super::board::{BoardThresholds, LinkClass, classes, threads};
 use super::map::IdPattern;
-use super::url_classes::{Class, MatchedUrl, UrlClassifier};
+use super::url_classes::{MatchedUrl, UrlClass, UrlClassifier};
 
 /// Thresholds for boards with few threads: these suffice if each line shows author, time and counts.
 const SMALL: BoardThresholds = BoardThresholds { members: 2, columns: 8.0, dominance: 0.7 };
@@ -15,7 +15,7 @@ const SHORT: BoardThresholds = BoardThresholds { members: 8, columns: 8.0, domin
 
 /// Certainty that a page is a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sure {
+pub enum BoardCertainty {
     /// By the texts and the number of its links: BTCJ.
     Links,
     /// Also by its records: authors, replies, times.
@@ -23,7 +23,11 @@ pub enum Sure {
 }
 
 /// If the page is a board, the class of its threads and the certainty. `test`: the thresholds of BTCJ.
-pub fn board(page_view: &ForumPageView, classifier: &UrlClassifier, test: &BoardThresholds) -> Option<(Class, Sure)> {
+pub fn board(
+    page_view: &ForumPageView,
+    classifier: &UrlClassifier,
+    test: &BoardThresholds,
+) -> Option<(UrlClass, BoardCertainty)> {
     if page_view.login {
         return None;
     }
@@ -33,23 +37,23 @@ pub fn board(page_view: &ForumPageView, classifier: &UrlClassifier, test: &Board
     let recorded = recorded(page_view, classifier);
     if let Some(class) = threads(&others, test) {
         if recorded.as_ref() == Some(&class.class) {
-            return Some((class.class.clone(), Sure::Records));
+            return Some((class.class.clone(), BoardCertainty::Records));
         }
         if recorded.is_none() {
-            return Some((class.class.clone(), Sure::Links));
+            return Some((class.class.clone(), BoardCertainty::Links));
         }
     }
     // Shorter, fewer, or with another list next to them: the records decide.
     let recorded = recorded?;
     let class = others.iter().find(|class| class.class == recorded)?;
     let passes = [SMALL, SHORT].iter().any(|least| threads(std::slice::from_ref(class), least).is_some());
-    passes.then_some((recorded, Sure::Records))
+    passes.then_some((recorded, BoardCertainty::Records))
 }
 
 /// The class of most records of a page, if most of these have at least two of author, replies or views, times.
-fn recorded(page_view: &ForumPageView, classifier: &UrlClassifier) -> Option<Class> {
+fn recorded(page_view: &ForumPageView, classifier: &UrlClassifier) -> Option<UrlClass> {
     let full = page_view.records.iter().filter(|record| record.facts() >= 2);
-    let mut count: BTreeMap<Class, usize> = BTreeMap::new();
+    let mut count: BTreeMap<UrlClass, usize> = BTreeMap::new();
     for record in full {
         *count.entry(classifier.classify(&record.url).class).or_default() += 1;
     }
@@ -60,7 +64,7 @@ fn recorded(page_view: &ForumPageView, classifier: &UrlClassifier) -> Option<Cla
 /// The URLs of a page in a class, each with its text, in order.
 pub fn members<'a>(
     page_view: &'a ForumPageView,
-    class: &'a Class,
+    class: &'a UrlClass,
     classifier: &'a UrlClassifier,
 ) -> impl Iterator<Item = (&'a CrawlUrl, &'a str)> {
     let of_class = move |link: &&suidao_page::model::ForumPageLink| classifier.classify(&link.url).class == *class;
@@ -70,7 +74,7 @@ pub fn members<'a>(
 /// Which values identify the members of a class: those that differ nearly everywhere, numbers before words; else those
 /// that differ at all. `groups`: members seen together on one page each; `options`: slots that count pages and identify
 /// none.
-pub fn key(class: &Class, groups: &[Vec<MatchedUrl>], options: &BTreeSet<usize>) -> IdPattern {
+pub fn key(class: &UrlClass, groups: &[Vec<MatchedUrl>], options: &BTreeSet<usize>) -> IdPattern {
     let slots = groups.iter().flatten().map(|matched| matched.slots.len()).max().unwrap_or(0);
     let distinct = |slot: usize, group: &[MatchedUrl]| {
         group.iter().map(|matched| matched.value(slot)).collect::<BTreeSet<_>>().len()

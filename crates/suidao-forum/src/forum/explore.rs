@@ -11,12 +11,12 @@ use suidao_page::word_list::SectionWords;
 
 use super::analysis::is_list;
 use super::board::{BoardThresholds, classes};
-use super::evidence::{Sure, board, key, members};
+use super::evidence::{BoardCertainty, board, key, members};
 use super::increment::PAGES;
 use super::links::columns;
 use super::map::IdPattern;
 use super::paging::Paging;
-use super::url_classes::{Class, MatchedUrl, UrlClassifier};
+use super::url_classes::{MatchedUrl, UrlClass, UrlClassifier};
 use crate::forum::WORDS;
 
 /// Pages fetched before giving up.
@@ -34,9 +34,9 @@ static UNLIKELY: SectionWords = SectionWords::of(WORDS, "other URLs");
 /// list. None if the page is not such a board.
 pub fn recognise(page_view: &ForumPageView) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
-    explorer.see(page_view);
+    explorer.add_page(page_view);
     let (_, sure) = board(page_view, &explorer.classifier, &BoardThresholds::DOMINANT)?;
-    if sure != Sure::Records || !is_list(&page_view.records) {
+    if sure != BoardCertainty::Records || !is_list(&page_view.records) {
         return None;
     }
     let class = explorer.classifier.classify(&page_view.own).class;
@@ -50,7 +50,7 @@ pub fn recognise(page_view: &ForumPageView) -> Option<ForumMap> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExploreStep {
     /// Fetch these samples.
-    Look(Vec<CrawlUrl>),
+    Fetch(Vec<CrawlUrl>),
     Understood(Box<ForumMap>),
     /// It does not seem to be a forum, for this reason.
     GivenUp(&'static str),
@@ -69,15 +69,15 @@ pub struct Explorer {
 
 /// A class that may be that of the boards.
 struct Candidate {
-    class: Class,
+    class: UrlClass,
     urls: Vec<CrawlUrl>,
     likely: f64,
 }
 
 /// A class whose pages are boards.
 struct Found {
-    boards: Class,
-    sure: Sure,
+    boards: UrlClass,
+    sure: BoardCertainty,
     passed: usize,
 }
 
@@ -93,7 +93,7 @@ impl Explorer {
     }
 
     /// Adds a fetched page; the first one is the entry page.
-    pub fn see(&mut self, page_view: &ForumPageView) {
+    pub fn add_page(&mut self, page_view: &ForumPageView) {
         self.requested.insert(page_view.own.clone());
         self.seen.push(page_view.clone());
         // From all pages together: a link that is rare on one page may be frequent on another.
@@ -121,16 +121,16 @@ impl Explorer {
             && !self.requested.contains(&home)
         {
             // Entered at a board: the parent page links to the others.
-            return ExploreStep::Look(vec![home]);
+            return ExploreStep::Fetch(vec![home]);
         }
         let mut found: Vec<Found> = Vec::new();
         for candidate in self.candidates() {
             match self.judge(&candidate) {
-                Judged::Sample(urls) if self.seen.len() < BUDGET => return ExploreStep::Look(urls),
+                Judged::Sample(urls) if self.seen.len() < BUDGET => return ExploreStep::Fetch(urls),
                 Judged::Sample(_) | Judged::Not => {}
                 Judged::Boards(sure, passed) => {
                     found.push(Found { boards: candidate.class, sure, passed });
-                    if sure == Sure::Records {
+                    if sure == BoardCertainty::Records {
                         break;
                     }
                 }
@@ -185,7 +185,7 @@ impl Explorer {
 
     fn judge(&self, candidate: &Candidate) -> Judged {
         let of_class = |url: &&CrawlUrl| self.classifier.classify(url).class == candidate.class;
-        let (mut passed, mut checked, mut sure) = (0, 0, Sure::Records);
+        let (mut passed, mut checked, mut sure) = (0, 0, BoardCertainty::Records);
         for page_view in self.seen.iter().filter(|page_view| of_class(&&page_view.own)) {
             checked += 1;
             if let Some((_, how)) = board(page_view, &self.classifier, &self.test()) {
@@ -213,13 +213,13 @@ impl Explorer {
     }
 
     /// Fetches a thread, then builds the map.
-    fn finish(&self, boards: Option<Class>, look: bool) -> ExploreStep {
+    fn finish(&self, boards: Option<UrlClass>, look: bool) -> ExploreStep {
         // The entry page shows last posts with links of another class: it counts only without other boards.
         let is_board = |page_view: &&ForumPageView| match &boards {
             Some(class) => self.classifier.classify(&page_view.own).class == *class,
             None => self.seen.first() == Some(page_view),
         };
-        let pages: Vec<(&ForumPageView, Class)> = self
+        let pages: Vec<(&ForumPageView, UrlClass)> = self
             .seen
             .iter()
             .filter(is_board)
@@ -248,7 +248,7 @@ impl Explorer {
                 .iter()
                 .flat_map(|(page_view, _)| members(page_view, first.class(), &self.classifier).map(|(url, _)| url));
             if let Some(url) = records.iter().map(|record| &record.url).chain(linked).find(unseen) {
-                return ExploreStep::Look(vec![url.clone()]);
+                return ExploreStep::Fetch(vec![url.clone()]);
             }
         }
         let rules = |page_views: &mut dyn Iterator<Item = &ForumPageView>, keys: &[IdPattern]| {
@@ -277,9 +277,9 @@ impl Explorer {
         }))
     }
 
-    fn thread_classes(&self, pages: &[(&ForumPageView, Class)]) -> Vec<IdPattern> {
-        let mut groups: BTreeMap<Class, Vec<Vec<MatchedUrl>>> = BTreeMap::new();
-        let mut order: Vec<Class> = Vec::new();
+    fn thread_classes(&self, pages: &[(&ForumPageView, UrlClass)]) -> Vec<IdPattern> {
+        let mut groups: BTreeMap<UrlClass, Vec<Vec<MatchedUrl>>> = BTreeMap::new();
+        let mut order: Vec<UrlClass> = Vec::new();
         for (page_view, class) in pages {
             // The records' links are those of titles; a class also has links to last posts and later pages.
             let titles: Vec<MatchedUrl> =
@@ -299,7 +299,7 @@ impl Explorer {
         order.iter().map(|class| key(class, &groups[class], &BTreeSet::new())).collect()
     }
 
-    fn board_class(&self, class: &Class, rules: &[PagingRule]) -> IdPattern {
+    fn board_class(&self, class: &UrlClass, rules: &[PagingRule]) -> IdPattern {
         let links = |page_view: &ForumPageView| {
             members(page_view, class, &self.classifier).map(|(url, _)| self.classifier.classify(url)).collect()
         };
@@ -310,7 +310,7 @@ impl Explorer {
     }
 
     /// Boards linked from a page seen, and the pages seen that are boards.
-    fn boards(&self, classes: &[IdPattern], pages: &[(&ForumPageView, Class)]) -> Vec<BoardEntry> {
+    fn boards(&self, classes: &[IdPattern], pages: &[(&ForumPageView, UrlClass)]) -> Vec<BoardEntry> {
         let mut boards: Vec<BoardEntry> = Vec::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for link in self.seen.iter().flat_map(|page_view| &page_view.links) {
@@ -337,18 +337,18 @@ enum Judged {
     /// Fetch these first.
     Sample(Vec<CrawlUrl>),
     Not,
-    Boards(Sure, usize),
+    Boards(BoardCertainty, usize),
 }
 
 /// Which value of a class counts pages, if the class includes the later pages.
-pub fn paged_slot(rule: &PagingRule, class: &Class) -> Option<usize> {
+pub fn paged_slot(rule: &PagingRule, class: &UrlClass) -> Option<usize> {
     if rule.pages.replace("{page}", "{n}") != class.as_str() {
         return None;
     }
     Some(rule.pages[..rule.pages.find("{page}")?].matches('{').count())
 }
 
-fn likelihood(class: &Class, texts: &[usize]) -> f64 {
+fn likelihood(class: &UrlClass, texts: &[usize]) -> f64 {
     let text = class.as_str().to_ascii_lowercase();
     let has = |words: &[&str]| as_f64(words.iter().filter(|word| text.contains(**word)).count().min(1));
     let mean = as_f64(texts.iter().sum()) / as_f64(texts.len().max(1));

@@ -2,10 +2,10 @@
 
 use super::cursor::TextCursor;
 use super::fields::entry;
-use super::posts::Outside;
+use super::posts::PostSurroundings;
 
 /// The number of each post, from a position in which numbers rise from post to post.
-pub(super) fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
+pub(super) fn floors(posts: &[PostSurroundings]) -> Vec<Option<u32>> {
     let mut positions: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
     for (at, post) in posts.iter().enumerate() {
         let tree = post.part.tree;
@@ -51,8 +51,8 @@ pub(super) fn floor(text: &str) -> Option<u32> {
         return None;
     }
     for sign in ["#", "＃", "No.", "No．"] {
-        if let Some((before, behind)) = text.split_once(sign)
-            && let Some((count, rest)) = number(behind)
+        if let Some((before, after)) = text.split_once(sign)
+            && let Some((count, rest)) = number(after)
             && !rest.starts_with(|c: char| c.is_alphanumeric())
             && before.chars().count() <= 16
         {

@@ -11,7 +11,7 @@ use suidao_page::model::{ApproxTime, ListedActivity};
 /// Default maximum of index pages per pass (as in Li, Cheng, Guo, Zhang 2007).
 pub const PAGES: u32 = 32;
 /// Threads on a page without a change that suffice to end the pass.
-const FULL: usize = 5;
+const UNCHANGED_THREADS: usize = 5;
 /// Tolerance in seconds of a time derived from "3分钟前": clocks differ, and pages take time to arrive.
 const SLACK: i64 = 60;
 /// Absolute times are multiples of this: no time zone is finer.
@@ -85,7 +85,7 @@ pub fn sorted_by(records: &[ListedActivity]) -> Order {
             None => positions.push(time.at),
         }
     }
-    if number < FULL || !differ {
+    if number < UNCHANGED_THREADS || !differ {
         Order::Unknown
     } else if (number - positions.len()) * 5 > number {
         Order::Other
@@ -163,7 +163,7 @@ impl<K: Copy + Ord> BoardScan<K> {
         self.quiet = if moving { 0 } else { self.quiet + 1 };
         // In a list ordered by creation, unchanged pages are normal; past the end, forums repeat the last page.
         let by_reply = self.disordered == 0 || self.disordered < self.ordered;
-        let ended = if by_reply || !fresh { self.quiet >= 2 || telling >= FULL && !moving } else { false };
+        let ended = if by_reply || !fresh { self.quiet >= 2 || telling >= UNCHANGED_THREADS && !moving } else { false };
         ScanResult { changed, more: !records.is_empty() && self.left > 0 && !ended }
     }
 }

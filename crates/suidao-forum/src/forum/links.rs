@@ -97,7 +97,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_longest_text_of_a_url_is_its_own_and_images_say_nothing() {
+    fn the_longest_text_of_a_url_counts_and_images_have_none() {
         let (_, links) = read(
             "/",
             "<p><a href=/t/1><img alt=图></a><a href=/t/1>世界杯的赛程</a> <a href=/t/1>3</a><a href=/t/2><img alt='一张很长的说明'></a>\

@@ -67,10 +67,10 @@ fn label<'a>(line: &'a str, names: &str) -> Option<&'a str> {
 /// The name in "user (nick), 信区: board", "Ann Lee <ann@a.org>", "ann at a.org (Ann Lee)".
 fn name(value: &str) -> Option<String> {
     let value = value.split(", ").next().unwrap_or_default().trim();
-    let (before, behind) = value.split_once(['(', '<']).unwrap_or((value, ""));
-    let (before, behind) = (before.trim().trim_matches('"').trim(), behind.trim_end_matches([')', '>']).trim());
+    let (before, following) = value.split_once(['(', '<']).unwrap_or((value, ""));
+    let (before, following) = (before.trim().trim_matches('"').trim(), following.trim_end_matches([')', '>']).trim());
     let is_address = |text: &str| text.contains('@') || text.contains(" at ");
-    let own = if before.is_empty() || is_address(before) && !behind.is_empty() { behind } else { before };
+    let own = if before.is_empty() || is_address(before) && !following.is_empty() { following } else { before };
     (!own.is_empty() && own.chars().count() <= 40).then(|| own.to_owned())
 }
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 use suidao_page::model::{CrawlUrl, ForumMap, PagingRule};
 use suidao_page::visible;
 
-use super::url_classes::{Class, MatchedUrl, UrlClassifier};
+use super::url_classes::{MatchedUrl, UrlClass, UrlClassifier};
 
 /// Placeholders of identifying values in the file, and in the class.
 const KEYS: [(&str, &str); 3] = [("{id}", "{n}"), ("{slug}", "{s}"), ("{code}", "{h}")];
@@ -32,7 +32,7 @@ pub enum MapError {
     #[error(
         "{key}: {text:?} contains neither {{id}} nor {{slug}} nor {{code}}; put one where the URL of one {of} differs from another"
     )]
-    Class {
+    UrlClass {
         key: &'static str,
         text: String,
         /// Board or thread.
@@ -52,13 +52,13 @@ pub enum MapError {
 /// A class, with the values that identify its members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdPattern {
-    class: Class,
+    class: UrlClass,
     key: Vec<usize>,
 }
 
 impl IdPattern {
     /// A class whose members differ in these values; in all of them if `key` is empty.
-    pub fn new(class: Class, key: Vec<usize>) -> Self {
+    pub fn new(class: UrlClass, key: Vec<usize>) -> Self {
         Self { class, key }
     }
 
@@ -74,7 +74,7 @@ impl IdPattern {
         let key = placeholders(text).enumerate().filter(|(_, found)| KEYS.iter().any(|(key, _)| key == found));
         let key = key.map(|(at, _)| at).collect();
         let class = KEYS.iter().fold(text.to_owned(), |text, (key, plain)| text.replace(key, plain));
-        Self { class: Class::new(&class), key }
+        Self { class: UrlClass::new(&class), key }
     }
 
     /// The text for a forum file.
@@ -92,7 +92,7 @@ impl IdPattern {
         text
     }
 
-    pub fn class(&self) -> &Class {
+    pub fn class(&self) -> &UrlClass {
         &self.class
     }
 
@@ -161,7 +161,7 @@ fn check(map: &ForumMap) -> Result<(), MapError> {
     let classes = [("board_classes", "board", &map.board_classes), ("thread_classes", "thread", &map.thread_classes)];
     for (key, of, texts) in classes {
         if let Some(text) = texts.iter().find(|text| IdPattern::parse(text).key.is_empty()) {
-            return Err(MapError::Class { key, text: text.clone(), of });
+            return Err(MapError::UrlClass { key, text: text.clone(), of });
         }
     }
     for (key, rules) in [("board_pages", &map.board_pages), ("thread_pages", &map.thread_pages)] {

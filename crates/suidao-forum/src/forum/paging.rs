@@ -31,7 +31,7 @@ pub struct Paging {
 }
 
 /// The value that may count, all other values, and the class.
-type Group = (usize, Vec<String>, super::url_classes::Class);
+type Group = (usize, Vec<String>, super::url_classes::UrlClass);
 
 impl Paging {
     /// The paging of the page at `own`, its `page`th (from 1); none if its links show none. `keys`: classes with known

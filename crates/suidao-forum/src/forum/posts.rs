@@ -31,7 +31,8 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
     let parts: Vec<RecordPart> = regions.iter().map(|roots| RecordPart { tree, roots }).collect();
     let bodies = bodies(tree, &stats, &parts);
     let (heads, texts) = texts(tree, &parts, &bodies, clock);
-    let outside: Vec<Outside> = parts.iter().zip(&bodies).map(|(part, body)| Outside { part, body }).collect();
+    let outside: Vec<PostSurroundings> =
+        parts.iter().zip(&bodies).map(|(part, body)| PostSurroundings { part, body }).collect();
     let (authors, moments) = (authors(&outside, clock), moments(&outside, clock));
     let (floors, fragments) = (floors(&outside), fragments(&parts));
     let mut found = Vec::with_capacity(parts.len());
@@ -53,12 +54,12 @@ fn read(tree: &Tree, clock: TimeContext, stats: PageStats) -> Vec<PostRecord> {
 }
 
 /// A post without its text.
-pub(super) struct Outside<'a> {
+pub(super) struct PostSurroundings<'a> {
     pub(super) part: &'a RecordPart<'a>,
     body: &'a [NodeId],
 }
 
-impl Outside<'_> {
+impl PostSurroundings<'_> {
     fn skips(&self) -> impl Fn(NodeId) -> bool + '_ {
         |node| self.body.binary_search(&node).is_ok()
     }
@@ -156,7 +157,7 @@ fn is_metadata_line(line: &str, clock: TimeContext) -> bool {
         || label_of(line).has(FieldLabel::MEMBER.and(FieldLabel::POSTS))
 }
 
-fn authors(posts: &[Outside], clock: TimeContext) -> Vec<Option<String>> {
+fn authors(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<String>> {
     #[derive(Default)]
     struct Seen {
         posts: usize,
@@ -222,7 +223,7 @@ fn names_writer(tree: &Tree, node: NodeId) -> bool {
         }) && tree.subtree(node).len() <= 4
 }
 
-fn moments(posts: &[Outside], clock: TimeContext) -> Vec<Option<ApproxTime>> {
+fn moments(posts: &[PostSurroundings], clock: TimeContext) -> Vec<Option<ApproxTime>> {
     let member = FieldLabel::MEMBER.and(FieldLabel::EDITED).and(FieldLabel::LAST);
     let all: Vec<_> = posts
         .iter()

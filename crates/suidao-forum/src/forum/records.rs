@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::columns::{Heads, LineCounts, LineFields, TimeColumns, author_place};
+use super::columns::{ColumnHeadings, LineCounts, LineFields, TimeColumns, author_place};
 use super::declared::{complete_threads, items};
 use super::fields::{is_person, mode};
 use super::region::ranges;
@@ -17,7 +17,7 @@ use suidao_page::model::{CrawlUrl, ThreadRecord, TimeContext};
 /// The threads listed on a page, in order. `is_thread` recognises URLs of threads.
 pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: TimeContext) -> Vec<ThreadRecord> {
     let lines = lines(tree, is_thread, clock);
-    let heads = Heads::of(tree, lines.first());
+    let heads = ColumnHeadings::of(tree, lines.first());
     let fields: Vec<LineFields> =
         lines.iter().map(|line| LineFields::of(tree, line, &heads, is_thread, clock)).collect();
     let counts = LineCounts::of(&fields);

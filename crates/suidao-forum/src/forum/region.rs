@@ -283,8 +283,8 @@ fn around(tree: &Tree, stats: &PageStats, mark: NodeId) -> Vec<NodeId> {
     let complete = |node: NodeId| stats.has_time(tree, node) && count_in(&stats.people, tree, node) > named;
     let own = stats.text(tree, mark);
     if own == 0 {
-        let behind = tree.children(tree.parent(mark)).filter(|&sibling| sibling > mark && tree.is_element(sibling));
-        if let Some(post) = behind.take(2).find(|&sibling| complete(sibling)) {
+        let following = tree.children(tree.parent(mark)).filter(|&sibling| sibling > mark && tree.is_element(sibling));
+        if let Some(post) = following.take(2).find(|&sibling| complete(sibling)) {
             return vec![mark, post];
         }
     }

@@ -55,8 +55,8 @@ fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
                 };
                 let between = classifier(positions[0] + 1);
                 let last = positions[positions.len() - 1];
-                let behind = classifier(last + 1) == between;
-                let before = positions[0] >= gap && classifier(positions[0] - gap) == between && !behind;
+                let following = classifier(last + 1) == between;
+                let before = positions[0] >= gap && classifier(positions[0] - gap) == between && !following;
                 for (row, &position) in whole[at..to].iter_mut().zip(&positions) {
                     let range = if before {
                         position - gap..position + 1
@@ -64,7 +64,7 @@ fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
                         position..(position + 1 + gap).min(siblings.len())
                     };
                     // Siblings after the last record belong to the page.
-                    if !before && position == last && !behind {
+                    if !before && position == last && !following {
                         continue;
                     }
                     *row = siblings[range].to_vec();

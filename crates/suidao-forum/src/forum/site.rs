@@ -40,11 +40,11 @@ pub struct ForumSite {
     /// Boards and threads by key.
     ids: FxHashMap<String, UrlId>,
     known: FxHashMap<UrlId, Thread>,
-    passes: FxHashMap<UrlId, BoardScan<UrlId>>,
+    scans: FxHashMap<UrlId, BoardScan<UrlId>>,
     /// The last fetched page of each thread, where replies appear.
     last: FxHashMap<UrlId, (UrlId, u16)>,
     /// Excluded boards, by key.
-    left_out: FxHashSet<String>,
+    excluded_boards: FxHashSet<String>,
     /// The forum's directory on its host; links outside it are ignored.
     directory: String,
     /// Boards and threads successfully read.
@@ -64,7 +64,7 @@ pub struct ListedThread {
 
 /// Content of a forum page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForumPageReading {
+pub struct ParsedForumPage {
     pub kind: PageKind,
     pub threads: Vec<ListedThread>,
     /// New boards, with their names.
@@ -87,16 +87,16 @@ impl ForumSite {
             roles: FxHashMap::default(),
             ids: FxHashMap::default(),
             known: FxHashMap::default(),
-            passes: FxHashMap::default(),
+            scans: FxHashMap::default(),
             last: FxHashMap::default(),
-            left_out: FxHashSet::default(),
+            excluded_boards: FxHashSet::default(),
             directory: String::new(),
             read: FxHashSet::default(),
         };
         site.directory = directory(&site.map);
         let skipped =
             site.map.boards.iter().filter(|board| board.skip).filter_map(|board| CrawlUrl::parse(&board.url).ok());
-        site.left_out = skipped.filter_map(|url| site.key(&site.boards, &url)).collect();
+        site.excluded_boards = skipped.filter_map(|url| site.key(&site.boards, &url)).collect();
         Ok(site)
     }
 
@@ -144,7 +144,7 @@ impl ForumSite {
     }
 
     /// Reads a page that was requested for `role`.
-    pub fn read(&self, id: UrlId, role: ForumRole, page_view: &ForumPageView) -> ForumPageReading {
+    pub fn read(&self, id: UrlId, role: ForumRole, page_view: &ForumPageView) -> ParsedForumPage {
         let threads = if matches!(role, ForumRole::Thread | ForumRole::Continuation { .. }) {
             Vec::new()
         } else {
@@ -179,7 +179,7 @@ impl ForumSite {
         } else {
             Vec::new()
         };
-        ForumPageReading { kind, threads, boards, next, posts }
+        ParsedForumPage { kind, threads, boards, next, posts }
     }
 
     /// Whether a page is unexpectedly empty: it had posts or threads before.
@@ -240,7 +240,7 @@ impl ForumSite {
             let matched = self.classifier.classify(&link.url);
             let Some(class) = self.boards.iter().find(|class| *class.class() == matched.class) else { continue };
             let Some(key) = class.key(&matched) else { continue };
-            if self.ids.contains_key(&key) || self.left_out.contains(&key) || !seen.insert(key) {
+            if self.ids.contains_key(&key) || self.excluded_boards.contains(&key) || !seen.insert(key) {
                 continue;
             }
             // A link to the middle of a board: derive its first page.
@@ -257,7 +257,7 @@ impl ForumSite {
     }
 
     fn pass(&self, board: UrlId) -> BoardScan<UrlId> {
-        self.passes.get(&board).cloned().unwrap_or_else(|| BoardScan::new(self.map.index_pages))
+        self.scans.get(&board).cloned().unwrap_or_else(|| BoardScan::new(self.map.index_pages))
     }
 
     /// The page of a thread where replies appear.
@@ -268,7 +268,7 @@ impl ForumSite {
     /// Starts new passes over these boards.
     pub fn begin_pass(&mut self, boards: &[UrlId]) {
         for board in boards {
-            self.passes.remove(board);
+            self.scans.remove(board);
         }
     }
 
@@ -284,8 +284,8 @@ impl ForumSite {
         for id in self.ids.values_mut().filter(|id| **id == from) {
             *id = to;
         }
-        if let Some(pass) = self.passes.remove(&from) {
-            self.passes.insert(to, pass);
+        if let Some(pass) = self.scans.remove(&from) {
+            self.scans.insert(to, pass);
         }
         if let Some(known) = self.known.remove(&from) {
             self.known.insert(to, known);
@@ -304,7 +304,7 @@ impl ForumSite {
     /// Records the role of a URL. `url`: the URL itself.
     pub fn note(&mut self, id: UrlId, role: ForumRole, url: &CrawlUrl) {
         if matches!(role, ForumRole::Board)
-            && self.key(&self.boards, url).is_some_and(|key| self.left_out.contains(&key))
+            && self.key(&self.boards, url).is_some_and(|key| self.excluded_boards.contains(&key))
         {
             return;
         }
@@ -347,7 +347,7 @@ impl ForumSite {
         for list in &page.lists {
             let mut pass = self.pass(list.board);
             let verdict = pass.page(&list.threads, |id| self.known.get(&id).map(|thread| thread.known));
-            self.passes.insert(list.board, pass);
+            self.scans.insert(list.board, pass);
             let listed: FxHashMap<UrlId, ListedActivity> = list.threads.iter().copied().collect();
             for (thread, listed) in &list.threads {
                 // A thread first linked outside the list has no time on record.

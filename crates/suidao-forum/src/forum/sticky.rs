@@ -77,7 +77,7 @@ fn is_marked(tree: &Tree, line: &ThreadLine) -> bool {
 
 /// Number of lines before the only separator with the text "threads" or such a class.
 fn border(tree: &Tree, lines: &[ThreadLine]) -> Option<usize> {
-    const SAYS: [&str; 6] = ["主题", "主題", "帖子", "topics", "threads", "トピック"];
+    const LIST_WORDS: [&str; 6] = ["主题", "主題", "帖子", "topics", "threads", "トピック"];
     let parent = mode(lines.iter().map(|line| tree.parent(line.roots[0])))?;
     let own = |node: NodeId| lines.iter().position(|line| line.roots.contains(&node));
     let mut found = None;
@@ -90,7 +90,7 @@ fn border(tree: &Tree, lines: &[ThreadLine]) -> Option<usize> {
         }
         let text = tree.text(child).to_lowercase();
         let is_border = tree.words(child).any(|word| word.starts_with("separat"))
-            || text.chars().count() <= 24 && SAYS.iter().any(|word| text.contains(word));
+            || text.chars().count() <= 24 && LIST_WORDS.iter().any(|word| text.contains(word));
         if begun && is_border && found.replace(before).is_some() {
             return None;
         }

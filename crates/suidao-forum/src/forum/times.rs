@@ -14,7 +14,7 @@ mod tests;
 use std::ops::Range;
 
 use self::ago::ago;
-use self::calendar::{dated, near_day};
+use self::calendar::{date_and_time, near_day};
 use self::hours::{TimeOfDay, time_of_day};
 use super::cursor::TextCursor;
 use suidao_page::model::{ApproxTime, TimeContext};
@@ -125,7 +125,7 @@ fn past(moment: ApproxTime, clock: TimeContext) -> Option<ApproxTime> {
 fn at_start(text: &str, whole: usize, clock: TimeContext) -> Option<(ApproxTime, usize)> {
     let mut cursor = TextCursor::new(text);
     let moment = ago(&mut cursor, clock)
-        .or_else(|| cursor.or(|cursor| dated(cursor, whole, clock)))
+        .or_else(|| cursor.or(|cursor| date_and_time(cursor, whole, clock)))
         .or_else(|| cursor.or(|cursor| near_day(cursor, clock)))
         .or_else(|| cursor.or(|cursor| bare_clock(cursor, whole, clock)))?;
     let ends_within = cursor.rest().starts_with(|c: char| c.is_ascii_digit());

@@ -34,7 +34,7 @@ struct Node {
     hidden: bool,
     /// Hash of its tag and classes, without digits.
     shape: u64,
-    /// Hash of the classifier from the root to here.
+    /// Hash of the shapes from the root to here.
     path: u64,
     text: String,
     attributes: Vec<(&'static str, Box<str>)>,

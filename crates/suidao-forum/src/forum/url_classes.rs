@@ -55,9 +55,9 @@ struct Part {
 
 /// A class of URLs, such as `/thread-{n}-{n}.html` or `/viewtopic.php?f={n}&t={n}` (parameters sorted by name).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Class(Box<str>);
+pub struct UrlClass(Box<str>);
 
-impl Class {
+impl UrlClass {
     /// From the text of a forum file; any text is accepted, and an unknown class has no members.
     pub fn new(text: &str) -> Self {
         Self(text.into())
@@ -68,7 +68,7 @@ impl Class {
     }
 }
 
-impl Display for Class {
+impl Display for UrlClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -84,7 +84,7 @@ pub struct UrlSlot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchedUrl {
     pub url: CrawlUrl,
-    pub class: Class,
+    pub class: UrlClass,
     /// Its values, in the order of the class's text.
     pub slots: Vec<UrlSlot>,
 }
@@ -183,7 +183,7 @@ impl UrlClassifier {
                 slots.push(UrlSlot { number: part.kind == Kind::Number, at: part.at });
             }
         }
-        MatchedUrl { url: url.clone(), class: Class(class.into()), slots }
+        MatchedUrl { url: url.clone(), class: UrlClass(class.into()), slots }
     }
 
     /// Adds a part to the text of a class. Returns whether it is a value. `ends`: it is the last part.
@@ -324,10 +324,10 @@ fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
     let is_letter = |c: char| c.is_alphabetic() || c == '%';
     let push = |parts: &mut Vec<Part>, kind: Kind, at: Range<usize>| parts.push(Part { kind, at });
     let digits = piece.len() - piece.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let behind = &piece[digits..];
+    let following = &piece[digits..];
     let extension =
         |rest: &str| rest.len() <= 6 && rest.starts_with('.') && rest[1..].chars().all(|c| c.is_ascii_alphanumeric());
-    if digits > 0 && behind.starts_with(is_joint) && behind.contains(is_letter) && !extension(behind) {
+    if digits > 0 && following.starts_with(is_joint) && following.contains(is_letter) && !extension(following) {
         push(parts, Kind::Number, range.start..range.start + digits);
         push(parts, Kind::Fixed, range.start + digits..range.start + digits + 1);
         push(parts, Kind::Slug, range.start + digits + 1..end);

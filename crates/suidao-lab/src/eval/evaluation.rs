@@ -5,21 +5,21 @@ use std::fmt::Write;
 use minijinja::{Value, context};
 use serde::Serialize;
 
-use super::queries::AtCutoff;
+use super::queries::CutoffResult;
 use suidao_page::visible::Visible;
 use suidao_view::html::{self, fill, html, thousands};
 use suidao_view::plot::{self, Along, CurveLine, Interval, LineStyle, curves};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Evaluated {
+pub struct CrawlEvaluation {
     /// Strategy or directory.
     pub name: String,
-    pub cutoffs: Vec<AtCutoff>,
-    pub queries: Vec<OfQuery>,
+    pub cutoffs: Vec<CutoffResult>,
+    pub queries: Vec<QueryResult>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OfQuery {
+pub struct QueryResult {
     pub query: String,
     pub hits: u64,
     pub relevant_hits: u64,
@@ -32,7 +32,7 @@ pub struct StrategyEvaluation {
     pub cutoffs: Vec<u64>,
     /// Source of the relevance labels, as a sentence.
     pub judge: String,
-    pub crawls: Vec<Evaluated>,
+    pub crawls: Vec<CrawlEvaluation>,
 }
 
 impl StrategyEvaluation {
@@ -105,14 +105,14 @@ impl StrategyEvaluation {
 
     /// A self-contained page. Equal evaluations give equal bytes.
     pub fn html(&self) -> String {
-        let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.precision_at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
-        let row = |name: &String, at: &AtCutoff| {
+        let query = |of: &QueryResult| context! { query => &of.query, numbers => [share(of.precision_at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
+        let row = |name: &String, at: &CutoffResult| {
             let [pages, hits, relevant_hits, relevant] =
                 [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
             [name.clone(), pages, hits, relevant_hits, share(at.precision()), relevant]
         };
         let rows = self.crawls.iter().flat_map(|crawl| crawl.cutoffs.iter().map(move |at| row(&crawl.name, at)));
-        let crawl = |crawl: &Evaluated| {
+        let crawl = |crawl: &CrawlEvaluation| {
             context! {
                 name => &crawl.name,
                 queries => crawl.queries.iter().map(query).collect::<Value>(),
@@ -133,8 +133,8 @@ impl StrategyEvaluation {
         html::page("suidao: query results", "en", &[plot::STYLE], &body)
     }
 
-    fn curve(&self, title: &str, is_share: bool, value: impl Fn(&AtCutoff) -> Option<f64>) -> String {
-        let best = |crawl: &Evaluated| crawl.cutoffs.last().and_then(&value).unwrap_or(0.0);
+    fn curve(&self, title: &str, is_share: bool, value: impl Fn(&CutoffResult) -> Option<f64>) -> String {
+        let best = |crawl: &CrawlEvaluation| crawl.cutoffs.last().and_then(&value).unwrap_or(0.0);
         let most = self.crawls.iter().map(best).fold(0.0, f64::max);
         let lines: Vec<CurveLine> = (0..)
             .zip(&self.crawls)
@@ -147,7 +147,7 @@ impl StrategyEvaluation {
                     .filter_map(|at| Some((at.pages as usize, Interval { median: value(at)?, range: None })))
                     .collect(),
                 // A crawl that stops early has the highest share, which is not an achievement.
-                ahead: !is_share && self.crawls.len() > 1 && best(crawl) >= most && most > 0.0,
+                highlighted: !is_share && self.crawls.len() > 1 && best(crawl) >= most && most > 0.0,
             })
             .collect();
         let last = self.crawls.iter().filter_map(|crawl| crawl.cutoffs.last()).map(|at| at.pages as usize).max();
@@ -166,8 +166,8 @@ mod tests {
     use super::*;
 
     fn evaluation() -> StrategyEvaluation {
-        let at = |pages, hits, relevant_hits, relevant| AtCutoff { pages, hits, relevant_hits, relevant };
-        let of = |query: &str, precision_at_ten| OfQuery {
+        let at = |pages, hits, relevant_hits, relevant| CutoffResult { pages, hits, relevant_hits, relevant };
+        let of = |query: &str, precision_at_ten| QueryResult {
             query: query.to_owned(),
             hits: 4,
             relevant_hits: 3,
@@ -177,12 +177,12 @@ mod tests {
             cutoffs: vec![500, 1000],
             judge: "Relevance is that of the truth.".to_owned(),
             crawls: vec![
-                Evaluated {
+                CrawlEvaluation {
                     name: "tunnel".to_owned(),
                     cutoffs: vec![at(500, 100, 50, 60), at(1000, 200, 90, 100)],
                     queries: vec![of("深度 <学习>", Some(0.9)), of("x", None)],
                 },
-                Evaluated {
+                CrawlEvaluation {
                     name: "dth".to_owned(),
                     cutoffs: vec![at(500, 0, 0, 3), at(700, 10, 5, 8)],
                     queries: vec![],

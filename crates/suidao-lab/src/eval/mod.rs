@@ -19,7 +19,7 @@ mod tables;
 
 pub use bootstrap::{Bootstrap, RESAMPLES};
 pub use comparison::{Comparison, ComparisonScope, ORACLE, PairedOutcome};
-pub use evaluation::{Evaluated, OfQuery, StrategyEvaluation};
+pub use evaluation::{CrawlEvaluation, QueryResult, StrategyEvaluation};
 pub use graph::WebGraph;
 pub use measure::{RunMeasure, RunTally, tunnels};
 pub use oracle::Oracle;

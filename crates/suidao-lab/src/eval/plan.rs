@@ -32,17 +32,17 @@ pub struct TaskPlan {
     pub name: String,
     /// The web: `hosts:DIR`, `warc:FILE`, `crawl:DIR`, `world:FILE.toml`.
     pub web: String,
-    /// The lexicon; a generated world has its own.
+    /// The lexicon; a generated web has its own.
     pub lexicon: Option<PathBuf>,
     /// The layers of the strategy context-graph, from `suidao topic layers`.
     pub layers: Option<PathBuf>,
-    /// Seed URLs, one per line; a generated world has its own.
+    /// Seed URLs, one per line; a generated web has its own.
     pub seeds: Option<PathBuf>,
-    /// Relevant URLs, one per line; default: the lexicon's page threshold, or a world's ground truth.
+    /// Relevant URLs, one per line; default: the lexicon's page threshold, or the truth of a generated web.
     pub truth: Option<PathBuf>,
     /// Hosts to exclude from fetched and relevant pages, one per line.
     pub exclude: Option<PathBuf>,
-    /// Number of worlds, with the spec's seed and those after it. A recorded web is run once.
+    /// Number of generated webs, with the spec's seed and those after it. A recorded web is run once.
     pub random_seeds: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ pub struct TaskPlan {
 pub enum PlanError {
     /// Not TOML, an unknown key, or a value of another kind.
     #[error("line {line}: {what}")]
-    Shape {
+    Syntax {
         /// From 1.
         line: usize,
         what: String,
@@ -68,7 +68,7 @@ impl Plan {
         let text = text.trim_start_matches('\u{feff}');
         toml::from_str(text).map_err(|error| {
             let (line, what) = line_and_message(text, &error);
-            PlanError::Shape { line, what }
+            PlanError::Syntax { line, what }
         })
     }
 

@@ -14,7 +14,7 @@ pub struct Collected {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct AtCutoff {
+pub struct CutoffResult {
     /// The cutoff, or fewer if the crawl ended before it.
     pub pages: u64,
     /// N: pages that the queries find.
@@ -25,7 +25,7 @@ pub struct AtCutoff {
     pub relevant: u64,
 }
 
-impl AtCutoff {
+impl CutoffResult {
     /// M / N; `None` without hits.
     pub fn precision(&self) -> Option<f64> {
         (self.hits > 0).then(|| self.relevant_hits as f64 / self.hits as f64)
@@ -33,8 +33,8 @@ impl AtCutoff {
 }
 
 /// Counts after each of `cutoffs` pages, ascending; a cutoff after the end counts as the end.
-pub fn at_cutoffs(pages: &[Collected], cutoffs: &[u64]) -> Vec<AtCutoff> {
-    let mut at = AtCutoff::default();
+pub fn at_cutoffs(pages: &[Collected], cutoffs: &[u64]) -> Vec<CutoffResult> {
+    let mut at = CutoffResult::default();
     let mut rest = pages.iter();
     cutoffs
         .iter()

@@ -190,7 +190,7 @@ pub(super) mod tests {
             settled(6, 404, false),
             settled(4, 200, false),
         ];
-        // In the ground truth /hit is relevant and /off is not, whatever the threshold; out.cn does not count.
+        // In the ground truth /hit is relevant and /off is not, regardless of the threshold; out.cn does not count.
         let ask = |url: &CrawlUrl, page: &PageProcessed| {
             let relevant = url.path() == "/hit" || (page.on_topic && url.path() == "/");
             (url.host() != "out.cn" && page.status == 200)

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_say_no_name_no_relevant_page() {
+    fn no_labels_name_no_relevant_page() {
         let truth = file("http://a.test/1\tyes\t0.5\t4\nhttp://a.test/2\tno\t0.1\t2\nhttp://a.test/3\tno doubt\n");
         let truth = LabelledUrls::read(truth.path(), None).unwrap();
         let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::layout::{Layout, PER_LISTING, PagePosition, salt, topic_is_on};
 use super::links::LinkTarget;
 use super::words::{THEMES, WORDS, vocabulary};
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum AuxPage {
@@ -20,14 +20,14 @@ pub(super) enum AuxPage {
     /// A category of a blog, with page number.
     Category(u64, u64),
     Tags,
-    Friends,
+    Blogroll,
 }
 
 pub(super) const PER_ARCHIVE: u64 = 20;
 pub(super) const PER_FRONT: u64 = 10;
 
 /// Paths of blogrolls. The last looks like a tag page, like one that two real crawls missed.
-const FRIENDS: [&str; 5] = ["/links/", "/friends/", "/link/", "/friends/index.html", "/tags/link.html"];
+const BLOGROLLS: [&str; 5] = ["/links/", "/friends/", "/link/", "/friends/index.html", "/tags/link.html"];
 /// Paths of a blog's tag directory, by skin.
 const TAGS: [&str; 4] = ["/tags/", "/categories/", "/tags/", "/tag/"];
 
@@ -37,9 +37,9 @@ pub(super) fn host_name(seed: u64, host: u64) -> String {
         "hai", "lan", "yun", "shan", "bei", "he", "tian", "xing", "qing", "song", "zhu", "feng", "lin", "jiang",
         "ming", "yue",
     ];
-    let mut draw = Draw::new(seed, salt::HOST, !host);
-    let first = draw.pick(&["www", "news", "bbs", "blog", "m", "city"]);
-    let (a, b) = (draw.pick(&SYLLABLES), draw.pick(&SYLLABLES));
+    let mut rng = SeededRng::new(seed, salt::HOST, !host);
+    let first = rng.pick(&["www", "news", "bbs", "blog", "m", "city"]);
+    let (a, b) = (rng.pick(&SYLLABLES), rng.pick(&SYLLABLES));
     format!("{first}.{a}{b}{host}.test")
 }
 
@@ -63,15 +63,15 @@ impl Layout {
 
     /// A section's URL, which contains its number.
     pub fn section_base(&self, section: usize) -> String {
-        let mut draw = Draw::new(self.spec.seed, salt::SECTION, section as u64);
+        let mut rng = SeededRng::new(self.spec.seed, salt::SECTION, section as u64);
         let topic = self.sections[section].topic;
-        let telling = draw.chance(self.spec.url_quality);
+        let telling = rng.chance(self.spec.url_quality);
         let word = if !telling {
-            draw.pick(&["c", "channel", "board", "news", "list", "zhuanlan"])
-        } else if topic_is_on(topic) && draw.chance(0.5) {
-            draw.pick(WORDS.sports.dirs)
+            rng.pick(&["c", "channel", "board", "news", "list", "zhuanlan"])
+        } else if topic_is_on(topic) && rng.chance(0.5) {
+            rng.pick(WORDS.sports.dirs)
         } else {
-            draw.pick(vocabulary(topic).0.dirs)
+            rng.pick(vocabulary(topic).0.dirs)
         };
         let host = self.host_at(section);
         let above = if host.traits.blog { TAGS[host.traits.skin as usize] } else { "/" };
@@ -80,12 +80,12 @@ impl Layout {
 
     /// Name of a blog's tag, and its topic if the name reveals one: usually the section's own.
     pub fn tag(&self, section: usize) -> (Option<usize>, &'static str) {
-        let mut draw = Draw::new(self.spec.seed, salt::SECTION, !(section as u64));
+        let mut rng = SeededRng::new(self.spec.seed, salt::SECTION, !(section as u64));
         let topic = self.sections[section].topic;
-        let telling = draw.chance(self.spec.url_quality);
-        let misleads = !topic_is_on(topic) && draw.chance(self.spec.misleading);
-        let topic = if misleads { draw.below(THEMES as u64) as usize } else { topic };
-        if telling { (Some(topic), draw.pick(vocabulary(topic).0.nouns)) } else { (None, draw.pick(WORDS.blank_tags)) }
+        let telling = rng.chance(self.spec.url_quality);
+        let misleads = !topic_is_on(topic) && rng.chance(self.spec.misleading);
+        let topic = if misleads { rng.below(THEMES as u64) as usize } else { topic };
+        if telling { (Some(topic), rng.pick(vocabulary(topic).0.nouns)) } else { (None, rng.pick(WORDS.blank_tags)) }
     }
 
     pub fn url(&self, page: u64) -> String {
@@ -95,8 +95,8 @@ impl Layout {
     }
 
     pub fn date(&self, page: u64) -> (u64, u64, u64) {
-        let mut draw = Draw::new(self.spec.seed, salt::DATE, page);
-        (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]))
+        let mut rng = SeededRng::new(self.spec.seed, salt::DATE, page);
+        (rng.within([2015, 2024]), rng.within([1, 12]), rng.within([1, 28]))
     }
 
     pub fn put_url(&self, page: u64, out: &mut String) {
@@ -186,7 +186,7 @@ impl Layout {
             AuxPage::Archive(at) => paged("/archives/", at),
             AuxPage::Category(which, at) => paged(&format!("/category/c{which}/"), at),
             AuxPage::Tags => TAGS[self.hosts[host as usize].traits.skin as usize].to_owned(),
-            AuxPage::Friends => FRIENDS[(host % FRIENDS.len() as u64) as usize].to_owned(),
+            AuxPage::Blogroll => BLOGROLLS[(host % BLOGROLLS.len() as u64) as usize].to_owned(),
         }
     }
 
@@ -228,7 +228,7 @@ impl Layout {
             AuxPage::Front(at) => (2, at),
             AuxPage::Archive(at) => (3, at),
             AuxPage::Tags => (4, 0),
-            AuxPage::Friends => (5, 0),
+            AuxPage::Blogroll => (5, 0),
             AuxPage::Category(which, at) => (6, which << 20 | at),
         };
         (host << 32) ^ (at << 3) ^ kind
@@ -252,7 +252,7 @@ impl Layout {
             Some(AuxPage::Category(which.parse().ok()?, at(&format!("/category/c{which}/")).unwrap_or(0)))
         };
         let candidates = [
-            traits.friends.then_some(AuxPage::Friends),
+            traits.friends.then_some(AuxPage::Blogroll),
             traits.blog.then_some(AuxPage::Tags),
             traits.blog.then(|| AuxPage::Front(at("/").unwrap_or(0))),
             traits.blog.then(|| AuxPage::Archive(at("/archives/").unwrap_or(0))),

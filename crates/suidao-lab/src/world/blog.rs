@@ -5,12 +5,12 @@ use super::address::{AuxPage, PER_ARCHIVE, PER_FRONT};
 use super::layout::{Layout, PER_LISTING, salt};
 use super::links::{LinkTarget, LinkText, PlannedLink, TemplateBlock, plain};
 use super::write::category_name;
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 /// Maximum tags in the tag directory.
 const INDEX: usize = 200;
 /// Anchor texts of links to blogrolls.
-const FRIENDS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", "Links"];
+const BLOGROLLS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", "Links"];
 
 impl Layout {
     /// Links on every page of a blog: navigation, tag cloud, newest posts.
@@ -32,9 +32,9 @@ impl Layout {
     /// The link to a host's blogroll, if it has one.
     pub fn friends_link(&self, number: u64, out: &mut Vec<PlannedLink>) {
         if self.hosts[number as usize].traits.friends {
-            let words = FRIENDS[(number / 5 % FRIENDS.len() as u64) as usize];
+            let words = BLOGROLLS[(number / 5 % BLOGROLLS.len() as u64) as usize];
             out.push(plain(
-                LinkTarget::Auxiliary(number, AuxPage::Friends),
+                LinkTarget::Auxiliary(number, AuxPage::Blogroll),
                 TemplateBlock::Top,
                 LinkText::Words(words),
             ));
@@ -54,23 +54,23 @@ impl Layout {
     }
 
     /// A post's tags, its own first, its category, and the posts before and after it.
-    pub fn post_links(&self, section: usize, article: u64, out: &mut Vec<PlannedLink>, draw: &mut Draw) {
+    pub fn post_links(&self, section: usize, article: u64, out: &mut Vec<PlannedLink>, rng: &mut SeededRng) {
         out.push(self.tag_link(section, TemplateBlock::Tags));
         let number = self.sections[section].host;
         let host = &self.hosts[number as usize];
         if self.spec.categories > 0 {
             out.push(self.category_link(number, self.category(section), TemplateBlock::Tags));
         }
-        for _ in 0..draw.below(3) {
-            out.push(self.tag_link(draw.pick(&host.sections) as usize, TemplateBlock::Tags));
+        for _ in 0..rng.below(3) {
+            out.push(self.tag_link(rng.pick(&host.sections) as usize, TemplateBlock::Tags));
         }
         for later in [false, true] {
             let own = &self.sections[section];
             let next = if later { article + 1 } else { article.wrapping_sub(1) };
             let same_tag = self.spec.same_tag_neighbours > 0.0
-                && draw.chance(self.spec.same_tag_neighbours)
+                && rng.chance(self.spec.same_tag_neighbours)
                 && next < own.articles();
-            let post = if same_tag { own.article(next) } else { self.host_article(number, draw.below(host.articles)) };
+            let post = if same_tag { own.article(next) } else { self.host_article(number, rng.below(host.articles)) };
             out.push(plain(LinkTarget::Page(post), TemplateBlock::Pager, LinkText::Title(post)));
         }
     }
@@ -85,7 +85,7 @@ impl Layout {
             out.push(plain(LinkTarget::Root(number), TemplateBlock::Top, LinkText::Words("网站首页")));
         }
         let listed = |at: u64, per: u64| at * per..host.articles.min((at + 1) * per);
-        let draw = &mut Draw::new(self.spec.seed, salt::EXTRA, self.auxiliary_number(number, extra));
+        let rng = &mut SeededRng::new(self.spec.seed, salt::EXTRA, self.auxiliary_number(number, extra));
         match extra {
             AuxPage::Month(at) => out.push(to(AuxPage::Month(at.saturating_add(1)), TemplateBlock::Entry, "下个月")),
             AuxPage::Private(at) => {
@@ -93,7 +93,7 @@ impl Layout {
             }
             AuxPage::Front(at) => {
                 for position in listed(at, PER_FRONT) {
-                    out.push(self.to_article(self.host_article(number, position), TemplateBlock::Entry, draw));
+                    out.push(self.to_article(self.host_article(number, position), TemplateBlock::Entry, rng));
                 }
                 if (at + 1) * PER_FRONT < host.articles {
                     out.push(to(AuxPage::Front(at + 1), TemplateBlock::Entry, "下一页"));
@@ -112,7 +112,7 @@ impl Layout {
                 let articles = self.category_articles(number, which);
                 for position in at * PER_LISTING..articles.min((at + 1) * PER_LISTING) {
                     let post = self.category_article(number, which, articles, position);
-                    out.push(self.to_article(post, TemplateBlock::Entry, draw));
+                    out.push(self.to_article(post, TemplateBlock::Entry, rng));
                 }
                 if (at + 1) * PER_LISTING < articles {
                     out.push(to(AuxPage::Category(which, at + 1), TemplateBlock::Entry, "下一页"));
@@ -126,7 +126,7 @@ impl Layout {
                     host.sections.iter().take(INDEX).map(|&tag| self.tag_link(tag as usize, TemplateBlock::Entry)),
                 );
             }
-            AuxPage::Friends => {
+            AuxPage::Blogroll => {
                 for friend in self.friends(number) {
                     out.push(plain(LinkTarget::Root(friend), TemplateBlock::Entry, LinkText::Site(friend)));
                 }
@@ -137,12 +137,12 @@ impl Layout {
 
     /// The hosts in a blogroll, each once.
     fn friends(&self, number: u64) -> Vec<u64> {
-        let draw = &mut Draw::new(self.spec.seed, salt::FRIENDS, number);
+        let rng = &mut SeededRng::new(self.spec.seed, salt::FRIENDS, number);
         let hosts = self.spec.hosts;
         let mut out = Vec::new();
-        for step in 1..=draw.within(self.spec.friends) {
-            let friend = if draw.chance(self.spec.rewired) {
-                draw.below(hosts)
+        for step in 1..=rng.within(self.spec.friends) {
+            let friend = if rng.chance(self.spec.rewired) {
+                rng.below(hosts)
             } else {
                 // Alternately to both sides.
                 let side = step.div_ceil(2) % hosts;

@@ -9,11 +9,11 @@
 //! Days count from 0, when all pages are in version 0. A history is drawn up to a last day, so that versions can be
 //! looked up by binary search in any order.
 
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 const HOUR: f64 = 1.0 / 24.0;
 
-/// Salts of [`Draw`] for patterns and change times.
+/// Salts of [`SeededRng`] for patterns and change times.
 const PATTERN: u64 = 0x6368_6101;
 const INSTANTS: u64 = 0x6368_6102;
 
@@ -67,31 +67,31 @@ pub enum Pattern {
 impl Pattern {
     /// A random pattern; a vanishing page disappears on one of the `days`.
     pub fn drawn(seed: u64, page: u64, days: f64) -> Self {
-        let mut draw = Draw::new(seed, PATTERN, page);
-        let mut left = draw.unit();
+        let mut rng = SeededRng::new(seed, PATTERN, page);
+        let mut left = rng.unit();
         let kind = SHARES.iter().position(|share| {
             left -= share;
             left < 0.0
         });
-        let rate = draw.log_uniform(RATES);
+        let rate = rng.log_uniform(RATES);
         match kind {
             Some(0) => Self::Never,
             Some(1) => Self::Poisson { rate },
             // Half of them daily at a full hour, half weekly.
             Some(2) => {
-                let days = if draw.chance(0.5) { 1.0 } else { 7.0 };
-                Self::Periodic { days, phase: draw.below(24 * days as u64) as f64 * HOUR }
+                let days = if rng.chance(0.5) { 1.0 } else { 7.0 };
+                Self::Periodic { days, phase: rng.below(24 * days as u64) as f64 * HOUR }
             }
             Some(3) => Self::Bursty {
-                quiet: draw.log_uniform(QUIET),
-                changes: draw.uniform(BURST_CHANGES),
-                burst: draw.uniform(BURST_HOURS) * HOUR,
+                quiet: rng.log_uniform(QUIET),
+                changes: rng.uniform(BURST_CHANGES),
+                burst: rng.uniform(BURST_HOURS) * HOUR,
             },
             // Includes rounding errors of the shares.
             _ => Self::Vanishing {
-                at: days * draw.unit(),
+                at: days * rng.unit(),
                 rate,
-                gone: draw.pick(&[Gone::Missing, Gone::Removed, Gone::Moved, Gone::Maintenance]),
+                gone: rng.pick(&[Gone::Missing, Gone::Removed, Gone::Moved, Gone::Maintenance]),
             },
         }
     }
@@ -118,13 +118,13 @@ impl ChangeHistory {
     /// The instants depend on `seed`, `page` and the pattern only, so a history with fewer `days` is a prefix of a
     /// longer one. Nothing changes after `days`.
     pub fn new(pattern: Pattern, seed: u64, page: u64, days: f64) -> Self {
-        let mut draw = Draw::new(seed, INSTANTS, page);
+        let mut rng = SeededRng::new(seed, INSTANTS, page);
         let mut instants = Vec::new();
         match pattern {
             Pattern::Never => {}
-            Pattern::Poisson { rate } => arrivals(&mut draw, rate, days, &mut instants),
+            Pattern::Poisson { rate } => arrivals(&mut rng, rate, days, &mut instants),
             Pattern::Vanishing { at, rate, .. } => {
-                arrivals(&mut draw, rate, days, &mut instants);
+                arrivals(&mut rng, rate, days, &mut instants);
                 instants.retain(|&instant| instant < at);
             }
             Pattern::Periodic { days: period, phase } => {
@@ -132,13 +132,13 @@ impl ChangeHistory {
                 instants.extend(times.take_while(|instant| *instant <= days));
             }
             Pattern::Bursty { quiet, changes, burst } => {
-                let mut begins = quiet * draw.exponential();
+                let mut begins = quiet * rng.exponential();
                 while begins <= days {
                     let first = instants.len();
-                    let count = 1 + draw.poisson(changes - 1.0);
-                    instants.extend((0..count).map(|_| begins + burst * draw.unit()));
+                    let count = 1 + rng.poisson(changes - 1.0);
+                    instants.extend((0..count).map(|_| begins + burst * rng.unit()));
                     instants[first..].sort_unstable_by(f64::total_cmp);
-                    begins += burst + quiet * draw.exponential();
+                    begins += burst + quiet * rng.exponential();
                 }
                 instants.retain(|instant| *instant <= days);
             }
@@ -186,12 +186,12 @@ impl ChangeHistory {
     }
 }
 
-fn arrivals(draw: &mut Draw, rate: f64, days: f64, out: &mut Vec<f64>) {
+fn arrivals(rng: &mut SeededRng, rate: f64, days: f64, out: &mut Vec<f64>) {
     if rate > 0.0 {
-        let mut at = draw.exponential() / rate;
+        let mut at = rng.exponential() / rate;
         while at <= days {
             out.push(at);
-            at += draw.exponential() / rate;
+            at += rng.exponential() / rate;
         }
     }
 }

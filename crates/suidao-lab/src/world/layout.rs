@@ -7,7 +7,7 @@
 
 use super::spec::{PathShape, SpecError, WebSpec};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 /// Pages of the smallest section: a home, a listing, ten articles.
 const LEAST: u64 = 12;
@@ -119,19 +119,19 @@ pub(super) struct Layout {
 impl Layout {
     pub fn new(spec: WebSpec) -> Result<Self, SpecError> {
         spec.check()?;
-        let mut draw = Draw::new(spec.seed, salt::LAYOUT, 0);
+        let mut rng = SeededRng::new(spec.seed, salt::LAYOUT, 0);
         let mut sections = Vec::new();
         let mut islands = Vec::new();
         // For each section of an island: whether it is on the same host as the previous one.
         let mut on_last = Vec::new();
         let mut next = 0;
         for island in 0..spec.islands {
-            let size = island_size(&spec, &mut draw);
-            let parts = draw.within(spec.island_hosts).min(size / LEAST).max(1);
+            let size = island_size(&spec, &mut rng);
+            let parts = rng.within(spec.island_hosts).min(size / LEAST).max(1);
             let first = sections.len();
             for part in 0..parts {
                 let len = size / parts + u64::from(part < size % parts);
-                let tags = if spec.island_tags == [1, 1] { 1 } else { draw.within(spec.island_tags).min(len / 2) };
+                let tags = if spec.island_tags == [1, 1] { 1 } else { rng.within(spec.island_tags).min(len / 2) };
                 for (tag, len) in (0..).zip(tag_lengths(len, tags)) {
                     sections.push(HostSection::new(next, len, (island % THEMES as u64) as usize, Some(island)));
                     on_last.push(tag > 0);
@@ -149,14 +149,14 @@ impl Layout {
             section.host = match on_last {
                 true => last,
                 false if index < first_ordinary => index,
-                false => draw.below(spec.hosts),
+                false => rng.below(spec.hosts),
             };
             last = section.host;
         }
         let mut tunnels = Vec::new();
         let mut departures = vec![Vec::new(); islands.len()];
-        for (from, to) in joined(&spec, &mut draw) {
-            let gap = gap(&spec, &mut draw);
+        for (from, to) in joined(&spec, &mut rng) {
+            let gap = gap(&spec, &mut rng);
             departures[from as usize].push(tunnels.len());
             tunnels.push(Tunnel { from, to, start: next, gap });
             next = next.saturating_add(gap);
@@ -167,16 +167,16 @@ impl Layout {
         let first_off = sections.len();
         let spare = spec.pages - next - ordinary * LEAST;
         // Powers of 1 to 8: a few hosts are large, most are small.
-        let weights: Vec<u64> = (0..ordinary).map(|_| draw.within([1, 8]).pow(spec.host_skew)).collect();
+        let weights: Vec<u64> = (0..ordinary).map(|_| rng.within([1, 8]).pow(spec.host_skew)).collect();
         let lens = shares(spare, &weights);
         let mut hosts: Vec<HostLayout> =
             (0..spec.hosts).map(|host| host_of(&spec, host, host >= first_ordinary)).collect();
         for (host, len) in (first_ordinary..).zip(lens) {
             let len = LEAST + len;
-            let parts = if hosts[host as usize].traits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
+            let parts = if hosts[host as usize].traits.blog { rng.within(spec.tags).min(len / 2) } else { 1 };
             for len in tag_lengths(len, parts) {
-                let mut topic = THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize;
-                if spec.near_topics > 0.0 && draw.chance(spec.near_topics) {
+                let mut topic = THEMES + rng.below((WORDS.topics.len() - THEMES) as u64) as usize;
+                if spec.near_topics > 0.0 && rng.chance(spec.near_topics) {
                     topic = NEAR_TOPIC;
                 }
                 sections.push(HostSection { host, ..HostSection::new(next, len, topic, None) });
@@ -235,7 +235,7 @@ impl Layout {
         if page >= islands_end && page < self.region_start() {
             let tunnel = self.tunnels.partition_point(|tunnel| tunnel.start <= page) - 1;
             let off = (self.sections.len() - self.first_off) as u64;
-            let section = Draw::new(self.spec.seed, salt::TUNNEL, page).below(off);
+            let section = SeededRng::new(self.spec.seed, salt::TUNNEL, page).below(off);
             return (
                 self.first_off + section as usize,
                 PagePosition::Tunnel(tunnel, page - self.tunnels[tunnel].start),
@@ -266,7 +266,7 @@ impl Layout {
         match position {
             PagePosition::Tunnel(..) => {
                 let off = (WORDS.topics.len() - THEMES) as u64;
-                THEMES + Draw::new(self.spec.seed, salt::TUNNEL, !page).below(off) as usize
+                THEMES + SeededRng::new(self.spec.seed, salt::TUNNEL, !page).below(off) as usize
             }
             _ => self.sections[section].topic,
         }
@@ -292,7 +292,7 @@ impl Layout {
     pub fn category(&self, section: usize) -> u64 {
         match self.sections[section].island {
             Some(_) => 0,
-            None => Draw::new(self.spec.seed, salt::HABITS, !(section as u64)).below(self.spec.categories),
+            None => SeededRng::new(self.spec.seed, salt::HABITS, !(section as u64)).below(self.spec.categories),
         }
     }
 
@@ -338,12 +338,12 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn island_size(spec: &WebSpec, draw: &mut Draw) -> u64 {
+fn island_size(spec: &WebSpec, rng: &mut SeededRng) -> u64 {
     let [least, most] = spec.island_pages;
     if spec.island_skew == 0.0 {
-        return draw.within(spec.island_pages);
+        return rng.within(spec.island_pages);
     }
-    least + (draw.unit().powf(1.0 + spec.island_skew) * (most - least + 1) as f64) as u64
+    least + (rng.unit().powf(1.0 + spec.island_skew) * (most - least + 1) as f64) as u64
 }
 
 /// Pages per tag. Each tag has a home and an article; the rest follows Zipf's law, the largest tag first.
@@ -365,18 +365,18 @@ fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
 }
 
 fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
-    let mut draw = Draw::new(spec.seed, salt::HOST, host);
+    let mut rng = SeededRng::new(spec.seed, salt::HOST, host);
     // A separate stream, so that traits added later do not change the earlier ones.
-    let mut later = Draw::new(spec.seed, salt::HABITS, host);
+    let mut later = SeededRng::new(spec.seed, salt::HABITS, host);
     let traits = HostTraits {
-        skin: draw.below(4),
-        gbk: draw.chance(spec.gbk_hosts),
-        in_header: draw.chance(0.5),
-        session: draw.chance(spec.session_hosts),
-        robots: draw.chance(spec.robots_hosts),
-        calendar: draw.chance(spec.calendar_hosts) && ordinary,
-        blog: draw.chance(spec.blog_hosts),
-        friends: draw.chance(spec.friend_hosts),
+        skin: rng.below(4),
+        gbk: rng.chance(spec.gbk_hosts),
+        in_header: rng.chance(0.5),
+        session: rng.chance(spec.session_hosts),
+        robots: rng.chance(spec.robots_hosts),
+        calendar: rng.chance(spec.calendar_hosts) && ordinary,
+        blog: rng.chance(spec.blog_hosts),
+        friends: rng.chance(spec.friend_hosts),
         dated: later.chance(spec.dated_hosts),
         marked: later.chance(spec.marked_dates),
     };
@@ -390,12 +390,12 @@ fn host_of(spec: &WebSpec, host: u64, ordinary: bool) -> HostLayout {
 }
 
 /// The tunnels, as (from, to).
-fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
+fn joined(spec: &WebSpec, rng: &mut SeededRng) -> Vec<(u64, u64)> {
     let islands = spec.islands;
     match spec.shape {
         PathShape::Tree => {
             let to = (1..islands).flat_map(|to| (0..spec.tunnels).map(move |_| to));
-            to.map(|to| (draw.below(to), to)).collect()
+            to.map(|to| (rng.below(to), to)).collect()
         }
         PathShape::SmallWorld => {
             let mut out = Vec::new();
@@ -403,8 +403,8 @@ fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
                 for step in 1..=spec.tunnels.min(islands.saturating_sub(1)) {
                     let mut to = (from + step) % islands;
                     // The nearest neighbours remain joined, so that no island is isolated.
-                    if step > 1 && draw.chance(spec.rewired) {
-                        to = (from + 1 + draw.below(islands - 1)) % islands;
+                    if step > 1 && rng.chance(spec.rewired) {
+                        to = (from + 1 + rng.below(islands - 1)) % islands;
                     }
                     out.extend([(from, to), (to, from)]);
                 }
@@ -416,12 +416,12 @@ fn joined(spec: &WebSpec, draw: &mut Draw) -> Vec<(u64, u64)> {
 
 /// Off-topic pages on a tunnel: binomial, with a success probability that varies uniformly around its mean, so that
 /// short and long tunnels are as common as on the real web.
-fn gap(spec: &WebSpec, draw: &mut Draw) -> u64 {
+fn gap(spec: &WebSpec, rng: &mut SeededRng) -> u64 {
     let width = spec.gap[1] - spec.gap[0];
     let mean = if width == 0 { 0.0 } else { (spec.gap_mean - spec.gap[0] as f64) / width as f64 };
     let spread = mean.min(1.0 - mean);
-    let p = mean + spread * (draw.below(2_001) as f64 / 1_000.0 - 1.0);
-    spec.gap[0] + (0..width).filter(|_| draw.chance(p)).count() as u64
+    let p = mean + spread * (rng.below(2_001) as f64 / 1_000.0 - 1.0);
+    spec.gap[0] + (0..width).filter(|_| rng.chance(p)).count() as u64
 }
 
 pub(super) fn topic_is_on(topic: usize) -> bool {

@@ -10,8 +10,8 @@ use super::truth::{SyntheticWeb, crawl_url};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use super::write;
 use suidao_crawl::replay::Web;
-use suidao_page::draw::Draw;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
+use suidao_page::seeded_rng::SeededRng;
 
 const SAMPLE_HOSTS: u64 = 5;
 
@@ -114,14 +114,14 @@ fn number(path: &str, prefix: &str, suffix: &str) -> Option<u64> {
 impl SyntheticWeb {
     fn page_response(&self, url: &CrawlUrl, page: u64) -> Fetched {
         let host = self.layout.sections[self.layout.locate(page).0].host;
-        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, page);
+        let mut rng = SeededRng::new(self.layout.spec.seed, salt::TEXT, page);
         let paragraphs = if self.has_text(page) {
-            write::paragraphs(self.layout.topic(page), self.layout.spec.noise, &mut draw)
+            write::paragraphs(self.layout.topic(page), self.layout.spec.noise, &mut rng)
         } else {
             Vec::new()
         };
         let planned = self.layout.links(page);
-        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
+        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut rng)).collect();
         self.render(url, host, &self.layout.title(page), self.date(page), &paragraphs, &links)
     }
 
@@ -134,11 +134,11 @@ impl SyntheticWeb {
     /// An auxiliary page: a sentence, and its links.
     fn auxiliary_response(&self, url: &CrawlUrl, host: u64, extra: AuxPage) -> Fetched {
         let topic = self.layout.sections[self.layout.hosts[host as usize].front].topic;
-        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, !self.layout.auxiliary_number(host, extra));
+        let mut rng = SeededRng::new(self.layout.spec.seed, salt::TEXT, !self.layout.auxiliary_number(host, extra));
         let mut text = String::new();
-        write::sentence(topic, &mut draw, &mut text);
+        write::sentence(topic, &mut rng, &mut text);
         let planned = self.layout.auxiliary_links(host, extra);
-        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
+        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut rng)).collect();
         self.render(url, host, &self.layout.auxiliary_title(host, extra), None, &[text], &links)
     }
 
@@ -181,17 +181,17 @@ impl SyntheticWeb {
     }
 
     /// A link as a page of host `from` writes it.
-    fn anchor(&self, link: PlannedLink, from: u64, draw: &mut Draw) -> Anchor {
+    fn anchor(&self, link: PlannedLink, from: u64, rng: &mut SeededRng) -> Anchor {
         let mut href = String::with_capacity(80);
         self.layout.put_target(link.target, &mut href);
         let host = &self.layout.hosts[from as usize];
         let own = href.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&*host.name));
         if host.traits.session && own.is_some_and(|rest| rest.starts_with('/')) {
             let mark = if href.contains('?') { '&' } else { '?' };
-            href.push_str(&format!("{mark}PHPSESSID={:016x}", draw.bits()));
+            href.push_str(&format!("{mark}PHPSESSID={:016x}", rng.bits()));
         }
-        let text = self.layout.words(link.anchor, draw);
-        Anchor { href, block: link.block, text, context: self.layout.words(link.context, draw) }
+        let text = self.layout.words(link.anchor, rng);
+        Anchor { href, block: link.block, text, context: self.layout.words(link.context, rng) }
     }
 
     /// Off-topic hosts disallow `/private/`.
@@ -201,18 +201,18 @@ impl SyntheticWeb {
     }
 
     pub(super) fn sample(&self, on_topic: bool, index: u64) -> (CrawlUrl, String) {
-        let mut draw = Draw::new(self.layout.spec.seed, salt::SAMPLE, index * 2 + u64::from(on_topic));
+        let mut rng = SeededRng::new(self.layout.spec.seed, salt::SAMPLE, index * 2 + u64::from(on_topic));
         let count = if on_topic { THEMES } else { WORDS.topics.len() - THEMES } as u64;
         let topic = (index % count) as usize + if on_topic { 0 } else { THEMES };
-        let mut paragraphs = write::paragraphs(topic, self.layout.spec.noise, &mut draw);
+        let mut paragraphs = write::paragraphs(topic, self.layout.spec.noise, &mut rng);
         let mut links = Vec::new();
         if !on_topic && index.is_multiple_of(5) {
             let mut near = String::new();
             for _ in 0..2 {
-                write::sentence(NEAR_TOPIC, &mut draw, &mut near);
+                write::sentence(NEAR_TOPIC, &mut rng, &mut near);
             }
             paragraphs.push(near);
-            let text = write::title(NEAR_TOPIC, &mut draw);
+            let text = write::title(NEAR_TOPIC, &mut rng);
             let href = self.sample_url(true, index);
             links.push(Anchor { href, block: TemplateBlock::Inline, text, context: String::new() });
         }
@@ -221,7 +221,7 @@ impl SyntheticWeb {
             meta_charset: Some("utf-8"),
             head: "",
             site: WORDS.sites[(index % SAMPLE_HOSTS) as usize],
-            title: &write::title(topic, &mut draw),
+            title: &write::title(topic, &mut rng),
             byline: "",
             paragraphs: &paragraphs,
             links: &links,

@@ -177,7 +177,7 @@ fn shares_of_hosts_are_none_at_0_and_all_at_1() {
 }
 
 #[test]
-fn links_say_what_the_qualities_promise() {
+fn links_have_the_specified_quality() {
     for quality in [0.0, 1.0] {
         let world =
             world(WebSpec { anchor_quality: quality, context_quality: quality, misleading: 1.0 - quality, ..small() });
@@ -296,7 +296,7 @@ fn friends_are_neighbours_unless_rewired() {
         let world = world(WebSpec { rewired, ..blogs() });
         let mut farthest = 0;
         for host in 0..16 {
-            let friends = world.layout.auxiliary_links(host, AuxPage::Friends);
+            let friends = world.layout.auxiliary_links(host, AuxPage::Blogroll);
             let roots = friends.into_iter().filter(|link| link.block == TemplateBlock::Entry).map(|link| link.target);
             for root in roots {
                 let LinkTarget::Root(friend) = root else { panic!("{root:?}") };

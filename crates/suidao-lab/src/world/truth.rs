@@ -3,8 +3,8 @@
 use super::address::alias_url;
 use super::layout::{Layout, PagePosition, salt};
 use super::spec::{SpecError, WebSpec};
-use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
+use suidao_page::seeded_rng::SeededRng;
 
 /// A web generated from a [`WebSpec`].
 ///
@@ -60,10 +60,10 @@ impl SyntheticWeb {
             }
             return out;
         }
-        let mut draw = Draw::new(self.layout.spec.seed, salt::HEAD, u64::MAX);
+        let mut rng = SeededRng::new(self.layout.spec.seed, salt::HEAD, u64::MAX);
         let mut out = vec![self.url(0)];
         while out.len() < 4 {
-            let url = self.url(self.layout.island_page(0, 1 + draw.below(self.layout.island_len(0) - 1)));
+            let url = self.url(self.layout.island_page(0, 1 + rng.below(self.layout.island_len(0) - 1)));
             if !out.contains(&url) {
                 out.push(url);
             }

@@ -29,11 +29,11 @@ const REQUIRED: usize = 6;
 
 /// What a stored configuration is read for.
 #[derive(Clone, Copy, Debug)]
-pub enum Use<'a> {
+pub enum ConfigUse<'a> {
     /// Pages are fetched. Flags set these keys.
     Fetching(&'a [&'a str]),
     /// Only files are read.
-    Reading,
+    Offline,
 }
 
 impl Config {
@@ -66,7 +66,7 @@ impl Config {
     /// # Errors
     /// [`ConfigError::NotStorable`] if it has a key that only the user may set; [`ConfigError::UnsavedSettings`] if the
     /// crawl used a setting that the user has not given; else as [`Config::load`].
-    pub fn load_stored(path: &Path, assignments: &[String], purpose: Use<'_>) -> Result<Self, ConfigError> {
+    pub fn load_stored(path: &Path, assignments: &[String], purpose: ConfigUse<'_>) -> Result<Self, ConfigError> {
         let text = plain_file::read_text(path, plain_file::SMALL)?;
         let name = path.display().to_string();
         let mut table = super::parse(&name, &text)?;
@@ -75,8 +75,8 @@ impl Config {
         }
         super::assign_all(&mut table, assignments)?;
         let is_given = |key: &str| match purpose {
-            Use::Fetching(given) => given.contains(&key) || get(&table, key).is_some(),
-            Use::Reading => true,
+            ConfigUse::Fetching(given) => given.contains(&key) || get(&table, key).is_some(),
+            ConfigUse::Offline => true,
         };
         let unsaved: Vec<String> = get(&table, "crawl.unsaved_settings")
             .cloned()
@@ -101,7 +101,7 @@ pub(super) fn get<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Val
 mod tests {
     use super::*;
 
-    fn load(text: &str, sets: &[&str], purpose: Use<'_>) -> Result<Config, String> {
+    fn load(text: &str, sets: &[&str], purpose: ConfigUse<'_>) -> Result<Config, String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
         let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
@@ -123,18 +123,18 @@ mod tests {
         for word in ["hush", "p.cn", "10.0.0.1", "6379", "passwd", "evil", "0.0.0.0", "/tmp/x", "allow_private"] {
             assert!(!stored.replace("fetch.allow_private", "").contains(word), "{word}: {stored}");
         }
-        let message = load(&stored, &[], Use::Fetching(&["fetch.proxy"])).unwrap_err();
+        let message = load(&stored, &[], ConfigUse::Fetching(&["fetch.proxy"])).unwrap_err();
         assert!(
             NOT_STORED[1..REQUIRED].iter().all(|key| message.contains(key)) && !message.contains("fetch.proxy"),
             "{message}"
         );
-        let read = load(&stored, &[], Use::Reading).unwrap();
+        let read = load(&stored, &[], ConfigUse::Offline).unwrap();
         assert_eq!((read.crawl.in_flight, read.politeness.delay, read.fetch.proxy), (3, 7.0, None));
-        assert!(load(&stored, &["strategy.name=tunnel"], Use::Fetching(&NOT_STORED[..REQUIRED - 1])).is_ok());
-        let given = load(&stored, &["fetch.allow_private=true"], Use::Fetching(&NOT_STORED)).unwrap();
+        assert!(load(&stored, &["strategy.name=tunnel"], ConfigUse::Fetching(&NOT_STORED[..REQUIRED - 1])).is_ok());
+        let given = load(&stored, &["fetch.allow_private=true"], ConfigUse::Fetching(&NOT_STORED)).unwrap();
         assert!(given.fetch.allow_private && given.render.browser.is_none());
         let usual = toml::to_string(&Config::default().stored()).unwrap();
-        assert_eq!(load(&usual, &[], Use::Fetching(&[])).unwrap(), Config::default());
+        assert_eq!(load(&usual, &[], ConfigUse::Fetching(&[])).unwrap(), Config::default());
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         let table = toml::Table::try_from(whole()).unwrap();
         for key in NOT_STORED {
             let text = format!("{key} = {}", get(&table, key).unwrap());
-            for purpose in [Use::Reading, Use::Fetching(&NOT_STORED)] {
+            for purpose in [ConfigUse::Offline, ConfigUse::Fetching(&NOT_STORED)] {
                 let message = load(&text, &[], purpose).unwrap_err();
                 assert!(
                     message.contains(key) && !message.contains("hush") && !message.contains("evil"),

@@ -9,7 +9,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// Requests per second, each to another host, for which a quarter of the descriptors should suffice.
 const BUSIEST: u32 = 1_000;
 /// If the limit is unknown: the usual default.
-const USUAL: u64 = 1_024;
+const DEFAULT_LIMIT: u64 = 1_024;
 
 /// Raises the limit of open files of this process as far as permitted, and returns it.
 pub fn raise() -> u64 {
@@ -23,12 +23,12 @@ pub fn raise() -> u64 {
         current.unwrap_or(u64::MAX)
     }
     #[cfg(not(unix))]
-    USUAL
+    DEFAULT_LIMIT
 }
 
 /// How long to keep idle connections under this limit.
 pub(super) fn idle(limit: u64) -> Duration {
-    let share = u32::try_from(limit.max(USUAL) / 4).unwrap_or(u32::MAX);
+    let share = u32::try_from(limit.max(DEFAULT_LIMIT) / 4).unwrap_or(u32::MAX);
     (Duration::from_secs(1) * share / BUSIEST).clamp(SHORTEST, LONGEST)
 }
 

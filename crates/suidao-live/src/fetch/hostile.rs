@@ -243,7 +243,7 @@ async fn bombs_of_every_coding_stop_at_the_limit() {
         ("gzip", gzip(&zeros[..1 << 20]).repeat(64)),
         ("gzip", [gzip(HELLO), gz].concat()),
     ] {
-        assert!(wire.len() < 2 << 20, "{coding} is no bomb");
+        assert!(wire.len() < 2 << 20, "{coding} is not a bomb");
         assert_eq!(failing(&local(), Act::Close(packed(coding, &wire))).await, FailureKind::TooLarge, "{coding}");
     }
     // A frame that asks for a window of 2 GiB.

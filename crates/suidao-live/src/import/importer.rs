@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::log::ImportLog;
-use super::reading::{PageReader, ReadResponse};
+use super::windows::{PageReader, ReadResponse};
 use super::{ImportCounts, ImportError};
 use crate::live::driver::warc_entry;
 use crate::live::fetch_task::is_archived;
@@ -191,7 +191,7 @@ impl<'a, F: FnMut(News)> Importer<'a, F> {
             }
             (self.report)(News::Batch(&batch, progress));
         }
-        Ok(if self.log.keep(batch, entry)? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        Ok(if self.log.add(batch, entry)? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 }
 
@@ -199,7 +199,7 @@ fn reason(why: NotTaken) -> &'static str {
     match why {
         NotTaken::Skipped(_) => "out of scope",
         NotTaken::Unlinked => "not a page, and no page links to it",
-        NotTaken::Settled => "its URL had failed before",
+        NotTaken::Closed => "its URL had failed before",
         NotTaken::NoPayload => "revisit without its payload",
     }
 }

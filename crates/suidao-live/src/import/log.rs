@@ -40,7 +40,7 @@ impl<'a> ImportLog<'a> {
     }
 
     /// Compares or writes the next batch. Returns false if writing has failed: [`ImportLog::close`] has the reason.
-    pub fn keep(&mut self, batch: Batch, response: Option<WarcEntry>) -> Result<bool, ImportError> {
+    pub fn add(&mut self, batch: Batch, response: Option<WarcEntry>) -> Result<bool, ImportError> {
         self.harvest.observe(&batch);
         self.is_writing()?;
         match &mut self.state {

@@ -6,7 +6,7 @@
 
 mod importer;
 mod log;
-mod reading;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -21,10 +21,10 @@ use thiserror::Error;
 use crate::live::{CrawlReport, Job, News, UNREACHED, clock, crawl_settings, meta, resident_memory};
 use importer::Importer;
 use log::ImportLog;
-use reading::Windows;
 use suidao_crawl::crawl::{Crawl, Refresh};
 use suidao_page::model::{Budget, Stop};
 use suidao_store::store::{ArchiveSettings, Store, StoreError, WarcArchive, WarcIndex, skipped};
+use windows::Windows;
 
 /// An import to run.
 pub struct ImportJob {

@@ -16,10 +16,10 @@ impl MonotonicClock {
     pub fn start(last: Option<Millis>) -> Self {
         let wall = now();
         let clock = Self::at(wall, last, clock());
-        let behind = clock.from.since(wall) / 1000;
-        if behind > 60 {
+        let lag = clock.from.since(wall) / 1000;
+        if lag > 60 {
             tracing::warn!(
-                "the system clock is {behind} s behind the last saved page; continuing from the time of that page"
+                "the system clock is {lag} s behind the last saved page; continuing from the time of that page"
             );
         }
         clock

@@ -39,14 +39,14 @@ const NAMED: usize = 3;
 
 /// Why the loop woke up.
 enum WakeReason {
-    Noticed(Notice),
+    WriterNotice(Notice),
     Finished(Box<FetchResult>),
     /// The status page asks for a snapshot.
-    Asked(oneshot::Sender<StatusSnapshot>),
+    SnapshotRequested(oneshot::Sender<StatusSnapshot>),
     /// Whether a host that answered before accepts a connection.
     Checked(bool),
     Interrupted,
-    Slept,
+    TimedOut,
 }
 
 pub(super) struct Driver<'a, F: FnMut(News)> {
@@ -110,12 +110,12 @@ impl<F: FnMut(News)> Driver<'_, F> {
             let event = tokio::select! {
                 // In this order, so that with one request in flight nothing is random.
                 biased;
-                Some(notice) = noticed.recv() => WakeReason::Noticed(notice),
+                Some(notice) = noticed.recv() => WakeReason::WriterNotice(notice),
                 Some(done) = finished.recv() => WakeReason::Finished(Box::new(done)),
-                Some(response) = next_status_request(&mut self.status_requests) => WakeReason::Asked(response),
+                Some(response) = next_status_request(&mut self.status_requests) => WakeReason::SnapshotRequested(response),
                 Some(is_up) = checks.recv() => WakeReason::Checked(is_up),
                 () = &mut interrupt, if self.open => WakeReason::Interrupted,
-                () = tokio::time::sleep(wake) => WakeReason::Slept,
+                () = tokio::time::sleep(wake) => WakeReason::TimedOut,
             };
             let now = clock();
             let elapsed = now.duration_since(turned);
@@ -124,7 +124,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 self.outage.was_suspended(now);
             }
             turned = now;
-            let slept = matches!(event, WakeReason::Slept);
+            let slept = matches!(event, WakeReason::TimedOut);
             if matches!(event, WakeReason::Finished(_)) {
                 answered = now;
             }
@@ -135,7 +135,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 let at = self.clock.now();
                 (self.report)(News::Waiting(&self.crawl.waits(at, NAMED), at));
             }
-            if let WakeReason::Noticed(Notice::Failed) = event {
+            if let WakeReason::WriterNotice(Notice::Failed) = event {
                 return None;
             }
             self.handle(event, now, &checked);
@@ -151,9 +151,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
 
     fn handle(&mut self, event: WakeReason, now: Instant, checked: &UnboundedSender<bool>) {
         match event {
-            WakeReason::Noticed(Notice::Durable(durable)) => self.is_durable(durable),
+            WakeReason::WriterNotice(Notice::Durable(durable)) => self.is_durable(durable),
             // The receiver may be gone.
-            WakeReason::Asked(response) => drop(response.send(self.snapshot())),
+            WakeReason::SnapshotRequested(response) => drop(response.send(self.snapshot())),
             WakeReason::Finished(done) => self.finish(*done, now, checked),
             WakeReason::Checked(is_up) => {
                 self.is_checking = false;
@@ -168,7 +168,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     renderer.stop();
                 }
             }
-            WakeReason::Noticed(Notice::Failed) | WakeReason::Slept => {}
+            WakeReason::WriterNotice(Notice::Failed) | WakeReason::TimedOut => {}
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::parse_pool::{ParsePool, Unread};
+use super::parse_pool::{ParseFailure, ParsePool};
 use super::{CrawlMonitor, clock, now};
 use crate::fetch::render::{RenderFailure, RenderMode, Renderer};
 use crate::fetch::{Fetcher, retry_after};
@@ -55,8 +55,8 @@ impl FetchTask {
                 sent = clock();
                 (response, from) = fetcher.fetch_from(&url, known.as_deref()).await;
             }
-            let took = u64::try_from(clock().duration_since(sent).as_millis()).ok();
-            (response, ResponseMeta { latency: took, from })
+            let latency = u64::try_from(clock().duration_since(sent).as_millis()).ok();
+            (response, ResponseMeta { latency, from })
         });
         // If a library panics the page fails, instead of blocking the crawl.
         let (response, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), ResponseMeta::default()));
@@ -64,10 +64,10 @@ impl FetchTask {
             let bytes = response.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
             view.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
         }
-        let reading = clock();
+        let parse_start = clock();
         let mut done = read(ticket, begun, response, &readers, &topic, &robot).await;
         if let Some(view) = &view {
-            view.reading.observe(reading.elapsed().as_secs_f64());
+            view.parsing.observe(parse_start.elapsed().as_secs_f64());
         }
         if let Some(renderer) = renderer {
             match rendered(&renderer, &done).await {
@@ -109,11 +109,11 @@ async fn read(
     let (outcome, response) = match read.await {
         Ok((outcome, response)) => (outcome, response.ok()),
         // If a library panics the page fails.
-        Err(Unread::Broken) => {
+        Err(ParseFailure::Panicked) => {
             tracing::error!(url = %ticket.url, "parsing this page panicked, so it is skipped; please report it");
             (FetchOutcome::Failed(broken()), None)
         }
-        Err(Unread::TooLong) => {
+        Err(ParseFailure::TimedOut) => {
             tracing::error!(
                 url = %ticket.url,
                 "parsing this page took longer than crawl.reading_timeout, so it is skipped; please report it"

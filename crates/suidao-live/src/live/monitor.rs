@@ -21,20 +21,20 @@ const SLOWEST: usize = 200;
 const WEIGHT: f64 = 0.25;
 
 /// Bucket bounds in seconds.
-const FETCHING: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-const READING: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0];
+const FETCH_BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+const PARSE_BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0];
 
 /// Shared by the crawl and its observers.
 #[derive(Debug)]
 pub struct CrawlMonitor {
-    asks: UnboundedSender<oneshot::Sender<StatusSnapshot>>,
+    snapshot_requests: UnboundedSender<oneshot::Sender<StatusSnapshot>>,
     /// Taken by the crawl when it starts.
-    asked: Mutex<Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>>,
+    snapshot_receiver: Mutex<Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>>,
     tally: Mutex<RunCounts>,
     /// Seconds from a request to the end of its response.
     pub fetching: Histogram,
     /// Seconds of parsing.
-    pub reading: Histogram,
+    pub parsing: Histogram,
     received: AtomicU64,
 }
 
@@ -99,13 +99,13 @@ pub struct HostLatency {
 
 impl Default for CrawlMonitor {
     fn default() -> Self {
-        let (asks, asked) = unbounded_channel();
+        let (snapshot_requests, snapshot_receiver) = unbounded_channel();
         Self {
-            asks,
-            asked: Mutex::new(Some(asked)),
+            snapshot_requests,
+            snapshot_receiver: Mutex::new(Some(snapshot_receiver)),
             tally: Mutex::default(),
-            fetching: Histogram::new(FETCHING),
-            reading: Histogram::new(READING),
+            fetching: Histogram::new(FETCH_BUCKETS),
+            parsing: Histogram::new(PARSE_BUCKETS),
             received: AtomicU64::new(0),
         }
     }
@@ -115,7 +115,7 @@ impl CrawlMonitor {
     /// Asks the crawl for its status; `None` if it has not started or is over.
     pub async fn snapshot(&self) -> Option<StatusSnapshot> {
         let (response, answered) = oneshot::channel();
-        self.asks.send(response).ok()?;
+        self.snapshot_requests.send(response).ok()?;
         answered.await.ok()
     }
 
@@ -135,7 +135,7 @@ impl CrawlMonitor {
 
     /// The crawl starts to answer; `None` if another crawl already does.
     pub(super) fn open(&self) -> Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.snapshot_receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub(super) fn ready(&self, at: Millis, resumed: bool, before: Progress) {

@@ -1,4 +1,4 @@
-//! The threads that parse answers, one per core, with a time limit.
+//! The threads that parse responses, one per core, with a time limit.
 //!
 //! The cost of parsing is bounded by bytes, tags and links (`read/`). If a page still takes too long, it fails and
 //! another thread replaces the stuck one, so that a few such pages cannot occupy every core.
@@ -10,13 +10,13 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Stuck threads before the number of parallel pages shrinks.
-const RUNAWAYS: usize = 8;
+const MAX_STUCK: usize = 8;
 
 /// Why a page was not parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
-    Broken,
-    TooLong,
+pub(super) enum ParseFailure {
+    Panicked,
+    TimedOut,
 }
 
 /// Clones share the threads.
@@ -26,18 +26,21 @@ pub(super) struct ParsePool {
     free: Arc<Semaphore>,
     /// Includes threads that are stuck.
     threads: Arc<Semaphore>,
-    patience: Duration,
+    time_limit: Duration,
 }
 
 impl ParsePool {
-    pub(super) fn new(patience: Duration) -> Self {
+    pub(super) fn new(time_limit: Duration) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let (free, threads) = (Semaphore::new(cores), Semaphore::new(cores + RUNAWAYS));
-        Self { free: Arc::new(free), threads: Arc::new(threads), patience }
+        let (free, threads) = (Semaphore::new(cores), Semaphore::new(cores + MAX_STUCK));
+        Self { free: Arc::new(free), threads: Arc::new(threads), time_limit }
     }
 
     /// Runs `work` on a thread, as soon as one is free.
-    pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Unread> {
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ParseFailure> {
         let permit = |of: &Arc<Semaphore>| {
             let of = Arc::clone(of);
             async move { of.acquire_owned().await.expect("never closed") }
@@ -45,23 +48,23 @@ impl ParsePool {
         // In this order: the holder of the second permit starts at once, and the time limit counts from there.
         let _free: OwnedSemaphorePermit = permit(&self.free).await;
         // If all threads are stuck, waiting for one would block the crawl silently.
-        let Ok(thread) = tokio::time::timeout(self.patience, permit(&self.threads)).await else {
+        let Ok(thread) = tokio::time::timeout(self.time_limit, permit(&self.threads)).await else {
             tracing::error!(
                 "all parser threads are stuck in pages that exceed crawl.reading_timeout, so this page fails too"
             );
-            return Err(Unread::TooLong);
+            return Err(ParseFailure::TimedOut);
         };
-        let reading = tokio::task::spawn_blocking(move || {
+        let parsing = tokio::task::spawn_blocking(move || {
             let done = catch_unwind(AssertUnwindSafe(work));
             drop(thread);
             done
         });
-        match tokio::time::timeout(self.patience, reading).await {
+        match tokio::time::timeout(self.time_limit, parsing).await {
             Ok(Ok(Ok(done))) => Ok(done),
             // The runtime is shutting down, and this task with it: the page is not to blame.
             Ok(Err(ended)) if ended.is_cancelled() => std::future::pending().await,
-            Ok(_) => Err(Unread::Broken),
-            Err(_) => Err(Unread::TooLong),
+            Ok(_) => Err(ParseFailure::Panicked),
+            Err(_) => Err(ParseFailure::TimedOut),
         }
     }
 }
@@ -78,20 +81,20 @@ mod tests {
         let (end, ended) = mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
         // More than there are cores, all at once.
-        let stuck: Vec<_> = (0..RUNAWAYS)
+        let stuck: Vec<_> = (0..MAX_STUCK)
             .map(|_| {
                 let (readers, ended) = (readers.clone(), Arc::clone(&ended));
                 tokio::spawn(async move { readers.run(move || drop(ended.lock().map(|end| end.recv()))).await })
             })
             .collect();
         for stuck in stuck {
-            assert_eq!(stuck.await.unwrap(), Err(Unread::TooLong));
+            assert_eq!(stuck.await.unwrap(), Err(ParseFailure::TimedOut));
         }
         // On a busy machine a normal page takes its time too.
-        let readers = ParsePool { patience: Duration::from_secs(60), ..readers };
+        let readers = ParsePool { time_limit: Duration::from_secs(60), ..readers };
         assert_eq!(readers.run(|| 1).await, Ok(1));
-        let broken: Result<(), Unread> = readers.run(|| panic!("as a library would")).await;
-        assert_eq!(broken, Err(Unread::Broken));
+        let broken: Result<(), ParseFailure> = readers.run(|| panic!("as a library would")).await;
+        assert_eq!(broken, Err(ParseFailure::Panicked));
         assert_eq!(readers.run(|| 2).await, Ok(2));
         drop(end);
     }

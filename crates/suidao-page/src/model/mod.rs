@@ -1,12 +1,12 @@
 //! Plain values that all other modules share; no I/O.
 
+mod chunked_vec;
 mod event;
 mod failure;
 mod forum;
 pub mod number;
 mod page;
 mod refresh;
-mod rows;
 mod scores;
 mod sitemap;
 mod skip_reason;
@@ -14,6 +14,7 @@ mod time;
 mod trap;
 mod url;
 
+pub use chunked_vec::ChunkedVec;
 pub use event::{Batch, Discovered, Event, Link, LinkState, PageProcessed, RobotsRules, Stop, UrlOrigin, is_document};
 pub use failure::{Failure, FailureKind};
 pub use forum::{
@@ -22,7 +23,6 @@ pub use forum::{
 };
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{Budget, PageChanges, RefreshStep};
-pub use rows::NestedVec;
 pub use scores::{
     LinkDecision, LinkScores, PathState, Priority, QueueEntry, QueueId, QueuePolicy, Relevance, TunnelBudget,
 };

@@ -1,4 +1,4 @@
-//! A fetched answer, and the page read from it.
+//! A fetched response, and the page read from it.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ const VALIDATOR: usize = 256;
 /// Longest stored media type in characters: two names of 127 (RFC 6838, 4.2).
 const MEDIA_TYPE: usize = 255;
 
-/// An HTTP answer: the input of the reader, from the network or a recorded web.
+/// An HTTP response: the input of the reader, from the network or a recorded web.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetched {
     pub url: CrawlUrl,
@@ -41,7 +41,7 @@ impl Fetched {
         Self { url, status, headers, body: body.into(), wire: None, request_validators: None, rendered: None }
     }
 
-    /// The answer to read: a rendered page replaces body and media type.
+    /// The response to read: a rendered page replaces body and media type.
     pub fn as_rendered(&self) -> Cow<'_, Self> {
         let Some(rendered) = &self.rendered else { return Cow::Borrowed(self) };
         let mut page = Self { body: rendered.clone(), wire: None, ..self.clone() };

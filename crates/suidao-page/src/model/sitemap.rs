@@ -14,7 +14,7 @@ pub struct SitemapEntry {
     /// Title of a feed's entry, or `news:title` of a sitemap's; at most 80 characters, white space folded.
     pub anchor: String,
     /// Description as text; cleared after scoring.
-    pub about: String,
+    pub description: String,
     /// Eq. (3)'s terms, as for a link with that text and context; 0 before scoring.
     pub scores: LinkScores,
     pub relevance: Relevance,
@@ -24,7 +24,7 @@ impl SitemapEntry {
     /// An entry with a URL only.
     pub fn bare(url: CrawlUrl) -> Self {
         let (scores, relevance) = (LinkScores::default(), Relevance::ZERO);
-        Self { url, at: None, anchor: String::new(), about: String::new(), scores, relevance }
+        Self { url, at: None, anchor: String::new(), description: String::new(), scores, relevance }
     }
 }
 

@@ -21,8 +21,8 @@ const LEAD: usize = 12;
 const HEADLINE: usize = 40;
 /// Blocks at the end that may contain requests to the reader.
 const ENDING: usize = 6;
-/// Least text of a lead, in letters; an ideograph counts 3.
-const LEAST: u32 = 50;
+/// Minimum text of a lead, in letters; an ideograph counts 3.
+const MIN_LEAD: u32 = 50;
 /// Text of an element that is large enough to judge its contents by.
 pub(super) const CONTEXT: u32 = 600;
 
@@ -170,7 +170,7 @@ pub(super) fn keep_lead(markup: &mut ParsedHtml) {
     let is_lead = |&at: &usize| {
         let (text_stats, text) = (block_stats[at].text_stats, document.block_text(&document.blocks[at]));
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        text_stats.plain >= LEAST
+        text_stats.plain >= MIN_LEAD
             && text_stats.linked * 4 <= text_stats.plain
             && digits * 6 <= text_stats.plain as usize
             && !titles.holds(text)

@@ -38,7 +38,7 @@ pub enum CharsetFrom {
     Header,
     /// The page's `meta` element or XML declaration.
     Meta,
-    /// The bytes, whatever is declared: well-formed UTF-8 or UTF-16, or Chinese in this charset only.
+    /// The bytes regardless of the declaration: well-formed UTF-8 or UTF-16, or Chinese in this charset only.
     Bytes,
     /// Statistics of the bytes, the least certain.
     Guess,

@@ -116,7 +116,7 @@ pub(super) fn decide(markup: &mut ParsedHtml, host: &str, lists: bool) -> Vec<bo
     article::keep_lead(markup);
     complete(markup, &zones, host);
     if let Some((first, _)) = body(markup).filter(|_| !lists) {
-        teasers::leave_out(markup, &element_stats, first, host);
+        teasers::exclude(markup, &element_stats, first, host);
     }
     trim(markup, lists);
     for link in &mut markup.document.links {

@@ -10,7 +10,7 @@ use super::markup::{BlockStats, MarkupBuilder, TEXT, TextStats};
 use crate::model::Region;
 
 /// Maximum white space in a row in preformatted text.
-const GAP: usize = 200;
+const MAX_GAP: usize = 200;
 
 /// White space since the last text of a block.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Gap {
     }
 
     /// Adds a character of preformatted text.
-    fn keep(&mut self, c: char) {
+    fn push(&mut self, c: char) {
         self.any = true;
         if c == '\n' {
             // Removes blanks at line ends and repeated empty lines.
@@ -40,7 +40,7 @@ impl Gap {
             if self.exact.bytes().rev().take_while(|&byte| byte == b'\n').count() < 2 {
                 self.exact.push(c);
             }
-        } else if self.exact.len() < GAP && c != '\r' {
+        } else if self.exact.len() < MAX_GAP && c != '\r' {
             self.exact.push(if c == '\t' { c } else { ' ' });
         }
     }
@@ -49,14 +49,14 @@ impl Gap {
 impl MarkupBuilder {
     pub(super) fn end_block(&mut self) {
         self.block = None;
-        self.in_piece = false;
+        self.in_run = false;
         self.gap.clear();
     }
 
     /// One `br` ends a line, two end a paragraph.
     pub(super) fn line_break(&mut self) {
         if self.pre.is_some() {
-            self.gap.keep('\n');
+            self.gap.push('\n');
         } else if self.block.is_some() {
             self.gap.breaks += 1;
             self.gap.any = true;
@@ -76,7 +76,7 @@ impl MarkupBuilder {
                     self.run(&text[start..at], std::mem::take(&mut plain));
                 }
                 if self.pre.is_some() && c.is_whitespace() {
-                    self.gap.keep(c);
+                    self.gap.push(c);
                 } else if c.is_whitespace() {
                     // Old pages begin a paragraph with `br` and an indented line.
                     if c == '\u{3000}' && self.gap.breaks > 0 {
@@ -117,7 +117,7 @@ impl MarkupBuilder {
                         last.text.end = document.text.len();
                         start = last.text.end;
                     }
-                    None => self.in_piece = false,
+                    None => self.in_run = false,
                 }
             }
         }
@@ -125,11 +125,11 @@ impl MarkupBuilder {
         document.text.push_str(run);
         let end = document.text.len();
         match document.pieces.last_mut() {
-            Some(piece) if self.in_piece => piece.text.end = end,
+            Some(piece) if self.in_run => piece.text.end = end,
             _ => {
                 document.pieces.push(TextRun { text: start..end, hidden: false });
                 document.blocks[block].pieces.end = document.pieces.len();
-                self.in_piece = true;
+                self.in_run = true;
             }
         }
         let total = &mut self.markup.block_stats[block].text_stats;
@@ -154,7 +154,7 @@ impl MarkupBuilder {
             form: BlockKind::Paragraph,
         });
         self.markup.block_stats.push(BlockStats { element: self.element(), text_stats: TextStats::default() });
-        self.in_piece = false;
+        self.in_run = false;
         let block = self.markup.document.blocks.len() - 1;
         self.block = Some(block);
         block

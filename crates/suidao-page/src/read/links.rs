@@ -33,7 +33,7 @@ pub(super) struct OpenLink {
 impl MarkupBuilder {
     pub(super) fn start_link(&mut self, tag: &Tag, path: u32) {
         let Some(href) = attribute(tag, &local_name!("href")) else { return };
-        self.in_piece = false;
+        self.in_run = false;
         let url = if self.has_room() { self.references.resolve(href) } else { None };
         let rel = attribute(tag, &local_name!("rel")).unwrap_or_default();
         self.link = Some(OpenLink {
@@ -57,7 +57,7 @@ impl MarkupBuilder {
 
     pub(super) fn end_link(&mut self) {
         let Some(link) = self.link.take() else { return };
-        self.in_piece = false;
+        self.in_run = false;
         let Some(url) = link.url else { return };
         let pieces = &self.markup.document.pieces;
         let pieces_of_link = pieces.get(link.first..).unwrap_or_default();
@@ -96,7 +96,7 @@ impl MarkupBuilder {
         document.text.push_str(&folded);
         document.pieces.push(TextRun { text: start..start + folded.len(), hidden: true });
         document.blocks[block].pieces.end = document.pieces.len();
-        self.in_piece = false;
+        self.in_run = false;
     }
 
     /// Adds a link without end tag and visible text.

@@ -133,7 +133,7 @@ pub(super) struct MarkupBuilder {
     /// The current block, if it has text.
     pub(super) block: Option<usize>,
     /// Whether text continues in the last piece.
-    pub(super) in_piece: bool,
+    pub(super) in_run: bool,
     /// White space since the last text.
     pub(super) gap: Gap,
     /// Text is hidden while the stack is longer than this.
@@ -171,7 +171,7 @@ impl MarkupBuilder {
             in_title: false,
             title: String::new(),
             block: None,
-            in_piece: false,
+            in_run: false,
             gap: Gap::default(),
             hidden: None,
             pre: None,
@@ -259,7 +259,7 @@ impl MarkupBuilder {
         // Content that scripts show on a click is not main content, but its links count.
         if hidden && !block && !self.lenient && self.hidden.is_none() {
             self.hidden = Some(depth);
-            self.in_piece = false;
+            self.in_run = false;
         }
         // Roles of inline elements are mostly unreliable: highlighted code has many spans named `comment` and `meta`.
         let mut element = self.element();

@@ -34,9 +34,9 @@ struct Shape {
     /// Maximum number of such links in one position of the template.
     records: usize,
     /// The longest text without such a record, links excluded.
-    stretch: u32,
+    longest_run: u32,
     /// Text before the first link to a likely document; all text if there is none.
-    before: u32,
+    text_before: u32,
 }
 
 /// Whether a page is a listing. Requires a document without title; `open`: blocks that no name marks as boilerplate.
@@ -46,11 +46,11 @@ pub(super) fn is_listing(markup: &ParsedHtml, open: &[bool], url: &CrawlUrl) -> 
     let shape = Shape::of(markup, &content, url, false);
     let kind = kind(url);
     // A table of contents may be nested, with rows in several positions.
-    if shape.pages >= RECORDS && shape.linked * 3 >= shape.text * 2 && shape.stretch <= REMARK {
+    if shape.pages >= RECORDS && shape.linked * 3 >= shape.text * 2 && shape.longest_run <= REMARK {
         return true;
     }
     let excerpts = shape.text - shape.linked;
-    let short = shape.stretch <= EXCERPT && excerpts <= EXCERPTS * shape.records as u32;
+    let short = shape.longest_run <= EXCERPT && excerpts <= EXCERPTS * shape.records as u32;
     if shape.records >= RECORDS && short && kind != UrlKind::Misc {
         return true;
     }
@@ -60,13 +60,13 @@ pub(super) fn is_listing(markup: &ParsedHtml, open: &[bool], url: &CrawlUrl) -> 
     // A listing's URL needs less evidence: a single record, none, or whole posts below their titles, of which the
     // longest was chosen as main text.
     let shape = Shape::of(markup, open, url, true);
-    shape.text - shape.linked <= EXCERPT * (1 + shape.records as u32) || shape.before * 5 <= shape.text
+    shape.text - shape.linked <= EXCERPT * (1 + shape.records as u32) || shape.text_before * 5 <= shape.text
 }
 
 impl Shape {
-    /// Statistics of the `taken` blocks. With `all`, links of any length are records, and so are those of a long row to
-    /// one other host, which is the site under another name.
-    fn of(markup: &ParsedHtml, taken: &[bool], url: &CrawlUrl, all: bool) -> Self {
+    /// Statistics of the `included` blocks. With `all`, links of any length are records, and so are those of a long row
+    /// to one other host, which is the site under another name.
+    fn of(markup: &ParsedHtml, included: &[bool], url: &CrawlUrl, all: bool) -> Self {
         let stats_by_block: Vec<TextStats> = markup.block_stats.iter().map(|stats| stats.text_stats).collect();
         let linked = |block: usize| {
             let text_stats = stats_by_block[block];
@@ -76,16 +76,16 @@ impl Shape {
         // Text outside of links, up to each block.
         let mut outside = Vec::with_capacity(stats_by_block.len());
         for (at, text_stats) in stats_by_block.iter().enumerate() {
-            if taken[at] {
+            if included[at] {
                 shape.text += text_stats.total();
                 shape.linked += linked(at);
             }
             outside.push(shape.text - shape.linked);
         }
-        shape.before = shape.text;
+        shape.text_before = shape.text;
         let mut rows: FxHashMap<(u32, &str), Row> = FxHashMap::default();
         let mut pages = FxHashSet::default();
-        for link in markup.document.links.iter().filter(|link| taken[link.block] && link.url != *url) {
+        for link in markup.document.links.iter().filter(|link| included[link.block] && link.url != *url) {
             let text_stats = stats_by_block[link.block];
             if linked(link.block) == 0 && text_stats.total() > 0 {
                 continue;
@@ -94,7 +94,7 @@ impl Shape {
                 pages.insert(link.url.as_str());
             }
             if kind(&link.url) == UrlKind::Document {
-                shape.before = shape.before.min(outside[link.block]);
+                shape.text_before = shape.text_before.min(outside[link.block]);
             }
             let row = rows.entry((link.path, link.url.host())).or_default();
             // A card may be one link over its text; pictures side by side are not cards.
@@ -102,16 +102,16 @@ impl Shape {
             let is_record = if stated == 0 { row.last < outside[link.block] } else { stated >= TITLE };
             if all || is_record {
                 row.pages.insert(link.url.as_str());
-                row.stretch = row.stretch.max(outside[link.block] - row.last);
+                row.longest_run = row.longest_run.max(outside[link.block] - row.last);
                 row.last = outside[link.block];
             }
         }
         shape.pages = pages.len();
         rows.retain(|(_, host), row| *host == url.host() || all && row.pages.len() >= RECORDS);
         let end = outside.last().copied().unwrap_or_default();
-        let longest = rows.values().map(|row| (row.pages.len(), Reverse(row.stretch.max(end - row.last)))).max();
-        let (records, Reverse(stretch)) = longest.unwrap_or((0, Reverse(end)));
-        (shape.records, shape.stretch) = (records, stretch);
+        let longest = rows.values().map(|row| (row.pages.len(), Reverse(row.longest_run.max(end - row.last)))).max();
+        let (records, Reverse(longest_run)) = longest.unwrap_or((0, Reverse(end)));
+        (shape.records, shape.longest_run) = (records, longest_run);
         shape
     }
 }
@@ -121,7 +121,7 @@ impl Shape {
 struct Row<'a> {
     pages: FxHashSet<&'a str>,
     /// The longest text between two of them.
-    stretch: u32,
+    longest_run: u32,
     /// Text before the last one.
     last: u32,
 }

@@ -64,12 +64,12 @@ impl<'a> RobotsDirectives<'a> {
     /// Reads a time, which may contain a comma and continue in `later`; returns the directives after it. Ignores an
     /// invalid time.
     fn expire<'t>(&mut self, value: &str, later: &'t str) -> &'t str {
-        let (more, behind) = later.split_once(',').unwrap_or((later, ""));
+        let (more, following) = later.split_once(',').unwrap_or((later, ""));
         let whole = format!("{value},{more}");
         let (time, rest) = match time::read(value) {
             Some(time) => (Some(time), later),
             None => match time::read(&whole) {
-                Some(time) => (Some(time), behind),
+                Some(time) => (Some(time), following),
                 None => (None, later),
             },
         };

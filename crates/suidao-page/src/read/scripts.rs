@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_say_something_do_not() {
+    fn pages_with_text_do_not() {
         let text = "<p>这场比赛的上半场双方都没有进球，下半场开始后主队加强了进攻，终于在第七十分钟由替补上场的前锋头球破门。</p>".repeat(12);
         let links: String = (0..12).map(|n| format!("<li><a href=/{n}.html>第{n}条新闻</a>")).collect();
         for html in [

@@ -9,13 +9,13 @@ use super::form::ElementKind;
 use super::markup::{BlockStats, ParsedHtml, TextStats};
 use crate::model::Region;
 
-/// Least letters of a title, an ideograph counting 3; less may be a word of the text.
+/// Minimum letters of a title, an ideograph counting 3; less may be a word of the text.
 const TITLE: u32 = 20;
 /// An article has at least this many times the text of the titles in it.
 const FEW: u32 = 8;
 
 /// Excludes teasers from block `first` on, where the text begins. `element_stats`: the text of each element.
-pub(super) fn leave_out(markup: &mut ParsedHtml, element_stats: &[TextStats], first: usize, host: &str) {
+pub(super) fn exclude(markup: &mut ParsedHtml, element_stats: &[TextStats], first: usize, host: &str) {
     let document = &markup.document;
     let mut inner = vec![false; document.blocks.len()];
     for link in &document.links {
@@ -69,14 +69,14 @@ struct Prose {
 }
 
 fn prose(markup: &ParsedHtml) -> Prose {
-    let mut together = vec![0; markup.elements.len()];
+    let mut by_parent = vec![0; markup.elements.len()];
     let (mut all, mut count) = (0, 0);
     for (block, stats) in markup.document.blocks.iter().zip(&markup.block_stats) {
         if block.region == Region::Content && stats.text_stats.plain >= SENTENCES {
-            together[markup.elements[stats.element as usize].parent as usize] += stats.text_stats.plain;
+            by_parent[markup.elements[stats.element as usize].parent as usize] += stats.text_stats.plain;
             all += stats.text_stats.plain;
             count += 1;
         }
     }
-    Prose { all, count, most: together.into_iter().max().unwrap_or_default() }
+    Prose { all, count, most: by_parent.into_iter().max().unwrap_or_default() }
 }

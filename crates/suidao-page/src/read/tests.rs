@@ -653,7 +653,7 @@ fn program_code_keeps_its_lines() {
 }
 
 #[test]
-fn particulars_and_thanks_are_no_text() {
+fn metadata_and_thanks_are_not_text() {
     let around = "<div>发布日期: 2021-03-05</div><div>阅读次数:</div><div>12</div><div>作者：张三</div>";
     let below = "<div>版权声明: 本博客所有文章除特别声明外，均采用 CC BY 4.0 许可协议。转载请注明来源张三！</div><div>您的支持将鼓励我继续创作</div>
         <div><a href=/>首页</a> » <a href=/x>文章</a></div><div><a href=/1>1</a> <a href=/2>2</a></div><div>Powered by Hexo</div>";

@@ -4,11 +4,11 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{DocumentFrequencies, Sample};
-use crate::draw::Draw;
+use crate::seeded_rng::SeededRng;
 use crate::text;
 
-/// Document frequencies of an average Chinese page, made by `background.py` from public word frequencies: `pages N`, then
-/// lines `df word word …`; zstd.
+/// Document frequencies of an average Chinese page, made by `background.py` from public word frequencies: `pages N`,
+/// then lines `df word word …`; zstd.
 const BUILT_IN: &[u8] = include_bytes!("background.zst");
 
 /// Distinct words of a random page, approximately.
@@ -114,13 +114,13 @@ impl Background {
         if sum == 0 {
             return Vec::new();
         }
-        let mut draw = Draw::at(0);
+        let mut rng = SeededRng::at(0);
         let mut page = |_| {
             let mut text = String::new();
             for _ in 0..RANDOM_WORDS {
-                let drawn = draw.bits() % sum;
+                let drawn = rng.bits() % sum;
                 let at = below.partition_point(|&end| end <= drawn);
-                for _ in 0..1 + (draw.bits() | 8).trailing_zeros() {
+                for _ in 0..1 + (rng.bits() | 8).trailing_zeros() {
                     text.push_str(words[at].0);
                     text.push(' ');
                 }

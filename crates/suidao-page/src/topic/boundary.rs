@@ -8,7 +8,7 @@
 pub(super) const FALSE_POSITIVES: f64 = 0.03;
 /// The boundary is not raised above what this share of the samples reach.
 const KEPT: f64 = 0.5;
-/// Boundaries that fewer of the samples reach say too little about the background.
+/// Boundaries that fewer of the samples reach are too uncertain.
 const LEAST_RECALL: f64 = 0.3;
 /// Above this estimate samples and background are not separable, and the estimate is useless.
 const MAX_ON_TOPIC: f64 = 0.5;

@@ -403,7 +403,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn samples_that_say_little_give_a_lexicon_that_says_so() {
+    fn uninformative_samples_give_an_uncertain_lexicon() {
         let same = Background::from_samples(pages(ON, 5));
         let learnt = learn(&pages(ON, 5), &same, &options()).unwrap().lexicon;
         assert!(learnt.page.chosen.contains("random"), "{}", learnt.page.chosen);

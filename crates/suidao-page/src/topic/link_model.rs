@@ -1,4 +1,4 @@
-//! Learns what anchor and URL of a link tell about its target: a linear support vector machine over the words of the
+//! Learns to predict whether the target of a link is on topic from its anchor and URL: a linear support vector machine over the words of the
 //! anchor and the tokens of the URL, from links to samples against links to off-topic background pages. Its weights are
 //! added to those of the pages, because a title is a short text.
 

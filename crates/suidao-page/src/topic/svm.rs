@@ -6,7 +6,7 @@
 //! no upper bound). The bias is the weight of a column that is 1 in every row. The costs cᵢ balance the classes: their
 //! sums are equal.
 
-use crate::draw::Draw;
+use crate::seeded_rng::SeededRng;
 
 /// Largest violation of the optimality conditions at the end, as in liblinear.
 const TOLERANCE: f64 = 1e-4;
@@ -55,9 +55,9 @@ pub(super) fn adapt(positive: &[(Row, f64)], negative: &[(Row, f64)], columns: u
     let mut plane = Hyperplane { weights: vec![0.0; columns], bias: 0.0 };
     let mut alpha = vec![0.0_f64; all];
     let mut order: Vec<usize> = (0..all).collect();
-    let mut draw = Draw::at(0);
+    let mut rng = SeededRng::at(0);
     for _ in 0..PASSES {
-        shuffle(&mut order, &mut draw);
+        shuffle(&mut order, &mut rng);
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         for &at in &order {
             let (y, (row, before)) = (sign(at), rows[at]);
@@ -83,9 +83,9 @@ pub(super) fn adapt(positive: &[(Row, f64)], negative: &[(Row, f64)], columns: u
 }
 
 /// Fisher and Yates.
-fn shuffle(order: &mut [usize], draw: &mut Draw) {
+fn shuffle(order: &mut [usize], rng: &mut SeededRng) {
     for at in (1..order.len()).rev() {
-        order.swap(at, draw.below(at as u64 + 1) as usize);
+        order.swap(at, rng.below(at as u64 + 1) as usize);
     }
 }
 
@@ -104,11 +104,11 @@ mod tests {
     }
 
     fn rows(seed: u64, count: usize, shift: f32) -> Vec<Row> {
-        let mut draw = Draw::new(seed, 0, 0);
+        let mut rng = SeededRng::new(seed, 0, 0);
         (0..count)
             .map(|_| {
                 let mut order: Vec<usize> = (0..20).collect();
-                shuffle(&mut order, &mut draw);
+                shuffle(&mut order, &mut rng);
                 let value = |column: usize| (order[column] as f32 - 9.5) / 20.0 + if column < 4 { shift } else { 0.0 };
                 (0..20).step_by(1 + order[0] % 3).map(|column| (column as u32, value(column))).collect()
             })

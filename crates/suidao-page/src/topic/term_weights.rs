@@ -53,13 +53,13 @@ impl Ranked {
     }
 }
 
-/// The `most` heaviest terms of these pages, except those in `without`, scaled to a maximum of 1. `textrank_alone`: the
-/// weight of the paper.
+/// The `limit` heaviest terms of these pages, except those in `without`, scaled to a maximum of 1. `textrank_alone`:
+/// the weight of the paper.
 pub(super) fn weigh(
     pages: &[&Ranked],
     background: &Background,
     textrank_alone: bool,
-    most: usize,
+    limit: usize,
     least: &MinimumCounts,
     without: &FxHashSet<&str>,
 ) -> Vec<(String, f64)> {
@@ -125,7 +125,7 @@ pub(super) fn weigh(
     let mut weighed: Vec<(String, f64)> =
         sums.iter().map(|(word, sum)| ((*word).to_owned(), weight(word, sum))).filter(|(_, w)| *w > 0.0).collect();
     weighed.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    weighed.truncate(most);
+    weighed.truncate(limit);
     let highest = weighed.first().map_or(1.0, |(_, weight)| *weight);
     for (_, weight) in &mut weighed {
         *weight /= highest;

@@ -13,9 +13,9 @@ use crate::store::{Store, StoreError};
 use suidao_page::model::{Event, Fetched};
 use suidao_page::read;
 
-/// Documents compared per host, spread over all it has; none if it has fewer than `LEAST`.
+/// Documents compared per host, spread over all it has; none if it has fewer than `MIN_DOCUMENTS`.
 const SAMPLE: usize = 16;
-const LEAST: usize = 5;
+const MIN_DOCUMENTS: usize = 5;
 /// Lines at the beginning and the end of a text that may belong to the template.
 const FIRST: usize = 3;
 const LAST: usize = 6;
@@ -27,11 +27,11 @@ const MAX_BODY: usize = 4 << 20;
 /// Boilerplate by host. Memory: 8 bytes per line, and the end of titles, for each host of the chosen pages.
 #[derive(Debug, Default)]
 pub struct Boilerplate {
-    hosts: FxHashMap<u32, Repeated>,
+    hosts: FxHashMap<u32, HostBoilerplate>,
 }
 
 #[derive(Debug, Default)]
-struct Repeated {
+struct HostBoilerplate {
     lines: FxHashSet<u64>,
     /// The common end of titles, with its separator.
     end: Option<String>,
@@ -39,7 +39,7 @@ struct Repeated {
 
 /// Whether `count` of `all` is enough to be boilerplate.
 fn is_most(count: usize, all: usize) -> bool {
-    count >= LEAST && count * 3 >= all * 2
+    count >= MIN_DOCUMENTS && count * 3 >= all * 2
 }
 
 fn digest(line: &str) -> u64 {
@@ -58,11 +58,11 @@ impl Boilerplate {
         let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();
         let mut documents: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (number, entry) in catalogue.entries.iter().enumerate() {
-            if entry.part == PageRole::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
+            if entry.role == PageRole::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
                 documents.entry(entry.host).or_default().push(number);
             }
         }
-        documents.retain(|_, numbers| numbers.len() >= LEAST);
+        documents.retain(|_, numbers| numbers.len() >= MIN_DOCUMENTS);
         let sampled: FxHashSet<usize> = documents
             .values()
             .flat_map(|numbers| {
@@ -91,7 +91,7 @@ impl Boilerplate {
             }
         }
         take(&mut waiting, &mut samples);
-        let hosts = samples.into_iter().map(|(host, samples)| (host, Repeated::of(&samples)));
+        let hosts = samples.into_iter().map(|(host, samples)| (host, HostBoilerplate::of(&samples)));
         Ok(Self { hosts: hosts.filter(|(_, found)| !found.lines.is_empty() || found.end.is_some()).collect() })
     }
 
@@ -102,7 +102,8 @@ impl Boilerplate {
 
     /// Removes boilerplate lines from both ends of a text; returns whether there were any.
     pub(super) fn cut(&self, host: u32, text: &mut String) -> bool {
-        let Some(Repeated { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty()) else {
+        let Some(HostBoilerplate { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty())
+        else {
             return false;
         };
         let (mut from, mut until) = (0, text.len());
@@ -167,7 +168,7 @@ fn take(waiting: &mut Vec<(u32, Fetched)>, samples: &mut FxHashMap<u32, Vec<Samp
     }
 }
 
-impl Repeated {
+impl HostBoilerplate {
     fn of(samples: &[Sample]) -> Self {
         let mut lines: FxHashMap<u64, usize> = FxHashMap::default();
         let mut ends: FxHashMap<&str, usize> = FxHashMap::default();
@@ -187,7 +188,7 @@ impl Repeated {
                 .map(|(line, _)| line)
                 .collect(),
             // If all pages have the same title, its end is not the name of a site.
-            end: end.map(|(end, _)| end.to_owned()).filter(|_| titles.len() >= LEAST),
+            end: end.map(|(end, _)| end.to_owned()).filter(|_| titles.len() >= MIN_DOCUMENTS),
         }
     }
 }

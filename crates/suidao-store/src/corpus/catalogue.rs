@@ -42,7 +42,7 @@ pub struct CatalogueEntry {
     pub archived: bool,
     /// The best page of its group of duplicates: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
-    pub part: PageRole,
+    pub role: PageRole,
     /// A round of `suidao refresh` found it, after the crawl.
     pub by_refresh: bool,
     /// When it was seen, and how often it changed.
@@ -54,7 +54,7 @@ pub struct CatalogueEntry {
 impl CatalogueEntry {
     /// Whether it can be exported and is not a part of another document.
     pub fn is_whole(&self) -> bool {
-        self.archived && matches!(self.part, PageRole::Page | PageRole::Thread)
+        self.archived && matches!(self.role, PageRole::Page | PageRole::Thread)
     }
 
     /// Whether it has a text of its own and is not a listing.
@@ -208,7 +208,9 @@ impl Catalogue {
                 positions.entry(from).or_insert(position);
             }
         }
-        let claim = |(url, believed): (u64, bool)| Some(CanonicalClaim { to: positions.get(&url).copied()?, believed });
+        let claim = |(url, believed): (u64, bool)| {
+            Some(CanonicalClaim { to: positions.get(&url).copied()?, accepted: believed })
+        };
         let canonical: Vec<Option<CanonicalClaim>> =
             canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
         duplicates::mark_duplicates(&mut catalogue.entries, &canonical);
@@ -253,7 +255,7 @@ fn entry(page: &PageProcessed, host: u32, language: Option<u16>, at: Millis, arc
         foreign: page.foreign,
         archived,
         duplicate_of: None,
-        part: PageRole::Page,
+        role: PageRole::Page,
         by_refresh: false,
         seen: SeenTimes::once(at),
         further: 0,

@@ -10,51 +10,52 @@ use suidao_page::text::simhash::distance;
 
 /// Maximum bits by which a page and its canonical URL may differ. If they differ more, the declaration is wrong, as on
 /// sites that name their home page on every page.
-const CLAIMED: u32 = 16;
+const MAX_CANONICAL_DISTANCE: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CanonicalClaim {
     /// The page at that address: an index into the catalogue.
     pub to: u32,
     /// The crawl accepted it as an address of the same site.
-    pub believed: bool,
+    pub accepted: bool,
 }
 
 /// Sets [`CatalogueEntry::duplicate_of`] of every page that is not the best of its group. `canonical` gives the fetched
 /// page that each page declares. The best is the one that a member declares, else the most relevant, the longest, the
 /// first. A page whose declaration was accepted is not a document.
 pub(super) fn mark_duplicates(entries: &mut [CatalogueEntry], canonical: &[Option<CanonicalClaim>]) {
-    let mut leaders = NearDuplicateIndex::default();
+    let mut representatives = NearDuplicateIndex::default();
     // The first page of each page's group; after groups are joined, the first page of that.
     let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
     for (position, entry) in (0..).zip(entries.iter()) {
-        let leader = if is_uninformative(entry) {
+        let representative = if is_uninformative(entry) {
             None
         } else {
-            leaders.find(entry.sketch, entry.title).map(|leader| leader.page)
+            representatives.find(entry.sketch, entry.title).map(|representative| representative.page)
         };
-        if leader.is_none() && !is_uninformative(entry) {
-            leaders.add(position, entry.sketch, entry.title);
+        if representative.is_none() && !is_uninformative(entry) {
+            representatives.add(position, entry.sketch, entry.title);
         }
-        parents.push(leader.unwrap_or(position));
+        parents.push(representative.unwrap_or(position));
     }
     let mut claimed = vec![false; entries.len()];
     let mut copies = Vec::new();
     for (position, claim) in (0..).zip(canonical) {
-        let Some(CanonicalClaim { to: target, believed }) = claim.filter(|claim| claim.to != position) else {
+        let Some(CanonicalClaim { to: target, accepted }) = claim.filter(|claim| claim.to != position) else {
             continue;
         };
         // Of two pages that declare each other the crawl accepted one.
         let back = canonical.get(target as usize).copied().flatten();
-        if !believed && back.is_some_and(|back| back.believed && back.to == position) {
+        if !accepted && back.is_some_and(|back| back.accepted && back.to == position) {
             continue;
         }
         let (own, to) = (entries[position as usize].sketch, entries[target as usize].sketch);
         // A near copy of another site's page must not choose the original.
-        let site = believed || entries[position as usize].host == entries[target as usize].host;
+        let site = accepted || entries[position as usize].host == entries[target as usize].host;
         let documents = [position, target].iter().all(|position| !is_uninformative(&entries[*position as usize]));
         // A page with noindex is not better.
         let worse = entries[target as usize].noindex && !entries[position as usize].noindex;
-        if documents && !worse && distance(own.simhash, to.simhash) <= if site { CLAIMED } else { NEAR } {
+        if documents && !worse && distance(own.simhash, to.simhash) <= if site { MAX_CANONICAL_DISTANCE } else { NEAR }
+        {
             claimed[target as usize] = true;
             copies.push(position);
             let (from, into) = (root(&mut parents, position), root(&mut parents, target));
@@ -80,8 +81,8 @@ pub(super) fn mark_duplicates(entries: &mut [CatalogueEntry], canonical: &[Optio
     }
     for position in copies {
         let entry = &mut entries[position as usize];
-        if let (Some(representative), PageRole::Page) = (entry.duplicate_of, entry.part) {
-            entry.part = PageRole::Copy(representative);
+        if let (Some(representative), PageRole::Page) = (entry.duplicate_of, entry.role) {
+            entry.role = PageRole::Copy(representative);
         }
     }
 }
@@ -97,7 +98,7 @@ fn root(parents: &mut [u32], mut at: u32) -> u32 {
 
 /// Whether the text of a page proves nothing: it is empty, or not a document of its own.
 fn is_uninformative(entry: &CatalogueEntry) -> bool {
-    entry.sketch.chars == 0 || !matches!(entry.part, PageRole::Page | PageRole::Thread)
+    entry.sketch.chars == 0 || !matches!(entry.role, PageRole::Page | PageRole::Thread)
 }
 
 #[cfg(test)]
@@ -124,7 +125,7 @@ mod tests {
             foreign: false,
             archived: true,
             duplicate_of: None,
-            part: PageRole::Page,
+            role: PageRole::Page,
             by_refresh: false,
             seen: crate::corpus::SeenTimes::default(),
             further: 0,
@@ -134,7 +135,7 @@ mod tests {
     fn marked(mut entries: Vec<CatalogueEntry>, canonical: &[(usize, u32)]) -> Vec<Option<u32>> {
         let mut targets = vec![None; entries.len()];
         for &(position, target) in canonical {
-            targets[position] = Some(CanonicalClaim { to: target, believed: false });
+            targets[position] = Some(CanonicalClaim { to: target, accepted: false });
         }
         mark_duplicates(&mut entries, &targets);
         entries.iter().map(|entry| entry.duplicate_of).collect()

@@ -48,8 +48,8 @@ pub struct Selection {
     /// For each entry of the catalogue.
     pub chosen: Vec<bool>,
     pub pages: u64,
-    /// Pages left out, by the first condition that they did not meet, as a phrase after their number.
-    pub left_out: BTreeMap<&'static str, u64>,
+    /// Excluded pages, by the first condition that they did not meet, as a phrase after their number.
+    pub excluded: BTreeMap<&'static str, u64>,
 }
 
 impl Filter {
@@ -59,7 +59,7 @@ impl Filter {
             catalogue.hosts.iter().map(|host| names.iter().any(|name| lies_on(host, name))).collect()
         };
         let (wanted, unwanted) = (on(&self.hosts), on(&self.not_hosts));
-        let mut selection = Selection { chosen: Vec::new(), pages: 0, left_out: BTreeMap::new() };
+        let mut selection = Selection { chosen: Vec::new(), pages: 0, excluded: BTreeMap::new() };
         for entry in &catalogue.entries {
             let host = entry.host as usize;
             let host_fails = !self.hosts.is_empty() && !wanted.get(host).copied().unwrap_or(false)
@@ -67,7 +67,7 @@ impl Filter {
             let fails = if host_fails { Some("on other hosts") } else { self.fails(catalogue, entry) };
             selection.chosen.push(fails.is_none());
             if let Some(reason) = fails {
-                *selection.left_out.entry(reason).or_insert(0) += 1;
+                *selection.excluded.entry(reason).or_insert(0) += 1;
             }
         }
         if self.duplicates == DuplicatePolicy::Best {
@@ -79,7 +79,7 @@ impl Filter {
 
     fn fails(&self, catalogue: &Catalogue, entry: &CatalogueEntry) -> Option<&'static str> {
         let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
-        let no_document = match entry.part {
+        let no_document = match entry.role {
             PageRole::Page | PageRole::Thread => None,
             PageRole::Further(_) => Some("further pages of threads, merged into their documents"),
             PageRole::Login => Some("requiring a login"),
@@ -135,16 +135,16 @@ impl Selection {
                 *stand_in = position;
             }
         }
-        let mut left_out = 0;
+        let mut excluded = 0;
         for (position, entry) in (0..).zip(entries) {
             let stays = entry.duplicate_of.is_none_or(|of| stand_ins.get(&of) == Some(&position));
             if self.chosen[position as usize] && !stays {
                 self.chosen[position as usize] = false;
-                left_out += 1;
+                excluded += 1;
             }
         }
-        if left_out > 0 {
-            self.left_out.insert("duplicates", left_out);
+        if excluded > 0 {
+            self.excluded.insert("duplicates", excluded);
         }
     }
 }
@@ -185,7 +185,7 @@ mod tests {
             let selection = filter.select(&catalogue);
             let chosen: Vec<usize> = (0..4).filter(|&position| selection.chosen[position]).collect();
             assert_eq!(selection.pages, chosen.len() as u64);
-            assert_eq!(selection.left_out.values().sum::<u64>(), 4 - chosen.len() as u64);
+            assert_eq!(selection.excluded.values().sum::<u64>(), 4 - chosen.len() as u64);
             chosen
         };
         let day = |text: &str| Day::parse(text);

@@ -176,7 +176,7 @@ impl SelectedDocument<'_> {
     }
 
     fn posts(&self) -> Result<Vec<ForumPost>, StoreError> {
-        if self.entry.part != PageRole::Thread {
+        if self.entry.role != PageRole::Thread {
             return Ok(Vec::new());
         }
         let offset = self.catalogue.offsets.get(&self.entry.host).copied();
@@ -265,7 +265,7 @@ pub fn stream<T: Send>(
             let waiting = if visits.is_empty() {
                 let Some(location) = answered else { continue };
                 let (record, path) = archive.record(location)?;
-                let page_number = u16::from(entry.part == PageRole::Thread);
+                let page_number = u16::from(entry.role == PageRole::Thread);
                 let response =
                     StoredResponse { record, location, path, at, from, page: page_number, visit, current: true };
                 Some(Waiting { number, page, responses: vec![response], own: 0 })

@@ -231,7 +231,7 @@ mod tests {
         ];
         let store = visited(root.path(), &after);
         let (catalogue, made) = documents(&store);
-        let parts: Vec<PageRole> = catalogue.entries.iter().map(|entry| entry.part).collect();
+        let parts: Vec<PageRole> = catalogue.entries.iter().map(|entry| entry.role).collect();
         assert_eq!(parts, [PageRole::Page, PageRole::Thread, PageRole::Further(1), PageRole::Page, PageRole::Login]);
         let of: Vec<(&str, bool, usize)> =
             made.iter().map(|(page, responses)| (page.url.path(), page.listing, *responses)).collect();
@@ -246,8 +246,8 @@ mod tests {
             document.posts.iter().map(|post| (post.floor, post.author.as_deref(), post.posted.as_deref())).collect();
         assert_eq!(posts[4], (Some(5), Some("老王"), Some("2023-11-01T02:05:00Z")));
         assert_eq!(posts.iter().map(|post| post.0).collect::<Vec<_>>(), [1, 2, 3, 4, 5].map(Some));
-        let left_out = Filter::default().select(&catalogue).left_out;
-        assert_eq!(left_out.values().sum::<u64>(), 2, "{left_out:?}");
+        let excluded = Filter::default().select(&catalogue).excluded;
+        assert_eq!(excluded.values().sum::<u64>(), 2, "{excluded:?}");
         let further = |catalogue: &Catalogue| catalogue.entries[1].further;
         assert_ne!(further(&earlier), further(&catalogue), "a page of it has changed");
         assert_eq!(earlier.entries[1].sketch, catalogue.entries[1].sketch, "the login page takes nothing away");

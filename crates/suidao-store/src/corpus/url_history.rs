@@ -378,7 +378,7 @@ impl fmt::Display for UrlHistory {
                 [link.scores.anchor, link.scores.context, link.scores.url].map(|part| part.get());
             let score = match link.relevance.get() {
                 0.0 => "score 0".to_owned(),
-                score => format!("score {score:.3} (anchor {anchor:.3}, context {context:.3}, URL {url:.0})"),
+                score => format!("score {score:.3} (anchor {anchor:.3}, context {context:.3}, URL {url:.3})"),
             };
             let verdict = match link.decision {
                 LinkDecision::Follow(entry) => describe_entry(entry, detailed),

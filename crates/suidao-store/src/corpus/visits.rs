@@ -20,7 +20,7 @@ pub enum PageRole {
     Further(u32),
     /// Not a document: it declares the page at this index as its canonical URL, and has the same text.
     Copy(u32),
-    /// Not a document: a login page in index of a thread or a list.
+    /// Not a document: a login page instead of a thread or a list.
     Login,
     /// Not a document: it no longer looks like the thread or list that it was.
     Unread,
@@ -181,7 +181,7 @@ impl Visits {
     /// and time.
     pub fn finish(self, entries: &mut [CatalogueEntry]) -> Vec<StoredVisit> {
         for (index, entry) in entries.iter_mut().enumerate() {
-            entry.part = self.part(index as u32);
+            entry.role = self.role(index as u32);
             match self.pages[index].kind {
                 PageKind::Index { .. } => entry.listing = true,
                 // Posts are records too, but do not link to other documents.
@@ -191,7 +191,7 @@ impl Visits {
         }
         let mut further: Vec<(u32, u16, u32)> = Vec::new();
         for (index, (entry, page)) in (0..).zip(entries.iter().zip(&self.pages)) {
-            if let PageRole::Further(thread) = entry.part {
+            if let PageRole::Further(thread) = entry.role {
                 further.push((thread, thread_page(page.kind), index));
             }
         }
@@ -208,13 +208,13 @@ impl Visits {
         let mut visits = Vec::new();
         for (at, &VisitRecord { index, page, batch, from }) in (0..).zip(&self.all) {
             let own = &self.pages[index as usize];
-            let (document, several) = match entries[index as usize].part {
+            let (document, several) = match entries[index as usize].role {
                 PageRole::Further(thread) => (thread, true),
                 PageRole::Thread => (index, own.visits > 1 || entries[index as usize].further != 0),
                 _ => (index, own.visits > 1),
             };
             let current = own.current == at;
-            let is_thread = entries[document as usize].part == PageRole::Thread;
+            let is_thread = entries[document as usize].role == PageRole::Thread;
             if several && (current || is_thread && page > 0) {
                 visits.push(StoredVisit { document, page, batch, from, current });
             }
@@ -223,7 +223,7 @@ impl Visits {
         visits
     }
 
-    fn part(&self, index: u32) -> PageRole {
+    fn role(&self, index: u32) -> PageRole {
         let thread = |id| self.indexes.get(&id).copied();
         if self.pages[index as usize].retired {
             return PageRole::Retired;

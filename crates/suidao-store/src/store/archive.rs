@@ -257,7 +257,7 @@ pub fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
 }
 
 /// Opens a WARC file, possibly of a crawl that is running: it is renamed when it is closed, and when it is continued.
-pub(super) fn open_warc(path: &Path) -> Result<(PathBuf, File), StoreError> {
+pub(super) fn open_archive_file(path: &Path) -> Result<(PathBuf, File), StoreError> {
     let closed = path.as_os_str().as_encoded_bytes().strip_suffix(OPEN.as_bytes()).map(|_| path.with_extension(""));
     let mut open = path.as_os_str().to_owned();
     open.push(OPEN);
@@ -298,7 +298,7 @@ impl ArchiveReader {
     pub fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
         if self.open.as_ref().is_none_or(|(number, ..)| *number != location.file) {
             let path = self.pages.join(closed_name(location.file));
-            match open_warc(&path) {
+            match open_archive_file(&path) {
                 Ok((path, file)) => self.open = Some((location.file, path, file)),
                 Err(error) if error.is_not_found() => return Err(missing(&self.pages, location)),
                 Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! The records of WARC files of any software that say what a server answered: responses, resources and revisits.
+//! The records of WARC files of any software that hold what a server sent: responses, resources and revisits.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read as _};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::StoreError;
-use super::responses::{CountingReader, begin, broken, pass};
+use super::responses::{CountingReader, open_warc, skip_block, warc_error};
 use super::warc::{self, HEAD_LIMIT, LONGEST_HEAD, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 use suidao_page::read::coding::{self, UnpackError};
@@ -73,7 +73,7 @@ impl ArchivedRecords {
     /// # Errors
     /// [`StoreError::Io`] if it does not open, [`StoreError::Warc`] if it is empty or not a WARC file.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
-        let (file, packed) = begin(path)?;
+        let (file, packed) = open_warc(path)?;
         let inner: Box<dyn BufRead + Send> = if packed {
             Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file.inner)))
         } else {
@@ -115,7 +115,7 @@ impl ArchivedRecords {
             "revisit" => "revisit",
             other => {
                 let kind = ["request", "warcinfo", "metadata", "conversion"].into_iter().find(|kind| *kind == other);
-                pass(&mut self.input, head)?;
+                skip_block(&mut self.input, head)?;
                 return Ok(Err(kind.unwrap_or("other record")));
             }
         };
@@ -123,11 +123,11 @@ impl ArchivedRecords {
         let is_http = media.get(..16).is_some_and(|media| media.eq_ignore_ascii_case("application/http"));
         let url = head.target().filter(|_| is_http || kind != "response");
         let Some(url) = url else {
-            pass(&mut self.input, head)?;
+            skip_block(&mut self.input, head)?;
             return Ok(Err("not HTTP"));
         };
         if head.length > (self.limit + HEAD_LIMIT) as u64 {
-            pass(&mut self.input, head)?;
+            skip_block(&mut self.input, head)?;
             return Ok(Err("too large"));
         }
         let mut block = Vec::new();
@@ -189,7 +189,7 @@ impl Iterator for ArchivedRecords {
             return None;
         }
         let item = self.read().transpose();
-        let item = item.map(|item| item.map_err(|error| broken(&self.path, &error, self.input.at)));
+        let item = item.map(|item| item.map_err(|error| warc_error(&self.path, &error, self.input.at)));
         self.ended = !matches!(item, Some(Ok(_)));
         item
     }

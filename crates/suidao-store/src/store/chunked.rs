@@ -13,9 +13,9 @@ pub(super) fn chunked(body: &[u8]) -> Option<Vec<u8>> {
         if size == 0 {
             return Some(out);
         }
-        let (chunk, behind) = rest.split_at_checked(size)?;
+        let (chunk, tail) = rest.split_at_checked(size)?;
         out.extend_from_slice(chunk);
-        rest = behind.strip_prefix(b"\r\n").or_else(|| behind.strip_prefix(b"\n"))?;
+        rest = tail.strip_prefix(b"\r\n").or_else(|| tail.strip_prefix(b"\n"))?;
     }
 }
 

@@ -125,7 +125,7 @@ impl CrawlDirectory {
     }
 
     /// Locks the directory for writing by this process, and notes its `command` for others. The lock ends with the value
-    /// or the process: it is the system's, so that a killed crawl leaves nothing behind.
+    /// or the process: it is the system's, so that a killed crawl leaves no lock.
     ///
     /// # Errors
     /// [`StoreError::InUse`] if another process has it, [`StoreError::Io`].

@@ -8,7 +8,7 @@ use std::io;
 
 use flate2::Compression;
 
-use super::warc::{self, Draft};
+use super::warc::{self, RecordDraft};
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 
 /// A fast compression level: a faster deflate took 28 % off the writer's time.
@@ -45,7 +45,7 @@ impl WarcEntry {
         let uri = || ("WARC-Target-URI", fetched.url.as_str().to_owned());
         let payload = fetched.wire.as_ref().unwrap_or(&fetched.body);
         let kind = if self.is_revisit() { "revisit" } else { "response" };
-        let out = Draft {
+        let out = RecordDraft {
             kind: "request",
             name,
             at,
@@ -66,7 +66,7 @@ impl WarcEntry {
                 fields.push(("WARC-Payload-Digest", warc::digest(&[payload])));
             }
         }
-        let draft = Draft {
+        let draft = RecordDraft {
             kind,
             name,
             at,
@@ -80,7 +80,7 @@ impl WarcEntry {
         let level = if fetched.wire.is_some() { Compression::fast() } else { Compression::new(LEVEL) };
         let mut out = draft.write(level, out)?;
         if let (Self::Whole(_), Some(rendered)) = (self, &fetched.rendered) {
-            let conversion = Draft {
+            let conversion = RecordDraft {
                 kind: warc::CONVERSION,
                 name,
                 at,

@@ -1,5 +1,5 @@
-//! The log of events: batches numbered from 0, each stored completely or not at all. The state of the crawl follows from
-//! it.
+//! The log of events: batches numbered from 0, each stored completely or not at all. The state of the crawl follows
+//! from it.
 //!
 //! One process writes, any number read. The writer holds the lock of the directory, and gives each group of batches to
 //! the engine, which makes them durable together; then it appends them to `state/batches`, and then it writes the number

@@ -7,7 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::StoreError;
-use super::archive::open_warc;
+use super::archive::open_archive_file;
 use super::archived::{ArchivedContent, ArchivedRecord, ArchivedRecords};
 use super::warc::{self, RecordHeader};
 use suidao_page::model::Fetched;
@@ -39,10 +39,10 @@ impl Iterator for Responses {
 }
 
 /// Opens a WARC file; also returns whether it is gzip.
-pub(super) fn begin(path: &Path) -> Result<(CountingReader<BufReader<File>>, bool), StoreError> {
+pub(super) fn open_warc(path: &Path) -> Result<(CountingReader<BufReader<File>>, bool), StoreError> {
     let fail = || StoreError::io(path, "read it");
     let file = match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => open_warc(path)?.1,
+        Err(error) if error.kind() == ErrorKind::NotFound => open_archive_file(path)?.1,
         opened => opened.map_err(fail())?,
     };
     let mut inner = BufReader::with_capacity(1 << 16, file);
@@ -62,7 +62,7 @@ pub(super) fn read_response(
     limit: usize,
 ) -> io::Result<Option<Fetched>> {
     let Some(url) = head.answered(limit) else {
-        pass(input, head)?;
+        skip_block(input, head)?;
         return Ok(None);
     };
     let mut block = Vec::new();
@@ -72,13 +72,13 @@ pub(super) fn read_response(
     Ok(warc::parse_response(url, &Bytes::from(block), limit))
 }
 
-pub(super) fn pass(input: &mut impl BufRead, head: &RecordHeader) -> io::Result<()> {
+pub(super) fn skip_block(input: &mut impl BufRead, head: &RecordHeader) -> io::Result<()> {
     let passed = io::copy(&mut input.take(head.length), &mut io::sink())?;
     if passed < head.length { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
 /// The error of a file that cannot be read at `at`.
-pub(super) fn broken(path: &Path, error: &io::Error, at: u64) -> StoreError {
+pub(super) fn warc_error(path: &Path, error: &io::Error, at: u64) -> StoreError {
     let cut = error.kind() == ErrorKind::UnexpectedEof;
     let what = if cut { "it ends in the middle of a record".to_owned() } else { error.to_string() };
     StoreError::Warc { path: path.to_owned(), what, at }

@@ -11,7 +11,7 @@ use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
 use super::StoreError;
-use super::archive::open_warc;
+use super::archive::open_archive_file;
 use super::warc::{GZIP, RecordHeader};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct RecordSpan {
 /// [`StoreError::Io`] if the file cannot be read; damage is not an error.
 pub fn survey(path: &Path, mut visit: impl FnMut(RecordSpan)) -> Result<(), StoreError> {
     let fail = || StoreError::io(path, "read it");
-    let mut input = BufReader::with_capacity(1 << 16, open_warc(path)?.1);
+    let mut input = BufReader::with_capacity(1 << 16, open_archive_file(path)?.1);
     let end = input.seek(SeekFrom::End(0)).map_err(fail())?;
     let mut at = 0;
     let mut damaged: Option<RecordSpan> = None;

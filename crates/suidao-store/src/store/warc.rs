@@ -17,8 +17,8 @@ use super::chunked;
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 use suidao_page::read::coding;
 
-/// Longest head of a record or HTTP answer that is read, in bytes. Every fetched head must fit, because archived pages
-/// are read again.
+/// Longest head of a record or HTTP response that is read, in bytes. Every fetched head must fit, because archived
+/// pages are read again.
 pub(super) const HEAD_LIMIT: usize = 2 << 20;
 
 /// Longest head that the client accepts: hyper's buffer of 8 KiB plus 400 KiB, and a last read of the same size.
@@ -30,7 +30,7 @@ const _: () = assert!(2 * LONGEST_HEAD + (64 << 10) < HEAD_LIMIT);
 /// The kind of record that holds a rendered copy.
 pub(super) const CONVERSION: &str = "conversion";
 
-pub(super) struct Draft<'a> {
+pub(super) struct RecordDraft<'a> {
     pub kind: &'static str,
     /// Determines the id: equal names and kinds give equal ids.
     pub name: &'a str,
@@ -42,7 +42,7 @@ pub(super) struct Draft<'a> {
     pub payload: &'a [u8],
 }
 
-impl Draft<'_> {
+impl RecordDraft<'_> {
     pub fn write(&self, level: Compression, out: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut head = String::with_capacity(512);
         head.push_str("WARC/1.1\r\n");
@@ -86,7 +86,7 @@ pub fn info(filename: &str, name: &str, at: Millis, fields: &[(&str, &str)]) -> 
     for (field, value) in own.iter().chain(fields) {
         push_field(&mut info, field, value);
     }
-    Draft {
+    RecordDraft {
         kind: "warcinfo",
         name,
         at,
@@ -314,11 +314,11 @@ pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
 /// another kind of record.
 pub(super) fn unpack_response(record: &[u8], limit: usize) -> io::Result<Option<Fetched>> {
     let mut plain = Vec::new();
-    let mut behind: &[u8] = &[];
+    let mut following: &[u8] = &[];
     let mut input = if record.starts_with(&GZIP) {
         let bound = (limit + 2 * HEAD_LIMIT) as u64;
-        behind = record;
-        flate2::bufread::GzDecoder::new(&mut behind).take(bound).read_to_end(&mut plain)?;
+        following = record;
+        flate2::bufread::GzDecoder::new(&mut following).take(bound).read_to_end(&mut plain)?;
         plain.as_slice()
     } else {
         record
@@ -328,8 +328,8 @@ pub(super) fn unpack_response(record: &[u8], limit: usize) -> io::Result<Option<
     let length = usize::try_from(head.length).ok().filter(|&length| length <= input.len());
     let block = &input[..length.ok_or(io::ErrorKind::UnexpectedEof)?];
     let mut response = parse_response(url, &Bytes::copy_from_slice(block), limit);
-    if let Some(response) = response.as_mut().filter(|_| !behind.is_empty()) {
-        let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(behind));
+    if let Some(response) = response.as_mut().filter(|_| !following.is_empty()) {
+        let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(following));
         if let Some(next) = RecordHeader::read(&mut member)? {
             response.rendered = rendered(&mut member, &next, &head, limit)?;
         }

@@ -8,7 +8,7 @@ use flate2::bufread::GzDecoder;
 use rustc_hash::FxHashMap;
 
 use super::StoreError;
-use super::responses::{CountingReader, begin, broken, pass, read_response};
+use super::responses::{CountingReader, open_warc, read_response, skip_block, warc_error};
 use super::warc::{self, RecordHeader};
 use suidao_page::model::{CrawlUrl, Fetched};
 
@@ -31,18 +31,18 @@ struct MemberPosition {
 }
 
 impl WarcIndex {
-    /// Indexes the responses in some files, in order, and passes every URL to `seen`. Skips answers larger than `limit`
-    /// bytes, and decodes bodies to at most that. A truncated file counts up to its last complete record, with a
-    /// warning.
+    /// Indexes the responses in some files, in order, and passes every URL to `seen`. Skips responses larger than
+    /// `limit` bytes, and decodes bodies to at most that. A truncated file counts up to its last complete record, with
+    /// a warning.
     ///
     /// # Errors
     /// [`StoreError::Io`] if a file does not open, [`StoreError::Warc`] if it is damaged or not a WARC file.
     pub fn open(files: Vec<PathBuf>, limit: usize, mut seen: impl FnMut(&CrawlUrl)) -> Result<Self, StoreError> {
         let mut index = Self { files: Vec::new(), positions: FxHashMap::default(), limit };
         for (file, path) in (0..).zip(files) {
-            let (mut input, gzip) = begin(&path)?;
+            let (mut input, gzip) = open_warc(&path)?;
             let scanned = index.scan(file, &mut input, gzip, &mut seen);
-            match scanned.map_err(|error| (error.kind(), broken(&path, &error, input.at))) {
+            match scanned.map_err(|error| (error.kind(), warc_error(&path, &error, input.at))) {
                 Ok(()) => {}
                 Err((ErrorKind::UnexpectedEof, error)) => tracing::warn!("{error}; using the records before it"),
                 Err((_, error)) => return Err(error),
@@ -84,7 +84,7 @@ impl WarcIndex {
             let start = input.at;
             let Some(head) = RecordHeader::read(input)? else { return Ok(()) };
             let url = head.answered(self.limit);
-            pass(input, &head)?;
+            skip_block(input, &head)?;
             if let Some(url) = url {
                 seen(&url);
                 self.positions.entry(url.fingerprint()).or_insert(position(start));
@@ -108,7 +108,7 @@ impl WarcIndex {
     pub fn get(&self, url: &CrawlUrl) -> Result<Option<Fetched>, StoreError> {
         let Some(position) = self.positions.get(&url.fingerprint()) else { return Ok(None) };
         let path = &self.files[position.file as usize];
-        let (mut input, gzip) = begin(path)?;
+        let (mut input, gzip) = open_warc(path)?;
         let mut read = || {
             input.inner.seek(SeekFrom::Start(position.member))?;
             if gzip {
@@ -137,7 +137,7 @@ impl WarcIndex {
             }
         };
         let fetched: io::Result<Option<Fetched>> = read();
-        let fetched = fetched.map_err(|error| broken(path, &error, position.member))?;
+        let fetched = fetched.map_err(|error| warc_error(path, &error, position.member))?;
         Ok(fetched.filter(|fetched| fetched.url == *url))
     }
 

@@ -36,7 +36,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, progress: &(dyn Fn() + Sync)
     let figures = Figures::of(&graph);
     let islands = &figures.islands.islands;
     let gates = Gates::find(&graph, &figures.islands);
-    let behind = gates.gated_islands();
+    let gated = gates.gated_islands();
     let shown = islands.len().min(ISLANDS);
     let paths: Vec<Option<Vec<u32>>> = (0..shown as u32).map(|island| figures.path_to(&graph, island)).collect();
     let gates: Vec<Vec<u32>> = (0..shown).map(|island| last(gates.of(island), GATES)).collect();
@@ -71,7 +71,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, progress: &(dyn Fn() + Sync)
             relevant: graph.page(node).topic == PageTopic::Relevant,
             anchor: anchor.to_owned(),
             pagerank: figures.pagerank[node as usize] * graph.len() as f64,
-            gate: behind[node as usize],
+            gate: gated[node as usize],
         })
     };
     let step = |path: &[u32], position: usize| {

@@ -4,7 +4,7 @@ use super::scale::Scale;
 use super::{LineStyle, levels, rect, svg, word};
 
 /// Longer ones share the last bar.
-const LONGEST: usize = 13;
+const MAX_LENGTH: usize = 13;
 
 /// Bars for `counts[1..]`, as shares of their sum, on a scale that ends at `largest`; `note` is below the name.
 pub fn bars(name: &str, style: LineStyle, counts: &[u32], largest: f64, note: &str) -> String {
@@ -13,7 +13,7 @@ pub fn bars(name: &str, style: LineStyle, counts: &[u32], largest: f64, note: &s
     let y = Scale::new(bottom, top, largest, 2.0, true, false);
     let mut out = word(0.0, 13.0, "panel", name) + &word(0.0, 28.0, "axis", note);
     out += &levels(&y, left, right);
-    let pitch = (right - left) / LONGEST as f64;
+    let pitch = (right - left) / MAX_LENGTH as f64;
     for (at, share) in shares(counts).iter().enumerate() {
         let x = left + pitch * at as f64;
         let height = bottom - y.at(*share);
@@ -22,18 +22,18 @@ pub fn bars(name: &str, style: LineStyle, counts: &[u32], largest: f64, note: &s
             out += &rect(&class, (x + 1.0, bottom - height), (pitch - 2.0, height));
         }
         if at % 2 == 0 {
-            let text = if at + 1 == LONGEST { format!("{LONGEST}+") } else { (at + 1).to_string() };
+            let text = if at + 1 == MAX_LENGTH { format!("{MAX_LENGTH}+") } else { (at + 1).to_string() };
             out += &word(x + pitch / 2.0, bottom + 15.0, "tick middle", &text);
         }
     }
     svg("small", 220.0, 158.0, &format!("Tunnel lengths: {name}, {note}"), &out)
 }
 
-pub fn shares(counts: &[u32]) -> [f64; LONGEST] {
-    let mut out = [0.0; LONGEST];
+pub fn shares(counts: &[u32]) -> [f64; MAX_LENGTH] {
+    let mut out = [0.0; MAX_LENGTH];
     let sum: u32 = counts.iter().skip(1).sum();
     for (at, &count) in counts.iter().skip(1).enumerate() {
-        out[at.min(LONGEST - 1)] += f64::from(count) / f64::from(sum.max(1));
+        out[at.min(MAX_LENGTH - 1)] += f64::from(count) / f64::from(sum.max(1));
     }
     out
 }
@@ -53,6 +53,6 @@ mod tests {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let svg = bars("dth", LineStyle::Nth(1), &counts, 0.7, "mean 4");
         assert_eq!(svg.matches("<rect").count(), 3);
-        assert_eq!(super::shares(&[]), [0.0; LONGEST]);
+        assert_eq!(super::shares(&[]), [0.0; MAX_LENGTH]);
     }
 }

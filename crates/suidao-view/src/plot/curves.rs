@@ -1,5 +1,5 @@
-//! A measure by number of pages, or another number: all strategies in one plot with labels at the ends, and a small plot
-//! for each with its interval and the others in grey.
+//! A measure by number of pages, or another number: all strategies in one plot with labels at the ends, and a small
+//! plot for each with its interval and the others in grey.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use super::{Interval, LineStyle, levels, n, svg, width, word};
 /// The horizontal axis.
 #[derive(Clone, Copy)]
 pub struct Along<'a> {
-    pub words: &'a str,
+    pub label: &'a str,
     pub first: usize,
     pub last: usize,
 }
 
 impl Along<'static> {
     pub fn pages(last: usize) -> Self {
-        Self { words: "pages fetched", first: 0, last }
+        Self { label: "pages fetched", first: 0, last }
     }
 }
 
@@ -26,12 +26,12 @@ pub struct CurveLine<'a> {
     /// (pages, median and interval), pages rising.
     pub points: Vec<(usize, Interval)>,
     /// The best one is drawn thicker, on top, with a bold name.
-    pub ahead: bool,
+    pub highlighted: bool,
 }
 
 impl CurveLine<'_> {
     fn class(&self) -> String {
-        self.style.class() + if self.ahead { " ahead" } else { "" }
+        self.style.class() + if self.highlighted { " ahead" } else { "" }
     }
 
     fn largest(&self) -> f64 {
@@ -64,7 +64,7 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
     let y = Scale::new(bottom, top, largest(lines), 5.0, share, true);
     let mut out = grid(&x, &y);
     out += &word(0.0, 12.0, "axis", title);
-    out += &word(right, bottom + 34.0, "axis end", along.words);
+    out += &word(right, bottom + 34.0, "axis end", along.label);
 
     let mut ends = Vec::new();
     // The first lines are on top.
@@ -92,7 +92,7 @@ pub fn curves(lines: &[CurveLine], title: &str, share: bool, along: Along) -> St
             "<line class=\"line {class}\" stroke-dasharray=\"{dash}\" x1=\"{x1}\" y1=\"{y}\" x2=\"{x2}\" y2=\"{y}\"/>"
         );
         let text = if *above { format!("{} ↑", line.name) } else { line.name.to_owned() };
-        out += &word(name, label + 4.0, if line.ahead { "name ahead" } else { "name" }, &text);
+        out += &word(name, label + 4.0, if line.highlighted { "name ahead" } else { "name" }, &text);
     }
     svg("curves", right + 54.0 + widest, bottom + 42.0, title, &out)
 }
@@ -198,7 +198,7 @@ mod tests {
             name: "x",
             style,
             points: vec![(100, Interval { median: value, range: None })],
-            ahead: false,
+            highlighted: false,
         };
         let lines = [line(LineStyle::Nth(0), 0.1), line(LineStyle::Oracle, 1.0)];
         assert!((largest(&lines) - 0.1).abs() < 1e-12);

@@ -7,10 +7,10 @@ use suidao_page::model::Day;
 use suidao_store::corpus::CatalogueEntry;
 
 /// Maximum number of bins; earlier ones are merged into one.
-const MOST: i64 = 60;
+const MAX_BINS: i64 = 60;
 
 /// Longest span of publications, in months, with a bin per month; else per year.
-const MONTHS: i64 = 48;
+const MAX_MONTHS: i64 = 48;
 
 /// Pages by year of publication, or by month if that gives few bins.
 pub(super) fn published(entries: &[CatalogueEntry]) -> Histogram {
@@ -22,12 +22,12 @@ pub(super) fn published(entries: &[CatalogueEntry]) -> Histogram {
     let dated: Vec<(i64, bool)> =
         entries.iter().filter_map(|entry| Some((months(entry.published?), entry.is_relevant()))).collect();
     let (first, last) = ends(&dated);
-    let (width, per) = if last - first < MONTHS { ("a month", 1) } else { ("a year", 12) };
+    let (width, per) = if last - first < MAX_MONTHS { ("a month", 1) } else { ("a year", 12) };
     let name = |bin: i64| if per == 1 { format!("{}-{:02}", bin / 12, bin % 12 + 1) } else { bin.to_string() };
-    let mut histogram = filled(dated.into_iter().map(|(month, relevant)| (month / per, relevant)), name);
+    let mut histogram = count_by_bin(dated.into_iter().map(|(month, relevant)| (month / per, relevant)), name);
     // A few pages with very early dates would shrink the rest to a line at the edge.
-    if histogram.bins.len() as i64 > MOST {
-        let early = histogram.bins.len() - MOST as usize;
+    if histogram.bins.len() as i64 > MAX_BINS {
+        let early = histogram.bins.len() - MAX_BINS as usize;
         let rest = histogram.bins.split_off(early);
         let mut sum = Bin { name: format!("before {}", rest.first().map_or("", |bin| &bin.name)), ..Bin::default() };
         for bin in &histogram.bins {
@@ -52,7 +52,7 @@ pub(super) fn lengths(entries: &[CatalogueEntry]) -> Histogram {
         bin if begin(bin) >= 1_000 => format!("{}k", begin(bin) / 1_000),
         bin => begin(bin).to_string(),
     };
-    let histogram = filled(entries.iter().map(|entry| (bin(entry.sketch.chars), entry.is_relevant())), name);
+    let histogram = count_by_bin(entries.iter().map(|entry| (bin(entry.sketch.chars), entry.is_relevant())), name);
     Histogram { width: "from this many characters to the next".to_owned(), ..histogram }
 }
 
@@ -62,7 +62,7 @@ fn ends(values: &[(i64, bool)]) -> (i64, i64) {
 }
 
 /// Counts by bin, including empty ones in between.
-fn filled(values: impl Iterator<Item = (i64, bool)>, name: impl Fn(i64) -> String) -> Histogram {
+fn count_by_bin(values: impl Iterator<Item = (i64, bool)>, name: impl Fn(i64) -> String) -> Histogram {
     let mut counted: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     for (bin, relevant) in values {
         let count = counted.entry(bin).or_default();
@@ -99,7 +99,7 @@ mod tests {
             foreign: false,
             archived: true,
             duplicate_of: None,
-            part: suidao_store::corpus::PageRole::Page,
+            role: suidao_store::corpus::PageRole::Page,
             by_refresh: false,
             seen: suidao_store::corpus::SeenTimes::default(),
             further: 0,

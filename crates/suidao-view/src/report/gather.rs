@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
+use super::accumulator::ReportAccumulator;
 use super::bins;
 use super::facts::{
     Bin, CrawlFacts, DuplicateFacts, HarvestFacts, HarvestPoint, HostFacts, HostGroup, HostRow, PathStep, QueueFacts,
     Reason, ReportCounts, ReportFacts, TunnelFacts, TunnelledHost, Tunnels,
 };
-use super::ledger::ReportAccumulator;
 use super::names::{PageNames, examples, reasons};
 use super::tunnels::{TracedTunnels, trace};
 use crate::link_graph;
@@ -34,37 +34,37 @@ pub fn gather(
     summary: Option<&serde_json::Value>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<ReportFacts, StoreError> {
-    let mut ledger = ReportAccumulator::new(catalogue);
+    let mut accumulator = ReportAccumulator::new(catalogue);
     for record in store.batches() {
-        ledger.observe(&record?);
+        accumulator.observe(&record?);
     }
-    let traced = trace(&ledger.found, catalogue.hosts.len());
+    let traced = trace(&accumulator.found, catalogue.hosts.len());
     let groups = groups(catalogue);
-    let (failed, refused) = examples(&ledger);
+    let (failed, refused) = examples(&accumulator);
 
     let result = groups.iter().take(GROUPS).flat_map(|(best, others)| others.iter().take(MEMBERS).chain([best]));
     let result = result.copied().chain(traced.pages());
     let mut wanted: FxHashSet<UrlId> = result.map(|position| catalogue.entries[position as usize].id).collect();
     let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
     wanted.extend(urls);
-    let names = PageNames::read(store, &wanted, &mut ledger.skipped)?;
+    let names = PageNames::read(store, &wanted, &mut accumulator.skipped)?;
     let named = |position: u32| names.page(catalogue, position);
 
     let mut refused: Vec<Reason> = reasons(refused, &names, |reason| reason.why().to_owned());
-    names.add_skipped(&mut refused, &ledger.skipped);
+    names.add_skipped(&mut refused, &accumulator.skipped);
     let failed =
-        reasons(failed, &names, |&reason| ledger.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
+        reasons(failed, &names, |&reason| accumulator.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
     let total = |reasons: &[Reason]| reasons.iter().map(|reason| reason.urls).sum();
     let entries = &catalogue.entries;
     let counts = ReportCounts {
         pages: entries.len() as u64,
         relevant: entries.iter().filter(|entry| entry.is_relevant()).count() as u64,
-        known: ledger.host_of.len() as u64,
+        known: accumulator.host_of.len() as u64,
         failed: total(&failed),
         skipped: total(&refused),
         listings: entries.iter().filter(|entry| entry.listing).count() as u64,
         noindex: entries.iter().filter(|entry| entry.noindex).count() as u64,
-        archived: ledger.archived,
+        archived: accumulator.archived,
         chars: entries.iter().map(|entry| u64::from(entry.sketch.chars)).sum(),
     };
     let group = |(best, others): &(u32, Vec<u32>)| {
@@ -75,7 +75,7 @@ pub fn gather(
         crawl: crawl(store, catalogue, summary),
         counts,
         harvest: harvest(catalogue),
-        hosts: hosts(catalogue, &ledger),
+        hosts: hosts(catalogue, &accumulator),
         languages: languages(catalogue),
         published: bins::published(entries),
         lengths: bins::lengths(entries),
@@ -85,10 +85,10 @@ pub fn gather(
             largest: groups.iter().take(GROUPS).filter_map(group).collect(),
         },
         tunnels: tunnels(catalogue, &traced, &names),
-        terms: terms(&ledger),
+        terms: terms(&accumulator),
         failed,
         skipped: refused,
-        queue: queue(&ledger),
+        queue: queue(&accumulator),
         graph: link_graph::gather(store, catalogue, progress)?,
     })
 }
@@ -144,7 +144,7 @@ fn harvest(catalogue: &Catalogue) -> HarvestFacts {
     HarvestFacts { window: window as u64, points, added: added as u64 }
 }
 
-fn hosts(catalogue: &Catalogue, ledger: &ReportAccumulator) -> HostFacts {
+fn hosts(catalogue: &Catalogue, accumulator: &ReportAccumulator) -> HostFacts {
     let row = |host: &String| HostRow { host: host.clone(), ..HostRow::default() };
     let mut rows: Vec<HostRow> = catalogue.hosts.iter().map(row).collect();
     for (number, entry) in (1..).zip(&catalogue.entries) {
@@ -154,9 +154,9 @@ fn hosts(catalogue: &Catalogue, ledger: &ReportAccumulator) -> HostFacts {
             row.relevant += u64::from(entry.is_relevant());
         }
     }
-    for (standing, &host) in ledger.standings.of.iter().zip(&ledger.host_of) {
+    for (status, &host) in accumulator.statuses.of.iter().zip(&accumulator.host_of) {
         let Some(row) = rows.get_mut(host as usize) else { continue };
-        match standing {
+        match status {
             UrlStatus::Failed => row.failed += 1,
             UrlStatus::Dropped(_) | UrlStatus::Refused(_) => row.skipped += 1,
             UrlStatus::Waiting => row.waiting += 1,
@@ -231,17 +231,19 @@ fn tunnels(catalogue: &Catalogue, traced: &TracedTunnels, names: &PageNames) -> 
     Tunnels { longest: longest.collect(), hosts: hosts.collect(), ..traced.counts() }
 }
 
-fn terms(ledger: &ReportAccumulator) -> Vec<Bin> {
-    let mut found: Vec<Bin> =
-        ledger.terms.iter().map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant }).collect();
+fn terms(accumulator: &ReportAccumulator) -> Vec<Bin> {
+    let mut found: Vec<Bin> = accumulator
+        .terms
+        .iter()
+        .map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant })
+        .collect();
     found.sort_by(|one, other| other.pages.cmp(&one.pages).then_with(|| one.name.cmp(&other.name)));
     found
 }
 
-fn queue(ledger: &ReportAccumulator) -> QueueFacts {
-    let all = ledger.standings.of.iter().zip(&ledger.host_of);
-    let waiting: Vec<u32> =
-        all.filter(|(standing, _)| **standing == UrlStatus::Waiting).map(|(_, host)| *host).collect();
+fn queue(accumulator: &ReportAccumulator) -> QueueFacts {
+    let all = accumulator.statuses.of.iter().zip(&accumulator.host_of);
+    let waiting: Vec<u32> = all.filter(|(status, _)| **status == UrlStatus::Waiting).map(|(_, host)| *host).collect();
     let hosts: FxHashSet<u32> = waiting.iter().copied().collect();
     QueueFacts { waiting: waiting.len() as u64, hosts: hosts.len() as u64 }
 }

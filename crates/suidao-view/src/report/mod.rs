@@ -2,10 +2,10 @@
 //! [`page()`] makes a self-contained HTML page of them without clock or randomness, so that the same crawl gives the
 //! same bytes.
 
+mod accumulator;
 mod bins;
 pub mod facts;
 mod gather;
-mod ledger;
 mod names;
 mod page;
 mod timetable;

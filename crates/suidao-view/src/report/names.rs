@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::accumulator::ReportAccumulator;
 use super::facts::{NamedPage, Reason};
-use super::ledger::ReportAccumulator;
 use super::tunnels::NO_PARENT;
 use suidao_page::model::{CrawlUrl, Event, SkipReason, UrlId};
 use suidao_store::corpus::Catalogue;
@@ -22,7 +22,7 @@ const CANDIDATES: usize = 64;
 pub(super) type ByReason<R> = BTreeMap<R, (u64, Vec<UrlId>)>;
 
 /// Failed and skipped URLs with a number, by reason.
-pub(super) fn examples(ledger: &ReportAccumulator) -> (ByReason<u16>, ByReason<SkipReason>) {
+pub(super) fn examples(accumulator: &ReportAccumulator) -> (ByReason<u16>, ByReason<SkipReason>) {
     fn add<R: Ord>(reasons: &mut ByReason<R>, reason: R, id: UrlId) {
         let (urls, examples) = reasons.entry(reason).or_default();
         *urls += 1;
@@ -31,10 +31,10 @@ pub(super) fn examples(ledger: &ReportAccumulator) -> (ByReason<u16>, ByReason<S
         }
     }
     let (mut failed, mut refused) = (ByReason::new(), ByReason::new());
-    for (id, standing) in (0..).map(UrlId).zip(&ledger.standings.of) {
-        match standing {
+    for (id, status) in (0..).map(UrlId).zip(&accumulator.statuses.of) {
+        match status {
             UrlStatus::Failed => {
-                let reason = ledger.failures.get(&id).copied().unwrap_or(u16::MAX);
+                let reason = accumulator.failures.get(&id).copied().unwrap_or(u16::MAX);
                 add(&mut failed, reason, id);
             }
             UrlStatus::Dropped(reason) | UrlStatus::Refused(reason) => add(&mut refused, *reason, id),

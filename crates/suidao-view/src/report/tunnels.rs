@@ -54,7 +54,7 @@ pub(super) struct TracedTunnels {
 /// Traces all relevant pages back. Parents come before their children. Memory: 16 bytes per page.
 ///
 /// All counts are those that the strategy recorded. A path is shown if it has as many off-topic pages: if a link found
-/// later made a shorter path, the log does not say from where.
+/// later made a shorter path, the log does not record its source.
 pub(super) fn trace(pages: &[TreePage], hosts: usize) -> TracedTunnels {
     let at = |position: u32| pages.get(position as usize);
     let mut crossed: Vec<u32> = Vec::with_capacity(pages.len());

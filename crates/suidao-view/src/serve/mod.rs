@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_pages_say_stays_text() {
+    fn text_of_pages_stays_text() {
         let root = tempfile::tempdir().unwrap();
         let site = site(root.path());
         let answer = site.index.search(&suidao_export::index::Request { limit: 9, ..Default::default() }).unwrap();

@@ -9,9 +9,9 @@ use crate::html::thousands;
 use suidao_export::index::{Hit, IndexError, Request, ScorePart, SearchAnswer, TextField};
 
 /// Maximum number of values of a facet.
-const MOST: usize = 12;
+const MAX_FACET_VALUES: usize = 12;
 /// Maximum number of characters shown of a value.
-const LONGEST: usize = 60;
+const MAX_VALUE_CHARS: usize = 60;
 
 pub(super) fn page(site: &SearchSite, params: &SearchParams) -> Result<HttpReply, IndexError> {
     let language = params.lang;
@@ -101,29 +101,29 @@ fn facets(site: &SearchSite, params: &SearchParams, answer: &SearchAnswer) -> Ve
         (relevance_label(params, relevant).to_owned(), link, pages)
     });
     let rest = |pages: u64| (pages > 0).then(|| (language.pick("others", "其他").to_owned(), None, pages));
-    let hosts = facets.hosts.iter().take(MOST).map(|(host, pages)| {
+    let hosts = facets.hosts.iter().take(MAX_FACET_VALUES).map(|(host, pages)| {
         let link = link(params.host.as_ref() == Some(host), &|params| params.host = Some(host.clone()));
         (host.clone(), link, *pages)
     });
-    let other_hosts = rest(facets.hosts.iter().skip(MOST).map(|(_, pages)| *pages).sum());
+    let other_hosts = rest(facets.hosts.iter().skip(MAX_FACET_VALUES).map(|(_, pages)| *pages).sum());
     let dated = || facets.years.iter().filter_map(|(year, pages)| Some(((*year)?, *pages)));
     let undated = facets.years.iter().filter(|(year, _)| year.is_none());
     let undated = undated.map(|(_, pages)| (language.pick("no date", "无日期").to_owned(), None, *pages));
-    let years = dated().take(MOST).map(|(year, pages)| {
+    let years = dated().take(MAX_FACET_VALUES).map(|(year, pages)| {
         let link = link(params.year == Some(year), &|params| params.year = Some(year));
         (year.to_string(), link, pages)
     });
-    let other_years = rest(dated().skip(MOST).map(|(_, pages)| pages).sum());
+    let other_years = rest(dated().skip(MAX_FACET_VALUES).map(|(_, pages)| pages).sum());
     let mut groups: Vec<Group> = vec![
         (language.pick("Relevance", "相关度").to_owned(), relevance.collect()),
         (language.pick("Host", "站点").to_owned(), hosts.chain(other_hosts).collect()),
         (language.pick("Published", "发布年份").to_owned(), years.chain(other_years).chain(undated).collect()),
     ];
     for (field, values) in &facets.extracted {
-        let values = values.iter().take(MOST).map(|(value, pages)| {
+        let values = values.iter().take(MAX_FACET_VALUES).map(|(value, pages)| {
             let narrowed = site.index.with_value(&params.q, field, value);
             let link = narrowed.map(|q| params.with(|params| params.q = q).link("/search"));
-            let mut shown: String = value.chars().take(LONGEST).collect();
+            let mut shown: String = value.chars().take(MAX_VALUE_CHARS).collect();
             if shown.len() < value.len() {
                 shown.push('…');
             }

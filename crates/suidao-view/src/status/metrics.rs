@@ -47,7 +47,7 @@ pub(super) fn text(view: &CrawlMonitor, snapshot: Option<&StatusSnapshot>) -> Re
         Unit::Seconds,
         view.fetching.clone(),
     );
-    all.register_with_unit("read_duration", "Time to parse and score a response", Unit::Seconds, view.reading.clone());
+    all.register_with_unit("read_duration", "Time to parse and score a response", Unit::Seconds, view.parsing.clone());
     if let Some(StatusSnapshot { overview, unwritten, .. }) = snapshot {
         let progress = overview.progress;
         for (name, help, count) in [

@@ -125,7 +125,7 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
         name: "relevant pages",
         style: LineStyle::Nth(0),
         points: std::iter::once(zero).chain(points).collect(),
-        ahead: true,
+        highlighted: true,
     };
     let plot = curves(&[found], "relevant pages found", false, Along::pages(last.pages as usize));
     let before = lines.iter().rev().nth(LATEST).copied();
@@ -172,7 +172,7 @@ mod tests {
     use suidao_page::model::{Failure, FailureKind, PathState, Priority, QueueId, SkipReason};
 
     #[test]
-    fn what_pages_say_stays_text_and_nothing_comes_from_elsewhere() {
+    fn text_of_pages_stays_text_and_nothing_is_loaded() {
         let url = CrawlUrl::parse("http://a.cn/'\"<script>alert(1)</script>?a=1&b=2").unwrap();
         let place = QueueEntry { queue: QueueId(0), priority: Priority::new(0.5), path: PathState::SEED };
         let mut tally = RunCounts::default();

@@ -27,8 +27,8 @@ pub enum NotTaken {
     /// No page led to its URL, and it is neither a page nor a redirect to an unknown URL.
     Unlinked,
     /// Its URL failed permanently, or was excluded.
-    Settled,
-    /// The content is unchanged, and no earlier answer has it.
+    Closed,
+    /// The content is unchanged, and no earlier response has it.
     NoPayload,
 }
 
@@ -57,7 +57,7 @@ pub fn number(
                 Err(NotTaken::NoPayload)
             }
             LinkState::Dropped if *response == ArchivedResponse::Other => Err(NotTaken::Unlinked),
-            LinkState::Failed | LinkState::Excluded if !may_return => Err(NotTaken::Settled),
+            LinkState::Failed | LinkState::Excluded if !may_return => Err(NotTaken::Closed),
             _ => Ok(id),
         };
     }

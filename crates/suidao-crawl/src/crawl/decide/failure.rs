@@ -13,7 +13,7 @@ pub fn failed(draft: &mut Draft, id: UrlId, failure: Failure) {
         return draft.push(Event::FetchRetried { id, failure });
     }
     let gone = matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
-    // A failing host is no evidence about a page.
+    // A failing host is not evidence about a page.
     let is_pages = !failure.is_host_failure();
     draft.push(Event::FetchFailed { id, failure });
     if is_pages {

@@ -5,13 +5,13 @@ use crate::crawl::draft::Draft;
 use crate::crawl::forum_state::{ForumMode, was_requested};
 use suidao_forum::forum::explore::ExploreStep;
 use suidao_forum::forum::increment::ThreadChange;
-use suidao_forum::forum::site::{ForumPageReading, ForumSite, ListedThread};
+use suidao_forum::forum::site::{ForumSite, ListedThread, ParsedForumPage};
 use suidao_page::model::{
     CrawlUrl, Event, ForumMap, ForumPage, ForumPageView, ForumRole, ForumStep, IndexPage, Link, LinkDecision,
     LinkState, ListedActivity, PageKind, Relevance, UrlId, UrlOrigin,
 };
 
-pub struct Want {
+pub struct ForumLink {
     pub to: UrlId,
     pub url: CrawlUrl,
     pub text: String,
@@ -21,7 +21,7 @@ pub struct Want {
 /// Result of reading a page of a forum.
 #[derive(Default)]
 pub struct ForumPageResult {
-    pub wants: Vec<Want>,
+    pub links: Vec<ForumLink>,
     pub lists: Vec<IndexPage>,
     /// Fetched pages that have new content.
     pub due: Vec<UrlId>,
@@ -53,12 +53,12 @@ pub fn read_forum(
     let role = if known.is_some() { site.role(id, url).unwrap_or(ForumRole::Sample) } else { ForumRole::Board };
     let reading = site.read(id, role, page_view);
     let (kind, posts) = (reading.kind, reading.posts.clone());
-    let mut result = wanted_links(draft, site, id, reading);
-    result.wants.retain(|want| want.to != id);
+    let mut result = forum_links(draft, site, id, reading);
+    result.links.retain(|want| want.to != id);
     let own = recognised.is_some().then_some((id, ForumRole::Board));
     let page = ForumPage {
         kind,
-        roles: result.wants.iter().map(|want| (want.to, want.role)).chain(own).collect(),
+        roles: result.links.iter().map(|want| (want.to, want.role)).chain(own).collect(),
         lists: std::mem::take(&mut result.lists),
         posts,
         map: recognised.map(|(_, map)| Box::new(map)),
@@ -67,13 +67,13 @@ pub fn read_forum(
     Some((page, result))
 }
 
-/// Numbers the links that a forum page wants followed.
-fn wanted_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ForumPageReading) -> ForumPageResult {
+/// Numbers the links that a forum page links followed.
+fn forum_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ParsedForumPage) -> ForumPageResult {
     let mut result = ForumPageResult::default();
     let mut want = |draft: &mut Draft, url: &CrawlUrl, text: &str, role: ForumRole| {
         let url = draft.preferred(url);
         let to = draft.id(&url, UrlOrigin::Link(id), text);
-        result.wants.push(Want { to, url, text: text.to_owned(), role });
+        result.links.push(ForumLink { to, url, text: text.to_owned(), role });
         to
     };
     for (url, name) in &reading.boards {
@@ -104,7 +104,7 @@ fn wanted_links(draft: &mut Draft, site: &ForumSite, id: UrlId, reading: ForumPa
         if is_new_role && was_requested(draft.link_state(to)) {
             result.due.push(to);
         }
-        result.wants.push(Want { to, url, text: String::new(), role });
+        result.links.push(ForumLink { to, url, text: String::new(), role });
     }
     result
 }
@@ -114,7 +114,7 @@ pub fn visit_boards(draft: &mut Draft) {
     let state = draft.state;
     let forums = &state.forums;
     let is_busy = state.counts.progress.queued > 0;
-    if !forums.is_whole() || matches!(forums.mode, ForumMode::Discover { .. }) || is_busy {
+    if !forums.is_single_forum() || matches!(forums.mode, ForumMode::Discover { .. }) || is_busy {
         return;
     }
     let Some((site, _)) = forums.sites.values().next() else {
@@ -164,7 +164,7 @@ pub fn visit_boards(draft: &mut Draft) {
 pub fn explore(draft: &mut Draft, proposed: ExploreStep) {
     let mut step = ForumStep::default();
     match proposed {
-        ExploreStep::Look(urls) => {
+        ExploreStep::Fetch(urls) => {
             for url in urls {
                 let sample = seeded(draft, &url, "");
                 // One that is out of scope is numbered as well, so that it is not proposed again.
@@ -202,9 +202,9 @@ fn begin(draft: &mut Draft, map: &ForumMap, step: &mut ForumStep) {
         if let PageKind::Thread { .. } = reading.kind {
             step.read.push((id, reading.kind, reading.posts.clone()));
         }
-        let result = wanted_links(draft, &site, id, reading);
+        let result = forum_links(draft, &site, id, reading);
         step.due.extend(result.due);
-        for Want { url, role, text, .. } in result.wants {
+        for ForumLink { url, role, text, .. } in result.links {
             let Some((to, link)) = seeded(draft, &url, &text) else { continue };
             site.note(to, role, &url);
             step.roles.push((to, role));

@@ -35,7 +35,7 @@ pub fn fetched(draft: &mut Draft, id: UrlId, url: &CrawlUrl, fetched: FetchedPag
     }
     let forum = page_view.as_deref().and_then(|page_view| read_forum(draft, id, url, page_view));
     let roles: FxHashMap<UrlId, ForumRole> =
-        forum.iter().flat_map(|(_, result)| &result.wants).map(|want| (want.to, want.role)).collect();
+        forum.iter().flat_map(|(_, result)| &result.links).map(|want| (want.to, want.role)).collect();
     if let Some((_, result)) = &forum {
         complete_forum_links(&mut page.outlinks, result);
     }
@@ -169,10 +169,10 @@ fn outlinks_digest(page: &Page) -> u64 {
 fn add_wanted(outlinks: &mut Vec<Outlink>, result: &ForumPageResult) {
     let linked: FxHashMap<&CrawlUrl, f32> =
         outlinks.iter().map(|outlink| (&outlink.url, outlink.relevance.get())).collect();
-    let scores: Vec<f32> = result.wants.iter().filter_map(|want| linked.get(&want.url)).copied().collect();
+    let scores: Vec<f32> = result.links.iter().filter_map(|want| linked.get(&want.url)).copied().collect();
     let mean = Relevance::new(scores.iter().sum::<f32>() / scores.len().max(1) as f32);
     let missing: Vec<Outlink> = result
-        .wants
+        .links
         .iter()
         .filter(|want| !linked.contains_key(&want.url))
         .map(|want| Outlink {

@@ -96,7 +96,7 @@ fn the_longest_match_of_the_rfc() {
             "foobot",
             &[("/example/page/disallowed.gif", false), ("/example/page/a", true)],
         ),
-        // 2.2.2: equally long, and Allow wins whatever the order.
+        // 2.2.2: equally long, and Allow wins regardless of the order.
         ("User-agent: *\nDisallow: /a\nAllow: /a\n", "suidao", &[("/a", true), ("/ab", true), ("/b", true)]),
         ("User-agent: *\nAllow: /a\nDisallow: /a\n", "suidao", &[("/a", true)]),
     ]);
@@ -475,7 +475,7 @@ fn slow(pattern: &[u8], path: &[u8]) -> bool {
 
 proptest::proptest! {
     #[test]
-    fn matching_is_what_its_rules_say(pattern in "/[ab*/]{0,8}[$]?", path in "/[ab/]{0,10}") {
+    fn matching_follows_the_rules(pattern in "/[ab*/]{0,8}[$]?", path in "/[ab/]{0,10}") {
         proptest::prop_assert_eq!(matches(pattern.as_bytes(), path.as_bytes()), slow(pattern.as_bytes(), path.as_bytes()));
     }
 

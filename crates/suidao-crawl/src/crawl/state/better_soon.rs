@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::State;
 use crate::crawl::frontier::QueueHead;
-use crate::crawl::spend::{MinimumShare, SOON, WITHOUT_PAGE};
+use crate::crawl::spend::{MAX_WITHOUT_PAGE, MinimumShare, SOON};
 use suidao_page::model::{HostId, Millis, Priority, QueueId, UrlId};
 
 /// The best URL of a host that will be ready soon.
@@ -77,6 +77,6 @@ impl State {
         } else {
             host.ready_at > now && host.ready_at.since(now) <= SOON
         };
-        is_soon && !host.failing && host.queued > 0 && host.without_page < WITHOUT_PAGE
+        is_soon && !host.failing && host.queued > 0 && host.without_page < MAX_WITHOUT_PAGE
     }
 }

@@ -18,11 +18,11 @@ impl State {
             watching.visited(&[board], at);
         }
         if let Some(page_view) = &page.view {
-            self.forums.explorer.see(page_view);
+            self.forums.explorer.add_page(page_view);
             self.forums.seen.push(id);
         }
         if let Some(map) = &page.map {
-            self.forums.understand(map);
+            self.forums.add_map(map);
         }
         let url = self.urls.url(id);
         let roles: Vec<(UrlId, ForumRole, CrawlUrl)> =
@@ -44,7 +44,7 @@ impl State {
         if let Some(map) = &step.map {
             // A map file given by the user takes precedence.
             if !matches!(self.forums.mode, ForumMode::Follow(_)) {
-                self.forums.understand(map);
+                self.forums.add_map(map);
             }
             self.forums.exploration = Exploration::Understood(());
         }

@@ -1,4 +1,4 @@
-//! Limits that hold whatever the web answers: requests, consecutive soft 404s, ports, and the scheme of a seed.
+//! Limits that hold for any responses of the web: requests, consecutive soft 404s, ports, and the scheme of a seed.
 
 use super::*;
 use crate::revisit::settings::RefreshSettings;

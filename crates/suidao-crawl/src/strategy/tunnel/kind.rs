@@ -46,7 +46,7 @@ pub(super) fn form(url: &CrawlUrl) -> UrlFeatures {
     UrlFeatures { kind, series: series.finish(), template: template.finish() }
 }
 
-/// Hash of the last word of a tag or category, whatever its host. A number means something else on each host.
+/// Hash of the last word of a tag or category regardless of its host. A number means something else on each host.
 pub(super) fn tag_word(url: &CrawlUrl) -> Option<u64> {
     let decoded = decoded(url);
     let segments = segments(&decoded);

@@ -12,7 +12,7 @@ use super::sums::{
     BlockYield, DiscoveredHosts, HostYield, ListingSeries, Members, Template, WeightedSum, Yield, YieldTable,
 };
 use suidao_page::model::{
-    CrawlUrl, Digest, Event, Link, LinkDecision, NestedVec, PageProcessed, Region, Relevance, UrlId,
+    ChunkedVec, CrawlUrl, Digest, Event, Link, LinkDecision, PageProcessed, Region, Relevance, UrlId,
 };
 use suidao_page::read::address::UrlKind;
 
@@ -66,7 +66,7 @@ type BlockKey = (bool, u32, u32);
 pub(super) struct Learner {
     settings: TunnelSettings,
     threshold: Relevance,
-    known: NestedVec<Known>,
+    known: ChunkedVec<Known>,
     /// By hash of the host name.
     hosts: YieldTable<u64, HostYield>,
     series_table: YieldTable<SeriesKey, ListingSeries>,
@@ -90,7 +90,7 @@ impl Learner {
         Self {
             settings,
             threshold,
-            known: NestedVec::default(),
+            known: ChunkedVec::default(),
             hosts: YieldTable::default(),
             series_table: YieldTable::default(),
             templates: YieldTable::default(),

@@ -97,7 +97,7 @@ impl Template {
         self.hub.add(reward);
     }
 
-    /// Whether its pages proved to be listings, whatever their URLs suggest.
+    /// Whether its pages proved to be listings regardless of their URLs.
     pub fn makes_listings(&self) -> bool {
         self.fetched >= 2 && self.listings * 2 > self.fetched
     }

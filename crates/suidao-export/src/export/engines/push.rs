@@ -38,7 +38,7 @@ impl PushTarget {
     /// Parses the address of an index. `authorization`, or else name and password in the address, becomes a header.
     pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
         let wrong = || {
-            let address = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
+            let address = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, after)| format!("...@{after}"));
             Refused(format!("--push {address}: not the URL of an index; write it as http://host:9200/INDEX"))
         };
         let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();

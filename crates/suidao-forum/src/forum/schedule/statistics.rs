@@ -46,8 +46,8 @@ impl<B: Ord + Copy> Statistics<B> {
         let local = posted.at.saturating_add(i64::from(self.offset));
         for hour in 0..hours {
             let at = local.saturating_add(hour * HOUR);
-            let slot = (at.rem_euclid(DAY) / HOUR) as usize;
-            days.entry(at.div_euclid(DAY)).or_default()[usize::from(!new)][slot] += 1.0 / hours as f32;
+            let hour_of_day = (at.rem_euclid(DAY) / HOUR) as usize;
+            days.entry(at.div_euclid(DAY)).or_default()[usize::from(!new)][hour_of_day] += 1.0 / hours as f32;
         }
         // Implausible times must not fill the memory.
         while days.len() > 4 * WINDOW as usize {

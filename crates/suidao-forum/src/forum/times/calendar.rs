@@ -6,7 +6,7 @@ use super::{DAY, MINUTE, now, on_day, today};
 use suidao_page::model::{ApproxTime, Day, TimeContext};
 
 /// Days named relative to today.
-pub(super) const NEAR: [(i64, &[&str]); 4] = [
+pub(super) const RELATIVE_DAYS: [(i64, &[&str]); 4] = [
     (0, &["今天", "今日", "きょう", "today"]),
     (1, &["昨天", "昨日", "きのう", "yesterday"]),
     (2, &["前天", "一昨日", "おととい"]),
@@ -24,7 +24,7 @@ pub(super) const WEEKDAYS: [&[&str]; 7] = [
 ];
 
 pub(super) fn near_day(cursor: &mut TextCursor, clock: TimeContext) -> Option<ApproxTime> {
-    if let Some((back, _)) = NEAR.into_iter().find(|(_, names)| cursor.words(names).is_some()) {
+    if let Some((back, _)) = RELATIVE_DAYS.into_iter().find(|(_, names)| cursor.words(names).is_some()) {
         let time = cursor.or(joined_time);
         // "今天天气" is not a time.
         let goes_on = time.is_none() && cursor.rest().starts_with(char::is_alphabetic);
@@ -64,14 +64,14 @@ struct Date {
     plain: bool,
 }
 
-pub(super) fn dated(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -> Option<ApproxTime> {
+pub(super) fn date_and_time(cursor: &mut TextCursor, whole: usize, clock: TimeContext) -> Option<ApproxTime> {
     let before = cursor.rest().len();
     let named = cursor.or(|cursor| {
         if weekday(cursor).is_some() {
             let _ = cursor.any(&[",", "."]);
             cursor.spaces();
         }
-        worded(cursor)
+        date_in_words(cursor)
     });
     let date = match named {
         Some(date) => date,
@@ -191,7 +191,7 @@ fn month(cursor: &mut TextCursor) -> Option<i64> {
 }
 
 /// "25 May 2009", "25th of May", "May 25, 2009", "May 25 '09", "May 25".
-fn worded(cursor: &mut TextCursor) -> Option<Date> {
+fn date_in_words(cursor: &mut TextCursor) -> Option<Date> {
     let day = |cursor: &mut TextCursor| {
         let day = cursor.number(1..=2)?;
         let _ = cursor.or(|cursor| ["st", "nd", "rd", "th"].iter().find_map(|end| cursor.word(end)));

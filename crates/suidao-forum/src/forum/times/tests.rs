@@ -222,7 +222,7 @@ fn every_word_that_a_time_begins_with_is_a_beginning() {
     words.extend(ago::JUST_NOW);
     words.extend(calendar::WEEKDAYS.concat());
     words.extend(calendar::MONTHS.concat());
-    words.extend(ago::COUNTS.iter().chain(&ago::LAST).chain(&calendar::NEAR).flat_map(|(_, names)| *names));
+    words.extend(ago::COUNTS.iter().chain(&ago::LAST).chain(&calendar::RELATIVE_DAYS).flat_map(|(_, names)| *names));
     words.extend(hours::HALVES.iter().flat_map(|(_, names)| *names));
     for word in words {
         let first = word.chars().next().unwrap();

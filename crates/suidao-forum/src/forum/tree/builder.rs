@@ -24,7 +24,7 @@ const VALUE: usize = 2 << 10;
 /// Attributes that are stored.
 static ATTRIBUTES: SectionWords = SectionWords::of(WORDS, "attributes");
 
-/// Class words that express the state of a row.
+/// UrlClass words that express the state of a row.
 static STATES: SectionWords = SectionWords::of(WORDS, "states");
 
 /// Parses a page found at `base`; links are encoded in `encoding`.
@@ -39,7 +39,7 @@ pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) ->
     builder.finish()
 }
 
-struct Open {
+struct OpenElement {
     node: u32,
     /// Cells so far, if it is a table row.
     cells: Option<u16>,
@@ -50,7 +50,7 @@ struct Builder {
     title: String,
     in_title: bool,
     references: References,
-    stack: Vec<Open>,
+    stack: Vec<OpenElement>,
     /// While the stack is longer than this, nothing is read.
     skip: Option<usize>,
     /// Bytes stored so far.
@@ -172,7 +172,7 @@ impl Builder {
 
     fn push(&mut self, tag: &Tag, node: usize) {
         let cells = (tag.name == local_name!("tr")).then_some(0);
-        self.stack.push(Open { node: node as u32, cells });
+        self.stack.push(OpenElement { node: node as u32, cells });
     }
 
     fn close(&mut self) {

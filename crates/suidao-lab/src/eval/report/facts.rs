@@ -17,7 +17,7 @@ pub struct TaskFacts {
     pub web: String,
     pub seeds: Vec<u64>,
     pub lexicon: String,
-    /// Its digests; every generated world has its own lexicon.
+    /// Its digests; every generated web has its own lexicon.
     pub digests: Vec<String>,
     /// τ_page: minimum and maximum.
     pub page_threshold: [f32; 2],

@@ -185,7 +185,12 @@ impl Page<'_> {
             if measure != RunMeasure::Harvest && !points.is_empty() {
                 points.insert(0, (0, Interval { median: 0.0, range: points[0].1.range.map(|_| (0.0, 0.0)) }));
             }
-            CurveLine { name: self.name(strategy), style: self.style(strategy), points, ahead: self.is_ahead(strategy) }
+            CurveLine {
+                name: self.name(strategy),
+                style: self.style(strategy),
+                points,
+                highlighted: self.is_ahead(strategy),
+            }
         };
         self.order.iter().map(line).collect()
     }
@@ -198,9 +203,9 @@ impl Page<'_> {
             .map(|&strategy| (strategy, self.comparison.tunnels(ComparisonScope::All, strategy)))
             .collect();
         // Few pages can give a high bar, so strategies with less than a tenth of the maximum do not set the scale.
-        let behind = |counts: &[u32]| counts.iter().skip(1).sum::<u32>();
-        let most = counts.iter().map(|(_, counts)| behind(counts)).max().unwrap_or(0);
-        let many = counts.iter().filter(|(_, counts)| behind(counts) >= most.div_ceil(10));
+        let following = |counts: &[u32]| counts.iter().skip(1).sum::<u32>();
+        let most = counts.iter().map(|(_, counts)| following(counts)).max().unwrap_or(0);
+        let many = counts.iter().filter(|(_, counts)| following(counts) >= most.div_ceil(10));
         let largest = many.flat_map(|(_, counts)| tunnel_shares(counts)).fold(0.0, f64::max);
         let plot = |(strategy, counts): &(usize, Vec<u32>)| {
             bars(self.name(*strategy), self.style(*strategy), counts, largest, &tunnel_note(counts))
@@ -210,14 +215,14 @@ impl Page<'_> {
 }
 
 fn tunnel_note(counts: &[u32]) -> String {
-    let behind: u64 = counts.iter().skip(1).map(|&count| u64::from(count)).sum();
-    if behind == 0 {
+    let following: u64 = counts.iter().skip(1).map(|&count| u64::from(count)).sum();
+    if following == 0 {
         return "none".to_owned();
     }
     let hops: u64 = counts.iter().enumerate().skip(1).map(|(hops, &count)| hops as u64 * u64::from(count)).sum();
     let short: u64 = counts.iter().take(7).skip(1).map(|&count| u64::from(count)).sum();
-    let share = |part: u64| part as f64 / behind as f64;
-    format!("{}, mean {:.1}, {:.0}% ≤ 6", thousands(behind), share(hops), 100.0 * share(short))
+    let share = |part: u64| part as f64 / following as f64;
+    format!("{}, mean {:.1}, {:.0}% ≤ 6", thousands(following), share(hops), 100.0 * share(short))
 }
 
 #[cfg(test)]

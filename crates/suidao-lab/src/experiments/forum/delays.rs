@@ -68,18 +68,18 @@ impl BoardPosts {
     /// Delays under a daily plan (ascending hours after midnight, for each board). `importance`: W_i of each board.
     /// Posts after the last visit wait for the first of the next day, even on the last day; within the day, until
     /// midnight.
-    pub fn waits(&self, plan: &[Vec<f64>], importance: &[f64], horizon: Horizon) -> Delays {
-        let mut waits = Delays::default();
+    pub fn delays(&self, plan: &[Vec<f64>], importance: &[f64], horizon: Horizon) -> Delays {
+        let mut delays = Delays::default();
         for ((posts, instants), importance) in self.0.iter().zip(plan).zip(importance) {
             let first = instants.first().map_or(f64::INFINITY, |first| first + 24.0);
             let after = if horizon == Horizon::Day { 24.0 } else { first };
             for (hour, counts) in posts {
                 let next = instants.get(instants.partition_point(|instant| instant < hour)).copied().unwrap_or(after);
-                waits.total += importance * counts * (next - hour);
-                waits.weight += importance * counts;
+                delays.total += importance * counts * (next - hour);
+                delays.weight += importance * counts;
             }
         }
-        waits
+        delays
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
         let window = ForumDays { start: 0, days: 2, offset: 0 };
         // An opening at 5, replies at 6 and 20 of the first day, at 23 of the second.
         let activity = board(&[5.0, 6.0, 20.0, 47.0]);
-        let of = |horizon| BoardPosts::of(&activity, &window).waits(&[vec![6.0, 12.0]], &[2.0], horizon);
+        let of = |horizon| BoardPosts::of(&activity, &window).delays(&[vec![6.0, 12.0]], &[2.0], horizon);
         // A visit at the same instant sees it.
         let day = of(Horizon::Day);
         assert!((day.total - 2.0 * (1.0 + 0.5 * (0.0 + 4.0 + 1.0))).abs() < 1e-9, "{day:?}");
@@ -119,7 +119,7 @@ mod tests {
         let importance: Vec<f64> = statistics.iter().map(BoardStatistics::weight).collect();
         let objective = ScheduleObjective { horizon: Horizon::Periodic, importance: Importance::Weight };
         let mean =
-            |method| text.waits(&plan(&statistics, 96, method, objective), &importance, Horizon::Periodic).mean();
+            |method| text.delays(&plan(&statistics, 96, method, objective), &importance, Horizon::Periodic).mean();
         let [era, bra, sqrt] = [ScheduleMethod::Era, ScheduleMethod::Bra, ScheduleMethod::Sqrt].map(mean);
         assert!(sqrt < bra && bra < era, "{era} {bra} {sqrt}");
     }

@@ -1,7 +1,7 @@
 //! Simulated pages: hosts, relevance, in-links, change times, and the items of listing pages.
 
 use crate::world::{ChangeHistory, Pattern};
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 const HOST: u64 = 0x6672_0001;
 const PAGE: u64 = 0x6672_0002;
@@ -20,10 +20,10 @@ const ITEM_RATES: [f64; 2] = [0.1, 30.0];
 const LISTINGS: f64 = 0.03;
 /// Mean pages per host; the n-th host has about 1/n of the first one's.
 const HOST_PAGES: u32 = 200;
-const SHOWN: [u32; 4] = [10, 20, 30, 50];
+const LISTED_ITEMS: [u32; 4] = [10, 20, 30, 50];
 /// Distribution of a listing's items over the days of a week; sums to 7.
-fn week(draw: &mut Draw) -> [f64; 7] {
-    match draw.below(10) {
+fn week(rng: &mut SeededRng) -> [f64; 7] {
+    match rng.below(10) {
         0..5 => [1.25, 1.25, 1.25, 1.25, 1.25, 0.375, 0.375],
         5..8 => [1.0; 7],
         _ => [4.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5],
@@ -68,7 +68,7 @@ impl SimulatedPages {
         let harmonic: f64 = (1..=hosts).map(|host| 1.0 / f64::from(host)).sum();
         let mut reached = 0.0;
         for host in 0..hosts {
-            let relevance = if Draw::new(seed, HOST, u64::from(host)).chance(0.4) { 0.65 } else { 0.15 };
+            let relevance = if SeededRng::new(seed, HOST, u64::from(host)).chance(0.4) { 0.65 } else { 0.15 };
             reached += f64::from(count) / (harmonic * f64::from(host + 1));
             let end = if host + 1 == hosts { count } else { (reached.round() as u32).min(count) };
             for page in all.pages.len() as u32..end {
@@ -79,17 +79,17 @@ impl SimulatedPages {
     }
 
     fn add(&mut self, seed: u64, host: u32, of_host: f64, number: u32) {
-        let mut draw = Draw::new(seed, PAGE, u64::from(number));
-        let relevance = (of_host + 0.5 * (draw.unit() + draw.unit() - 1.0)).clamp(0.01, 1.0);
-        let mut links = (1.0 - draw.unit()).powf(-1.0 / TAIL);
+        let mut rng = SeededRng::new(seed, PAGE, u64::from(number));
+        let relevance = (of_host + 0.5 * (rng.unit() + rng.unit() - 1.0)).clamp(0.01, 1.0);
+        let mut links = (1.0 - rng.unit()).powf(-1.0 / TAIL);
         let (first, days) = (self.instants.len() as u32, f64::from(self.days));
-        let (rate, gone, listing) = if draw.chance(LISTINGS) {
-            let mut draw = Draw::new(seed, LISTING, u64::from(number));
+        let (rate, gone, listing) = if rng.chance(LISTINGS) {
+            let mut rng = SeededRng::new(seed, LISTING, u64::from(number));
             links *= LISTING_LINKS;
-            let rate = draw.log_uniform(ITEM_RATES);
-            let items = draw.pick(&SHOWN);
-            let week = week(&mut draw);
-            self.items(seed, number, rate, week, draw.below(7));
+            let rate = rng.log_uniform(ITEM_RATES);
+            let items = rng.pick(&LISTED_ITEMS);
+            let week = week(&mut rng);
+            self.items(seed, number, rate, week, rng.below(7));
             (rate, None, Some(ListedItems { items, value: relevance }))
         } else {
             // Histories end on the last simulated day.
@@ -119,11 +119,11 @@ impl SimulatedPages {
     }
 
     fn items(&mut self, seed: u64, number: u32, rate: f64, week: [f64; 7], shift: u64) {
-        let mut draw = Draw::new(seed, ITEMS, u64::from(number));
+        let mut rng = SeededRng::new(seed, ITEMS, u64::from(number));
         for day in 0..self.days {
             let first = self.instants.len();
-            let count = draw.poisson(rate * week[((u64::from(day) + shift) % 7) as usize]);
-            self.instants.extend((0..count).map(|_| f64::from(day) + draw.unit()));
+            let count = rng.poisson(rate * week[((u64::from(day) + shift) % 7) as usize]);
+            self.instants.extend((0..count).map(|_| f64::from(day) + rng.unit()));
             self.instants[first..].sort_unstable_by(f64::total_cmp);
         }
     }

@@ -1,7 +1,7 @@
 //! Generated snapshots of a listing page: items appear by a pattern, stay for some days, and disappear.
 
 use super::SnapshotSeries;
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 /// New items of daily visits in the month of Liu, Zhang and Li 2018 (section 3.1.3, Newnum). The first day there has
 /// all 64 items of the page; here it is the mean of the other days with any.
@@ -53,17 +53,17 @@ impl SimulatedListing {
         let mut snapshots = vec![Vec::new(); count * self.days];
         let mut items: u32 = 0;
         for day in -before..days {
-            let mut draw = Draw::new(self.seed, SALT, day as u64);
-            let mean = self.mean(day, &mut draw);
-            for _ in 0..draw.poisson(mean) {
-                let stays = 1 + draw.poisson(self.life - 1.0) as i64;
+            let mut rng = SeededRng::new(self.seed, SALT, day as u64);
+            let mean = self.mean(day, &mut rng);
+            for _ in 0..rng.poisson(mean) {
+                let stays = 1 + rng.poisson(self.life - 1.0) as i64;
                 let mut from = day;
                 while from < days {
                     for on in from.max(0)..(from + stays).min(days) {
                         snapshots[on as usize].push(items);
                     }
-                    from += stays + 1 + draw.below(7) as i64;
-                    if !draw.chance(self.returning) {
+                    from += stays + 1 + rng.below(7) as i64;
+                    if !rng.chance(self.returning) {
                         break;
                     }
                 }
@@ -75,7 +75,7 @@ impl SimulatedListing {
     }
 
     /// Mean number of new items on a day; the first day of the first period is 0.
-    fn mean(&self, day: i64, draw: &mut Draw) -> f64 {
+    fn mean(&self, day: i64, rng: &mut SeededRng) -> f64 {
         match self.arrivals {
             Arrivals::Printed => {
                 let of_period = day.rem_euclid(self.days.max(1) as i64) as usize;
@@ -85,7 +85,7 @@ impl SimulatedListing {
             Arrivals::Weekly if matches!(day.rem_euclid(7), 0 | 6) => 0.0,
             Arrivals::Weekly => 11.2,
             Arrivals::Smooth => 8.0,
-            Arrivals::Bursty => 2.0 + if draw.chance(0.125) { 48.0 } else { 0.0 },
+            Arrivals::Bursty => 2.0 + if rng.chance(0.125) { 48.0 } else { 0.0 },
         }
     }
 }

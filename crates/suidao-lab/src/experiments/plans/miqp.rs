@@ -6,7 +6,7 @@
 
 use super::series::SnapshotSeries;
 use super::similarity::{Matrix, similarity_series};
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 const RESTARTS: u64 = 60;
 /// Tolerance for equal sums.
@@ -45,10 +45,10 @@ fn periods(training: &[SnapshotSeries]) -> Vec<Vec<f64>> {
 pub(super) fn solve(matrix: &Matrix, f: usize, seed: u64) -> Vec<usize> {
     let size = matrix.size();
     let search = |nth| {
-        let mut draw = Draw::new(seed, START, nth);
+        let mut rng = SeededRng::new(seed, START, nth);
         let mut plan: Vec<usize> = (0..size).collect();
         while plan.len() > f {
-            plan.swap_remove(draw.below(plan.len() as u64) as usize);
+            plan.swap_remove(rng.below(plan.len() as u64) as usize);
         }
         improve(matrix, &mut plan);
         plan.sort_unstable();

@@ -8,7 +8,7 @@ use crate::world::html::{Anchor, HtmlPage};
 use crate::world::links::TemplateBlock;
 use crate::world::words::WORDS;
 use crate::world::write;
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 /// UTC offset of the sites, in seconds.
 const OFFSET: i32 = 8 * 3_600;
@@ -48,24 +48,24 @@ impl Sites {
 
     pub fn title(&self, article: Article) -> String {
         let topic = self.sections[article.section].topic;
-        write::title(topic, &mut Draw::new(self.seed, salt::TITLE, self.id(article)))
+        write::title(topic, &mut SeededRng::new(self.seed, salt::TITLE, self.id(article)))
     }
 
     /// An article's main text in a version. Each version rewrites one paragraph in turn.
     pub fn paragraphs(&self, article: Article, version: u32) -> Vec<String> {
         let topic = self.sections[article.section].topic;
         let id = self.id(article);
-        let count = Draw::new(self.seed, salt::TEXT, id).within([3, 6]) as u32;
+        let count = SeededRng::new(self.seed, salt::TEXT, id).within([3, 6]) as u32;
         let paragraph = |position: u32| {
             // The latest version that rewrote it.
             let turns = version.saturating_sub(position + 1) / count;
             let rewritten = if version > position { position + 1 + turns * count } else { 0 };
             let drawn =
-                Draw::new(self.seed, salt::TEXT, id).bits() ^ (u64::from(rewritten) << 32 | u64::from(position));
-            let mut draw = Draw::new(self.seed, salt::TEXT, drawn);
+                SeededRng::new(self.seed, salt::TEXT, id).bits() ^ (u64::from(rewritten) << 32 | u64::from(position));
+            let mut rng = SeededRng::new(self.seed, salt::TEXT, drawn);
             let mut text = String::new();
-            for _ in 0..draw.within([3, 6]) {
-                write::sentence(topic, &mut draw, &mut text);
+            for _ in 0..rng.within([3, 6]) {
+                write::sentence(topic, &mut rng, &mut text);
             }
             text
         };
@@ -104,9 +104,9 @@ impl Sites {
     fn article(&self, article: Article, day: f64) -> String {
         let host = self.host_of(article.section);
         let version = self.life(article, day).version(day - self.born(article));
-        let mut draw = Draw::new(self.seed, salt::RELATED, self.id(article));
+        let mut rng = SeededRng::new(self.seed, salt::RELATED, self.id(article));
         let older = u64::from(article.number);
-        let mut related: Vec<u32> = (0..RELATED).filter(|_| older > 0).map(|_| draw.below(older) as u32).collect();
+        let mut related: Vec<u32> = (0..RELATED).filter(|_| older > 0).map(|_| rng.below(older) as u32).collect();
         related.sort_unstable();
         related.dedup();
         let links = related.into_iter().map(|number| {
@@ -122,21 +122,21 @@ impl Sites {
 
     /// The boilerplate of a page that has any, for the hour.
     fn boilerplate(&self, page: u64, day: f64) -> Option<Vec<Anchor>> {
-        let mut own = Draw::new(self.seed, salt::BOILERPLATE, page);
+        let mut own = SeededRng::new(self.seed, salt::BOILERPLATE, page);
         if !own.chance(self.spec.boilerplate_share) {
             return None;
         }
         let hour = (day * 24.0).floor();
-        let mut draw = Draw::new(self.seed, own.bits(), hour as i64 as u64);
+        let mut rng = SeededRng::new(self.seed, own.bits(), hour as i64 as u64);
         let mut links: Vec<Anchor> = (0..ADVERTISEMENTS)
             .map(|_| {
-                let topic = draw.below(WORDS.topics.len() as u64) as usize;
-                let text = write::title(topic, &mut draw);
-                link(format!("http://ads.changing.test/{}", draw.below(1_000)), TemplateBlock::Side, text)
+                let topic = rng.below(WORDS.topics.len() as u64) as usize;
+                let text = write::title(topic, &mut rng);
+                link(format!("http://ads.changing.test/{}", rng.below(1_000)), TemplateBlock::Side, text)
             })
             .collect();
         let clock =
-            format!("{} 今日访问 {} 次", self.written(hour / 24.0, TimeFormat::Padded), draw.within([100, 99_999]));
+            format!("{} 今日访问 {} 次", self.written(hour / 24.0, TimeFormat::Padded), rng.within([100, 99_999]));
         links.push(Anchor {
             context: clock, ..link("/maintenance.html".to_owned(), TemplateBlock::Foot, "访问统计")
         });

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::spec::{ChangingSpec, HostProfile, PROFILES};
 use crate::world::change::{ChangeHistory, Gone, Pattern};
 use crate::world::words::{THEMES, WORDS};
-use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
+use suidao_page::seeded_rng::SeededRng;
 
 pub(super) mod salt {
     pub const SECTION: u64 = 0x6367_7701;
@@ -92,12 +92,12 @@ impl Sites {
             let turn = host + position / 2;
             let topic =
                 if position.is_multiple_of(2) { turn % THEMES } else { THEMES + turn % (WORDS.topics.len() - THEMES) };
-            let mut draw = Draw::new(seed, salt::SECTION, section as u64);
-            let rate = draw.log_uniform(spec.new_articles);
+            let mut rng = SeededRng::new(seed, salt::SECTION, section as u64);
+            let rate = rng.log_uniform(spec.new_articles);
             let mut births: Vec<f64> = Vec::new();
             let mut before = 0.0;
             for _ in 0..spec.initial {
-                before -= draw.exponential() / rate;
+                before -= rng.exponential() / rate;
                 births.push(before);
             }
             births.reverse();

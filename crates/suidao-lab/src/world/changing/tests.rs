@@ -116,7 +116,7 @@ fn a_removed_page_is_answered_as_its_history_requires() {
 }
 
 #[test]
-fn hosts_answer_conditions_in_their_manner() {
+fn hosts_answer_conditional_requests_as_their_profile_states() {
     let spec = ChangingSpec { boilerplate_share: 1.0, ..ChangingSpec::default() };
     let web = ChangingWeb::new(spec, 1);
     for home in web.seeds() {
@@ -153,7 +153,7 @@ fn hosts_answer_conditions_in_their_manner() {
 }
 
 #[test]
-fn sitemaps_name_what_is_there_and_date_it_in_the_hosts_manner() {
+fn sitemaps_list_existing_pages_dated_as_the_profile_states() {
     let web = web();
     for home in web.seeds() {
         let profile = web.profile(&home).unwrap();

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
@@ -116,16 +116,16 @@ impl Activity {
 
 impl BoardActivity {
     fn generate(spec: &ActivitySpec, board: usize, threads_per_day: f64) -> Self {
-        let mut draw = stream(spec, Salt::Board, board);
-        let profile = profile(&mut draw);
-        let replies = spec.replies * (0.6 + 0.8 * draw.unit());
-        let mut sticky = draw.below(4);
+        let mut rng = stream(spec, Salt::Board, board);
+        let profile = profile(&mut rng);
+        let replies = spec.replies * (0.6 + 0.8 * rng.unit());
+        let mut sticky = rng.below(4);
 
         let mut openings = Vec::new();
         for day in 0..i64::from(spec.days) {
             let midnight = spec.start + day * DAY;
-            for _ in 0..draw.poisson(threads_per_day * spec.busy(midnight)) {
-                openings.push(midnight + time_of_day(&mut draw, &profile));
+            for _ in 0..rng.poisson(threads_per_day * spec.busy(midnight)) {
+                openings.push(midnight + time_of_day(&mut rng, &profile));
             }
         }
         openings.sort_unstable();
@@ -137,24 +137,24 @@ impl BoardActivity {
                 sticky -= 1;
                 true
             };
-            let count = replies * lognormal(&mut draw, spread);
-            let mut posts = vec![Posting { at: opened, user: user(&mut draw, spec.users) }];
-            for _ in 0..draw.poisson(count) {
-                let answered = posts[draw.below(posts.len() as u64) as usize].at;
-                let at = if posts.len() > 1 && draw.chance(BURSTS) {
-                    answered + 1 + (BURST * draw.exponential()) as i64
+            let count = replies * lognormal(&mut rng, spread);
+            let mut posts = vec![Posting { at: opened, user: user(&mut rng, spec.users) }];
+            for _ in 0..rng.poisson(count) {
+                let answered = posts[rng.below(posts.len() as u64) as usize].at;
+                let at = if posts.len() > 1 && rng.chance(BURSTS) {
+                    answered + 1 + (BURST * rng.exponential()) as i64
                 } else {
                     let revived = if sticky { STICKY_REVIVED } else { REVIVED };
-                    let delay = if draw.chance(revived) {
-                        draw.below((end - opened) as u64) as i64
+                    let delay = if rng.chance(revived) {
+                        rng.below((end - opened) as u64) as i64
                     } else {
                         // Inverse of the distribution function; replies after the end are dropped.
-                        let delay = DELAY_SCALE * ((1.0 - draw.unit()).powf(-1.0 / DELAY_SHAPE) - 1.0);
+                        let delay = DELAY_SCALE * ((1.0 - rng.unit()).powf(-1.0 / DELAY_SHAPE) - 1.0);
                         delay.min(1e9) as i64
                     };
                     spec.wait(&profile, opened, 30 + delay)
                 };
-                let user = user(&mut draw, spec.users);
+                let user = user(&mut rng, spec.users);
                 if at < end {
                     posts.push(Posting { at, user });
                 }
@@ -205,20 +205,20 @@ enum Salt {
     Board = 0x666f_7202,
 }
 
-fn stream(spec: &ActivitySpec, salt: Salt, board: usize) -> Draw {
-    Draw::new(spec.seed, salt as u64, board as u64)
+fn stream(spec: &ActivitySpec, salt: Salt, board: usize) -> SeededRng {
+    SeededRng::new(spec.seed, salt as u64, board as u64)
 }
 
 /// A board's profile: the forum's, mixed with those of users at work and at night.
-fn profile(draw: &mut Draw) -> [f64; 24] {
+fn profile(rng: &mut SeededRng) -> [f64; 24] {
     // Squared, so that most boards are near the forum's profile and a few far from it.
-    let (office, night) = (draw.unit().powi(2), draw.unit().powi(2));
+    let (office, night) = (rng.unit().powi(2), rng.unit().powi(2));
     std::array::from_fn(|hour| ALL[hour] + 1.2 * office * OFFICE[hour] + 1.2 * night * NIGHT[hour])
 }
 
 /// Random seconds after midnight.
-fn time_of_day(draw: &mut Draw, profile: &[f64; 24]) -> i64 {
-    let mut left = draw.unit() * profile.iter().sum::<f64>();
+fn time_of_day(rng: &mut SeededRng, profile: &[f64; 24]) -> i64 {
+    let mut left = rng.unit() * profile.iter().sum::<f64>();
     for (hour, busy) in (0..).zip(profile) {
         if left < *busy {
             return hour * HOUR + (left / busy * HOUR as f64) as i64;
@@ -234,15 +234,15 @@ fn lognormal_spread(cv: f64) -> f64 {
 }
 
 /// Lognormal with mean 1 (Box and Muller 1958).
-fn lognormal(draw: &mut Draw, spread: f64) -> f64 {
-    let radius = (-2.0 * (1.0 - draw.unit()).ln()).sqrt();
-    let normal = radius * (std::f64::consts::TAU * draw.unit()).cos();
+fn lognormal(rng: &mut SeededRng, spread: f64) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
+    let normal = radius * (std::f64::consts::TAU * rng.unit()).cos();
     (spread * normal - spread * spread / 2.0).exp()
 }
 
 /// The density falls with the square root, so that a few users write much.
-fn user(draw: &mut Draw, users: usize) -> u32 {
-    (users as f64 * draw.unit().powi(2)) as u32
+fn user(rng: &mut SeededRng, users: usize) -> u32 {
+    (users as f64 * rng.unit().powi(2)) as u32
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl PageView {
     /// The page of a route; `None` if it does not exist at this time.
     fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<ForumReply> {
         Some(match form {
-            ForumPageKind::Home if self.forum.boards.iter().all(|board| board.walled) => self.wall(),
+            ForumPageKind::Home if self.forum.boards.iter().all(|board| board.members_only) => self.wall(),
             ForumPageKind::Home => self.skinned("home", context! {}),
             ForumPageKind::Index | ForumPageKind::IndexPage => self.index(of, page, false)?,
             ForumPageKind::Sorted => self.index(of, page, true)?,
@@ -117,16 +117,16 @@ impl PageView {
 
     /// The results of a search, and related searches without end.
     fn search(&self, number: usize) -> (Vec<ViewRow<'_>>, Vec<u64>) {
-        let mut draw = self.forum.forum_text().draw(DrawPurpose::Topic, 1 + number as u64);
+        let mut rng = self.forum.forum_text().draw(DrawPurpose::Topic, 1 + number as u64);
         let open = self.open() as u64;
-        let found: Vec<usize> = (0..open.min(FOUND)).map(|_| draw.below(open) as usize).collect();
+        let found: Vec<usize> = (0..open.min(FOUND)).map(|_| rng.below(open) as usize).collect();
         let found = found.into_iter().filter(|&thread| !self.is_walled(thread)).filter_map(|thread| self.row(thread));
-        (found.collect(), (0..RELATED).map(|_| draw.below(1_000_000_000)).collect())
+        (found.collect(), (0..RELATED).map(|_| rng.below(1_000_000_000)).collect())
     }
 
     fn feed(self: &Arc<Self>, board: usize) -> ForumReply {
         let stored = &self.forum.boards[board];
-        if stored.walled {
+        if stored.members_only {
             return self.wall();
         }
         let mut rows = self.list(board, false);
@@ -147,7 +147,7 @@ impl PageView {
 
     /// A page of a board's list. Sticky threads are on the first page in addition to the usual number.
     fn index(self: &Arc<Self>, board: usize, page: u32, sorted: bool) -> Option<ForumReply> {
-        if self.forum.boards[board].walled {
+        if self.forum.boards[board].members_only {
             return Some(self.wall());
         }
         let mut rows = self.list(board, sorted);

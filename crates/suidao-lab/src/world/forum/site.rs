@@ -18,12 +18,12 @@ pub(super) struct BoardThreads {
     pub views: u64,
 }
 
-pub(super) struct HeldBoard {
+pub(super) struct GeneratedBoard {
     pub name: String,
     pub about: String,
     pub topic: usize,
     pub inside: Option<usize>,
-    pub walled: bool,
+    pub members_only: bool,
     /// Its threads, in order of opening.
     pub threads: Vec<usize>,
 }
@@ -42,7 +42,7 @@ pub(super) struct HeldBoard {
 /// ```
 pub struct Forum {
     pub(super) spec: ForumSpec,
-    pub(super) boards: Vec<HeldBoard>,
+    pub(super) boards: Vec<GeneratedBoard>,
     pub(super) threads: Vec<BoardThreads>,
     /// Thread of each post, and index in it, by time.
     pub(super) posts: Vec<(u32, u32)>,
@@ -54,7 +54,7 @@ pub struct BoardTruth {
     pub url: CrawlUrl,
     pub name: String,
     pub topical: bool,
-    pub walled: bool,
+    pub members_only: bool,
     pub threads: usize,
 }
 
@@ -66,7 +66,7 @@ pub struct ThreadTruth {
     pub pages: u32,
     pub posts: u32,
     /// Visible to members only.
-    pub walled: bool,
+    pub members_only: bool,
     pub title: String,
     pub sticky: bool,
 }
@@ -111,8 +111,8 @@ impl Forum {
             let inner = board > 0 && (board as f64 / every).floor() > ((board - 1) as f64 / every).floor();
             let inside = inner.then(|| board - 1);
             // A board inside a members-only board could not be discovered.
-            let walled = board + forum.spec.members_only >= count;
-            forum.boards.push(HeldBoard { name, about, topic, inside, walled, threads: Vec::new() });
+            let members_only = board + forum.spec.members_only >= count;
+            forum.boards.push(GeneratedBoard { name, about, topic, inside, members_only, threads: Vec::new() });
         }
         let mut opened: Vec<(i64, usize, bool, Vec<Posting>)> = Vec::new();
         for (board, activity) in activity.boards.into_iter().enumerate() {
@@ -156,11 +156,11 @@ impl Forum {
 
     /// All boards, including inner and members-only ones.
     pub fn boards(&self, now: i64) -> Vec<BoardTruth> {
-        let truth = |(at, board): (usize, &HeldBoard)| BoardTruth {
+        let truth = |(at, board): (usize, &GeneratedBoard)| BoardTruth {
             url: self.url(Route::new(ForumPageKind::Index, at, 1)),
             name: board.name.clone(),
             topical: board.topic < crate::world::words::THEMES,
-            walled: board.walled,
+            members_only: board.members_only,
             threads: board.threads.partition_point(|&thread| self.threads[thread].posts[0].at <= now),
         };
         self.boards.iter().enumerate().map(truth).collect()
@@ -175,7 +175,7 @@ impl Forum {
                 board: stored.board,
                 pages: posts.div_ceil(self.spec.posts_per_page),
                 posts,
-                walled: self.boards[stored.board].walled,
+                members_only: self.boards[stored.board].members_only,
                 title: stored.title.clone(),
                 sticky: stored.sticky,
             }

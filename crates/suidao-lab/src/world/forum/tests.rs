@@ -127,7 +127,7 @@ fn every_page_that_is_linked_answers() {
             pages.push(get(&forum, &forum.boards(now)[board].url, now));
         }
         let threads = forum.threads(now);
-        let long = threads.iter().filter(|thread| !thread.walled).max_by_key(|thread| thread.pages).unwrap();
+        let long = threads.iter().filter(|thread| !thread.members_only).max_by_key(|thread| thread.pages).unwrap();
         assert!(long.pages > 2, "{skin:?}");
         pages.push(get(&forum, &long.url, now));
         for page in pages {
@@ -152,14 +152,14 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
                 assert_eq!(forum.kind_of(&truth.url), ServedForumPage::Thread { thread, page: 1 }, "{}", truth.url);
                 let posts = forum.posts(thread, now);
                 assert_eq!(posts.len(), truth.posts as usize);
-                for page in (1..=truth.pages).filter(|_| !truth.walled) {
+                for page in (1..=truth.pages).filter(|_| !truth.members_only) {
                     assert!(
                         kinds.contains(&ServedForumPage::Thread { thread, page }),
                         "{skin:?}: {} {page}",
                         truth.url
                     );
                 }
-                if !truth.walled && thread % 7 == 0 {
+                if !truth.members_only && thread % 7 == 0 {
                     let page = text(&get(&forum, &truth.url, now));
                     let (first, rest) = posts.split_at(posts.len().min(6));
                     for (_, stated) in first {
@@ -216,7 +216,7 @@ fn lists_are_in_order_of_the_last_reply_and_move_with_time() {
         assert_eq!(forum.response(&later, then, 1).status, 404, "{skin:?}");
         assert_eq!(
             get(&forum, &later, now).status,
-            if forum.threads(now)[after - 1].walled { forum.style().wall } else { 200 }
+            if forum.threads(now)[after - 1].members_only { forum.style().wall } else { 200 }
         );
     }
 }
@@ -240,9 +240,9 @@ fn walled_boards_and_profiles_ask_for_a_login() {
     for &skin in Skin::all() {
         let forum = forum(skin);
         let now = after(&forum, 10);
-        let walled = forum.boards(now).into_iter().find(|board| board.walled).unwrap();
-        let thread = forum.threads(now).into_iter().find(|thread| thread.walled).unwrap();
-        for url in [walled.url, thread.url, forum.url(Route::new(ForumPageKind::Profile, 3, 1))] {
+        let members_only = forum.boards(now).into_iter().find(|board| board.members_only).unwrap();
+        let thread = forum.threads(now).into_iter().find(|thread| thread.members_only).unwrap();
+        for url in [members_only.url, thread.url, forum.url(Route::new(ForumPageKind::Profile, 3, 1))] {
             let response = forum.response(&url, now, 1);
             assert_eq!(response.status, forum.style().wall, "{skin:?}: {url}");
             assert!(text(&response).contains("type=\"password\""), "{skin:?}: {url}");
@@ -294,7 +294,7 @@ fn traps_are_where_they_are_set_and_are_not_threads() {
             let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }));
             let now = after(&forum, 10);
             let threads = forum.threads(now);
-            let long = threads.iter().filter(|thread| !thread.walled).max_by_key(|thread| thread.posts).unwrap();
+            let long = threads.iter().filter(|thread| !thread.members_only).max_by_key(|thread| thread.posts).unwrap();
             let pages = [forum.home(), forum.boards(now)[0].url.clone(), long.url.clone()];
             let linked: BTreeSet<CrawlUrl> = pages.iter().flat_map(|url| links(&get(&forum, url, now))).collect();
             let kinds: Vec<ServedForumPage> = linked.iter().map(|url| forum.kind_of(url)).collect();
@@ -304,7 +304,7 @@ fn traps_are_where_they_are_set_and_are_not_threads() {
                     let response = text(&get(&forum, url, now));
                     let stated = forum.posts(thread, now);
                     let shown = stated.iter().any(|(_, stated)| response.contains(stated.lines().next().unwrap()));
-                    assert!(shown || forum.threads(now)[thread].walled, "{skin:?}: {url}");
+                    assert!(shown || forum.threads(now)[thread].members_only, "{skin:?}: {url}");
                 }
             }
             kinds.iter().filter(|kind| matches!(kind, ServedForumPage::Duplicate { .. })).count()

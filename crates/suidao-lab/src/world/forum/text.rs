@@ -3,7 +3,7 @@
 use super::words::{BOARDS, ENGLISH, ENGLISH_SENTENCES, ENGLISH_TITLES, LATIN, NICKS, OPENINGS, SYLLABLES};
 use crate::world::words::{THEMES, WORDS, vocabulary};
 use crate::world::write;
-use suidao_page::draw::Draw;
+use suidao_page::seeded_rng::SeededRng;
 
 #[derive(Clone, Copy)]
 pub(super) enum DrawPurpose {
@@ -25,8 +25,8 @@ pub(super) struct ForumText {
 }
 
 impl ForumText {
-    pub fn draw(self, salt: DrawPurpose, index: u64) -> Draw {
-        Draw::new(self.seed, salt as u64, index)
+    pub fn draw(self, salt: DrawPurpose, index: u64) -> SeededRng {
+        SeededRng::new(self.seed, salt as u64, index)
     }
 
     pub fn board(self, board: usize, topic: usize) -> (String, String) {
@@ -47,16 +47,16 @@ impl ForumText {
 
     /// A title of 8 to 30 Chinese characters. Each `attempt` for a thread gives another one.
     pub fn title(self, topic: usize, thread: u64, attempt: u64) -> String {
-        let mut draw = self.draw(DrawPurpose::Title, thread * 16 + attempt.min(15));
+        let mut rng = self.draw(DrawPurpose::Title, thread * 16 + attempt.min(15));
         if self.english {
             let mut out = String::new();
-            write::fill(draw.pick(ENGLISH_TITLES), &ENGLISH[topic % ENGLISH.len()], None, &mut draw, &mut out);
+            write::fill(rng.pick(ENGLISH_TITLES), &ENGLISH[topic % ENGLISH.len()], None, &mut rng, &mut out);
             return out;
         }
-        let opening = if draw.chance(0.35) { draw.pick(OPENINGS) } else { "" };
+        let opening = if rng.chance(0.35) { rng.pick(OPENINGS) } else { "" };
         let (words, shared) = vocabulary(topic);
         let mut out = opening.to_owned();
-        write::fill(draw.pick(WORDS.titles), words, shared, &mut draw, &mut out);
+        write::fill(rng.pick(WORDS.titles), words, shared, &mut rng, &mut out);
         if attempt >= 8 {
             out.push_str(&format!("（{thread}）"));
         }
@@ -65,12 +65,12 @@ impl ForumText {
 
     /// The text of a post: one to three paragraphs, one to eight sentences in total.
     pub fn post(self, topic: usize, thread: u64, floor: u64) -> Vec<String> {
-        let mut draw = self.draw(DrawPurpose::Post, thread << 20 | floor);
+        let mut rng = self.draw(DrawPurpose::Post, thread << 20 | floor);
         // The opening post is longer.
-        let sentences = if floor == 0 { draw.within([3, 8]) } else { 1 + draw.below(3) * draw.below(3) };
+        let sentences = if floor == 0 { rng.within([3, 8]) } else { 1 + rng.below(3) * rng.below(3) };
         let mut out = vec![String::new()];
         for at in 0..sentences {
-            if at > 0 && draw.chance(0.25) && out.len() < 3 {
+            if at > 0 && rng.chance(0.25) && out.len() < 3 {
                 out.push(String::new());
             }
             let text = out.last_mut().expect("it starts with one");
@@ -79,9 +79,9 @@ impl ForumText {
                 if !text.is_empty() {
                     text.push(' ');
                 }
-                write::fill(draw.pick(ENGLISH_SENTENCES), words, None, &mut draw, text);
+                write::fill(rng.pick(ENGLISH_SENTENCES), words, None, &mut rng, text);
             } else {
-                write::sentence(topic, &mut draw, text);
+                write::sentence(topic, &mut rng, text);
             }
         }
         out
@@ -89,32 +89,32 @@ impl ForumText {
 
     /// The earlier post that this one quotes, if any.
     pub fn quoted(self, thread: u64, floor: u64) -> Option<u64> {
-        let mut draw = self.draw(DrawPurpose::Post, !(thread << 20 | floor));
-        (floor > 1 && draw.chance(0.15)).then(|| draw.below(floor))
+        let mut rng = self.draw(DrawPurpose::Post, !(thread << 20 | floor));
+        (floor > 1 && rng.chance(0.15)).then(|| rng.below(floor))
     }
 
     pub fn user(self, user: u32) -> String {
-        let mut draw = self.draw(DrawPurpose::User, u64::from(user));
-        if self.english || draw.chance(0.3) {
-            return format!("{}{}{user}", draw.pick(LATIN), draw.pick(&["", "_", "x"]));
+        let mut rng = self.draw(DrawPurpose::User, u64::from(user));
+        if self.english || rng.chance(0.3) {
+            return format!("{}{}{user}", rng.pick(LATIN), rng.pick(&["", "_", "x"]));
         }
-        format!("{}{}{user}", draw.pick(NICKS), draw.pick(NICKS))
+        format!("{}{}{user}", rng.pick(NICKS), rng.pick(NICKS))
     }
 
     /// A user's signature; one in three has one.
     pub fn motto(self, user: u32) -> Option<String> {
-        let mut draw = self.draw(DrawPurpose::Motto, u64::from(user));
-        draw.chance(0.33).then(|| {
+        let mut rng = self.draw(DrawPurpose::Motto, u64::from(user));
+        rng.chance(0.33).then(|| {
             if self.english {
-                return draw.pick(&["Less is more.", "Sent from my desk", "See you on the field"]).to_owned();
+                return rng.pick(&["Less is more.", "Sent from my desk", "See you on the field"]).to_owned();
             }
-            format!("{}不是{}，{}才是。", draw.pick(NICKS), draw.pick(NICKS), draw.pick(NICKS))
+            format!("{}不是{}，{}才是。", rng.pick(NICKS), rng.pick(NICKS), rng.pick(NICKS))
         })
     }
 
     pub fn slug(self, thread: u64) -> String {
-        let mut draw = self.draw(DrawPurpose::Slug, thread);
-        let parts: Vec<&str> = (0..draw.within([2, 5])).map(|_| draw.pick(SYLLABLES)).collect();
+        let mut rng = self.draw(DrawPurpose::Slug, thread);
+        let parts: Vec<&str> = (0..rng.within([2, 5])).map(|_| rng.pick(SYLLABLES)).collect();
         parts.join("-")
     }
 
@@ -126,9 +126,9 @@ impl ForumText {
     /// The topic of each board; those about the main topic are spread over the forum.
     pub fn topics(self, boards: usize, topical: f64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..boards).collect();
-        let mut draw = self.draw(DrawPurpose::Topic, 0);
+        let mut rng = self.draw(DrawPurpose::Topic, 0);
         for at in (1..boards).rev() {
-            order.swap(at, draw.below(at as u64 + 1) as usize);
+            order.swap(at, rng.below(at as u64 + 1) as usize);
         }
         let on_topic = (boards as f64 * topical).round() as usize;
         let mut out = vec![0; boards];

@@ -14,8 +14,8 @@ use super::route::{ForumPageKind, Route};
 use super::site::{BoardThreads, Forum};
 use super::skin::fill;
 use super::times;
-use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
+use suidao_page::seeded_rng::SeededRng;
 
 pub(super) struct PageView {
     pub forum: Arc<Forum>,
@@ -46,7 +46,7 @@ pub(super) struct ViewRow<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct ThreadSummary<'a> {
+pub(super) struct BoardSummary<'a> {
     pub board: usize,
     pub id: u64,
     pub name: &'a str,
@@ -55,11 +55,11 @@ pub(super) struct ThreadSummary<'a> {
     pub posts: u32,
     pub last: Option<ViewRow<'a>>,
     pub moderators: [usize; 2],
-    pub inner: Vec<Inner<'a>>,
+    pub inner: Vec<SubBoard<'a>>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Inner<'a> {
+pub(super) struct SubBoard<'a> {
     pub board: usize,
     pub name: &'a str,
     pub about: &'a str,
@@ -68,7 +68,7 @@ pub(super) struct Inner<'a> {
 #[derive(Serialize)]
 struct Category<'a> {
     name: String,
-    boards: Vec<ThreadSummary<'a>>,
+    boards: Vec<BoardSummary<'a>>,
 }
 
 #[derive(Serialize)]
@@ -166,9 +166,9 @@ impl PageView {
         let Some(path) = self.forum.path(route) else { return "#".to_owned() };
         let mut out = format!("{}{}", style.prefix, path.strip_prefix('/').unwrap_or(&path));
         if let Some(name) = style.session.as_ref().filter(|_| self.forum.spec.traps) {
-            let mut draw =
-                Draw::new(self.forum.spec.activity.seed, super::text::DrawPurpose::Session as u64, self.nonce);
-            let id = format!("{name}={:016x}{:016x}", draw.bits(), draw.bits());
+            let mut rng =
+                SeededRng::new(self.forum.spec.activity.seed, super::text::DrawPurpose::Session as u64, self.nonce);
+            let id = format!("{name}={:016x}{:016x}", rng.bits(), rng.bits());
             out.push(if out.contains('?') { '&' } else { '?' });
             out.push_str(&id);
         }
@@ -192,7 +192,7 @@ impl PageView {
     }
 
     pub fn is_walled(&self, thread: usize) -> bool {
-        self.forum.boards[self.forum.threads[thread].board].walled
+        self.forum.boards[self.forum.threads[thread].board].members_only
     }
 
     /// A thread as of now; `None` before it opens.
@@ -238,13 +238,13 @@ impl PageView {
         rows
     }
 
-    pub fn summary(&self, board: usize) -> ThreadSummary<'_> {
+    pub fn summary(&self, board: usize) -> BoardSummary<'_> {
         let stored = &self.forum.boards[board];
         let rows: Vec<ViewRow> = stored.threads.iter().filter_map(|&at| self.row(at)).collect();
         let boards = self.forum.boards.iter().enumerate();
         let inner = boards.filter(|(_, stored)| stored.inside == Some(board));
         let users = self.forum.spec.activity.users;
-        ThreadSummary {
+        BoardSummary {
             board,
             id: board_id(board),
             name: &stored.name,
@@ -253,7 +253,7 @@ impl PageView {
             posts: rows.iter().map(|row| row.posts).sum(),
             last: rows.into_iter().max_by_key(|row| (row.last.at, row.thread)),
             moderators: [board * 3 % users, (board * 5 + 1) % users],
-            inner: inner.map(|(board, stored)| Inner { board, name: &stored.name, about: &stored.about }).collect(),
+            inner: inner.map(|(board, stored)| SubBoard { board, name: &stored.name, about: &stored.about }).collect(),
         }
     }
 

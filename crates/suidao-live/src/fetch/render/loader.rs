@@ -16,7 +16,7 @@ use suidao_crawl::crawl::Robot;
 use suidao_page::model::{CrawlUrl, Fetched, Millis};
 
 /// Requests to one host in flight, over all pages. A browser makes six for one page.
-const AT_A_TIME: usize = 2;
+const MAX_PER_HOST: usize = 2;
 
 /// Bytes of cached scripts.
 const CACHE_BYTES: usize = 64 << 20;
@@ -31,11 +31,11 @@ const ROBOTS_AGE: Duration = Duration::from_secs(6 * 3600);
 const UNREACHABLE_AGE: Duration = Duration::from_secs(300);
 
 /// Pause for a host after 429 or 503 without Retry-After.
-const BUSY: Duration = Duration::from_secs(60);
+const BUSY_PAUSE: Duration = Duration::from_secs(60);
 
 /// With a Crawl-delay, requests go one at a time, at most this far apart: longer delays would exceed the time limit of
 /// the page.
-const APART: Duration = Duration::from_secs(1);
+const MAX_SPACING: Duration = Duration::from_secs(1);
 
 /// Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2).
 const ROBOTS_HOPS: usize = 5;
@@ -44,7 +44,7 @@ const ROBOTS_HOPS: usize = 5;
 const ROBOTS_BYTES: usize = 500 << 10;
 
 /// Cached origins and hosts; beyond that all are dropped, which costs a robots.txt each.
-const REMEMBERED: usize = 4096;
+const MAX_CACHED_HOSTS: usize = 4096;
 
 enum RobotsAccess {
     All,
@@ -63,7 +63,7 @@ struct HostRateLimit {
 
 impl HostRateLimit {
     fn new() -> Self {
-        Self { few: Semaphore::new(AT_A_TIME), one: tokio::sync::Mutex::default(), busy: Mutex::default() }
+        Self { few: Semaphore::new(MAX_PER_HOST), one: tokio::sync::Mutex::default(), busy: Mutex::default() }
     }
 
     fn busy(&self) -> MutexGuard<'_, Option<Instant>> {
@@ -136,7 +136,7 @@ impl Loader {
                 if matches!(fetched.status, 429 | 503) {
                     // A date counts only with the server's own clock.
                     let wait = retry_after(&fetched, Millis(u64::MAX)).map_or(Duration::ZERO, Duration::from_millis);
-                    *turns.busy() = Some(Instant::now() + wait.max(BUSY));
+                    *turns.busy() = Some(Instant::now() + wait.max(BUSY_PAUSE));
                 }
                 if script && fetched.status == 200 {
                     self.cache(url, &fetched);
@@ -152,7 +152,7 @@ impl Loader {
 
     fn turns(&self, url: &CrawlUrl) -> Arc<HostRateLimit> {
         let mut state = self.state();
-        if state.hosts.len() >= REMEMBERED {
+        if state.hosts.len() >= MAX_CACHED_HOSTS {
             state.hosts.clear();
         }
         let turns = || Arc::new(HostRateLimit::new());
@@ -191,7 +191,7 @@ impl Loader {
         let Some(agent) = &self.agent else { return Some(Duration::ZERO) };
         let cell = {
             let mut state = self.state();
-            if state.robots.len() >= REMEMBERED {
+            if state.robots.len() >= MAX_CACHED_HOSTS {
                 state.robots.clear();
             }
             let fresh = || (Instant::now(), Arc::default());
@@ -208,7 +208,7 @@ impl Loader {
             RobotsAccess::Parsed(robot) => {
                 let delay =
                     robot.delay.map_or(Duration::ZERO, |seconds| Duration::from_secs_f32(seconds.clamp(0.0, 1.0)));
-                robot.allowed(url.as_str()).then_some(delay.min(APART))
+                robot.allowed(url.as_str()).then_some(delay.min(MAX_SPACING))
             }
         }
     }

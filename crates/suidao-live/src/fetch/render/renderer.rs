@@ -48,8 +48,8 @@ struct Running {
 
 impl Renderer {
     /// Creates a renderer whose pages load what they need through `fetcher`, obey robots.txt as the agent `robots` if
-    /// set, and produce at most `most` bytes. The directory `profiles` belongs to the renderer; what an earlier one left
-    /// there is deleted. `None` if rendering is off.
+    /// set, and produce at most `most` bytes. The directory `profiles` belongs to the renderer; what an earlier one
+    /// left there is deleted. `None` if rendering is off.
     pub async fn start(
         settings: &RenderSettings,
         fetcher: &Fetcher,
@@ -100,7 +100,7 @@ impl Renderer {
     pub async fn render(&self, page: &Fetched) -> Result<Bytes, RenderFailure> {
         let shared = &*self.0;
         let _tab = shared.tabs.acquire().await.map_err(|_| RenderFailure::Stopped)?;
-        let limits = RenderLimits { settings: &shared.settings, most: shared.most };
+        let limits = RenderLimits { settings: &shared.settings, max_bytes: shared.most };
         let mut again = true;
         loop {
             if shared.failures.load(Ordering::Relaxed) >= TRIES {

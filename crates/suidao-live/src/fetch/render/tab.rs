@@ -23,21 +23,21 @@ use suidao_page::model::{CrawlUrl, Fetched};
 use suidao_page::word_list::SectionWords;
 
 /// Time limit for commands that do not depend on the page.
-const PROMPT: Duration = Duration::from_secs(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time limit for the copy, and for a script to stop.
-const COPY: Duration = Duration::from_secs(5);
+const COPY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Header fields that no longer apply to the response, or would make the browser do more than display it.
 static HIDDEN_FIELDS: SectionWords = SectionWords::of(LISTS, "hidden fields");
 
 const SNAPSHOT: &str = include_str!("snapshot.js");
-const UNPLUG: &str = include_str!("unplug.js");
+const DISABLE_NETWORK: &str = include_str!("unplug.js");
 
 pub(super) struct RenderLimits<'a> {
     pub settings: &'a RenderSettings,
     /// Maximum number of bytes of the resulting HTML.
-    pub most: usize,
+    pub max_bytes: usize,
 }
 
 /// Runs the scripts of `page` in a tab of `chrome`, and returns the resulting HTML in UTF-8. If the browser is to blame
@@ -48,7 +48,7 @@ pub(super) async fn render(
     page: &Fetched,
     limits: &RenderLimits<'_>,
 ) -> Result<Bytes, RenderFailure> {
-    let tab = match timeout(PROMPT, Tab::open(chrome)).await {
+    let tab = match timeout(COMMAND_TIMEOUT, Tab::open(chrome)).await {
         Ok(Ok(tab)) => tab,
         Ok(Err(fault)) => {
             chrome.give_up();
@@ -64,7 +64,7 @@ pub(super) async fn render(
     chrome.forget(tab.names());
     drop(events);
     let closed = chrome.pipe.ask(None, "Target.disposeBrowserContext", json!({ "browserContextId": tab.context }));
-    if !matches!(timeout(PROMPT, closed).await, Ok(Ok(_))) {
+    if !matches!(timeout(COMMAND_TIMEOUT, closed).await, Ok(Ok(_))) {
         // A tab that does not close would exhaust the machine.
         chrome.give_up();
     }
@@ -92,7 +92,7 @@ impl<'a> Tab<'a> {
         let deny = json!({ "behavior": "deny", "browserContextId": tab.context });
         pipe.ask(None, "Browser.setDownloadBehavior", deny).await?;
         tab.ask("Page.enable", json!({})).await?;
-        tab.ask("Page.addScriptToEvaluateOnNewDocument", json!({ "source": UNPLUG })).await?;
+        tab.ask("Page.addScriptToEvaluateOnNewDocument", json!({ "source": DISABLE_NETWORK })).await?;
         Ok(tab)
     }
 
@@ -143,7 +143,7 @@ impl<'a> Tab<'a> {
         // Events are still handled, because a dialog would block the copy, but nothing is loaded.
         visit.requests = 0;
         let left = visit.left.take();
-        let mut copy = std::pin::pin!(self.copy(&page.url, left.as_ref(), limits.most));
+        let mut copy = std::pin::pin!(self.copy(&page.url, left.as_ref(), limits.max_bytes));
         loop {
             tokio::select! {
                 made = &mut copy => return made,
@@ -158,12 +158,12 @@ impl<'a> Tab<'a> {
 
     /// Copies the DOM.
     async fn copy(&self, url: &CrawlUrl, left: Option<&CrawlUrl>, most: usize) -> Result<Bytes, RenderFailure> {
-        match timeout(COPY, self.copied(url, left, most)).await {
+        match timeout(COPY_TIMEOUT, self.copied(url, left, most)).await {
             Ok(made) => made,
             Err(_) => {
                 // A script does not end: it is stopped, and its result so far is used.
                 self.chrome.pipe.notify(Some(&self.session), "Runtime.terminateExecution", json!({}));
-                timeout(COPY, self.copied(url, left, most)).await.unwrap_or(Err(RenderFailure::Busy))
+                timeout(COPY_TIMEOUT, self.copied(url, left, most)).await.unwrap_or(Err(RenderFailure::Busy))
             }
         }
     }

@@ -81,7 +81,7 @@ pub(super) struct DateElement {
 
 /// An open element whose text is read for a date.
 #[derive(Debug)]
-struct Window {
+struct OpenDateElement {
     name: LocalName,
     /// Open elements of its name, including itself.
     depth: u32,
@@ -92,7 +92,7 @@ struct Window {
     at: usize,
 }
 
-impl Window {
+impl OpenDateElement {
     /// Separates the text before and after a tag.
     fn part(&mut self) {
         if !self.text.ends_with(' ') {
@@ -118,7 +118,7 @@ pub(in crate::read) struct Dates {
     language: String,
     /// Characters of text so far.
     at: usize,
-    window: Option<Window>,
+    window: Option<OpenDateElement>,
     /// The open element about other pages, and the number of open elements of its name.
     aside: Option<(LocalName, u32)>,
     /// The open element whose text is not shown.
@@ -289,7 +289,8 @@ impl Dates {
             kind => kind,
         };
         let certain = sign == Some(Sign::Published);
-        self.window = Some(Window { name: tag.name.clone(), depth: 1, kind, certain, text: String::new(), at });
+        self.window =
+            Some(OpenDateElement { name: tag.name.clone(), depth: 1, kind, certain, text: String::new(), at });
     }
 
     fn meta(&mut self, tag: &Tag, sign: Sign, value: &str) {

@@ -23,7 +23,7 @@ const READ: usize = 2_000;
 const TOP: usize = 40;
 /// Blocks before and after the headline that belong to it.
 const BEFORE: usize = 5;
-const BEHIND: usize = 12;
+const MAX_LINES_AFTER: usize = 12;
 
 /// Candidate dates by the kind of line.
 #[derive(Debug, Default)]
@@ -111,17 +111,17 @@ fn label_before(document: &ParsedDocument, at: usize) -> Option<DateSense> {
 fn dated<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usize>) -> Option<ParsedDate> {
     let mut days = Vec::new();
     lines.clone().for_each(|line| few(&mut days, line.written.day));
-    let behind = headline.and_then(|headline| lines.clone().find(|line| line.block + BEFORE > headline));
+    let following = headline.and_then(|headline| lines.clone().find(|line| line.block + BEFORE > headline));
     if days.len() > FEW {
         let headline = headline?;
-        return behind.filter(|line| line.block <= headline + BEHIND).map(|line| line.written);
+        return following.filter(|line| line.block <= headline + MAX_LINES_AFTER).map(|line| line.written);
     }
-    behind.or_else(|| lines.clone().next()).map(|line| line.written)
+    following.or_else(|| lines.clone().next()).map(|line| line.written)
 }
 
 /// The date in a short line next to the headline, preferably after it.
 fn near(lines: &[Line], headline: usize) -> Option<ParsedDate> {
-    let (from, to) = (headline.saturating_sub(BEFORE), headline + BEHIND);
+    let (from, to) = (headline.saturating_sub(BEFORE), headline + MAX_LINES_AFTER);
     let nearby = lines.iter().filter(|line| (from..=to).contains(&line.block) && line.short && line.is_own());
     let mut days = Vec::new();
     nearby.clone().for_each(|line| few(&mut days, line.written.day));

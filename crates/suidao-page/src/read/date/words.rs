@@ -59,8 +59,8 @@ pub(super) fn sense(before: &str, after: &str) -> Option<DateSense> {
     // Adjacent words are one label, and the first decides: `更新时间`, `last updated date`.
     let mut label: Option<(usize, DateSense)> = None;
     for found in line.find_iter(&before) {
-        let goes_on = label.filter(|(end, _)| found.start() <= end + 1);
-        label = Some((found.end(), goes_on.map_or(senses[found.pattern()], |(_, sense)| sense)));
+        let adjacent = label.filter(|(end, _)| found.start() <= end + 1);
+        label = Some((found.end(), adjacent.map_or(senses[found.pattern()], |(_, sense)| sense)));
     }
     let last = label.map(|(_, sense)| sense);
     // `5 March 2021, 3 comments` is not a comment's date.

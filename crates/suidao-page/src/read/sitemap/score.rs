@@ -15,7 +15,7 @@ pub fn score_entries(content: &mut SitemapContent, topic: &Topic) {
         document.pieces.push(TextRun { text: start..document.text.len(), hidden: false });
     };
     for entry in &mut content.pages {
-        let about = std::mem::take(&mut entry.about);
+        let about = std::mem::take(&mut entry.description);
         let first = document.pieces.len();
         let mut anchor = first..first;
         let mut block = 0;

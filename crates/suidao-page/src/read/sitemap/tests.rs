@@ -128,7 +128,7 @@ fn atom_names_entries() {
 #[test]
 fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
     let called = |content: &SitemapContent| -> Vec<(String, String)> {
-        content.pages.iter().map(|entry| (entry.anchor.clone(), entry.about.clone())).collect()
+        content.pages.iter().map(|entry| (entry.anchor.clone(), entry.description.clone())).collect()
     };
     let pair = |anchor: &str, about: &str| (anchor.to_owned(), about.to_owned());
     let mut rss = read(
@@ -159,7 +159,7 @@ fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
     };
     assert_eq!(rss.pages.iter().map(parts).collect::<Vec<_>>(), [[false, true, false], [false; 3]]);
     assert_eq!(news.pages.iter().map(parts).collect::<Vec<_>>(), [[true, false, false], [false, false, true]]);
-    assert!(rss.pages.iter().all(|entry| entry.about.is_empty()));
+    assert!(rss.pages.iter().all(|entry| entry.description.is_empty()));
 }
 
 #[test]

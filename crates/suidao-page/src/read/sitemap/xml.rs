@@ -31,10 +31,10 @@ enum List {
 enum Field {
     Address,
     /// A URL to use if there is no other.
-    Spare,
+    AlternativeUrl,
     Time,
     Title,
-    About,
+    Description,
 }
 
 struct Entry {
@@ -43,13 +43,13 @@ struct Entry {
     base: CrawlUrl,
     depth: usize,
     url: Option<CrawlUrl>,
-    spare: Option<CrawlUrl>,
+    alternative_url: Option<CrawlUrl>,
     at: Option<Millis>,
     title: String,
-    about: String,
+    description: String,
 }
 
-struct Walk {
+struct EntryParser {
     list: List,
     /// The prefix of the list's own elements.
     prefix: Option<String>,
@@ -73,12 +73,12 @@ pub(super) fn read(text: &str, url: &CrawlUrl) -> SitemapContent {
     config.allow_unmatched_ends = true;
     config.allow_dangling_amp = true;
     config.expand_empty_elements = true;
-    let mut walk: Option<Walk> = None;
+    let mut walk: Option<EntryParser> = None;
     loop {
         let event = reader.read_event();
         match (&mut walk, event) {
             (_, Err(_) | Ok(Event::Eof)) => break,
-            (None, Ok(Event::Start(root))) => match Walk::begin(&root, url) {
+            (None, Ok(Event::Start(root))) => match EntryParser::begin(&root, url) {
                 Some(begun) => walk = Some(begun),
                 None => break,
             },
@@ -94,7 +94,7 @@ pub(super) fn read(text: &str, url: &CrawlUrl) -> SitemapContent {
     walk.map(|walk| SitemapContent { feed: walk.list != List::Sitemap, ..walk.content }).unwrap_or_default()
 }
 
-impl Walk {
+impl EntryParser {
     fn begin(root: &BytesStart, url: &CrawlUrl) -> Option<Self> {
         let (name, prefix) = root.name().decompose();
         let list = match name.as_ref() {
@@ -139,17 +139,18 @@ impl Walk {
         if begins && self.entry.as_ref().is_none_or(|entry| entry.name == name.as_ref()) {
             self.finish();
             self.depth += 1;
-            let spare = attribute(start, |key| key.ends_with(":about")).and_then(|about| self.base.join(&about).ok());
+            let alternative_url = attribute(start, |key| key.ends_with(":about"))
+                .and_then(|description| self.base.join(&description).ok());
             self.entry = Some(Entry {
                 name: name.as_ref().to_owned(),
                 is_sitemap: local == "sitemap",
                 base: based(&self.base, start),
                 depth: self.depth,
                 url: None,
-                spare: spare.filter(|_| self.list == List::Rss),
+                alternative_url: alternative_url.filter(|_| self.list == List::Rss),
                 at: None,
                 title: String::new(),
-                about: String::new(),
+                description: String::new(),
             });
             return;
         }
@@ -160,14 +161,14 @@ impl Walk {
         self.text.clear();
         let field = match (self.list, local) {
             (_, "title") if news || own && self.list != List::Sitemap => Some(Field::Title),
-            (_, "keywords") if news => Some(Field::About),
-            (List::Rss, "description") | (List::Atom, "summary") if own => Some(Field::About),
+            (_, "keywords") if news => Some(Field::Description),
+            (List::Rss, "description") | (List::Atom, "summary") if own => Some(Field::Description),
             (List::Sitemap, "loc") if own => Some(Field::Address),
             (List::Sitemap, "lastmod") if own => Some(Field::Time),
             (List::Rss, "link") if own => Some(Field::Address),
             (List::Rss, "guid") if own => {
                 let permanent = attribute(start, |key| key == "isPermaLink").is_none_or(|is| is.trim() != "false");
-                permanent.then_some(Field::Spare)
+                permanent.then_some(Field::AlternativeUrl)
             }
             // Dublin Core (`dc:date`, `dcterms:modified`) and Atom inside RSS.
             (List::Rss, "pubDate" | "date" | "modified" | "updated" | "published") => Some(Field::Time),
@@ -198,10 +199,10 @@ impl Walk {
                 || Some(self.text.trim()).filter(|text| !text.is_empty()).and_then(|text| entry.base.join(text).ok());
             match field {
                 Some(Field::Address) => entry.url = entry.url.take().or_else(url),
-                Some(Field::Spare) => entry.spare = url(),
+                Some(Field::AlternativeUrl) => entry.alternative_url = url(),
                 Some(Field::Time) => entry.at = entry.at.max(time::read(&self.text)),
                 Some(Field::Title) => entry.title = plain(&self.text),
-                Some(Field::About) => entry.about = plain(&self.text),
+                Some(Field::Description) => entry.description = plain(&self.text),
                 None => {}
             }
         }
@@ -213,7 +214,7 @@ impl Walk {
         self.field = None;
         let Some(entry) = self.entry.take() else { return };
         self.depth = entry.depth - 1;
-        let url = entry.url.or(entry.spare);
+        let url = entry.url.or(entry.alternative_url);
         self.bytes += url.as_ref().map_or(0, |url| url.as_str().len());
         match url {
             Some(url) if entry.is_sitemap => self.content.sitemaps.push(url),
@@ -222,7 +223,7 @@ impl Walk {
                 self.content.pages.push(SitemapEntry {
                     at: entry.at,
                     anchor,
-                    about: entry.about,
+                    description: entry.description,
                     ..SitemapEntry::bare(url)
                 });
             }
@@ -233,7 +234,7 @@ impl Walk {
     fn push(&mut self, text: &str) {
         let Some((field, _)) = self.field.filter(|(_, depth)| *depth == self.depth) else { return };
         let room = LONGEST.saturating_sub(self.text.len());
-        if matches!(field, Field::Title | Field::About) {
+        if matches!(field, Field::Title | Field::Description) {
             self.text.push_str(&text[..text.floor_char_boundary(room)]);
         } else if text.len() > room {
             self.field = None;

@@ -72,7 +72,7 @@ fn harvest(points: &[HarvestPoint]) -> [String; 2] {
     let along = Along::pages(points.last().map_or(0, |end| end.pages as usize));
     let line = |name, style, ahead, value: fn(&HarvestPoint) -> f64| {
         let points = points.iter().map(|point| (point.pages as usize, Interval { median: value(point), range: None }));
-        CurveLine { name, style, points: points.collect(), ahead }
+        CurveLine { name, style, points: points.collect(), highlighted: ahead }
     };
     let mut found = line("relevant pages", LineStyle::Nth(0), true, |point| point.relevant as f64);
     found.points.insert(0, (0, Interval { median: 0.0, range: None }));

@@ -15,7 +15,7 @@ use suidao_store::store::skipped::UrlStatuses;
 pub(super) struct ReportAccumulator<'a> {
     catalogue: &'a Catalogue,
     hosts: FxHashMap<&'a str, u32>,
-    pub(super) standings: UrlStatuses,
+    pub(super) statuses: UrlStatuses,
     pub(super) host_of: Vec<u32>,
     /// The URL on which each was found, or [`NO_PARENT`].
     origins: Vec<u32>,
@@ -38,7 +38,7 @@ impl<'a> ReportAccumulator<'a> {
         Self {
             catalogue,
             hosts: (0..).zip(&catalogue.hosts).map(|(number, host)| (host.as_str(), number)).collect(),
-            standings: UrlStatuses::default(),
+            statuses: UrlStatuses::default(),
             host_of: Vec::new(),
             origins: Vec::new(),
             positions: Vec::new(),
@@ -54,7 +54,7 @@ impl<'a> ReportAccumulator<'a> {
     /// Adds a batch; each batch once, in order.
     pub(super) fn observe(&mut self, record: &Record) {
         for event in &record.batch.events {
-            self.standings.observe(event);
+            self.statuses.observe(event);
             match event {
                 Event::Discovered(found) => {
                     self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NO_PARENT));

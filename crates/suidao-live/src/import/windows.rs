@@ -26,7 +26,7 @@ pub(super) struct ReadResponse {
     pub outcome: Option<FetchOutcome>,
 }
 
-/// Parses answers.
+/// Parses responses.
 #[derive(Clone)]
 pub(super) struct PageReader {
     topic: Arc<Topic>,

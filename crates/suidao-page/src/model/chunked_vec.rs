@@ -1,19 +1,19 @@
-//! A list that grows in fixed-size portions, so that it never moves its items.
+//! A vector of chunks of fixed size, which never moves its items.
 
 use std::ops::{Index, IndexMut};
 
 const PORTION: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
-pub struct NestedVec<T>(Vec<Vec<T>>);
+pub struct ChunkedVec<T>(Vec<Vec<T>>);
 
-impl<T> Default for NestedVec<T> {
+impl<T> Default for ChunkedVec<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> NestedVec<T> {
+impl<T> ChunkedVec<T> {
     pub fn len(&self) -> usize {
         self.0.last().map_or(0, |last| (self.0.len() - 1) * PORTION + last.len())
     }
@@ -45,13 +45,13 @@ impl<T> NestedVec<T> {
     }
 }
 
-impl<T> Extend<T> for NestedVec<T> {
+impl<T> Extend<T> for ChunkedVec<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
         items.into_iter().for_each(|item| self.push(item));
     }
 }
 
-impl<T> Index<usize> for NestedVec<T> {
+impl<T> Index<usize> for ChunkedVec<T> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {
@@ -59,7 +59,7 @@ impl<T> Index<usize> for NestedVec<T> {
     }
 }
 
-impl<T> IndexMut<usize> for NestedVec<T> {
+impl<T> IndexMut<usize> for ChunkedVec<T> {
     fn index_mut(&mut self, at: usize) -> &mut T {
         &mut self.0[at / PORTION][at % PORTION]
     }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn it_is_a_list_whose_room_is_what_it_holds() {
-        let mut rows = NestedVec::default();
+        let mut rows = ChunkedVec::default();
         assert!(rows.is_empty() && rows.portions().next().is_none());
         let many = 2 * PORTION as u64 + 17;
         rows.extend(0..many - 1);

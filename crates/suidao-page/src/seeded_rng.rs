@@ -1,7 +1,7 @@
 //! Reproducible random numbers: SplitMix64 (Steele, Lea and Flood 2014), seeded by purpose.
 
 /// A stream of numbers that depends only on (seed, salt, index).
-pub struct Draw(u64);
+pub struct SeededRng(u64);
 
 /// Increment of the counter.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -13,7 +13,7 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl Draw {
+impl SeededRng {
     /// The stream for one purpose (`salt`) and one item (`index`).
     pub fn new(seed: u64, salt: u64, index: u64) -> Self {
         Self(mix(mix(seed ^ STEP).wrapping_add(salt)).wrapping_add(mix(index.wrapping_add(1))))
