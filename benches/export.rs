@@ -127,7 +127,8 @@ fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
     let topic = Topic::new(Lexicon::from_terms("体育", &words));
     let start = Millis(1_750_000_000_000);
     let store =
-        Store::resume(directory, &Meta::new("体育", "sha1:BENCH", "breadth-first", start)).expect("a new crawl");
+        Store::resume(directory, &Meta::new("体育", "sha1:BENCH", "breadth-first", Relevance::ZERO, start), "test")
+            .expect("a new crawl");
     let settings = ArchiveSettings {
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: "suidao bench".to_owned(),

@@ -75,8 +75,8 @@ fn batch(page: u32) -> Batch {
 }
 
 fn open(directory: &CrawlDirectory) -> (Store, WarcArchive) {
-    let meta = Meta::new("体育", "digest", "breadth-first", Millis(0));
-    let store = Store::resume(directory, &meta).expect("a new directory");
+    let meta = Meta::new("体育", "digest", "breadth-first", Relevance::ZERO, Millis(0));
+    let store = Store::resume(directory, &meta, "test").expect("a new directory");
     let settings = ArchiveSettings {
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: "suidao bench".to_owned(),

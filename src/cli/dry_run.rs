@@ -31,6 +31,7 @@ pub fn show(
     directory: &CrawlDirectory,
 ) -> Result<Exit> {
     let settings = crawl_settings(config, topic);
+    let threshold = settings.page_threshold;
     let strategy = config.strategy.build(settings.page_threshold);
     let mut crawl = Crawl::new(settings, strategy);
     // Indexed by number: the page on which it was found; a seed's origin has its own fields.
@@ -47,7 +48,8 @@ pub fn show(
     }
     if resumed {
         let store = Store::open(directory)?;
-        let meta = Meta::new(&topic.lexicon().name, &topic.digest(), &config.strategy.label(), now());
+        let label = config.strategy.label();
+        let meta = Meta::new(&topic.lexicon().name, &topic.digest(), &label, threshold, now());
         meta.resumes(store.meta(), directory)?;
         for record in store.batches() {
             let batch = record?.batch;

@@ -248,7 +248,7 @@ fn push(
     }
     if let Some((_, reason)) = rejected.first() {
         summary += &format!("\n{} rejected; first reason: {reason}", rejected.len());
-        if !export.store.is_read_only() {
+        if !export.store.directory().is_read_only() {
             let exports = export.store.directory().exports();
             plain_file::check_plain_directory(&exports)?;
             std::fs::create_dir_all(&exports).with_context(|| format!("cannot create {}", exports.display()))?;

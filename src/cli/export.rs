@@ -189,7 +189,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
             pages: wanted.all.pages,
         };
         let held = engines::without(&export, wanted.all, &rejected)?;
-        if store.is_read_only() {
+        if directory.is_read_only() {
             summary +=
                 &format!("\n{} is read-only, so --since last cannot refer to this export", directory.root().display());
         } else {

@@ -1,5 +1,6 @@
 //! The index of a crawl for the verbs that search it, updated if necessary.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -8,7 +9,7 @@ use suidao::export::export_state;
 use suidao::extract::Extractor;
 use suidao::html::count;
 use suidao::index::{Index, IndexError, build};
-use suidao::store::{CrawlDirectory, Store, StoreError, plain_file};
+use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::export::progress;
 use super::{Verbosity, extraction};
@@ -17,44 +18,50 @@ pub fn index_directory(directory: &Path) -> PathBuf {
     directory.join("index")
 }
 
-/// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While a crawl runs there, the
-/// existing one is used.
+/// The index of the crawl in `directory`, built or rebuilt if pages were fetched since. While another process does that,
+/// the existing one is used, or its end awaited.
 ///
 /// `rules` are extraction rules to index with; without them those of the existing index are used again.
 pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> Result<Index> {
     let rules = rules.map(extraction::read).transpose()?;
     let mut path = index_directory(directory);
     plain_file::check_tree(&path, |_| true)?;
-    let mut there = Index::open(&path);
-    let store = match Store::open(&CrawlDirectory::new(directory)) {
-        Ok(store) => store,
-        Err(StoreError::InUse(_)) => {
-            let Ok(index) = there else {
-                bail!(
-                    "{}: another suidao command is using this directory, and there is no index yet; wait for it or stop it",
-                    directory.display()
-                );
-            };
+    let crawl = CrawlDirectory::new(directory);
+    let same =
+        |index: &Index| rules.as_ref().is_none_or(|rules| index.origin().rules.as_deref() == Some(rules.rules()));
+    let is_current = |index: &Index, store: &Store| same(index) && index.origin().is_of(store);
+    let (mut store, mut there) = (Store::open(&crawl)?, Index::open(&path));
+    if let Ok(index) = there
+        && is_current(&index, &store)
+    {
+        return Ok(index);
+    }
+    let mut temporary = None;
+    let read_only = crawl.is_read_only();
+    if read_only {
+        (path, temporary) = elsewhere(&store, directory)?;
+    }
+    // One process updates at a time. The lock is on the directory, so that it leaves nothing behind; where directories do
+    // not open as files, the last index to be finished stays.
+    let turn = File::open(path.parent().unwrap_or(directory)).ok();
+    if let Some(turn) = &turn
+        && let Err(TryLockError::WouldBlock) = turn.try_lock()
+    {
+        if let Ok(index) = Index::open(&path)
+            && same(&index)
+        {
             if !verbosity.quiet {
-                errln!(
-                    "another suidao command is using {}; searching the index of its first {}",
-                    directory.display(),
-                    count(index.origin().fetched as usize, "page", "pages")
-                );
+                let pages = count(index.origin().fetched as usize, "page", "pages");
+                errln!("another process is updating the index; searching that of the first {pages}");
             }
             return Ok(index);
         }
-        Err(error) => return Err(error.into()),
-    };
-    let mut temporary = None;
-    if store.is_read_only() && !there.as_ref().is_ok_and(|index| index.origin().is_of(&store)) {
-        (path, temporary) = elsewhere(&store, directory)?;
-        there = Index::open(&path);
+        turn.lock().with_context(|| format!("cannot wait for the index {}", path.display()))?;
     }
+    (store, there) = (Store::open(&crawl)?, Index::open(&path));
     let before = there.as_ref().ok().and_then(|index| index.origin().rules.clone());
-    let same = rules.as_ref().is_none_or(|rules| before.as_deref() == Some(rules.rules()));
     let state = match there {
-        Ok(index) if same && index.origin().is_of(&store) => return Ok(index),
+        Ok(index) if is_current(&index, &store) => return Ok(index),
         Ok(_) => "Updating the index",
         Err(IndexError::Missing(_)) => "Building the index",
         Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "Rebuilding the unreadable index",
@@ -67,7 +74,7 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
     let selection = Filter::default().select(&catalogue);
     if !verbosity.quiet {
         let elsewhere = || format!(" in {} ({} is read-only)", path.display(), directory.display());
-        let place = store.is_read_only().then(elsewhere).unwrap_or_default();
+        let place = read_only.then(elsewhere).unwrap_or_default();
         errln!("{state} ({}){place}", count(selection.pages as usize, "page", "pages"));
     }
     let bar = progress(selection.pages, verbosity);

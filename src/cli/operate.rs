@@ -104,8 +104,7 @@ impl OperatingArgs {
                 format!("cannot serve the status page on {address}; choose another port with --status")
             })?;
             let window = Arc::new(CrawlMonitor::default());
-            let directory = directory.root().display().to_string();
-            let server = status::serve(listener, Arc::clone(&window), &directory, &config.status.names)
+            let server = status::serve(listener, Arc::clone(&window), directory.root(), &config.status.names)
                 .context("cannot serve the status page")?;
             if !verbosity.quiet {
                 errln!("suidao: status page at http://{}/", server.address());

@@ -46,7 +46,7 @@ pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
     let output = match &args.output {
         Some(output) => output.clone(),
         // In the current directory if the crawl directory is read-only.
-        None if store.is_read_only() => {
+        None if directory.is_read_only() => {
             let real = std::fs::canonicalize(directory.root()).unwrap_or_else(|_| directory.root().to_owned());
             let name = real.file_name().map_or_else(|| "crawl".into(), |name| name.to_string_lossy());
             PathBuf::from(format!("{name}-report.html"))

@@ -189,9 +189,12 @@ fn an_import_that_is_killed_resumes_and_another_is_rejected() {
     let state = snapshot(&stage.path("whole"));
     // With another threshold, and with seeds, which make the first step another.
     let seeds = ["-s", stage.seeds.to_str().unwrap()];
-    for (file, more) in [("plain.warc.gz", ["--set", "crawl.page_threshold=0.9"]), ("mixed.warc", seeds)] {
+    let threshold = ["--set", "crawl.page_threshold=0.9"];
+    for (file, more, word) in
+        [("plain.warc.gz", threshold, "crawl.page_threshold 0.2, not 0.9"), ("mixed.warc", seeds, "another import")]
+    {
         let other = run(import(&stage, &[others.join(file)], "whole", &more)).expect(2);
-        assert!(other.err.contains("another import"), "{}", other.err);
+        assert!(other.err.contains(word), "{}", other.err);
     }
     let after = snapshot(&stage.path("whole"));
     let changed: Vec<_> = state.keys().filter(|path| path.is_file() && after.get(*path) != state.get(*path)).collect();

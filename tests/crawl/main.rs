@@ -13,6 +13,7 @@ mod kill;
 mod live_and_replay;
 mod outage;
 mod politeness;
+mod readers;
 mod refresh;
 mod refresh_kill;
 mod repair;

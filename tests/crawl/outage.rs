@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::support::{REPLAY_DEFAULTS, Running, Stage, finite, lexicon_of, pages, records, run, suidao, unused_port};
 use suidao::model::{Batch, Event, Millis};
-use suidao::store::{CrawlDirectory, Record, Store};
+use suidao::store::{CrawlDirectory, Meta, Record, Store};
 use suidao::world::ServerOptions;
 
 const HOSTS: u8 = 4;
@@ -345,7 +345,8 @@ fn a_clock_that_was_set_back_neither_stops_nor_delays() {
     run(stage.crawl("crawl", &["--max-pages", "30"])).expect(0);
     // The year 2100: the clock was wrong then, and is right now.
     let future = Millis(4_102_444_800_000);
-    let mut store = Store::open(&CrawlDirectory::new(&out)).unwrap();
+    let dir = CrawlDirectory::new(&out);
+    let mut store = Store::resume(&dir, &Meta::read(&dir).unwrap(), "test").unwrap();
     store
         .append(&[Record {
             batch: Batch { at: future, latency: None, events: Vec::new() },

@@ -512,8 +512,15 @@ fn status(stage: &mut Stage, out: &str) {
         std::thread::sleep(Duration::from_millis(100));
     };
     clean_page("the status page", &page);
-    let why = get(&address, "/why?url=http%3A%2F%2Fevil.test%2F");
-    assert!(why.contains("hostilemark"), "{why}");
+    // Until the page is on disk.
+    let why = loop {
+        let why = get(&address, "/why?url=http%3A%2F%2Fevil.test%2F");
+        if why.contains("hostilemark") {
+            break why;
+        }
+        assert!(!running.has_ended(), "{why}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
     clean_page("the status page's why", &why);
     clean("the metrics", &get(&address, "/metrics"));
     running.signal("INT");

@@ -235,8 +235,8 @@ pub fn run_in_view(
     let (settings, profiles) = (&job.config.render, job.directory.profiles());
     let start = Renderer::start(settings, &fetcher, robots, job.config.fetch.max_body, &profiles);
 
-    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), now());
-    let mut store = Store::resume(&job.directory, &meta)?;
+    let meta = meta(job);
+    let mut store = Store::resume(&job.directory, &meta, command(job))?;
     let resumed = !store.is_empty();
     if job.refresh.is_none() && job.forum.is_none() {
         keep_inputs(job)?;
@@ -263,7 +263,7 @@ pub fn run_in_view(
     );
     let status_requests = view.and_then(|view| {
         view.ready(now(), resumed, crawl.progress());
-        view.open(store.reader())
+        view.open()
     });
     let begun = clock();
     let (notices, noticed) = unbounded_channel();
@@ -317,9 +317,6 @@ pub fn run_in_view(
     // Connections are closed before the last files are written, because there may be no descriptors left. Abandoned
     // parsing is not awaited.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    if let Some(view) = view {
-        view.close();
-    }
     let finished = writer.finish();
     match (&finished, stop) {
         (Err(error), _) => tracing::info!("stopped: writing failed: {error}"),
@@ -350,6 +347,22 @@ pub fn run_in_view(
         wait_costs: crawl.wait_costs(),
         forum: crawl.forum(),
     })
+}
+
+/// The command that writes, for others that want to.
+fn command(job: &Job) -> &'static str {
+    match (&job.refresh, &job.forum, &job.watch) {
+        (Some(_), ..) => "suidao refresh",
+        (_, _, Some(_)) => "suidao forum watch",
+        (_, Some(_), _) => "suidao forum crawl",
+        _ => "suidao crawl",
+    }
+}
+
+/// The identity of a crawl that begins now.
+pub(crate) fn meta(job: &Job) -> Meta {
+    let threshold = crawl_settings(&job.config, &job.topic).page_threshold;
+    Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), threshold, now())
 }
 
 pub(crate) fn strategy_label(job: &Job) -> String {

@@ -6,7 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use suidao::html::count;
-use suidao::store::{CrawlDirectory, verify};
+use suidao::store::CrawlDirectory;
+use suidao::store::verify::{self, RepairOutcome};
 
 use crate::cli::Exit;
 
@@ -29,11 +30,15 @@ pub struct CrawlCheckArgs {
 
 pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
-    let (checked, aside) = if args.repair {
+    let (checked, outcome) = if args.repair {
         directory.check_pages()?;
         verify::repair(&directory)?
     } else {
-        (verify::check(&directory)?, None)
+        (verify::check(&directory)?, RepairOutcome::Intact)
+    };
+    let aside = match &outcome {
+        RepairOutcome::Cut(aside) => Some(aside),
+        RepairOutcome::Intact | RepairOutcome::Restored => None,
     };
     if args.json {
         let mut output = serde_json::to_value(&checked)?;
@@ -43,7 +48,10 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     } else {
         let name = args.directory.display();
         let verify::CrawlCheck { batches, pages, files, damage, .. } = &checked;
-        let advice = match (damage, &aside) {
+        let advice = match (damage, aside) {
+            (None, _) if outcome == RepairOutcome::Restored => {
+                "intact; the damaged part of the log was restored".to_owned()
+            }
             (None, _) => "intact".to_owned(),
             (Some(_), None) => {
                 "intact, the rest is damaged; rerun with --repair to remove it and fetch its pages again".to_owned()

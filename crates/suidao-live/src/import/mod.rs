@@ -18,12 +18,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::live::{CrawlReport, Job, News, UNREACHED, clock, crawl_settings, now, resident_memory, strategy_label};
+use crate::live::{CrawlReport, Job, News, UNREACHED, clock, crawl_settings, meta, resident_memory};
 use importer::Importer;
 use log::ImportLog;
 use suidao_crawl::crawl::{Crawl, Refresh};
 use suidao_page::model::{Budget, Stop};
-use suidao_store::store::{ArchiveSettings, Meta, Store, StoreError, WarcArchive, WarcIndex, skipped};
+use suidao_store::store::{ArchiveSettings, Store, StoreError, WarcArchive, WarcIndex, skipped};
 use windows::Windows;
 
 /// An import to run.
@@ -98,8 +98,8 @@ pub fn run(
         let files = if files.len() == 1 { "file" } else { "files" };
         return Err(ImportError::NoResponse(format!("{files} {}", names(import))));
     }
-    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), now());
-    let store = Store::resume(&job.directory, &meta)?;
+    let meta = meta(job);
+    let store = Store::resume(&job.directory, &meta, "suidao import")?;
     let (resumed, created) = (!store.is_empty(), store.meta().created);
     let settings = ArchiveSettings {
         rotate_at: ArchiveSettings::ROTATE_AT,

@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 
 use suidao_crawl::crawl::{Overview, Progress};
 use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, QueueEntry};
-use suidao_store::store::LogReader;
 use suidao_store::store::harvest::HarvestLine;
 
 /// Maximum number of pages and failures remembered.
@@ -31,7 +30,6 @@ pub struct CrawlMonitor {
     snapshot_requests: UnboundedSender<oneshot::Sender<StatusSnapshot>>,
     /// Taken by the crawl when it starts.
     snapshot_receiver: Mutex<Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>>>,
-    log: Mutex<Option<LogReader>>,
     tally: Mutex<RunCounts>,
     /// Seconds from a request to the end of its response.
     pub fetching: Histogram,
@@ -105,7 +103,6 @@ impl Default for CrawlMonitor {
         Self {
             snapshot_requests,
             snapshot_receiver: Mutex::new(Some(snapshot_receiver)),
-            log: Mutex::new(None),
             tally: Mutex::default(),
             fetching: Histogram::new(FETCH_BUCKETS),
             parsing: Histogram::new(PARSE_BUCKETS),
@@ -127,11 +124,6 @@ impl CrawlMonitor {
         self.lock().clone()
     }
 
-    /// The log of the crawl, while it runs.
-    pub fn log(&self) -> Option<LogReader> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Bytes of bodies received, as transferred.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
@@ -142,17 +134,8 @@ impl CrawlMonitor {
     }
 
     /// The crawl starts to answer; `None` if another crawl already does.
-    pub(super) fn open(&self, log: LogReader) -> Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>> {
-        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log);
+    pub(super) fn open(&self) -> Option<UnboundedReceiver<oneshot::Sender<StatusSnapshot>>> {
         self.snapshot_receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// The crawl is over: releases the log.
-    pub(super) fn close(&self) {
-        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(log) = log {
-            log.close();
-        }
     }
 
     pub(super) fn ready(&self, at: Millis, resumed: bool, before: Progress) {

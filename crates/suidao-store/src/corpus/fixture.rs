@@ -35,8 +35,8 @@ pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
 /// As [`crawl`], with repeated visits and forums. Resumes a crawl in this directory.
 pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
     let directory = CrawlDirectory::new(root);
-    let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
-    let store = Store::resume(&directory, &meta).unwrap();
+    let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Relevance::ZERO, Millis(1_700_000_000_000));
+    let store = Store::resume(&directory, &meta, "test").unwrap();
     let mut known: Vec<CrawlUrl> = Vec::new();
     let (before, mut is_seed_on_topic) = (store.len(), true);
     for event in store.batches().flat_map(|record| record.unwrap().batch.events) {
@@ -93,7 +93,8 @@ pub fn visited(root: &Path, visits: &[FixtureVisit]) -> Store {
 /// The crawl in `root`, after the response of this batch, the first of the log, came again a day later and was stored
 /// as a revisit.
 pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
-    let store = Store::open(&CrawlDirectory::new(root)).unwrap();
+    let directory = CrawlDirectory::new(root);
+    let store = Store::resume(&directory, &Meta::read(&directory).unwrap(), "test").unwrap();
     let archive = archive(&store);
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };

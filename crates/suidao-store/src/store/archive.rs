@@ -256,6 +256,21 @@ pub fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     Ok(files)
 }
 
+/// Opens a WARC file, possibly of a crawl that is running: it is renamed when it is closed, and when it is continued.
+pub(super) fn open_archive_file(path: &Path) -> Result<(PathBuf, File), StoreError> {
+    let closed = path.as_os_str().as_encoded_bytes().strip_suffix(OPEN.as_bytes()).map(|_| path.with_extension(""));
+    let mut open = path.as_os_str().to_owned();
+    open.push(OPEN);
+    let other = closed.unwrap_or_else(|| open.into());
+    for path in [path, &other, path] {
+        match plain_file::open_following_links(path) {
+            Err(error) if error.is_not_found() => {}
+            opened => return Ok((path.to_owned(), opened?)),
+        }
+    }
+    Err(StoreError::io(path, "open it")(io::ErrorKind::NotFound.into()))
+}
+
 fn missing(pages: &Path, location: Location) -> StoreError {
     let what = format!("{} is missing, but the log refers to a page in it", closed_name(location.file));
     StoreError::damaged(pages, what)
@@ -282,11 +297,12 @@ impl ArchiveReader {
     /// The compressed record at a location and its file, so that other threads can unpack it.
     pub fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
         if self.open.as_ref().is_none_or(|(number, ..)| *number != location.file) {
-            let names = [closed_name(location.file), open_name(location.file)];
-            let path = names.iter().map(|name| self.pages.join(name)).find(|path| path.exists());
-            let path = path.ok_or_else(|| missing(&self.pages, location))?;
-            let file = plain_file::open_following_links(&path)?;
-            self.open = Some((location.file, path, file));
+            let path = self.pages.join(closed_name(location.file));
+            match open_archive_file(&path) {
+                Ok((path, file)) => self.open = Some((location.file, path, file)),
+                Err(error) if error.is_not_found() => return Err(missing(&self.pages, location)),
+                Err(error) => return Err(error),
+            }
         }
         let Some((_, path, file)) = &mut self.open else { return Err(missing(&self.pages, location)) };
         // A record that unpacks to at most `limit` bytes is not longer than this. The length in the log is not trusted.

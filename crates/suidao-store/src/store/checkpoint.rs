@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     fn store(root: &Path, batches: u32) -> Store {
-        let mut store = Store::resume(&CrawlDirectory::new(root), &meta()).unwrap();
+        let mut store = Store::resume(&CrawlDirectory::new(root), &meta(), "test").unwrap();
         let record = |n| Record { batch: batch(n, 3), archive: None, revisit: false };
         store.append(&(0..batches).map(record).collect::<Vec<_>>()).unwrap();
         store

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! pages/suidao-00000.warc.gz   request and response records; the name ends in `.open` while it is written
-//! state/meta.json, lock, log/  identity of the crawl; the lock; the log of events
+//! state/meta.json, lock        identity of the crawl; the lock, with the command and process that writes
+//! state/log/                   the log of events, by the engine, for the writer
+//! state/batches, acknowledged  the same for readers, and how much of it is durable
 //! state/checkpoint             state after the first batches of the log, for a quick restart
 //! state/topic.toml, config.toml  lexicon and configuration of the last run, for `suidao refresh`
 //! refresh.csv                  one line per round of `suidao refresh`
@@ -27,10 +29,12 @@ pub struct CrawlDirectory {
 /// The lock of a crawl directory. Dropping it unlocks explicitly: closing the file is not enough, because a child process
 /// that another thread is starting holds a copy of it for a moment.
 #[derive(Debug)]
-pub struct Lock(pub(super) File);
+pub struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        // The name of a process that has ended would mislead.
+        let _ = self.0.set_len(0);
         // If this fails, closing the file ends the lock.
         let _ = self.0.unlock();
     }
@@ -99,6 +103,11 @@ impl CrawlDirectory {
         self.state().join("acknowledged")
     }
 
+    /// The log as readers see it.
+    pub fn batches(&self) -> PathBuf {
+        self.state().join("batches")
+    }
+
     pub fn exports(&self) -> PathBuf {
         self.root.join("exports")
     }
@@ -107,20 +116,37 @@ impl CrawlDirectory {
         self.meta_json().exists()
     }
 
-    /// Locks the directory for this process; the lock ends with the value or the process. A lock of the system, so that a
-    /// killed crawl leaves no lock.
+    /// Whether nothing can be created in the directory.
+    pub fn is_read_only(&self) -> bool {
+        let failed = |error: io::Error| {
+            matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
+        };
+        tempfile::tempfile_in(&self.root).is_err_and(failed)
+    }
+
+    /// Locks the directory for writing by this process, and notes its `command` for others. The lock ends with the value
+    /// or the process: it is the system's, so that a killed crawl leaves no lock.
     ///
     /// # Errors
     /// [`StoreError::InUse`] if another process has it, [`StoreError::Io`].
-    pub fn lock(&self) -> Result<Lock, StoreError> {
+    pub fn lock(&self, command: &str) -> Result<Lock, StoreError> {
         let path = self.state().join("lock");
         let mut options = OpenOptions::new();
         let file = plain_file::open(&path, options.create(true).truncate(false).write(true))?;
         match file.try_lock() {
-            Ok(()) => Ok(Lock(file)),
-            Err(TryLockError::WouldBlock) => Err(StoreError::InUse(self.root.clone())),
-            Err(TryLockError::Error(source)) => Err(StoreError::Io { path, doing: "lock it", source }),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::InUse {
+                    root: self.root.clone(),
+                    by: plain_file::read_text(&path, plain_file::SMALL).ok(),
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(StoreError::Io { path, doing: "lock it", source }),
         }
+        let mut lock = Lock(file);
+        let noted = lock.0.set_len(0).and_then(|()| write!(lock.0, "{command} (process {})", std::process::id()));
+        noted.map_err(StoreError::io(&path, "write it"))?;
+        Ok(lock)
     }
 
     /// Removes incomplete files of a killed process from `state/`; requires the lock.
@@ -291,9 +317,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = CrawlDirectory::new(root.path());
         dir.make().unwrap();
-        let lock = dir.lock().unwrap();
-        assert!(matches!(dir.lock(), Err(StoreError::InUse(path)) if path == root.path()));
+        let lock = dir.lock("suidao crawl").unwrap();
+        let message = dir.lock("suidao refresh").unwrap_err().to_string();
+        let by = format!("suidao crawl (process {}) writes to it", std::process::id());
+        assert!(message.contains(root.path().to_str().unwrap()) && message.contains(&by), "{message}");
         drop(lock);
-        dir.lock().unwrap();
+        dir.lock("suidao refresh").unwrap();
     }
 }

@@ -97,7 +97,7 @@ fn discovered(id: u32, origin: UrlOrigin) -> Event {
 }
 
 pub(super) fn meta() -> Meta {
-    Meta::new("体育", "sha1:LEXICON", "dth", Millis(1_700_000_000_000))
+    Meta::new("体育", "sha1:LEXICON", "dth", Relevance::new(0.5), Millis(1_700_000_000_000))
 }
 
 pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {
@@ -108,7 +108,7 @@ pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {
 /// Opens or resumes the crawl at `root`.
 pub(super) fn resume(root: &std::path::Path, rotate_at: u64) -> Result<(Store, WarcArchive), StoreError> {
     let dir = CrawlDirectory::new(root);
-    let store = Store::resume(&dir, &meta())?;
+    let store = Store::resume(&dir, &meta(), "test")?;
     let archive = WarcArchive::resume(&dir, store.last_location()?, settings(rotate_at))?;
     Ok((store, archive))
 }

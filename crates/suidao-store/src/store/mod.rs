@@ -3,14 +3,17 @@
 
 pub mod archive;
 mod archived;
+mod batches;
 pub mod checkpoint;
 mod chunked;
 pub mod directory;
+mod engine;
 mod entry;
 mod exchange;
 pub mod harvest;
 pub mod log;
-mod log_copy;
+mod marker;
+mod meta;
 mod part;
 pub mod plain_file;
 pub mod refreshes;
@@ -31,7 +34,8 @@ pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use entry::WarcEntry;
 pub use exchange::request;
-pub use log::{LogReader, Meta, Record, Store};
+pub use log::{Record, Store};
+pub use meta::Meta;
 pub use part::PartDirectory;
 pub use responses::Responses;
 pub use warc::{date, info as warcinfo, moment};
@@ -43,8 +47,9 @@ pub use writer::{Notice, Work, Writer, WriterStopped};
 pub enum StoreError {
     #[error("{}: {source}; {}", attempt(path, doing), advice(source))]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
-    #[error("{}: another suidao command is using this directory; wait for it, stop it, or use another directory", .0.display())]
-    InUse(PathBuf),
+    /// Another process writes there; `by` is the content of its lock.
+    #[error("{} is in use: {} writes to it; wait for it, stop it, or use another directory", root.display(), writer(by.as_deref()))]
+    InUse { root: PathBuf, by: Option<String> },
     #[error("{}: contains no crawl ({} is missing); give the output directory of `suidao crawl`, not of `suidao replay`", .dir.display(), .missing.display())]
     NoCrawl { dir: PathBuf, missing: PathBuf },
     /// The directory is not empty and does not contain a resumable crawl.
@@ -81,6 +86,10 @@ impl StoreError {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
 
+    fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+    }
+
     /// Whether the machine failed, not the user's input: the crawl stops (exit code 1) and can be resumed.
     pub fn is_environment(&self) -> bool {
         match self {
@@ -101,6 +110,11 @@ fn is_misdirected(error: &io::Error) -> bool {
             | ErrorKind::DirectoryNotEmpty
             | ErrorKind::InvalidFilename
     )
+}
+
+/// What a lock says about its process.
+fn writer(by: Option<&str>) -> &str {
+    by.map(str::trim).filter(|by| !by.is_empty() && by.len() < 200).unwrap_or("another suidao command")
 }
 
 /// What failed: `cannot read FILE`, or `FILE: cannot read a page`.

@@ -45,6 +45,25 @@ impl PartDirectory {
         let _ = self.directory.keep();
         Ok(())
     }
+
+    /// Takes the place of an existing directory, atomically if the system can, so that a kill leaves one of them. The
+    /// existing one is moved to `previous`, or removed.
+    pub(super) fn exchange(self, path: &Path, previous: Option<&Path>) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, RenameFlags, renameat_with};
+            if renameat_with(CWD, self.path(), CWD, path, RenameFlags::EXCHANGE).is_ok() {
+                return previous.map_or(Ok(()), |previous| self.rename(previous));
+            }
+        }
+        if path.exists() {
+            match previous {
+                Some(previous) => fs::rename(path, previous)?,
+                None => fs::remove_dir_all(path)?,
+            }
+        }
+        self.rename(path)
+    }
 }
 
 /// Creates a file next to `path`, which need not exist, and removes abandoned ones. It has the usual permissions.

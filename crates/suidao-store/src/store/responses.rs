@@ -7,6 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::StoreError;
+use super::archive::open_archive_file;
 use super::archived::{ArchivedContent, ArchivedRecord, ArchivedRecords};
 use super::warc::{self, RecordHeader};
 use suidao_page::model::Fetched;
@@ -40,7 +41,11 @@ impl Iterator for Responses {
 /// Opens a WARC file; also returns whether it is gzip.
 pub(super) fn open_warc(path: &Path) -> Result<(CountingReader<BufReader<File>>, bool), StoreError> {
     let fail = || StoreError::io(path, "read it");
-    let mut inner = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => open_archive_file(path)?.1,
+        opened => opened.map_err(fail())?,
+    };
+    let mut inner = BufReader::with_capacity(1 << 16, file);
     let start = inner.fill_buf().map_err(fail())?;
     let packed = start.starts_with(&warc::GZIP);
     if !packed && !start.starts_with(b"WARC/") {

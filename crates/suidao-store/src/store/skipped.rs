@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn the_last_word_on_each_url_is_listed_once() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::resume(&CrawlDirectory::new(root.path()), &meta()).unwrap();
+        let mut store = Store::resume(&CrawlDirectory::new(root.path()), &meta(), "test").unwrap();
         let dropping = |n, drops: &[(u32, SkipReason)]| {
             let mut batch = batch(n, 3);
             for event in &mut batch.events {

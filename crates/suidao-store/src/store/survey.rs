@@ -10,8 +10,9 @@ use data_encoding::BASE32;
 use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
+use super::StoreError;
+use super::archive::open_archive_file;
 use super::warc::{GZIP, RecordHeader};
-use super::{StoreError, plain_file};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordSpan {
@@ -29,7 +30,7 @@ pub struct RecordSpan {
 /// [`StoreError::Io`] if the file cannot be read; damage is not an error.
 pub fn survey(path: &Path, mut visit: impl FnMut(RecordSpan)) -> Result<(), StoreError> {
     let fail = || StoreError::io(path, "read it");
-    let mut input = BufReader::with_capacity(1 << 16, plain_file::open_following_links(path)?);
+    let mut input = BufReader::with_capacity(1 << 16, open_archive_file(path)?.1);
     let end = input.seek(SeekFrom::End(0)).map_err(fail())?;
     let mut at = 0;
     let mut damaged: Option<RecordSpan> = None;

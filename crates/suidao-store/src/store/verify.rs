@@ -1,7 +1,8 @@
 //! Checks a crawl directory and repairs it.
 //!
 //! Log and archive are read in parallel: both are in order of settling, so the first damage of either ends the intact
-//! part. A repair cuts both there, moves the rest to `damaged-N`, and the crawl fetches it again when it resumes.
+//! part. What the log's file has lost, the engine may still have. Otherwise a repair cuts log and archive there, moves the
+//! rest to `damaged-N`, and the crawl fetches it again when it resumes.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
@@ -10,10 +11,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::archive::{ArchiveSettings, Location, WarcArchive, warc_files};
-use super::directory::{CrawlDirectory, sync_directory, write_own};
-use super::log_copy::{LogCopy, attempt};
+use super::batches::{Frames, LogExtent};
+use super::directory::{CrawlDirectory, sync_directory};
+use super::log::truncate;
+use super::marker::{Acknowledged, CommitMarker};
 use super::survey::{RecordSpan, survey};
-use super::{Meta, PartDirectory, Record, Store, StoreError, plain_file};
+use super::{Meta, Record, Store, StoreError, plain_file};
 use suidao_page::model::Event;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,93 +33,122 @@ pub struct CrawlCheck {
     last: Option<Location>,
 }
 
-/// Checks a crawl directory and changes nothing.
+/// What a repair did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepairOutcome {
+    /// Nothing was damaged.
+    Intact,
+    /// All batches are there again: engine and file restored each other.
+    Restored,
+    /// Log and archive were cut after the last intact batch; the rest is in this directory.
+    Cut(PathBuf),
+}
+
+/// Checks what readers of a crawl directory use, and changes nothing. Of a running crawl, what is durable now.
 ///
 /// # Errors
-/// [`StoreError`] if there is no crawl, one runs there, or the disk fails; damage is not an error.
+/// [`StoreError`] if there is no crawl, or the disk fails; damage is not an error.
 pub fn check(dir: &CrawlDirectory) -> Result<CrawlCheck, StoreError> {
     let meta = Meta::read(dir)?;
-    Ok(check_files(dir, meta, LogCopy::of(dir)?)?.0)
-}
-
-/// Cuts log and archive after the last intact batch. Returns what was found, and where the cut data is.
-///
-/// # Errors
-/// As [`check`]. A repair that failed or was killed may be run again.
-pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, Option<PathBuf>), StoreError> {
-    let meta = Meta::read(dir)?;
-    // Held until the end, so that no crawl resumes meanwhile.
-    let _lock = dir.lock()?;
-    let (checked, store) = check_files(dir, meta, LogCopy::make(dir, None)?)?;
-    if checked.damage.is_none() {
-        return Ok((checked, None));
-    }
-    let log = dir.log();
-    let part = PartDirectory::next_to(&log).map_err(StoreError::io(&log, "write it"))?;
-    if let Some(store) = &store {
-        store.copy_to(part.path(), checked.batches)?;
-    }
-    let aside = aside(dir)?;
-    keep_archive(dir, checked.last, &aside)?;
-    let replaced = exchange(part, &log, &aside.join("log"));
-    replaced.map_err(StoreError::io(&log, "write it"))?;
-    sync_directory(&dir.state())?;
-    write_own(&dir.acknowledged(), |out| Ok(writeln!(out, "{:020}", checked.batches)?))?;
-    let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
-    WarcArchive::resume(dir, checked.last, settings)?;
-    Ok((checked, Some(aside)))
-}
-
-fn check_files(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(CrawlCheck, Option<Store>), StoreError> {
-    let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
-    files.sort();
-    let saved = acknowledged_batches(dir)?;
-    let mut checked = CrawlCheck { files: files.len(), ..CrawlCheck::default() };
-    let store = match attempt(|| Store::of_copy(dir, meta, copy))? {
-        Ok(store) => store,
-        Err(what) => {
-            checked.damage = Some(format!("{}: {what}", dir.log().display()));
-            return Ok((checked, None));
-        }
+    let marked = CommitMarker::of(dir)?;
+    let batches = if dir.batches().symlink_metadata().is_err() {
+        LogExtent::default()
+    } else if let Some(marked) = marked {
+        marked.all
+    } else {
+        Frames::intact(&dir.batches(), LogExtent::default())?
     };
-    let (mut checked, waiting) = {
-        let mut checker =
-            Checker { records: Box::new(store.batches()), log: dir.log(), waiting: None, begun: false, checked };
-        checker.advance()?;
-        for (number, path) in files {
-            let mut result = Ok(());
-            survey(&path, |span| {
-                if result.is_ok() {
-                    result = checker.check_span(number, &path, &span);
-                }
-            })?;
-            result?;
-        }
-        (checker.checked, checker.waiting)
-    };
+    let store = Store::of_extent(dir, meta, batches);
+    let mut checked = check_files(&store)?;
     if checked.damage.is_none() {
-        checked.damage = match (waiting, saved) {
-            (Some((_, at)), _) => Some(format!(
-                "{}: the record at byte {} of file {} is missing",
-                dir.pages().display(),
-                at.offset,
-                at.file
+        let saved = marked.map(|marked| marked.all.batches);
+        let missing = match saved {
+            Some(saved) if saved > checked.batches => Some(format!(
+                "{}: contains {} batches, but {saved} were saved",
+                dir.batches().display(),
+                checked.batches
             )),
-            (None, Some(saved)) if saved > checked.batches => {
-                Some(format!("{}: contains {} batches, but {saved} were saved", dir.log().display(), checked.batches))
-            }
-            (None, None) if checked.batches > 0 || checked.files > 0 => {
+            None if checked.batches > 0 || checked.files > 0 => {
                 Some(format!("{}: does not state the number of saved batches", dir.acknowledged().display()))
             }
             _ => None,
         };
+        checked.damage = missing;
     }
-    Ok((checked, Some(store)))
+    Ok(checked)
+}
+
+/// Restores the log if engine or file has all of it, or cuts log and archive after the last intact batch. Returns what
+/// was found first, and what was done.
+///
+/// # Errors
+/// As [`check`], and [`StoreError::InUse`]. A repair that failed or was killed may be run again.
+pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), StoreError> {
+    let meta = Meta::read(dir)?;
+    // Held until the end, so that no crawl resumes meanwhile.
+    let _lock = dir.lock("suidao check crawl --repair")?;
+    let first = check(dir)?;
+    if first.damage.is_none() {
+        return Ok((first, RepairOutcome::Intact));
+    }
+    match Store::open_to_write(dir, meta.clone(), None, true) {
+        Ok(_) | Err(StoreError::Damaged { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let checked = check(dir)?;
+    if checked.damage.is_none() {
+        return Ok((checked, RepairOutcome::Restored));
+    }
+    let aside = aside(dir)?;
+    let path = dir.batches();
+    let mut file = plain_file::open(&path, File::options().read(true).write(true).create(true).truncate(false))?;
+    let all = LogExtent { batches: checked.batches + 1, bytes: u64::MAX };
+    let keep = Store::of_extent(dir, meta, all).end_of(checked.batches)?;
+    keep_end(&mut file, keep.bytes, &aside.join(format!("batches.from-{}", keep.bytes)))?;
+    keep_archive(dir, checked.last, &aside)?;
+    // The engine first: it must not have less than the file.
+    Store::replace_engine(dir, keep, Some(&aside.join("log")))?;
+    truncate(&mut file, &path, keep)?;
+    file.sync_all().map_err(StoreError::io(&path, "write it"))?;
+    let marker = CommitMarker::open(dir, File::options().read(true).write(true).create(true).truncate(true))?;
+    marker.write(Acknowledged { all: keep, synced: keep })?;
+    let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
+    WarcArchive::resume(dir, checked.last, settings)?;
+    Ok((checked, RepairOutcome::Cut(aside)))
+}
+
+fn check_files(store: &Store) -> Result<CrawlCheck, StoreError> {
+    let dir = store.directory();
+    let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
+    files.sort();
+    let checked = CrawlCheck { files: files.len(), ..CrawlCheck::default() };
+    let mut checker = Checker { records: Box::new(store.batches()), waiting: None, begun: false, checked };
+    if !store.is_empty() {
+        checker.advance()?;
+    }
+    for (number, path) in files {
+        if checker.waiting.is_none() {
+            break;
+        }
+        let mut result = Ok(());
+        survey(&path, |span| {
+            if result.is_ok() {
+                result = checker.check_span(number, &path, &span);
+            }
+        })?;
+        result?;
+    }
+    let Checker { mut checked, waiting, .. } = checker;
+    if let Some((_, at)) = waiting.filter(|_| checked.damage.is_none()) {
+        let Location { file, offset, .. } = at;
+        let pages = dir.pages();
+        checked.damage = Some(format!("{}: the record at byte {offset} of file {file} is missing", pages.display()));
+    }
+    Ok(checked)
 }
 
 struct Checker<'a> {
     records: Box<dyn Iterator<Item = Result<Record, StoreError>> + 'a>,
-    log: PathBuf,
     /// A batch whose archive record has not been read yet.
     waiting: Option<(Record, Location)>,
     /// Its first record was read; a second one is the rendered copy.
@@ -128,16 +160,17 @@ impl Checker<'_> {
     /// Accepts batches up to the next one with an archive record.
     fn advance(&mut self) -> Result<(), StoreError> {
         while self.waiting.is_none() {
-            match attempt(|| self.records.next().transpose())? {
-                Ok(None) => break,
-                Ok(Some(record)) => match record.archive {
+            match self.records.next() {
+                None => break,
+                Some(Ok(record)) => match record.archive {
                     Some(location) => self.waiting = Some((record, location)),
                     None => self.take(&record),
                 },
-                Err(what) => {
-                    self.checked.damage = Some(format!("{}: {what}", self.log.display()));
+                Some(Err(StoreError::Damaged { path, what })) => {
+                    self.checked.damage = Some(format!("{}: {what}", path.display()));
                     break;
                 }
+                Some(Err(error)) => return Err(error),
             }
         }
         Ok(())
@@ -171,15 +204,6 @@ impl Checker<'_> {
     }
 }
 
-/// Number of acknowledged batches; `None` if the file is invalid.
-fn acknowledged_batches(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
-    match plain_file::read(&dir.acknowledged(), plain_file::SMALL) {
-        Ok(digits) => Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim().parse().ok())),
-        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 /// Creates a directory for the data of this repair.
 fn aside(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
     let mut number = 1;
@@ -202,30 +226,19 @@ fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> R
             _ => 0,
         };
         let to = aside.join(format!("suidao-{number:05}.warc.gz.from-{from}"));
-        let mut file = plain_file::open_following_links(&path)?;
-        let copied = file.seek(SeekFrom::Start(from)).and_then(|_| {
-            let mut out = File::create(&to)?;
-            io::copy(&mut file, &mut out)?;
-            out.sync_all()
-        });
-        copied.map_err(StoreError::io(&to, "save the removed part"))?;
+        keep_end(&mut plain_file::open_following_links(&path)?, from, &to)?;
     }
     sync_directory(aside)
 }
 
-/// Exchanges a new directory and the existing one, atomically if the system can, so that a kill leaves one of them.
-fn exchange(part: PartDirectory, path: &Path, previous: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        if renameat_with(CWD, part.path(), CWD, path, RenameFlags::EXCHANGE).is_ok() {
-            return part.rename(previous);
-        }
-    }
-    if path.exists() {
-        fs::rename(path, previous)?;
-    }
-    part.rename(path)
+/// Copies what a file has after `from`.
+fn keep_end(file: &mut File, from: u64, to: &Path) -> Result<(), StoreError> {
+    let copied = file.seek(SeekFrom::Start(from)).and_then(|_| {
+        let mut out = File::create(to)?;
+        io::copy(file, &mut out)?;
+        out.sync_all()
+    });
+    copied.map_err(StoreError::io(to, "save the removed part"))
 }
 
 #[cfg(test)]
@@ -237,7 +250,7 @@ mod tests {
     /// A crawl of `batches` steps, each with a page in the archive, in files of a few pages.
     fn crawl(root: &Path, batches: u32) -> CrawlDirectory {
         let dir = CrawlDirectory::new(root);
-        let store = Store::resume(&dir, &meta()).unwrap();
+        let store = Store::resume(&dir, &meta(), "test").unwrap();
         let last = store.last_location().unwrap();
         let first = u32::try_from(store.len()).unwrap();
         let writer = Writer::spawn(store, WarcArchive::resume(&dir, last, settings(20_000)).unwrap(), |_| {}).unwrap();
@@ -266,7 +279,7 @@ mod tests {
         assert!(at[39].file > 2);
         let sound = check(&dir).unwrap();
         assert_eq!((sound.batches, sound.damage), (40, None));
-        assert_eq!(repair(&dir).unwrap().1, None);
+        assert_eq!(repair(&dir).unwrap().1, RepairOutcome::Intact);
         for n in [0, 1, 17, 39] {
             for position in [at[n].offset + at[n].length / 2, at[n].offset - 20] {
                 let root = tempfile::tempdir().unwrap();
@@ -275,9 +288,10 @@ mod tests {
                 let found = check(&dir).unwrap();
                 assert_eq!(found.batches, n as u64, "{found:?}");
                 assert!(found.damage.as_ref().unwrap().contains("not a complete record"), "{found:?}");
-                let (cut, aside) = repair(&dir).unwrap();
+                let (cut, outcome) = repair(&dir).unwrap();
                 assert_eq!(cut, found);
-                assert!(aside.unwrap().join("log/db").exists());
+                let RepairOutcome::Cut(aside) = outcome else { panic!("{outcome:?}") };
+                assert!(aside.join("log/db").exists());
                 assert_eq!(check(&dir).unwrap().damage, None);
                 assert_eq!(Store::open(&dir).unwrap().len(), n as u64);
                 assert_eq!(check(&crawl(root.path(), 40)).unwrap().batches, 40);
@@ -287,21 +301,32 @@ mod tests {
 
     #[test]
     fn a_log_that_has_lost_batches_is_cut_with_its_archive() {
-        for (saved, word) in [(41, "but 41 were saved"), (0, "does not state")] {
-            let root = tempfile::tempdir().unwrap();
-            let dir = crawl(root.path(), 5);
-            let text = if saved > 0 { format!("{saved:020}\n") } else { String::new() };
-            fs::write(dir.acknowledged(), text).unwrap();
-            assert!(Store::open(&dir).is_err());
-            assert!(check(&dir).unwrap().damage.unwrap().contains(word));
-            repair(&dir).unwrap();
-            assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 5));
-        }
         let root = tempfile::tempdir().unwrap();
         let dir = crawl(root.path(), 5);
+        fs::write(dir.acknowledged(), "").unwrap();
+        assert!(Store::open(&dir).is_err());
+        assert!(check(&dir).unwrap().damage.unwrap().contains("does not state"));
+        repair(&dir).unwrap();
+        assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 5));
+
+        let middle = Store::open(&dir).unwrap().end_of(2).unwrap().bytes + 50;
+        flip(&dir.batches(), middle);
+        let found = check(&dir).unwrap();
+        assert!(found.batches == 2 && found.damage.unwrap().contains("batch 2: its checksum is wrong"));
+        // The engine has it.
+        assert_eq!(repair(&dir).unwrap().1, RepairOutcome::Restored);
+        assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 5));
+        flip(&dir.batches(), middle);
         fs::remove_dir_all(dir.log()).unwrap();
-        assert_eq!(check(&dir).unwrap().batches, 0);
-        let aside = repair(&dir).unwrap().1.unwrap();
+        assert!(matches!(repair(&dir).unwrap().1, RepairOutcome::Cut(_)));
+        assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 2));
+        assert_eq!(check(&crawl(root.path(), 5)).unwrap().batches, 5);
+
+        fs::remove_dir_all(dir.log()).unwrap();
+        fs::remove_file(dir.batches()).unwrap();
+        let found = check(&dir).unwrap();
+        assert!(found.batches == 0 && found.damage.unwrap().contains("5 were saved"));
+        let RepairOutcome::Cut(aside) = repair(&dir).unwrap().1 else { panic!() };
         assert!(aside.join("suidao-00000.warc.gz.from-0").exists());
         assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 0));
         crawl(root.path(), 5);
@@ -316,13 +341,9 @@ mod tests {
         let torn = [&fs::read(&last).unwrap()[..], &[0x1f, 0x8b, 8, 0, 1, 2]].concat();
         fs::write(&last, torn).unwrap();
         assert_eq!(check(&dir).unwrap().damage, None);
-        assert!(matches!(
-            {
-                let _lock = dir.lock().unwrap();
-                check(&dir)
-            },
-            Err(StoreError::InUse(_))
-        ));
+        let _lock = dir.lock("suidao crawl").unwrap();
+        assert_eq!(check(&dir).unwrap().damage, None, "a running crawl can be checked");
+        assert!(matches!(repair(&dir), Err(StoreError::InUse { .. })));
         assert!(matches!(check(&CrawlDirectory::new(root.path().join("none"))), Err(StoreError::NoCrawl { .. })));
     }
 }

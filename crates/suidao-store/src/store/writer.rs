@@ -98,6 +98,7 @@ fn write(
         (notifier.0)(Notice::Durable(store.len()));
     }
     archive.close()?;
+    store.sync()?;
     notifier.1 = false;
     Ok(store)
 }

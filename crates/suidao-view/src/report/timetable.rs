@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use suidao_page::model::{
         ApproxTime, Batch, BoardEntry, CrawlUrl, Discovered, ForumStep, IndexPage, ListedActivity, Millis, PageKind,
-        UrlOrigin,
+        Relevance, UrlOrigin,
     };
     use suidao_store::store::{CrawlDirectory, Meta, Record};
 
@@ -187,8 +187,12 @@ mod tests {
 
     /// A crawl of two boards, one of them busy at nine in the morning, with one thread that gets this many replies a day.
     fn crawl(root: &std::path::Path, map: Option<ForumMap>) -> Store {
-        let mut store =
-            Store::resume(&CrawlDirectory::new(root), &Meta::new("forum", "x", "boards", Millis(0))).unwrap();
+        let mut store = Store::resume(
+            &CrawlDirectory::new(root),
+            &Meta::new("forum", "x", "boards", Relevance::ZERO, Millis(0)),
+            "test",
+        )
+        .unwrap();
         let discovered = |id: u32| {
             let url = CrawlUrl::parse(&format!("http://bbs.example.cn/{id}")).unwrap();
             Event::Discovered(Discovered { id: UrlId(id), url, origin: UrlOrigin::Seed, anchor: String::new() })
@@ -245,8 +249,8 @@ mod tests {
     #[test]
     fn without_boards_there_is_no_plan() {
         let temp = tempfile::tempdir().unwrap();
-        let meta = Meta::new("forum", "x", "boards", Millis(0));
-        let store = Store::resume(&CrawlDirectory::new(temp.path()), &meta).unwrap();
+        let meta = Meta::new("forum", "x", "boards", Relevance::ZERO, Millis(0));
+        let store = Store::resume(&CrawlDirectory::new(temp.path()), &meta, "test").unwrap();
         assert!(timetable(&store, None, OPTIONS).unwrap().is_none());
     }
 

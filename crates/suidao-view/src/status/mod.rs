@@ -7,6 +7,7 @@ mod metrics;
 mod page;
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,7 @@ use crate::listen::{is_ours, listen};
 use suidao_live::live::{CrawlMonitor, StatusSnapshot};
 use suidao_page::model::CrawlUrl;
 use suidao_store::corpus::UrlHistory;
+use suidao_store::store::{CrawlDirectory, Store, StoreError};
 
 /// Content security policy: show the page, and submit the form here.
 const POLICY: &str =
@@ -54,8 +56,7 @@ impl Drop for StatusServer {
 
 struct Site {
     view: Arc<CrawlMonitor>,
-    /// As the user named it.
-    directory: String,
+    directory: PathBuf,
     /// Accepted host names, in lower case.
     names: Vec<String>,
     last: Mutex<Last>,
@@ -88,7 +89,7 @@ impl Reply {
 pub fn serve(
     listener: std::net::TcpListener,
     view: Arc<CrawlMonitor>,
-    directory: &str,
+    directory: &Path,
     names: &[String],
 ) -> std::io::Result<StatusServer> {
     listener.set_nonblocking(true)?;
@@ -177,7 +178,12 @@ impl Site {
         match path {
             "/" => {
                 let paused = asked("refresh").as_deref() == Some("off");
-                let body = page::page(&self.directory, &self.view.tally(), self.snapshot().await.as_ref(), paused);
+                let body = page::page(
+                    &self.directory.display().to_string(),
+                    &self.view.tally(),
+                    self.snapshot().await.as_ref(),
+                    paused,
+                );
                 Reply { status: 200, media_type: HTML, refreshes: !paused, body }
             }
             "/metrics" => match metrics::text(&self.view, self.snapshot().await.as_ref()) {
@@ -204,7 +210,7 @@ impl Site {
 
     async fn why(&self, typed: &str) -> Reply {
         let page = |status, text: Result<&str, &str>| {
-            let body = page::why(&self.directory, typed, text);
+            let body = page::why(&self.directory.display().to_string(), typed, text);
             Reply { status, media_type: HTML, refreshes: false, body }
         };
         if typed.is_empty() {
@@ -213,12 +219,11 @@ impl Site {
         let Ok(url) = CrawlUrl::parse(typed) else {
             return page(400, Err("Not a URL; write it as http://host/path."));
         };
-        let Some(log) = self.view.log() else {
-            return page(503, Err("The crawl is not running; use suidao why."));
-        };
+        let directory = CrawlDirectory::new(&self.directory);
         let text = run_exclusively(&self.reading, move |is_waited_for| {
+            let log = Store::open(&directory)?;
             let story = UrlHistory::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
-            Ok::<_, suidao_store::store::StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
+            Ok::<_, StoreError>(story.map(|story| (story.to_string(), story.queued_at())))
         });
         let Some(text) = text.await else {
             return page(503, Err("Another URL is being looked up; try again later."));
@@ -267,7 +272,7 @@ mod tests {
     fn site() -> Site {
         Site {
             view: Arc::default(),
-            directory: String::new(),
+            directory: PathBuf::new(),
             names: vec!["crawler.example.cn".to_owned()],
             last: Mutex::default(),
             reading: Arc::new(Semaphore::new(1)),

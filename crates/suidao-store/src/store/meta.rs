@@ -1,0 +1,89 @@
+//! `state/meta.json`: the identity of a crawl. It is outside the log, so that a later version can change the log and still
+//! recognise the format.
+
+use serde::{Deserialize, Serialize};
+
+use super::directory::CrawlDirectory;
+use super::{StoreError, plain_file};
+use suidao_page::model::{Millis, Relevance};
+
+/// Format of directory and log that this program writes, and the only one that it reads.
+pub const FORMAT: u32 = 4;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Meta {
+    pub format: u32,
+    pub version: String,
+    pub topic: String,
+    pub lexicon: String,
+    pub strategy: String,
+    /// Pages of at least this relevance are relevant.
+    pub page_threshold: Relevance,
+    pub created: Millis,
+}
+
+impl Meta {
+    pub fn new(topic: &str, lexicon: &str, strategy: &str, page_threshold: Relevance, created: Millis) -> Self {
+        Self {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            topic: topic.to_owned(),
+            lexicon: lexicon.to_owned(),
+            strategy: strategy.to_owned(),
+            page_threshold,
+            created,
+        }
+    }
+
+    /// Reads the description of a directory; changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::NoCrawl`], [`StoreError::OtherFormat`], [`StoreError::Damaged`], [`StoreError::Io`].
+    pub fn read(dir: &CrawlDirectory) -> Result<Self, StoreError> {
+        /// The part that every format has.
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+            #[serde(default)]
+            version: String,
+        }
+        // Every access to a crawl starts here.
+        dir.check_state()?;
+        let path = dir.meta_json();
+        if !path.exists() {
+            return Err(StoreError::NoCrawl { dir: dir.root().to_owned(), missing: path });
+        }
+        let text = plain_file::read(&path, plain_file::SMALL)?;
+        let damaged = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
+        let head: Head = serde_json::from_slice(&text).map_err(damaged)?;
+        if head.format != FORMAT {
+            return Err(StoreError::OtherFormat { path, found: head.format, known: FORMAT, version: head.version });
+        }
+        serde_json::from_slice(&text).map_err(damaged)
+    }
+
+    /// Checks that a crawl described by `self` may resume one described by `there`: only date and program version may
+    /// differ.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherCrawl`] with the first difference.
+    pub fn resumes(&self, there: &Self, dir: &CrawlDirectory) -> Result<(), StoreError> {
+        let [before, now] = [there, self].map(|meta| meta.page_threshold.get().to_string());
+        let pairs = [
+            ("topic", &there.topic, &self.topic),
+            ("lexicon", &there.lexicon, &self.lexicon),
+            ("strategy", &there.strategy, &self.strategy),
+            // Pages judged by two thresholds would make every count wrong.
+            ("crawl.page_threshold", &before, &now),
+        ];
+        match pairs.into_iter().find(|(_, found, wanted)| found != wanted) {
+            None => Ok(()),
+            Some((what, found, wanted)) => Err(StoreError::OtherCrawl {
+                path: dir.meta_json(),
+                what,
+                found: found.clone(),
+                wanted: wanted.clone(),
+            }),
+        }
+    }
+}
