@@ -90,6 +90,14 @@ pub fn run(args: &DiscoverArgs, verbosity: Verbosity) -> Result<Exit> {
     } else {
         print(&map, &seen)?;
     }
+    let mut records = seen.iter().flat_map(|page_view| &page_view.records);
+    if !verbosity.quiet && records.all(|record| record.replies.is_none() && record.views.is_none()) {
+        errln!(
+            "warning: {} does not look like a forum: none of its lists shows numbers of replies or views; crawl other sites \
+             with `suidao crawl`",
+            args.url
+        );
+    }
     if !verbosity.quiet {
         errln!(
             "Wrote {} ({} read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::document::{DocumentLink, ParsedDocument};
+use crate::model::Region;
 
 /// Path sections with a page for each tag.
 const SECTIONS: [&str; 4] = ["tag", "tags", "category", "categories"];
@@ -11,12 +12,15 @@ const LONGEST_ROW: usize = 8;
 
 impl ParsedDocument {
     /// Pieces that name the page's tags and categories, in order: anchors of links such as `/tags/X/`, in rows of at
-    /// most eight. Each target counts once.
+    /// most eight. Each target counts once. Boilerplate before the content is the menu of the site.
     pub fn tags(&self) -> Vec<usize> {
         let mut named = FxHashSet::default();
+        let first = self.blocks.iter().position(|block| block.region == Region::Content).unwrap_or(0);
+        let is_menu = |link: &&DocumentLink| link.block < first && link.region == Region::Boilerplate;
         let rows = self.links.chunk_by(|one, next| is_tag(one) == is_tag(next));
         rows.filter(|row| row.len() <= LONGEST_ROW && is_tag(&row[0]))
             .flatten()
+            .filter(|link| !is_menu(link))
             .filter(|link| named.insert(&link.url))
             .flat_map(|link| link.anchor.clone())
             .filter(|&piece| !self.pieces[piece].hidden)
@@ -49,7 +53,7 @@ mod tests {
 
     #[test]
     fn tags_are_read_above_and_below_the_text() {
-        let html = "<nav><a href=/tags/>全部标签</a> <a href=/about/>关于</a></nav>
+        let html = "<nav><a href=/tags/>全部标签</a> <a href=/tags/ai/>人工智能</a> <a href=/about/>关于</a></nav>
             <div class=post-meta><a href=/categories/%E8%BF%90%E5%8A%A8/>运动</a></div><p>正文。</p>
             <div class=post-tags><a href=/Tags/x/>足球</a> <a href=/blog/tag/y>世界杯</a>
             <a href=/tags/z/><img alt=图></a></div><div><a href=/Tags/x/>足球</a></div>";
