@@ -15,7 +15,8 @@ impl ParsedDocument {
     /// most eight. Each target counts once. Boilerplate before the content is the menu of the site.
     pub fn tags(&self) -> Vec<usize> {
         let mut named = FxHashSet::default();
-        let first = self.blocks.iter().position(|block| block.region == Region::Content).unwrap_or(0);
+        // The first block is the title.
+        let first = self.blocks.iter().skip(1).position(|block| block.region == Region::Content).map_or(0, |at| at + 1);
         let is_menu = |link: &&DocumentLink| link.block < first && link.region == Region::Boilerplate;
         let rows = self.links.chunk_by(|one, next| is_tag(one) == is_tag(next));
         rows.filter(|row| row.len() <= LONGEST_ROW && is_tag(&row[0]))
@@ -53,11 +54,21 @@ mod tests {
 
     #[test]
     fn tags_are_read_above_and_below_the_text() {
-        let html = "<nav><a href=/tags/>全部标签</a> <a href=/tags/ai/>人工智能</a> <a href=/about/>关于</a></nav>
+        let html = "<nav><a href=/tags/>全部标签</a> <a href=/about/>关于</a></nav>
             <div class=post-meta><a href=/categories/%E8%BF%90%E5%8A%A8/>运动</a></div><p>正文。</p>
             <div class=post-tags><a href=/Tags/x/>足球</a> <a href=/blog/tag/y>世界杯</a>
             <a href=/tags/z/><img alt=图></a></div><div><a href=/Tags/x/>足球</a></div>";
         assert_eq!(tags(html), ["运动", "足球", "世界杯"]);
+    }
+
+    #[test]
+    fn a_menu_of_tags_is_the_sites() {
+        let text = "昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力。".repeat(5);
+        let html = format!(
+            "<nav class=menu><a href=/>首页</a> <a href=/tags/ai/>人工智能</a></nav><article><p>{text}</p></article>
+             <div class=post-tags><a href=/tags/nba/>篮球</a></div>"
+        );
+        assert_eq!(tags(&html), ["篮球"]);
     }
 
     #[test]
