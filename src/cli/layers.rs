@@ -32,7 +32,7 @@ pub struct LayersArgs {
     /// own]
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
-    /// File of layers to write; an existing file is replaced
+    /// File of layers to write, the value of strategy.context-graph.model; an existing file is replaced
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// File of relevant URLs, one per line [default: pages that reach the page threshold]

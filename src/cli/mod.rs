@@ -113,7 +113,7 @@ enum Verb {
     Practice(practice::PracticeArgs),
     /// Inspect one page, robots.txt, URL, configuration or crawl directory
     Check(check::CheckArgs),
-    /// Print the completions of a shell
+    /// Print a completion script for a shell
     Completions(shell::CompletionsArgs),
     /// Write man pages, one per verb
     Man(shell::ManArgs),

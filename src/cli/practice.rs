@@ -21,13 +21,10 @@ use super::{Exit, Verbosity};
 
 /// Serve a generated web on loopback to practise on, with sample pages and seeds.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  suidao practice web --port 8080\n  suidao practice bbs --forum phpbb --speed 60\n  \
-                  suidao practice news --changing --day 60"
-)]
+#[command(after_help = "Example: suidao practice web --port 8080")]
 pub struct PracticeArgs {
-    /// Directory for sample pages, background pages, seeds, queries and relevant URLs: a new one, or one of an earlier
-    /// practice
+    /// Directory for sample pages, background pages, seeds, queries and relevant URLs: new, or written by an
+    /// earlier practice
     pub directory: PathBuf,
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 8080, help_heading = "Network")]

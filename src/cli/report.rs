@@ -15,7 +15,7 @@ use super::{Exit, Verbosity};
 
 /// Write an HTML report about a crawl: harvest, hosts, tunnels, link graph, dates, duplicates, failures and queue.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  suidao report ml\n  suidao report ml -o ml.html")]
+#[command(after_help = "Example: suidao report ml -o ml.html")]
 pub struct ReportArgs {
     /// Crawl directory
     pub directory: PathBuf,

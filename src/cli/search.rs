@@ -20,12 +20,11 @@ use super::{Exit, Verbosity};
 #[command(after_help = "All words must occur; if no page has them all, pages with some of them are listed.\n\
     \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:zh  date:2021..2022  relevant:yes\n\
     Extracted fields: price:<100  price:10..20  brand:x\n\n\
-    Examples:\n  suidao search ml 机器学习\n  suidao search ml '\"gradient descent\" -python date:2020..' --json")]
+    Example: suidao search ml '\"gradient descent\" -python date:2020..' --json")]
 pub struct SearchArgs {
     /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,
-    /// Query [default: all pages, most relevant first]. Quote it for the shell, or put -- before it if a word begins
-    /// with -
+    /// Query [default: all pages, most relevant first]; quote it for the shell, and put -- before it if it begins with -
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// Rules that extract fields such as prices, for conditions such as price:<100; the index keeps them

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use super::{Cli, Exit};
 
-/// Print the completions of a shell.
+/// Print a completion script for a shell.
 #[derive(Args)]
 #[command(after_help = "Example: suidao completions bash > ~/.local/share/bash-completion/completions/suidao")]
 pub struct CompletionsArgs {

@@ -17,7 +17,7 @@ use super::{Exit, Verbosity, inputs};
 pub struct WhyArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// URL to explain; https for http, and a host without a scheme, are recognised
+    /// URL to explain; looked up under http and https, so the scheme may be omitted
     pub url: String,
     /// Print JSON
     #[arg(long, help_heading = "Output")]

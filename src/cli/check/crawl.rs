@@ -19,8 +19,8 @@ use crate::cli::Exit;
 pub struct CrawlCheckArgs {
     /// Crawl directory
     directory: PathBuf,
-    /// Truncate log and archive after the last intact batch; the removed part is kept in DIRECTORY/damaged-1, and its
-    /// pages are fetched again when the crawl resumes
+    /// Restore the log from its intact copy, or else truncate log and archive after the last intact batch; the removed
+    /// part is kept in DIRECTORY/damaged-1, and its pages are fetched again when the crawl resumes
     #[arg(long)]
     repair: bool,
     /// Print one JSON object

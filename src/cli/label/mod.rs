@@ -25,7 +25,7 @@ const ENOUGH: usize = 50;
 /// Label a sample of pages to measure the crawl's precision and recall.
 #[derive(Args)]
 #[command(after_help = "Answers are lines: y, n, s (skip), u (undo), o (print the URL), q (quit).\n\n\
-    Examples:\n  suidao label ml -m ml.toml\n  suidao label ml -m ml.toml --summary")]
+    Example: suidao label ml -m ml.toml")]
 pub struct LabelArgs {
     /// Crawl directory; answers are saved in its labels.tsv
     pub directory: PathBuf,

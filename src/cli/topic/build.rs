@@ -25,7 +25,7 @@ pub struct BuildArgs {
     source: Source,
     #[command(flatten)]
     fetch: Fetching,
-    /// Ordinary pages, best of the samples' own hosts: a folder, a crawl directory or a WARC file; samples in it are ignored
+    /// Ordinary pages, preferably of the samples' hosts: a folder, a crawl directory or a WARC file; samples in it are ignored
     /// [default: built-in word counts, or pages fetched with --urls]
     #[arg(long, value_name = "PATH", help_heading = "Input", verbatim_doc_comment)]
     background: Option<PathBuf>,

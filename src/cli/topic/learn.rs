@@ -1,4 +1,4 @@
-//! `suidao topic learn`: improves a lexicon by labelled pages.
+//! `suidao topic learn`: improves a lexicon from labelled pages.
 
 use std::path::PathBuf;
 

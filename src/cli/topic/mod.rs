@@ -26,15 +26,14 @@ enum Action {
         after_help = "Example: suidao topic build -o sports.toml --name 体育 --pages samples/ --background others/"
     )]
     Build(build::BuildArgs),
-    /// Improve a lexicon by labelled pages
+    /// Improve a lexicon from labelled pages
     #[command(after_help = "Example: suidao topic learn ml.toml --labels ml/labels.tsv --pages ml")]
     Learn(learn::LearnArgs),
-    /// Score pages by a lexicon; with labels, measure precision and recall
+    /// Score pages with a lexicon; given labels, measure precision and recall
     #[command(after_help = "Example: suidao topic test -m sports.toml --pages pages/ --labels labels.tsv")]
     Test(test::TestArgs),
     /// Train the context graph of strategy context-graph on a recorded web
-    #[command(after_help = "Example: suidao topic layers -m sports.toml -s seeds.txt -o layers.toml hosts:recorded/\n\
-                      then: suidao crawl --strategy context-graph --set strategy.context-graph.model=layers.toml ...")]
+    #[command(after_help = "Example: suidao topic layers -m sports.toml -s seeds.txt -o layers.toml hosts:recorded/")]
     Layers(super::layers::LayersArgs),
 }
 

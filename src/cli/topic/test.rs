@@ -1,4 +1,4 @@
-//! `suidao topic test`: scores pages by a lexicon, and measures it by labels.
+//! `suidao topic test`: scores pages with a lexicon, and measures it by labels.
 
 use std::path::PathBuf;
 

@@ -35,7 +35,7 @@ pub enum StrategyName {
     Dth,
     /// Best first, by the relevance of the linking page
     BestFirst,
-    /// First links of relevant pages, fewer off topic (De Bra, Post 1994)
+    /// First links of relevant pages, fewer of off-topic pages (De Bra, Post 1994)
     FishSearch,
     /// By anchor, context and inherited score of the path (Hersovici et al. 1998)
     SharkSearch,
