@@ -3,7 +3,6 @@
 use rustc_hash::FxHashSet;
 
 use super::document::{DocumentLink, ParsedDocument};
-use crate::model::Region;
 
 /// Path sections with a page for each tag.
 const SECTIONS: [&str; 4] = ["tag", "tags", "category", "categories"];
@@ -12,16 +11,12 @@ const LONGEST_ROW: usize = 8;
 
 impl ParsedDocument {
     /// Pieces that name the page's tags and categories, in order: anchors of links such as `/tags/X/`, in rows of at
-    /// most eight. Each target counts once. Boilerplate before the content is the menu of the site.
+    /// most eight. Each target counts once.
     pub fn tags(&self) -> Vec<usize> {
         let mut named = FxHashSet::default();
-        // The first block is the title.
-        let first = self.blocks.iter().skip(1).position(|block| block.region == Region::Content).map_or(0, |at| at + 1);
-        let is_menu = |link: &&DocumentLink| link.block < first && link.region == Region::Boilerplate;
         let rows = self.links.chunk_by(|one, next| is_tag(one) == is_tag(next));
         rows.filter(|row| row.len() <= LONGEST_ROW && is_tag(&row[0]))
             .flatten()
-            .filter(|link| !is_menu(link))
             .filter(|link| named.insert(&link.url))
             .flat_map(|link| link.anchor.clone())
             .filter(|&piece| !self.pieces[piece].hidden)
@@ -59,16 +54,6 @@ mod tests {
             <div class=post-tags><a href=/Tags/x/>足球</a> <a href=/blog/tag/y>世界杯</a>
             <a href=/tags/z/><img alt=图></a></div><div><a href=/Tags/x/>足球</a></div>";
         assert_eq!(tags(html), ["运动", "足球", "世界杯"]);
-    }
-
-    #[test]
-    fn a_menu_of_tags_is_the_sites() {
-        let text = "昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力。".repeat(5);
-        let html = format!(
-            "<nav class=menu><a href=/>首页</a> <a href=/tags/ai/>人工智能</a></nav><article><p>{text}</p></article>
-             <div class=post-tags><a href=/tags/nba/>篮球</a></div>"
-        );
-        assert_eq!(tags(&html), ["篮球"]);
     }
 
     #[test]
