@@ -190,9 +190,10 @@ fn an_import_that_is_killed_resumes_and_another_is_rejected() {
     // With another threshold, and with seeds, which make the first step another.
     let seeds = ["-s", stage.seeds.to_str().unwrap()];
     let threshold = ["--set", "crawl.page_threshold=0.9"];
-    for (file, more, word) in
-        [("plain.warc.gz", threshold, "crawl.page_threshold 0.2, not 0.9"), ("mixed.warc", seeds, "another import")]
-    {
+    for (file, more, word) in [
+        ("plain.warc.gz", threshold, "not 0.9; use the same crawl.page_threshold"),
+        ("mixed.warc", seeds, "another import"),
+    ] {
         let other = run(import(&stage, &[others.join(file)], "whole", &more)).expect(2);
         assert!(other.err.contains(word), "{}", other.err);
     }
