@@ -29,7 +29,9 @@ pub fn run(args: &WhyArgs, verbosity: Verbosity) -> Result<Exit> {
     let store = Store::open(&CrawlDirectory::new(&args.directory))?;
     let mut known = None;
     for url in &spellings {
-        known = known.or(UrlHistory::read(|| store.batches(), url)?);
+        if known.is_none() {
+            known = UrlHistory::read(|| store.batches(), url)?;
+        }
     }
     let Some(history) = known else {
         let url = &spellings[0];
