@@ -32,6 +32,7 @@ mod practice;
 mod refresh;
 mod replay;
 mod report;
+mod rescore;
 mod screen;
 mod search;
 mod seeds;
@@ -88,6 +89,8 @@ enum Verb {
     Forum(forum::ForumArgs),
     /// Revisit the pages of a crawl to find changed, new and deleted pages
     Refresh(refresh::RefreshArgs),
+    /// Judge the stored pages of a crawl by another lexicon or page threshold
+    Rescore(rescore::RescoreArgs),
     /// Propose seeds for a topic from a crawl, an archive's index or a search service
     Seeds(seeds::SeedsArgs),
     /// Simulate a crawl of a recorded or generated web, without a network
@@ -160,6 +163,7 @@ pub fn main() -> ExitCode {
         Verb::Import(args) => import::run(&args, cli.verbosity),
         Verb::Forum(args) => forum::run(&args, cli.verbosity),
         Verb::Refresh(args) => refresh::run(&args, cli.verbosity),
+        Verb::Rescore(args) => rescore::run(&args, cli.verbosity),
         Verb::Seeds(args) => seeds::run(&args, cli.verbosity),
         Verb::Replay(args) => replay::run(&args, cli.verbosity),
         Verb::Why(args) => why::run(&args, cli.verbosity),

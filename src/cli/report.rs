@@ -69,7 +69,7 @@ pub fn run(args: &ReportArgs, verbosity: Verbosity) -> Result<Exit> {
 }
 
 /// `summary.json`; a killed crawl may have none.
-fn summary(directory: &CrawlDirectory) -> Result<Option<serde_json::Value>> {
+pub fn summary(directory: &CrawlDirectory) -> Result<Option<serde_json::Value>> {
     let path = directory.summary_json();
     if !path.exists() {
         return Ok(None);

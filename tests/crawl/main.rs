@@ -17,5 +17,6 @@ mod readers;
 mod refresh;
 mod refresh_kill;
 mod repair;
+mod rescore;
 mod sources;
 mod traps;

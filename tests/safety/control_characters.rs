@@ -375,6 +375,8 @@ fn no_verb_prints_terminal_controls() {
     stage.shows("topic layers", &[&format!("crawl:{out}"), "-m", &made, "-s", "seeds.txt", "-o", &layers], &[0]);
     stage.shows("replay", &[&format!("crawl:{out}"), "-m", &made, "-s", "seeds.txt"], &[0]);
     stage.shows("replay", &[&format!("crawl:{out}"), "-m", &made, "-s", "seeds.txt", "--json"], &[0]);
+    stage.shows("rescore", &[&out, "-m", &learnt], &[0]);
+    stage.hear("rescore", &[&out, "-m", &made, "--json"], &[0]);
     let task = format!(
         "pages = 60\nstrategies = ['breadth-first', 'dth']\n[[task]]\nname = {name}\nweb = {web}\nlexicon = {made}\nseeds = 'seeds.txt'\n",
         name = toml::Value::from(EVIL),

@@ -12,6 +12,7 @@ mod monitor;
 mod network;
 mod outage;
 mod parse_pool;
+mod rescore;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
@@ -43,6 +44,7 @@ use suidao_store::store::directory::write_own;
 use suidao_store::store::{ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, WarcArchive, Writer, skipped};
 
 pub use monitor::{CrawlMonitor, HostLatency, RecentFailure, RecentPage, RunCounts, StatusSnapshot};
+pub use rescore::{RescoreReport, rescore};
 
 /// The default product token for robots.txt and pages; `fetch.user_agent` overrides it.
 pub const AGENT: &str = suidao_page::read::ROBOT;

@@ -36,14 +36,15 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     } else {
         (verify::check(&directory)?, RepairOutcome::Intact)
     };
-    let aside = match &outcome {
-        RepairOutcome::Cut(aside) => Some(aside),
-        RepairOutcome::Intact | RepairOutcome::Restored => None,
+    let (aside, scores_lost) = match &outcome {
+        RepairOutcome::Cut { aside, scores_lost } => (Some(aside), *scores_lost),
+        RepairOutcome::Intact | RepairOutcome::Restored => (None, false),
     };
     if args.json {
         let mut output = serde_json::to_value(&checked)?;
         output["intact"] = json!(checked.damage.is_none());
         output["moved_to"] = json!(aside);
+        output["scores_lost"] = json!(scores_lost);
         outln!("{}", serde_json::to_string_pretty(&output)?);
     } else {
         let name = args.directory.display();
@@ -69,6 +70,9 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
             count(*batches as usize, "batch", "batches"),
             count(*files, "WARC file", "WARC files")
         );
+        if scores_lost {
+            outln!("The new scores of its pages are lost; run `suidao rescore {name}` again.");
+        }
     }
     Ok(if checked.damage.is_none() || aside.is_some() { Exit::Done } else { Exit::Incomplete })
 }

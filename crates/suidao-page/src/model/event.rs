@@ -192,6 +192,17 @@ pub struct PageProcessed {
     pub layer: Option<u8>,
 }
 
+/// The new score of a page that was judged again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PageScore {
+    /// Number of the batch with its [`Event::PageFetched`].
+    pub batch: u64,
+    pub relevance: Relevance,
+    pub on_topic: bool,
+    pub terms: Vec<TermMatch>,
+    pub layer: Option<u8>,
+}
+
 /// Whether a page is a document: it has a text of its own and is not a listing.
 pub fn is_document(listing: bool, sketch: Sketch) -> bool {
     !listing && sketch.is_text()
@@ -218,6 +229,12 @@ impl PageProcessed {
             (true, false) => "on-topic page without main text",
             _ => "off topic",
         }
+    }
+
+    /// Replaces what the topic said about it.
+    pub fn rescore(&mut self, score: PageScore) {
+        let PageScore { batch: _, relevance, on_topic, terms, layer } = score;
+        (self.relevance, self.on_topic, self.terms, self.layer) = (relevance, on_topic, terms, layer);
     }
 
     /// The event of a page that was read, without its links.
@@ -394,6 +411,11 @@ pub enum Event {
     /// A URL that waited for better ones is fetched, because no page came for 2 s.
     Released {
         id: UrlId,
+    },
+    /// Pages were judged again by another lexicon or threshold, in order of their batches. The store gives every reader
+    /// of the log the page with its new score.
+    Rescored {
+        pages: Vec<PageScore>,
     },
 }
 

@@ -15,7 +15,9 @@ mod trap;
 mod url;
 
 pub use chunked_vec::ChunkedVec;
-pub use event::{Batch, Discovered, Event, Link, LinkState, PageProcessed, RobotsRules, Stop, UrlOrigin, is_document};
+pub use event::{
+    Batch, Discovered, Event, Link, LinkState, PageProcessed, PageScore, RobotsRules, Stop, UrlOrigin, is_document,
+};
 pub use failure::{Failure, FailureKind};
 pub use forum::{
     ApproxTime, BoardEntry, ForumMap, ForumPage, ForumPageLink, ForumPageView, ForumRole, ForumStep, IndexPage,

@@ -79,6 +79,18 @@ impl Topic {
         self.score_by(document, true)
     }
 
+    /// As [`Self::score`], without the links.
+    pub fn score_page(&self, document: &ParsedDocument) -> TopicScores {
+        let folded = Folded::new(document);
+        let mut tokens = Tokens::new(document, &folded, &self.vocabulary, true);
+        let (relevance, terms) = self.page(document, &mut tokens);
+        TopicScores { relevance, terms, layer: self.layer(document), links: Vec::new() }
+    }
+
+    fn layer(&self, document: &ParsedDocument) -> Option<u8> {
+        self.layers.as_ref().and_then(|layers| layers.of_page(document))
+    }
+
     /// The parts of eq. (3), and eq. (3), of a link with this text and nothing around it.
     pub fn score_link(&self, url: &CrawlUrl, anchor: &str) -> (LinkScores, Relevance) {
         let text = anchor.replace('&', "&amp;").replace('<', "&lt;");
@@ -103,8 +115,7 @@ impl Topic {
         let mut tokens = Tokens::new(document, &folded, &self.vocabulary, prefilter);
         let (relevance, terms) = self.page(document, &mut tokens);
         let links = document.links.iter().map(|link| self.link(document, link, &mut tokens)).collect();
-        let layer = self.layers.as_ref().and_then(|layers| layers.of_page(document));
-        TopicScores { relevance, terms, layer, links }
+        TopicScores { relevance, terms, layer: self.layer(document), links }
     }
 
     /// Relevance by title and main content and by the page's own tags, and the topic terms in both.

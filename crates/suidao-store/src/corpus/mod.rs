@@ -11,6 +11,7 @@ mod duplicates;
 mod fields;
 mod filter;
 mod names;
+mod rescore;
 mod stream;
 mod thread;
 mod url_history;
@@ -22,9 +23,13 @@ pub use document::{CorpusDocument, Parts};
 pub use fields::{DocumentFields, JsonDocument, UnknownField};
 pub use filter::{DuplicatePolicy, Filter, Selection};
 pub use names::UrlNames;
+pub use rescore::rescore;
 pub use stream::{SelectedDocument, StoredResponse, Streamed, stream};
 pub use url_history::UrlHistory;
 pub use visits::{PageRole, SeenTimes};
+
+/// Limit of decoded bodies; nothing larger was stored.
+const MAX_BODY: usize = 1 << 30;
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

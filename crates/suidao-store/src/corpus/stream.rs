@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use super::MAX_BODY;
 use super::boilerplate::Boilerplate;
 use super::catalogue::{Catalogue, CatalogueEntry};
 use super::document::{CorpusDocument, ForumPost, OutLink, Parts, QueueScores, WarcLocation, id};
@@ -25,9 +26,6 @@ use suidao_page::read::tree::TreeStep;
 
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
-
-/// Limit of decoded bodies; nothing larger was stored.
-const MAX_BODY: usize = 1 << 30;
 
 /// A response of a document, as it is in the archive.
 pub struct StoredResponse {

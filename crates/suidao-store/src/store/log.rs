@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::{Location, warc_files};
 use super::batches::{Frames, LogExtent, append, decode, decoded, encode, put};
-use super::directory::{CrawlDirectory, Lock, sync_directory, write_own};
+use super::directory::{CrawlDirectory, Lock, sync_directory};
 use super::engine::Engine;
 use super::marker::{Acknowledged, CommitMarker};
-use super::{Meta, PartDirectory, StoreError, plain_file};
+use super::rescoring::NewestScores;
+use super::{Meta, PartDirectory, Rescoring, StoreError, plain_file};
 use suidao_page::model::Batch;
 
 /// Batches after which `state/batches` is synced.
@@ -87,7 +88,7 @@ impl Store {
             return Err(StoreError::damaged(&dir.meta_json(), "it is missing, but state/log contains a crawl"));
         }
         // Last: the description makes it a crawl.
-        write_own(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
+        meta.write(dir)?;
         Ok(store)
     }
 
@@ -259,17 +260,51 @@ impl Store {
         marker.write(Acknowledged { all: self.extent, synced: self.extent })
     }
 
-    /// All batches in order. An error ends the iteration.
+    /// Opens an existing crawl for writing, as it is.
+    ///
+    /// # Errors
+    /// As [`Store::resume`].
+    pub fn open_existing(dir: &CrawlDirectory, command: &str) -> Result<Self, StoreError> {
+        let meta = Meta::read(dir)?;
+        let lock = dir.lock(command)?;
+        Self::open_to_write(dir, meta, Some(lock), false)
+    }
+
+    /// Replaces the description of the crawl, whose pages were judged again. The checkpoint, a result of the earlier
+    /// scores, goes.
+    pub fn describe(&mut self, meta: Meta) -> Result<(), StoreError> {
+        meta.write(&self.dir)?;
+        self.meta = meta;
+        let checkpoint = self.dir.checkpoint();
+        match fs::remove_file(&checkpoint) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::io(&checkpoint, "remove it")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn rescoring(&self) -> Option<&Rescoring> {
+        self.meta.rescoring.as_ref().filter(|rescoring| rescoring.is_in(self.len()))
+    }
+
+    /// All batches in order, pages with their newest scores. An error ends the iteration.
     pub fn batches(&self) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
         self.batches_from(0)
     }
 
     /// The batches from this number on, in order. An error ends the iteration.
     pub fn batches_from(&self, first: u64) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
-        decoded(self.frames_from(first))
+        let mut scores = NewestScores::of(self);
+        (first..).zip(decoded(self.frames_from(first))).map(move |(number, record)| scores.apply(number, record?))
     }
 
     pub fn batch(&self, number: u64) -> Result<Record, StoreError> {
+        NewestScores::of(self).apply(number, self.stored_batch(number)?)
+    }
+
+    /// A batch as it was written.
+    pub(super) fn stored_batch(&self, number: u64) -> Result<Record, StoreError> {
         let path = self.dir.batches();
         let frame = match &self.writing {
             Some(writing) => writing.engine.get(number)?.1,

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::CrawlDirectory;
-use super::{StoreError, plain_file};
+use super::directory::{CrawlDirectory, write_own};
+use super::{Rescoring, StoreError, plain_file};
 use suidao_page::model::{Millis, Relevance};
 
 /// Format of directory and log that this program writes, and the only one that it reads.
@@ -20,6 +20,9 @@ pub struct Meta {
     /// Pages of at least this relevance are relevant.
     pub page_threshold: Relevance,
     pub created: Millis,
+    /// The scores of pages that were judged again, by `lexicon` and `page_threshold`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescoring: Option<Rescoring>,
 }
 
 impl Meta {
@@ -32,6 +35,7 @@ impl Meta {
             strategy: strategy.to_owned(),
             page_threshold,
             created,
+            rescoring: None,
         }
     }
 
@@ -60,6 +64,10 @@ impl Meta {
             return Err(StoreError::OtherFormat { path, found: head.format, known: FORMAT, version: head.version });
         }
         serde_json::from_slice(&text).map_err(damaged)
+    }
+
+    pub(super) fn write(&self, dir: &CrawlDirectory) -> Result<(), StoreError> {
+        write_own(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, self)?))
     }
 
     /// Checks that a crawl described by `self` may resume one described by `there`: only date and program version may

@@ -17,6 +17,7 @@ mod meta;
 mod part;
 pub mod plain_file;
 pub mod refreshes;
+mod rescoring;
 mod responses;
 pub mod skipped;
 mod survey;
@@ -37,6 +38,7 @@ pub use exchange::request;
 pub use log::{Record, Store};
 pub use meta::Meta;
 pub use part::PartDirectory;
+pub use rescoring::Rescoring;
 pub use responses::Responses;
 pub use warc::{date, info as warcinfo, moment};
 pub use warc_index::WarcIndex;
@@ -58,7 +60,7 @@ pub enum StoreError {
     /// The directory was written by another version of suidao.
     #[error("{}: has format {found}, written by suidao {version}, but this suidao reads only format {known}; use that version, or start a new crawl in another output directory", path.display())]
     OtherFormat { path: PathBuf, found: u32, known: u32, version: String },
-    #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use the same {what}, or another output directory", path.display())]
+    #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use the same {what}{}, or another output directory", path.display(), rescore(what))]
     OtherCrawl { path: PathBuf, what: &'static str, found: String, wanted: String },
     #[error("{}: damaged: {what}; run `suidao check crawl --repair` to truncate log and archive to the intact part, restore the directory from a copy, or crawl again into another output directory", path.display())]
     Damaged { path: PathBuf, what: String },
@@ -115,6 +117,15 @@ fn is_misdirected(error: &io::Error) -> bool {
 /// What a lock says about its process.
 fn writer(by: Option<&str>) -> &str {
     by.map(str::trim).filter(|by| !by.is_empty() && by.len() < 200).unwrap_or("another suidao command")
+}
+
+/// How a crawl gets another lexicon or threshold.
+fn rescore(what: &str) -> &'static str {
+    match what {
+        "lexicon" => ", judge its pages by the new one first (`suidao rescore DIR -m LEXICON`)",
+        "crawl.page_threshold" => ", judge its pages by the new one first (`suidao rescore DIR --page-threshold X`)",
+        _ => "",
+    }
 }
 
 /// What failed: `cannot read FILE`, or `FILE: cannot read a page`.

@@ -40,8 +40,13 @@ pub enum RepairOutcome {
     Intact,
     /// All batches are there again: engine and file restored each other.
     Restored,
-    /// Log and archive were cut after the last intact batch; the rest is in this directory.
-    Cut(PathBuf),
+    /// Log and archive were cut after the last intact batch.
+    Cut {
+        /// The directory with the rest.
+        aside: PathBuf,
+        /// The rest has the scores of `suidao rescore`, so pages have those of the crawl again.
+        scores_lost: bool,
+    },
 }
 
 /// Checks what readers of a crawl directory use, and changes nothing. Of a running crawl, what is durable now.
@@ -103,7 +108,11 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), Store
     let path = dir.batches();
     let mut file = plain_file::open(&path, File::options().read(true).write(true).create(true).truncate(false))?;
     let all = LogExtent { batches: checked.batches + 1, bytes: u64::MAX };
-    let keep = Store::of_extent(dir, meta, all).end_of(checked.batches)?;
+    let keep = Store::of_extent(dir, meta.clone(), all).end_of(checked.batches)?;
+    let scores_lost = meta.rescoring.as_ref().is_some_and(|rescoring| !rescoring.is_in(keep.batches));
+    if scores_lost {
+        Meta { rescoring: None, ..meta.clone() }.write(dir)?;
+    }
     keep_end(&mut file, keep.bytes, &aside.join(format!("batches.from-{}", keep.bytes)))?;
     keep_archive(dir, checked.last, &aside)?;
     // The engine first: it must not have less than the file.
@@ -114,7 +123,7 @@ pub fn repair(dir: &CrawlDirectory) -> Result<(CrawlCheck, RepairOutcome), Store
     marker.write(Acknowledged { all: keep, synced: keep })?;
     let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
     WarcArchive::resume(dir, checked.last, settings)?;
-    Ok((checked, RepairOutcome::Cut(aside)))
+    Ok((checked, RepairOutcome::Cut { aside, scores_lost }))
 }
 
 fn check_files(store: &Store) -> Result<CrawlCheck, StoreError> {
@@ -290,7 +299,7 @@ mod tests {
                 assert!(found.damage.as_ref().unwrap().contains("not a complete record"), "{found:?}");
                 let (cut, outcome) = repair(&dir).unwrap();
                 assert_eq!(cut, found);
-                let RepairOutcome::Cut(aside) = outcome else { panic!("{outcome:?}") };
+                let RepairOutcome::Cut { aside, .. } = outcome else { panic!("{outcome:?}") };
                 assert!(aside.join("log/db").exists());
                 assert_eq!(check(&dir).unwrap().damage, None);
                 assert_eq!(Store::open(&dir).unwrap().len(), n as u64);
@@ -318,7 +327,7 @@ mod tests {
         assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 5));
         flip(&dir.batches(), middle);
         fs::remove_dir_all(dir.log()).unwrap();
-        assert!(matches!(repair(&dir).unwrap().1, RepairOutcome::Cut(_)));
+        assert!(matches!(repair(&dir).unwrap().1, RepairOutcome::Cut { .. }));
         assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 2));
         assert_eq!(check(&crawl(root.path(), 5)).unwrap().batches, 5);
 
@@ -326,7 +335,7 @@ mod tests {
         fs::remove_file(dir.batches()).unwrap();
         let found = check(&dir).unwrap();
         assert!(found.batches == 0 && found.damage.unwrap().contains("5 were saved"));
-        let RepairOutcome::Cut(aside) = repair(&dir).unwrap().1 else { panic!() };
+        let RepairOutcome::Cut { aside, .. } = repair(&dir).unwrap().1 else { panic!() };
         assert!(aside.join("suidao-00000.warc.gz.from-0").exists());
         assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 0));
         crawl(root.path(), 5);

@@ -160,6 +160,8 @@ impl State {
             }
             // `observe_refresh` and `WaitState::observe` handle them.
             Event::Refresh(_) | Event::Released { .. } => {}
+            // The store has applied it to the pages, which come before it.
+            Event::Rescored { .. } => {}
             Event::Trap(step) => self.apply_trap(step, time),
             Event::FetchRetried { id, failure } => self.apply_retry(*id, failure, time),
             Event::FetchFailed { id, failure } => self.apply_failure(*id, failure, time),

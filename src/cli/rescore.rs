@@ -1,0 +1,113 @@
+//! `suidao rescore`: judges the pages of a crawl again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use suidao::config::Config;
+use suidao::config::stored::ConfigUse;
+use suidao::html::{count, thousands};
+use suidao::live::{self, Job, RescoreReport};
+use suidao::store::{CrawlDirectory, Meta, Store};
+
+use super::crawl::keep_summary;
+use super::export::progress;
+use super::{Exit, Verbosity, inputs, report};
+
+/// Judge the stored pages of a crawl by another lexicon or page threshold; nothing is fetched.
+///
+/// Exports, search, reports and the resumed crawl use the new scores. Links keep the scores that they had when their page
+/// was fetched.
+#[derive(Args)]
+#[command(after_help = "Example: suidao rescore ml -m ml2.toml")]
+pub struct RescoreArgs {
+    /// Crawl directory
+    directory: PathBuf,
+    /// Lexicon [default: the copy in the crawl directory]
+    #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
+    lexicon: Option<PathBuf>,
+    /// Minimum relevance of an on-topic page, 0 to 1 [default: that of the crawl's configuration, or else of the lexicon]
+    #[arg(long, value_name = "X", help_heading = "Input")]
+    page_threshold: Option<f32>,
+    /// Print the result as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
+    let directory = CrawlDirectory::new(&args.directory);
+    let name = args.directory.display();
+    Meta::read(&directory)?;
+    let sets: Vec<String> = args.page_threshold.iter().map(|value| format!("crawl.page_threshold={value}")).collect();
+    let stored = directory.config_toml();
+    let config = match stored.exists() {
+        true => Config::load_stored(&stored, &sets, ConfigUse::Offline)?,
+        false => Config::load(None, &sets)?,
+    };
+    let stored = directory.topic_toml();
+    let topic = match &args.lexicon {
+        Some(path) => inputs::topic(path)?,
+        None if stored.exists() => inputs::stored_topic(&stored)?,
+        None => bail!("{name}: contains no copy of its lexicon; give the lexicon with -m"),
+    };
+    let topic = Arc::new(inputs::layered(topic, &config.strategy)?);
+    let store = Store::open(&directory)?;
+    if store.is_empty() {
+        bail!("{name}: contains no fetched page; run the crawl again");
+    }
+    let pages = store.len();
+    drop(store);
+    let job = Job::new(topic, Vec::new(), config, directory);
+    let bar = progress(pages, verbosity);
+    let done = live::rescore(&job, |pages| bar.set_position(pages));
+    bar.finish_and_clear();
+    let done = done?;
+    update_summary(&job, &done)?;
+    if args.json {
+        outln!("{}", serde_json::to_string_pretty(&json!(done))?);
+    } else if !verbosity.quiet {
+        outln!("{}", in_words(args, &job, &done));
+    }
+    Ok(Exit::Done)
+}
+
+/// Corrects `summary.json`; a killed crawl has none.
+fn update_summary(job: &Job, done: &RescoreReport) -> Result<()> {
+    let Some(mut summary) = report::summary(&job.directory)? else { return Ok(()) };
+    let new = [
+        ("topic", json!(job.topic.lexicon().name)),
+        ("lexicon_digest", json!(job.topic.digest())),
+        ("relevant", json!(done.relevant)),
+        ("harvest_rate", json!(done.relevant as f64 / done.pages.max(1) as f64)),
+        ("hosts_relevant", json!(done.hosts_relevant)),
+    ];
+    if let Some(fields) = summary.as_object_mut() {
+        fields.extend(new.map(|(key, value)| (key.to_owned(), value)));
+    }
+    keep_summary(&job.directory, summary)?;
+    Ok(())
+}
+
+fn in_words(args: &RescoreArgs, job: &Job, done: &RescoreReport) -> String {
+    let mut text = format!(
+        "Judged {} by {}, page threshold {:.3}: {} relevant ({} more, {} fewer).",
+        count(done.pages as usize, "page", "pages"),
+        job.topic.lexicon().name,
+        done.page_threshold.get(),
+        thousands(done.relevant),
+        thousands(done.gained),
+        thousands(done.lost),
+    );
+    if done.not_stored > 0 {
+        text += &format!(
+            "\n{} not judged, because the archive lacks the content.",
+            count(done.not_stored as usize, "page", "pages")
+        );
+    }
+    let lexicon = args.lexicon.as_ref().map_or("the lexicon".to_owned(), |path| format!("-m {}", path.display()));
+    let threshold = job.config.crawl.page_threshold.filter(|_| args.page_threshold.is_some());
+    let threshold = threshold.map_or_else(String::new, |value| format!(" and --set crawl.page_threshold={value}"));
+    text + &format!("\nTo resume the crawl, give it {lexicon}{threshold}.")
+}
