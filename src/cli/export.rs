@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use suidao::corpus::{Catalogue, DocumentFields, Filter, Selection};
+use suidao::corpus::{Bounds, Catalogue, Condition, DocumentFields, Filter, Selection};
 use suidao::crawl::bytes;
 use suidao::export::export_state::{self, Finished};
 use suidao::export::{Export, Output, graph, jsonl, parquet, table, text, warc};
@@ -23,7 +23,7 @@ use super::{Exit, Verbosity, outfiles};
 
 /// Export the pages of a crawl to a file or a search server.
 #[derive(Args, Clone)]
-#[command(after_help = "Example: suidao export ml -o best.jsonl.zst --relevant --duplicates best --min-chars 200")]
+#[command(after_help = "Example: suidao export ml -o best.jsonl.zst --relevant --where 'lang:zh chars:200..'")]
 pub struct ExportArgs {
     /// Crawl directory
     pub directory: PathBuf,
@@ -127,7 +127,7 @@ pub struct ExportSelection {
 pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     let mut filter = args.filter.filter()?;
     if let Some(SinceFlag::Day(day)) = args.since {
-        filter.fetched_from = filter.fetched_from.max(Some(day));
+        filter.all_of.push(Condition::Fetched(Bounds::from(day)));
     }
     if matches!(args.format, Format::Graph | Format::Index) {
         // Listings connect documents in the graph, and a search shows them after the documents.
@@ -135,7 +135,7 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     }
     if args.format == Format::Text {
         // The text format has no line for a page without text.
-        filter.min_chars = filter.min_chars.max(1);
+        filter.all_of.push(Condition::Chars(Bounds::from(1)));
     }
     let fields = match args.fields.as_slice() {
         [] => None,

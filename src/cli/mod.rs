@@ -23,6 +23,7 @@ mod inputs;
 mod journal;
 mod label;
 mod layers;
+mod moved;
 mod names;
 mod network;
 mod operate;
@@ -136,12 +137,12 @@ pub enum Exit {
 /// Parses the arguments, runs the verb, prints an error, and returns the exit code.
 pub fn main() -> ExitCode {
     terminal::report_panics();
-    let cli = match Cli::try_parse() {
+    let cli = match moved::with_new_spelling(Cli::try_parse()) {
         Ok(cli) => cli,
         Err(result) => {
             // Help and version are not errors; clap chooses the stream.
             let code = if result.use_stderr() { 2 } else { 0 };
-            terminal::usage(&result, Cli::try_parse_from);
+            terminal::usage(&result, |args| moved::with_new_spelling(Cli::try_parse_from(args)));
             return ExitCode::from(code);
         }
     };

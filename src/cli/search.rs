@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use suidao::corpus::DuplicatePolicy;
+use suidao::corpus::{DuplicatePolicy, Filter};
 use suidao::html::{count, thousands};
 use suidao::index::{Hit, Index, Loosened, Marked, Request, SearchAnswer};
 
@@ -18,7 +18,7 @@ use super::{Exit, Verbosity};
 /// Search the pages of a crawl.
 #[derive(Args)]
 #[command(after_help = "All words must occur; if no page has them all, pages with some of them are listed.\n\
-    \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:zh  date:2021..2022  relevant:yes\n\
+    \"a phrase\"  -without  one OR another  title:x, and the conditions of --where\n\
     Extracted fields: price:<100  price:10..20  brand:x\n\n\
     Example: suidao search ml '\"gradient descent\" -python date:2020..' --json")]
 pub struct SearchArgs {
@@ -52,9 +52,9 @@ fn clock() -> Instant {
 }
 
 pub fn run(args: &SearchArgs, verbosity: Verbosity) -> Result<Exit> {
-    let mut filter = args.filter.filter_with(DuplicatePolicy::Best)?;
     // Listings are found too, after the documents.
-    filter.documents &= filter.relevant;
+    let filter = Filter { no_noindex: true, duplicates: DuplicatePolicy::Best, ..Filter::default() };
+    let filter = args.filter.over(filter)?;
     let index = current(&args.directory, args.extract.as_deref(), verbosity)?;
     let (query, explain) = (args.query.join(" "), args.explain);
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };

@@ -154,6 +154,24 @@ fn configurations() {
 }
 
 #[test]
+fn conditions_and_earlier_flags() {
+    let mut search = suidao();
+    search.args(["search", "none", "足球", "--where", "lang:zh colour:red"]);
+    let error = run(search).expect(2).err;
+    assert!(error.contains("colour:red is not a condition") && error.contains("host:example.cn"), "{error}");
+    for (args, new) in [
+        (&["export", "x", "-o", "-", "--min-chars", "200"][..], "use --where chars:N.. instead"),
+        (&["search", "x", "--lang", "zh"], "use --where lang:CODES instead"),
+        (&["label", "x", "--not-host=a.cn"], "use --where -host:HOST instead"),
+    ] {
+        let mut command = suidao();
+        command.args(args);
+        let error = run(command).expect(2).err;
+        assert!(error.contains(new), "{error}");
+    }
+}
+
+#[test]
 fn proxies() {
     let stage = stage();
     for (proxy, expected) in [

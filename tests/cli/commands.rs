@@ -148,7 +148,7 @@ fn exports_of_every_packing_are_one_text() {
         }
         assert!(unpacked == plain, "{name}");
     }
-    assert_eq!(stdout_of(&["export", text(&dir), "-o", "-", "--listings"]).as_bytes(), plain);
+    assert_eq!(stdout_of(&["export", text(&dir), "-o", "-", "--where", "listings:yes"]).as_bytes(), plain);
 
     assert_eq!(lines.len(), 300);
     let documents = stdout_of(&["export", text(&dir), "-o", "-"]);
@@ -188,7 +188,7 @@ fn exports_of_every_packing_are_one_text() {
 }
 
 fn export_to(dir: &Path, file: &Path) {
-    stdout_of(&["export", text(dir), "--format", "jsonl", "-o", text(file), "-q", "--listings"]);
+    stdout_of(&["export", text(dir), "--format", "jsonl", "-o", text(file), "-q", "--where", "listings:yes"]);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn is_a_crawl(stage: &Stage, dir: &Path) {
     done(&["check", "crawl", name]);
     done(&["report", name]);
     let export = stage.path("export.jsonl");
-    done(&["export", name, "-o", export.to_str().unwrap(), "--force", "--listings"]);
+    done(&["export", name, "-o", export.to_str().unwrap(), "--force", "--where", "listings:yes"]);
     let lines = fs::read_to_string(&export).unwrap();
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     let why = done(&["why", name, first["url"].as_str().unwrap()]).out;

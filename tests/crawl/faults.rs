@@ -318,7 +318,7 @@ fn pages_with_long_heads_are_exported() {
         assert!(lines.iter().any(|line| line["url"] == **page), "{page}");
     }
     let mut web = suidao();
-    web.arg("export").arg(dir.path().join("crawl")).args(["--format", "warc", "--listings", "-o"]);
+    web.arg("export").arg(dir.path().join("crawl")).args(["--format", "warc", "--where", "listings:yes", "-o"]);
     web.arg(dir.path().join("crawl.warc.gz"));
     run(web).expect(0);
     warcio_check(&[dir.path().join("crawl.warc.gz")]);

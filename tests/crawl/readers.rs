@@ -58,7 +58,7 @@ fn readers(dir: &Path, scratch: &Path, seed: &str) -> Vec<Reader> {
         reader("page", &["report", dir, "-o", &file("report.html")], |_, _| None),
         reader(
             "export",
-            &["export", dir, "-o", &file("pages.jsonl"), "--force", "--listings", "--duplicates", "keep"],
+            &["export", dir, "-o", &file("pages.jsonl"), "--force", "--where", "listings:yes", "--duplicates", "keep"],
             lines,
         ),
         reader("check", &["check", "crawl", dir, "--json"], |out, _| json(out, "/pages")),

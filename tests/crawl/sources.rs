@@ -539,7 +539,7 @@ fn exports_contain_the_accepted_pages_and_a_restart_changes_nothing() {
     }
     assert!(exported.contains("a.test/secret?v=1"), "its canonical URL is noindex, and it is not: {exported:?}");
     let mut command = suidao();
-    command.arg("export").arg(&dir).arg("-o").arg(path("more.jsonl")).arg("--with-noindex");
+    command.arg("export").arg(&dir).arg("-o").arg(path("more.jsonl")).args(["--where", "noindex:yes"]);
     run(command).expect(0);
     let text = std::fs::read_to_string(path("more.jsonl")).unwrap();
     for url in ["kept", "tagged", "ended"] {
@@ -557,7 +557,7 @@ fn exports_contain_the_accepted_pages_and_a_restart_changes_nothing() {
         ("http://a.test/p?v=1", "canonical URL http://a.test/p"),
         ("http://a.test/p", "canonical URL of that page"),
         ("http://a.test/english", "not one of keep.languages"),
-        ("http://a.test/kept", "--with-noindex"),
+        ("http://a.test/kept", "--where noindex:yes"),
         ("http://a.test/zuqiu.pdf", "the file extension is not that of a page"),
     ] {
         let stated = why(url);
@@ -646,7 +646,7 @@ fn an_unknown_language_is_rejected_with_the_list_of_known_ones() {
     let message = run(scene.crawl("out", &["--lang", "zh,klingon"])).expect(2).err;
     assert!(message.contains("klingon") && message.contains("zh, ") && message.contains("keep.languages"), "{message}");
     let mut command = suidao();
-    command.arg("export").arg(scene.dir.path()).args(["-o", "-", "--language", "xx"]);
+    command.arg("export").arg(scene.dir.path()).args(["-o", "-", "--where", "lang:xx"]);
     let message = run(command).expect(2).err;
     assert!(message.contains("unknown language \"xx\"") && message.contains("en, "), "{message}");
 }

@@ -29,7 +29,7 @@ fn crawled() -> Stage {
 fn export(stage: &Stage, format: &str, out: &Path, more: &[&str]) -> Command {
     let mut command = suidao();
     command.arg("export").arg(stage.path("crawl")).args(["--format", format, "-q", "-o"]).arg(out).args(more);
-    command.arg("--listings");
+    command.args(["--where", "listings:yes"]);
     command
 }
 
@@ -125,7 +125,7 @@ fn shards_are_written_to_a_new_directory() {
     let whole = out.join("pages.jsonl");
     run(export(&stage, "jsonl", &whole, &[])).expect(0);
     let mut shards = suidao();
-    shards.arg("export").arg(stage.path("crawl")).args(["--listings", "--shard-size", "100KiB", "-o"]);
+    shards.arg("export").arg(stage.path("crawl")).args(["--where", "listings:yes", "--shard-size", "100KiB", "-o"]);
     shards.arg(out.join("shards.jsonl"));
     let done = run(shards).expect(0).err;
     let files = std::fs::read_dir(out.join("shards.jsonl")).unwrap().count();
@@ -149,7 +149,7 @@ fn shards_are_written_to_a_new_directory() {
     // A page without text has no line; the card counts them.
     run(export(&stage, "text", &out.join("t.txt"), &[])).expect(0);
     let lines = std::fs::read_to_string(out.join("t.txt")).unwrap().lines().count();
-    run(export(&stage, "jsonl", &out.join("t.jsonl"), &["--min-chars", "1", "--fields", "id"])).expect(0);
+    run(export(&stage, "jsonl", &out.join("t.jsonl"), &["--where", "chars:1..", "--fields", "id"])).expect(0);
     assert_eq!(std::fs::read_to_string(out.join("t.jsonl")).unwrap().lines().count(), lines);
     assert!(std::fs::read_to_string(out.join("t.card.md")).unwrap().contains(&format!("Documents: {lines}\n")));
 }
@@ -234,8 +234,8 @@ fn flags_that_a_format_does_not_use_are_rejected() {
         ("index", vec!["--shard-size", "1MB"], "an index is a directory"),
         ("graph", vec!["--shard-size", "1MB"], "three files"),
         ("jsonl", vec!["--since", "last"], "leave out --since the first time"),
-        ("jsonl", vec!["--min-relevance", "2"], "between 0 and 1"),
-        ("jsonl", vec!["--published-from", "2021"], "2021-03-05"),
+        ("jsonl", vec!["--where", "relevance:2.."], "between 0 and 1"),
+        ("jsonl", vec!["--where", "date:soon"], "2021-03-05"),
     ] {
         let ended = run(export(&stage, format, &out.join("x"), &more)).expect(2);
         assert!(ended.err.contains(expected), "{format} {more:?}: {}", ended.err);

@@ -21,7 +21,14 @@ fn networkx_finds_the_same_islands_gates_paths_and_ranks() {
         run(stage.crawl("crawl", &["--strategy", strategy, "--max-pages", "250"])).expect(0);
         for (format, name) in [("jsonl", "pages.jsonl"), ("graph", "links.graphml")] {
             let mut export = suidao();
-            export.arg("export").arg(stage.path("crawl")).args(["--listings", "-q", "--format", format, "-o"]);
+            export.arg("export").arg(stage.path("crawl")).args([
+                "--where",
+                "listings:yes",
+                "-q",
+                "--format",
+                format,
+                "-o",
+            ]);
             run({
                 export.arg(stage.path(name));
                 export

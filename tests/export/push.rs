@@ -109,7 +109,7 @@ fn push(stage: &Stage, address: SocketAddr, more: &[&str]) -> Command {
     command
         .arg("export")
         .arg(stage.path("crawl"))
-        .args(["--push", &format!("http://{address}/es/corpus"), "--listings"])
+        .args(["--push", &format!("http://{address}/es/corpus"), "--where", "listings:yes"])
         .args(more);
     command
 }

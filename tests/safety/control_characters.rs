@@ -610,7 +610,7 @@ fn no_error_prints_terminal_controls() {
         one(&["replay", "world:", "--strategy", EVIL]),
         one(&["replay", "world:", "--max-pages", EVIL]),
         one(&["crawl", "-m", "x", "-s", "x", "-o", "x", "--render", EVIL]),
-        one(&["search", "out", "--published-from", EVIL]),
+        one(&["search", "out", "--where", EVIL]),
     ] {
         bad(&words[0], &words[1..]);
     }

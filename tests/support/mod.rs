@@ -262,7 +262,7 @@ pub fn pages(dir: &Path) -> BTreeMap<CrawlUrl, usize> {
 pub fn export(dir: &Path, file: &Path) -> Vec<serde_json::Value> {
     let mut command = suidao();
     // One file for the exports of several crawls.
-    command.arg("export").arg(dir).arg("-o").arg(file).args(["--force", "--listings"]);
+    command.arg("export").arg(dir).arg("-o").arg(file).args(["--force", "--where", "listings:yes"]);
     run(command).expect(0);
     let text = fs::read_to_string(file).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

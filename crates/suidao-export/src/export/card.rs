@@ -95,17 +95,10 @@ impl<'a> Card<'a> {
         )?;
 
         writeln!(out, "## Selection\n")?;
-        writeln!(out, "Filters that every page passes (options of `suidao export`):\n")?;
-        let mut any = false;
-        if let Ok(serde_json::Value::Object(conditions)) = serde_json::to_value(self.filter) {
-            let none = serde_json::to_value(Filter::default())?;
-            for (condition, value) in conditions.iter().filter(|(name, value)| none.get(name) != Some(*value)) {
-                writeln!(out, "- {}", in_words(condition, value))?;
-                any = true;
-            }
-        }
-        if !any {
-            writeln!(out, "- none")?;
+        writeln!(out, "Conditions that every page meets (`suidao export --where`):\n")?;
+        match self.filter.to_string() {
+            none if none.is_empty() => writeln!(out, "- none")?,
+            conditions => conditions.split(' ').try_for_each(|condition| writeln!(out, "- `{condition}`"))?,
         }
         writeln!(out, "\nExcluded pages of the crawl:\n")?;
         for (reason, pages) in &self.export.selection.excluded {
@@ -134,9 +127,9 @@ impl<'a> Card<'a> {
         writeln!(out, "\n## Removing a document\n")?;
         writeln!(
             out,
-            "Line n is the n-th page of `suidao export DIR --format jsonl --min-chars 1 --fields id,url` with the same \
-             filters{}; use it to find the URL of a line. To remove a host, export again with `--not-host HOST`. To remove \
-             one page, delete its line here and in every copy.",
+            "Line n is the n-th page of `suidao export DIR --format jsonl --where chars:1.. --fields id,url` with the \
+             same conditions{}; use it to find the URL of a line. To remove a host, export again with `--where \
+             -host:HOST`. To remove one page, delete its line here and in every copy.",
             match self.without_line.as_slice() {
                 [] => String::new(),
                 pages => {
@@ -164,22 +157,4 @@ fn table<'a>(out: &mut dyn Write, what: &str, rows: impl IntoIterator<Item = (&'
 /// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('|', "\\|")
-}
-fn option(name: &str, value: &serde_json::Value) -> String {
-    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let values = value.as_array().map_or_else(|| text(value), |all| all.iter().map(text).collect::<Vec<_>>().join(","));
-    format!("`--{name} {values}`")
-}
-
-/// A condition of [`Filter`] as an option of `suidao export`.
-fn in_words(condition: &str, value: &serde_json::Value) -> String {
-    match condition {
-        "documents" => "no listing pages, no pages without main text (without `--listings`)".to_owned(),
-        "no-noindex" => "no pages marked noindex (without `--with-noindex`)".to_owned(),
-        "relevant" => "`--relevant`".to_owned(),
-        "languages" => option("language", value),
-        "hosts" => option("host", value),
-        "not-hosts" => option("not-host", value),
-        name => option(name, value),
-    }
 }

@@ -168,7 +168,12 @@ mod tests {
         let directory = store.directory().clone();
         let mut catalogue = Catalogue::read(&store).unwrap();
         assert_eq!(read(&directory, "jsonl").unwrap(), None);
-        let no_zero = Filter { not_hosts: vec!["h0.cn".to_owned()], ..Filter::default() }.select(&catalogue);
+        let without = |host: &str, catalogue: &Catalogue| {
+            let mut filter = Filter::default();
+            filter.add(&format!("-host:{host}")).unwrap();
+            filter.select(catalogue)
+        };
+        let no_zero = without("h0.cn", &catalogue);
         let finished = Finished {
             format: "jsonl".to_owned(),
             output: "x.jsonl".to_owned(),
@@ -185,7 +190,7 @@ mod tests {
         catalogue.entries[2].sketch.digest ^= 1;
         catalogue.entries[4].at = suidao_page::model::Millis(1);
         catalogue.entries[5].metadata_hash ^= 1;
-        let no_one = Filter { not_hosts: vec!["h1.cn".to_owned()], ..Filter::default() }.select(&catalogue);
+        let no_one = without("h1.cn", &catalogue);
         let some = changes(&catalogue, &no_one, &previous);
         let chosen: Vec<usize> = (0..6).filter(|&position| some.selection.chosen[position]).collect();
         assert_eq!((chosen, some.selection.pages), (vec![0, 2, 5], 3));

@@ -332,8 +332,7 @@ mod tests {
             ],
         );
         let catalogue = Catalogue::read(&store).unwrap();
-        let filter = Filter { not_hosts: vec![], relevant: false, ..Filter::default() };
-        let mut selection = filter.select(&catalogue);
+        let mut selection = Filter::default().select(&catalogue);
         // The last page is not selected.
         selection.chosen[3] = false;
         let export =

@@ -78,8 +78,8 @@ fn shows_nothing(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use suidao_store::corpus::Catalogue;
     use suidao_store::corpus::fixture::crawl;
-    use suidao_store::corpus::{Catalogue, DuplicatePolicy};
 
     #[test]
     fn lines_are_clean() {
@@ -110,7 +110,8 @@ mod tests {
             ],
         );
         let catalogue = Catalogue::read(&store).unwrap();
-        let filter = Filter { duplicates: DuplicatePolicy::Best, min_chars: 1, ..Filter::default() };
+        let mut filter = Filter::default();
+        filter.add("duplicates:best chars:1..").unwrap();
         let selection = filter.select(&catalogue);
         let export =
             Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
@@ -133,10 +134,10 @@ mod tests {
             "| 2021 | 2 |",
             "1 duplicates",
             "1 without text",
-            "`--duplicates best`",
+            "- `duplicates:best`",
             "noindex",
             "Licences: unknown",
-            "--not-host",
+            "-host:HOST",
         ] {
             assert!(card.contains(part), "{part}\n{card}");
         }

@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
     use suidao_store::corpus::fixture::crawl;
-    use suidao_store::corpus::{Catalogue, Filter};
+    use suidao_store::corpus::{Catalogue, Condition, Filter};
     use suidao_store::store::Responses;
 
     fn urls(path: &Path) -> Vec<String> {
@@ -90,7 +90,7 @@ mod tests {
             ],
         );
         let catalogue = Catalogue::read(&store).unwrap();
-        let selection = Filter { relevant: true, ..Filter::default() }.select(&catalogue);
+        let selection = Filter { all_of: vec![Condition::Relevant(true)], ..Filter::default() }.select(&catalogue);
         let export =
             Export { store: &store, catalogue: &catalogue, selection: &selection, progress: &|| {}, extractor: None };
         let path = root.path().join("few.warc.gz");

@@ -20,8 +20,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 use super::query::{Clause, Query, TextField};
 use super::schema::{Fields, midnight};
 use super::terms::{SearchTerm, TypedWord};
-use suidao_page::model::Day;
-use suidao_store::corpus::Filter;
+use suidao_page::model::{Day, Relevance};
+use suidao_store::corpus::{Bounds, Condition, Filter};
 
 /// b_f: a title names the page, a link text is what others call it.
 const TITLE: f32 = 3.0;
@@ -185,11 +185,8 @@ fn part(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause) -> Opt
     Some(match clause {
         Clause::Words(field, text) => Part::Typed(TypedWord::new(*field, text, is_term)?),
         Clause::Phrase(field, text) => Part::Phrase(SearchTerm::phrase(*field, text)?),
-        Clause::Host(host) => Part::Condition(without_score(term(fields.site, host))),
-        Clause::Language(code) => Part::Condition(without_score(term(fields.language, code))),
-        Clause::Published(from, until) => Part::Condition(published(fields, *from, *until)),
+        Clause::Condition(condition) => Part::Condition(condition_query(fields, condition)),
         Clause::Value(condition) => Part::Condition(condition.query(fields.extracted)),
-        Clause::Relevant(relevant) => Part::Condition(flag(fields.relevant, *relevant)),
     })
 }
 
@@ -225,56 +222,47 @@ fn without_score(query: impl tantivy::query::Query) -> Boxed {
     Box::new(ConstScoreQuery::new(Box::new(query), 0.0))
 }
 
-fn term(field: Field, text: &str) -> TermQuery {
-    TermQuery::new(Term::from_field_text(field, text), IndexRecordOption::Basic)
-}
-
 fn flag(field: Field, value: bool) -> Boxed {
     without_score(TermQuery::new(Term::from_field_bool(field, value), IndexRecordOption::Basic))
 }
 
-fn published(fields: &Fields, from: Option<Day>, until: Option<Day>) -> Boxed {
-    let bound = |day: Option<Day>| {
-        day.map_or(Bound::Unbounded, |day| Bound::Included(Term::from_field_date(fields.published, midnight(day))))
-    };
-    without_score(RangeQuery::new(bound(from), bound(until)))
-}
-
-/// The conditions of a filter, except the one on duplicates, which needs all hits.
-fn filter_conditions(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
-    let mut found: Vec<(Occur, Boxed)> = Vec::new();
+fn condition_query(fields: &Fields, condition: &Condition) -> Boxed {
     let among = |field: Field, names: &[String]| {
         without_score(TermSetQuery::new(
             names.iter().map(|name| Term::from_field_text(field, name)).collect::<Vec<_>>(),
         ))
     };
-    let mut must = |condition: bool, query: &dyn Fn() -> Boxed| {
-        if condition {
-            found.push((Occur::Must, query()));
-        }
+    let range = |from: Option<Term>, to: Bound<Term>| {
+        without_score(RangeQuery::new(from.map_or(Bound::Unbounded, Bound::Included), to))
     };
-    must(filter.relevant, &|| flag(fields.relevant, true));
-    let least = f64::from(filter.min_relevance.unwrap_or_default().get());
-    must(least > 0.0, &|| {
-        without_score(RangeQuery::new(Bound::Included(Term::from_field_f64(fields.relevance, least)), Bound::Unbounded))
-    });
-    must(!filter.languages.is_empty(), &|| among(fields.language, &filter.languages));
-    must(!filter.hosts.is_empty(), &|| among(fields.site, &filter.hosts));
-    must(filter.published_from.is_some() || filter.published_until.is_some(), &|| {
-        published(fields, filter.published_from, filter.published_until)
-    });
-    must(filter.fetched_from.is_some(), &|| {
-        let from = Term::from_field_date(fields.fetched, midnight(filter.fetched_from.unwrap_or_default()));
-        without_score(RangeQuery::new(Bound::Included(from), Bound::Unbounded))
-    });
-    must(filter.min_chars > 0, &|| {
-        let least = Term::from_field_u64(fields.chars, u64::from(filter.min_chars));
-        without_score(RangeQuery::new(Bound::Included(least), Bound::Unbounded))
-    });
-    must(filter.documents, &|| flag(fields.listing, false));
-    must(filter.no_noindex, &|| flag(fields.noindex, false));
-    if !filter.not_hosts.is_empty() {
-        found.push((Occur::MustNot, among(fields.site, &filter.not_hosts)));
+    let included = |to: Option<Term>| to.map_or(Bound::Unbounded, Bound::Included);
+    let days = |field: Field, days: &Bounds<Day>| {
+        let midnight = |day: Day| Term::from_field_date(field, midnight(day));
+        let end = days.to.map(|day| midnight(Day(day.0.saturating_add(1))));
+        range(days.from.map(midnight), end.map_or(Bound::Unbounded, Bound::Excluded))
+    };
+    match condition {
+        Condition::Relevant(relevant) => flag(fields.relevant, *relevant),
+        Condition::Relevance(bounds) => {
+            let term = |score: Relevance| Term::from_field_f64(fields.relevance, f64::from(score.get()));
+            range(bounds.from.map(term), included(bounds.to.map(term)))
+        }
+        Condition::Language(tags) => among(fields.language, tags),
+        Condition::Host(hosts) => among(fields.site, hosts),
+        Condition::Published(bounds) => days(fields.published, bounds),
+        Condition::Fetched(bounds) => days(fields.fetched, bounds),
+        Condition::Chars(bounds) => {
+            let term = |chars: u32| Term::from_field_u64(fields.chars, u64::from(chars));
+            range(bounds.from.map(term), included(bounds.to.map(term)))
+        }
     }
-    found
+}
+
+/// The conditions of a filter, except the one on duplicates, which needs all hits.
+fn filter_conditions(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
+    let flags = [(filter.documents, fields.listing), (filter.no_noindex, fields.noindex)];
+    let all = filter.all_of.iter().map(|condition| (Occur::Must, condition_query(fields, condition)));
+    let none = filter.none_of.iter().map(|condition| (Occur::MustNot, condition_query(fields, condition)));
+    let unset = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, field)| (Occur::Must, flag(field, false)));
+    all.chain(none).chain(unset).collect()
 }

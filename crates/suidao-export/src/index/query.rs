@@ -3,38 +3,31 @@
 use serde::Serialize;
 
 use super::extracted::ValueCondition;
-use suidao_page::model::Day;
-use suidao_page::read::{language_code, language_tag};
 use suidao_page::text::fold;
+use suidao_store::corpus::Condition;
 
 /// Maximum number of characters read of a query.
 const LONGEST: usize = 500;
 /// Maximum number of items read of a query.
 const MOST: usize = 40;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     /// In the order typed.
     pub items: Vec<QueryItem>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct QueryItem {
     pub not: bool,
     pub any: Vec<Clause>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Clause {
     Words(TextField, String),
     Phrase(TextField, String),
-    /// On this host or a subdomain.
-    Host(String),
-    Language(String),
-    /// Published from this day to that.
-    Published(Option<Day>, Option<Day>),
-    /// At or above the page threshold, or below it.
-    Relevant(bool),
+    Condition(Condition),
     /// On the values of an extracted field.
     Value(ValueCondition),
 }
@@ -141,7 +134,7 @@ fn tokens(typed: &str, fields: &[String]) -> Vec<Token> {
             }
             rest.next();
             let colon = matches!(next, ':' | '：') && token.field.is_none();
-            if colon && (KEYS.contains(&fold(&raw).as_str()) || extracted(fields, &raw).is_some()) {
+            if colon && is_field(&fold(&raw), fields) {
                 token.field = Some(fold(&std::mem::take(&mut raw)));
             } else {
                 raw.push(next);
@@ -157,11 +150,12 @@ fn tokens(typed: &str, fields: &[String]) -> Vec<Token> {
     }
 }
 
-/// Names of fields, including those that people try.
-const KEYS: [&str; 20] = [
-    "title", "intitle", "标题", "anchor", "links", "text", "body", "intext", "host", "site", "网站", "lang",
-    "language", "语言", "date", "日期", "after", "before", "relevant", "相关",
-];
+/// Whether a name has a meaning before a colon, including names that people try.
+fn is_field(name: &str, fields: &[String]) -> bool {
+    matches!(name, "title" | "intitle" | "标题" | "anchor" | "links" | "text" | "body" | "intext")
+        || Condition::is_name(name)
+        || extracted(fields, name).is_some()
+}
 
 impl Token {
     /// The clause; `None` without a word in it.
@@ -178,16 +172,7 @@ impl Token {
             Some("title" | "intitle" | "标题") => Some(text(TextField::Title)),
             Some("anchor" | "links") => Some(text(TextField::Anchors)),
             Some("text" | "body" | "intext") => Some(text(TextField::Body)),
-            Some("host" | "site" | "网站") => Some(Clause::Host(value.trim_matches(['.', '/']).to_owned())),
-            Some("lang" | "language" | "语言") => Some(Clause::Language(language(&value))),
-            Some("date" | "日期") => dates(&value).map(|(from, until)| Clause::Published(from, until)),
-            Some("after") => period(&value).map(|(from, _)| Clause::Published(Some(from), None)),
-            Some("before") => period(&value).map(|(_, until)| Clause::Published(None, Some(until))),
-            Some("relevant" | "相关") => match value.as_str() {
-                "yes" | "true" | "1" | "是" => Some(Clause::Relevant(true)),
-                "no" | "false" | "0" | "否" => Some(Clause::Relevant(false)),
-                _ => None,
-            },
+            Some(name) if Condition::is_name(name) => Condition::parse(name, &self.text).ok().map(Clause::Condition),
             Some(name) => extracted(fields, name).map(|field| {
                 let read = if self.quoted { ValueCondition::of_words } else { ValueCondition::parse };
                 Clause::Value(read(field, &self.text))
@@ -205,43 +190,6 @@ impl Token {
 /// The extracted field of this name, in any case.
 fn extracted<'a>(fields: &'a [String], name: &str) -> Option<&'a String> {
     fields.iter().find(|field| fold(field) == fold(name))
-}
-
-/// The language tag for common names of a language; an unknown name unchanged.
-fn language(value: &str) -> String {
-    let code = match value {
-        "chinese" | "中文" => "zh",
-        "english" | "英文" | "英语" => "en",
-        "japanese" | "日文" | "日语" => "ja",
-        other => other,
-    };
-    language_code(code).map_or_else(|_| code.to_owned(), |code| language_tag(&code).to_owned())
-}
-
-/// `2021`, `2021-03`, `2021-03-05`, or a range with `..` and one or two ends.
-fn dates(value: &str) -> Option<(Option<Day>, Option<Day>)> {
-    let Some((from, until)) = value.split_once("..") else {
-        return period(value).map(|(from, until)| (Some(from), Some(until)));
-    };
-    let from = if from.is_empty() { None } else { Some(period(from)?.0) };
-    let until = if until.is_empty() { None } else { Some(period(until)?.1) };
-    (from.is_some() || until.is_some()).then_some((from, until))
-}
-
-/// First and last day of a year, a month or a day.
-fn period(value: &str) -> Option<(Day, Day)> {
-    if let Some(day) = Day::parse(value) {
-        return Some((day, day));
-    }
-    let (year, month) = match value.split_once('-') {
-        Some((year, month)) => (year.parse().ok()?, Some(month.parse::<i8>().ok()?)),
-        None => (value.parse::<i16>().ok()?, None),
-    };
-    let next = match month {
-        Some(12) | None => Day::of(year.checked_add(1)?, 1, 1)?,
-        Some(month) => Day::of(year, month.checked_add(1)?, 1)?,
-    };
-    Some((Day::of(year, month.unwrap_or(1), 1)?, Day(next.0 - 1)))
 }
 
 #[cfg(test)]
@@ -284,18 +232,17 @@ mod tests {
     fn fields_are_understood_in_both_languages() {
         assert_eq!(one("title:机器学习"), Clause::Words(TextField::Title, "机器学习".into()));
         assert_eq!(one("標題：「機器 學習」"), Clause::Phrase(TextField::Title, "機器 學習".into()));
-        assert_eq!(one("HOST:Example.cn/"), Clause::Host("example.cn".into()));
-        for zh in ["lang:zh", "lang:cmn", "language:zh-CN", "语言:中文"] {
-            assert_eq!(one(zh), Clause::Language("zh".into()));
+        for (typed, condition) in [
+            ("HOST:Example.cn/", "host:example.cn"),
+            ("语言：中文", "lang:zh"),
+            ("lang:zh,en", "lang:zh,en"),
+            ("date:2021..2022", "date:2021-01-01..2022-12-31"),
+            ("relevant:yes", "relevant:yes"),
+            ("chars:200..", "chars:200.."),
+        ] {
+            let Clause::Condition(parsed) = one(typed) else { panic!("{typed}") };
+            assert_eq!(parsed.to_string(), condition);
         }
-        assert_eq!(one("lang:klingon"), Clause::Language("klingon".into()));
-        assert_eq!(one("relevant:yes"), Clause::Relevant(true));
-        let day = |text: &str| Day::parse(text);
-        assert_eq!(one("date:2021..2022"), Clause::Published(day("2021-01-01"), day("2022-12-31")));
-        assert_eq!(one("date:2020-02"), Clause::Published(day("2020-02-01"), day("2020-02-29")));
-        assert_eq!(one("date:..2020-12"), Clause::Published(None, day("2020-12-31")));
-        assert_eq!(one("after:2021-03-05"), Clause::Published(day("2021-03-05"), None));
-        assert_eq!(one("before:2021"), Clause::Published(None, day("2021-12-31")));
     }
 
     #[test]
@@ -312,6 +259,7 @@ mod tests {
     fn what_is_not_understood_is_words() {
         assert_eq!(one("http://a.cn/x"), words("http://a.cn/x"));
         assert_eq!(one("date:soon"), words("date soon"));
+        assert_eq!(one("lang:klingon"), words("lang klingon"));
         assert_eq!(one("\"never closed"), Clause::Phrase(TextField::All, "never closed".into()));
         assert_eq!(one("OR x"), words("x"));
         assert_eq!(one("title: x"), words("x"));

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::*;
-use suidao_page::model::Day;
 use suidao_store::corpus::fixture::crawl;
 use suidao_store::corpus::{Catalogue, DuplicatePolicy, Filter};
 use suidao_store::store::Store;
@@ -129,12 +128,23 @@ fn repeats_are_folded_and_filters_hold() {
     };
     let folded = with(Filter { duplicates: DuplicatePolicy::Best, ..Filter::default() });
     assert_eq!((folded.pages, folded.duplicates, folded.hits[0].duplicates), (1, 1, 1));
-    let own = |text: &str| vec![text.to_owned()];
-    assert_eq!(urls(&with(Filter { hosts: own("x.b.cn"), ..Filter::default() })), ["http://x.b.cn/copy"]);
-    assert_eq!(urls(&with(Filter { not_hosts: own("x.b.cn"), ..Filter::default() })), ["http://b.cn:81/tree"]);
-    let until = Day::parse("2020-12-30");
-    assert_eq!(with(Filter { published_until: until, ..Filter::default() }).pages, 0);
-    assert_eq!(with(Filter { min_chars: 500, ..Filter::default() }).pages, 0);
+    let narrowed = |conditions: &str| {
+        let mut filter = Filter::default();
+        filter.add(conditions).unwrap();
+        with(filter)
+    };
+    let (tree, copy) = ("http://b.cn:81/tree", "http://x.b.cn/copy");
+    for (conditions, found) in [
+        ("host:x.b.cn", vec![copy]),
+        ("-host:x.b.cn", vec![tree]),
+        ("date:..2020-12-30", vec![]),
+        ("chars:500..", vec![]),
+        ("relevance:..0.01", vec![]),
+        ("lang:en -lang:zh", vec![]),
+    ] {
+        assert_eq!(urls(&narrowed(conditions)), found, "{conditions}");
+    }
+    assert_eq!(narrowed("relevant:yes chars:..499 fetched:2020.. lang:zh,en").pages, 2);
     let all = with(Filter::default());
     assert_eq!((all.facets.relevant, all.facets.off_topic), (2, 0));
     assert_eq!(all.facets.years, [(Some(2020), 2)]);

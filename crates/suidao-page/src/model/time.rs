@@ -63,6 +63,22 @@ impl Day {
         let (year, month, day) = (number()?, number()?, number()?);
         Self::of(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)
     }
+
+    /// First and last day of a year, a month or a day: `2021`, `2021-03`, `2021-03-05`.
+    pub fn period(text: &str) -> Option<(Self, Self)> {
+        if let Some(day) = Self::parse(text) {
+            return Some((day, day));
+        }
+        let (year, month) = match text.split_once('-') {
+            Some((year, month)) => (year.parse().ok()?, Some(month.parse::<i8>().ok()?)),
+            None => (text.parse::<i16>().ok()?, None),
+        };
+        let next = match month {
+            Some(12) | None => Self::of(year.checked_add(1)?, 1, 1)?,
+            Some(month) => Self::of(year, month.checked_add(1)?, 1)?,
+        };
+        Some((Self::of(year, month.unwrap_or(1), 1)?, Self(next.0 - 1)))
+    }
 }
 
 /// An instant with its original UTC offset, written as RFC 3339 (`2021-03-05T08:00:00+08:00`).

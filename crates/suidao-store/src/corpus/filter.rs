@@ -1,15 +1,13 @@
 //! Selects pages of the catalogue.
 
 use std::collections::BTreeMap;
-
-use serde::Serialize;
+use std::fmt;
 
 use super::catalogue::{Catalogue, CatalogueEntry};
+use super::condition::{Condition, ConditionError, yes_or_no};
 use super::visits::PageRole;
-use suidao_page::model::{Day, Relevance};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicatePolicy {
     #[default]
     Keep,
@@ -17,25 +15,13 @@ pub enum DuplicatePolicy {
     Best,
 }
 
-/// Conditions that a page must all meet. The default selects all pages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// Which pages are wanted. The default selects all.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    pub relevant: bool,
-    pub min_relevance: Option<Relevance>,
-    /// ISO 639-3 codes; empty: any.
-    pub languages: Vec<String>,
-    /// Hosts with their subdomains; empty: any.
-    pub hosts: Vec<String>,
-    /// Hosts to exclude, with their subdomains.
-    pub not_hosts: Vec<String>,
-    /// First day of publication; excludes pages without a date.
-    pub published_from: Option<Day>,
-    /// Last day of publication; excludes pages without a date.
-    pub published_until: Option<Day>,
-    /// First day of fetching (UTC).
-    pub fetched_from: Option<Day>,
-    pub min_chars: u32,
+    /// A page meets all of these.
+    pub all_of: Vec<Condition>,
+    /// And none of these.
+    pub none_of: Vec<Condition>,
     /// Exclude listings and pages without text.
     pub documents: bool,
     /// Exclude pages with noindex.
@@ -53,18 +39,47 @@ pub struct Selection {
 }
 
 impl Filter {
+    /// Adds the conditions of a text such as `lang:zh -host:example.cn duplicates:best`.
+    ///
+    /// # Errors
+    /// The first condition that is not understood; those before it are added.
+    pub fn add(&mut self, text: &str) -> Result<(), ConditionError> {
+        for word in text.split_whitespace() {
+            let (excludes, condition) = word.strip_prefix('-').map_or((false, word), |rest| (true, rest));
+            let Some((name, value)) = condition.split_once(':') else {
+                return Err(ConditionError::Unknown(word.to_owned()));
+            };
+            let wrong = |expected: &str| ConditionError::Value {
+                name: name.to_owned(),
+                value: value.to_owned(),
+                expected: expected.to_owned(),
+            };
+            let included = || yes_or_no(value).ok_or_else(|| wrong("expected yes or no"));
+            match name {
+                "listings" | "noindex" | "duplicates" if excludes => {
+                    return Err(wrong("leave out the - before it"));
+                }
+                "listings" => self.documents = !included()?,
+                "noindex" => self.no_noindex = !included()?,
+                "duplicates" => {
+                    self.duplicates = match value {
+                        "keep" => DuplicatePolicy::Keep,
+                        "best" => DuplicatePolicy::Best,
+                        _ => return Err(wrong("expected keep or best")),
+                    }
+                }
+                _ if excludes => self.none_of.push(Condition::parse(name, value)?),
+                _ => self.all_of.push(Condition::parse(name, value)?),
+            }
+        }
+        Ok(())
+    }
+
     /// Selects the pages. Of a group of duplicates the best that meets all other conditions is kept.
     pub fn select(&self, catalogue: &Catalogue) -> Selection {
-        let on = |names: &[String]| -> Vec<bool> {
-            catalogue.hosts.iter().map(|host| names.iter().any(|name| lies_on(host, name))).collect()
-        };
-        let (wanted, unwanted) = (on(&self.hosts), on(&self.not_hosts));
         let mut selection = Selection { chosen: Vec::new(), pages: 0, excluded: BTreeMap::new() };
         for entry in &catalogue.entries {
-            let host = entry.host as usize;
-            let host_fails = !self.hosts.is_empty() && !wanted.get(host).copied().unwrap_or(false)
-                || unwanted.get(host).copied().unwrap_or(false);
-            let fails = if host_fails { Some("on other hosts") } else { self.fails(catalogue, entry) };
+            let fails = self.fails(catalogue, entry);
             selection.chosen.push(fails.is_none());
             if let Some(reason) = fails {
                 *selection.excluded.entry(reason).or_insert(0) += 1;
@@ -78,7 +93,6 @@ impl Filter {
     }
 
     fn fails(&self, catalogue: &Catalogue, entry: &CatalogueEntry) -> Option<&'static str> {
-        let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
         let no_document = match entry.role {
             PageRole::Page | PageRole::Thread => None,
             PageRole::Further(_) => Some("further pages of threads, merged into their documents"),
@@ -93,24 +107,17 @@ impl Filter {
             Some("in a language not in keep.languages")
         } else if !entry.archived {
             Some("not in the archive")
-        } else if self.relevant && !entry.on_topic || self.min_relevance.is_some_and(|least| entry.relevance < least) {
-            Some("below the threshold")
-        } else if !self.languages.is_empty()
-            && !catalogue.language(entry).is_some_and(|language| self.languages.iter().any(|one| one == language))
-        {
-            Some("in other languages")
-        } else if self.published_from.is_some_and(|from| !published(&|day| day >= from))
-            || self.published_until.is_some_and(|until| !published(&|day| day <= until))
-        {
-            Some("outside the publication dates")
-        } else if self.fetched_from.is_some_and(|from| Day::at(entry.at) < from) {
-            Some("fetched before the given day")
-        } else if entry.sketch.chars < self.min_chars {
-            Some(if self.min_chars > 1 { "shorter than --min-chars" } else { "without text" })
-        } else if (self.documents || self.relevant) && entry.listing {
+        } else if self.documents && entry.listing {
             Some("listing pages")
-        } else if (self.documents || self.relevant) && !entry.is_document() {
+        } else if self.documents && !entry.is_document() {
             Some("without main text")
+        } else if let Some(failed) = self
+            .all_of
+            .iter()
+            .find(|condition| !condition.holds(catalogue, entry))
+            .or_else(|| self.none_of.iter().find(|condition| condition.holds(catalogue, entry)))
+        {
+            Some(failed.failing())
         } else if self.no_noindex && entry.noindex {
             Some("marked noindex")
         } else {
@@ -153,11 +160,21 @@ impl Selection {
     }
 }
 
-/// Whether a host is `name` or a subdomain of it; a name without a port matches all ports.
-fn lies_on(host: &str, name: &str) -> bool {
-    let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
-    let below = |host: &str| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    below(host) || below(bare)
+/// The conditions, as [`Filter::add`] takes them.
+impl fmt::Display for Filter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.all_of.iter().map(ToString::to_string);
+        let policies = [
+            (self.documents, "listings:no"),
+            (self.no_noindex, "noindex:no"),
+            (self.duplicates == DuplicatePolicy::Best, "duplicates:best"),
+        ];
+        let words: Vec<String> = all
+            .chain(self.none_of.iter().map(|condition| format!("-{condition}")))
+            .chain(policies.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word.to_owned()))
+            .collect();
+        out.write_str(&words.join(" "))
+    }
 }
 
 #[cfg(test)]
@@ -185,30 +202,57 @@ mod tests {
             ],
         );
         let catalogue = Catalogue::read(&store).unwrap();
-        let chosen = |filter: Filter| -> Vec<usize> {
+        let chosen = |conditions: &str| -> Vec<usize> {
+            let mut filter = Filter::default();
+            filter.add(conditions).unwrap();
+            let mut again = Filter::default();
+            again.add(&filter.to_string()).unwrap();
+            assert_eq!(again, filter);
             let selection = filter.select(&catalogue);
             let chosen: Vec<usize> = (0..4).filter(|&position| selection.chosen[position]).collect();
             assert_eq!(selection.pages, chosen.len() as u64);
             assert_eq!(selection.excluded.values().sum::<u64>(), 4 - chosen.len() as u64);
             chosen
         };
-        let day = |text: &str| Day::parse(text);
-        let own = |text: &str| vec![text.to_owned()];
-        assert_eq!(chosen(Filter::default()), [0, 1, 2, 3]);
-        assert_eq!(chosen(Filter { relevant: true, ..Filter::default() }), [0, 1, 3]);
-        assert_eq!(chosen(Filter { min_relevance: Some(Relevance::ONE), ..Filter::default() }), [0_usize; 0]);
-        assert_eq!(chosen(Filter { languages: own("en"), ..Filter::default() }), [2]);
-        assert_eq!(chosen(Filter { hosts: own("a.cn"), ..Filter::default() }), [0, 1]);
-        assert_eq!(chosen(Filter { hosts: own("xa.cn"), ..Filter::default() }), [3]);
-        assert_eq!(chosen(Filter { not_hosts: own("a.cn"), ..Filter::default() }), [2, 3]);
-        assert_eq!(chosen(Filter { published_from: day("2021-03-05"), ..Filter::default() }), [0, 1, 3]);
-        assert_eq!(chosen(Filter { published_until: day("2021-03-04"), ..Filter::default() }), [0_usize; 0]);
-        assert_eq!(chosen(Filter { fetched_from: day("2023-11-14"), ..Filter::default() }), [0, 1, 2, 3]);
-        assert_eq!(chosen(Filter { fetched_from: day("2023-11-15"), ..Filter::default() }), [0_usize; 0]);
-        assert_eq!(chosen(Filter { min_chars: 40, ..Filter::default() }), [2]);
-        assert_eq!(chosen(Filter { no_noindex: true, ..Filter::default() }), [0, 1, 2]);
-        let best = Filter { duplicates: DuplicatePolicy::Best, ..Filter::default() };
-        assert_eq!(chosen(best.clone()), [0, 2]);
-        assert_eq!(chosen(Filter { not_hosts: own("a.cn"), ..best }), [2, 3], "the best of those that pass");
+        for (conditions, pages) in [
+            ("", &[0, 1, 2, 3][..]),
+            ("relevant:yes", &[0, 1, 3]),
+            ("relevant:no", &[2]),
+            ("-relevant:yes", &[2]),
+            ("relevance:1..", &[]),
+            ("relevance:..0.1", &[2]),
+            ("lang:en", &[2]),
+            ("lang:en,zh", &[0, 1, 2, 3]),
+            ("host:a.cn", &[0, 1]),
+            ("host:a.cn -host:b.a.cn", &[0]),
+            ("host:xa.cn,c.cn", &[2, 3]),
+            ("-host:a.cn", &[2, 3]),
+            ("date:2021-03-05..", &[0, 1, 3]),
+            ("date:..2021-03-04", &[]),
+            ("fetched:2023-11-14..", &[0, 1, 2, 3]),
+            ("fetched:2023-11-15..", &[]),
+            ("chars:40..", &[2]),
+            ("noindex:no", &[0, 1, 2]),
+            ("noindex:no noindex:yes", &[0, 1, 2, 3]),
+            ("duplicates:best", &[0, 2]),
+            // The best of those that pass.
+            ("duplicates:best -host:a.cn", &[2, 3]),
+        ] {
+            assert_eq!(chosen(conditions), pages, "{conditions}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_condition_is_refused_with_its_name() {
+        for (text, part) in [
+            ("lang:zh 足球", "足球 is not a condition"),
+            ("duplicates:worst", "duplicates:worst: expected keep or best"),
+            ("listings:maybe", "listings:maybe: expected yes or no"),
+            ("-noindex:yes", "noindex:yes: leave out the -"),
+            ("-chars:x", "chars:x: expected"),
+        ] {
+            let error = Filter::default().add(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
     }
 }

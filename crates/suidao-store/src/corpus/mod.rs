@@ -5,6 +5,7 @@
 
 mod boilerplate;
 mod catalogue;
+mod condition;
 pub mod document;
 mod duplicates;
 mod fields;
@@ -18,6 +19,7 @@ mod url_history;
 mod visits;
 
 pub use catalogue::{Catalogue, CatalogueEntry};
+pub use condition::{Bounds, Condition, ConditionError};
 pub use document::{CorpusDocument, Parts};
 pub use fields::{DocumentFields, JsonDocument, UnknownField};
 pub use filter::{DuplicatePolicy, Filter, Selection};

@@ -319,7 +319,7 @@ impl UrlHistory {
             add(format!("language {language} is not one of keep.languages: not exported"));
         }
         if page.noindex {
-            add("marked noindex: exported only with --with-noindex".to_owned());
+            add("marked noindex: exported only with --where noindex:yes".to_owned());
         }
         match (&page.canonical, page.copy_of.map(|of| self.name(of))) {
             (Some(_), Some(of)) => {

@@ -5,7 +5,7 @@ use url::form_urlencoded;
 use super::frame::Lang;
 use suidao_export::index::Request;
 use suidao_page::model::Day;
-use suidao_store::corpus::{DuplicatePolicy, Filter};
+use suidao_store::corpus::{Bounds, Condition, DuplicatePolicy, Filter};
 
 pub(super) const PER_PAGE: usize = 10;
 pub(super) const MAX_PAGES: usize = 100;
@@ -113,20 +113,19 @@ impl SearchParams {
     }
 
     pub(super) fn request(&self, offset: usize, limit: usize) -> Request {
-        let mut query = self.q.clone();
-        if self.relevant == Some(false) {
-            query.push_str(" relevant:no");
-        }
+        let year = |year| Bounds { from: Day::of(year, 1, 1), to: Day::of(year, 12, 31) };
+        let conditions = [
+            self.relevant.map(Condition::Relevant),
+            self.host.clone().map(|host| Condition::Host(vec![host])),
+            self.year.map(|number| Condition::Published(year(number))),
+        ];
         let filter = Filter {
-            relevant: self.relevant == Some(true),
-            hosts: self.host.iter().cloned().collect(),
-            published_from: self.year.and_then(|year| Day::of(year, 1, 1)),
-            published_until: self.year.and_then(|year| Day::of(year, 12, 31)),
+            all_of: conditions.into_iter().flatten().collect(),
             no_noindex: true,
             duplicates: if self.all { DuplicatePolicy::Keep } else { DuplicatePolicy::Best },
             ..Filter::default()
         };
-        Request { query, filter, offset, limit, explain: false }
+        Request { query: self.q.clone(), filter, offset, limit, explain: false }
     }
 
     /// Whether it has filters besides its words.
