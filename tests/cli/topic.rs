@@ -40,6 +40,41 @@ fn lexicon(stage: &Stage, name: &str) -> Lexicon {
 }
 
 #[test]
+fn from_the_documents_of_a_crawl() {
+    let stage = stage();
+    let crawl = stage.path("crawl");
+    run(stage.crawl("crawl", &["--max-pages", "250"])).expect(0);
+    let crawl = text(&crawl);
+    let topic: Vec<&str> = suidao::world::topic_words().collect();
+    run(build(&stage, "relevant.toml", &["--crawl", crawl, "--relevant"])).expect(0);
+    let learnt = lexicon(&stage, "relevant.toml");
+    let known = learnt.terms.iter().take(20).filter(|(term, _)| topic.contains(&term.as_str())).count();
+    assert!(known >= 5, "{known} of the first 20 terms are the topic's: {:?}", &learnt.terms[..20]);
+    assert_eq!(learnt.provenance.sources, ["crawl"]);
+    run(build(&stage, "all.toml", &["--crawl", crawl])).expect(0);
+    assert!(lexicon(&stage, "all.toml").provenance.pages > learnt.provenance.pages);
+
+    // The report names terms of the topic that a shorter lexicon lacks.
+    let short: Vec<(&str, f64)> = topic.iter().take(3).map(|word| (*word, 1.0)).collect();
+    fs::write(stage.path("short.toml"), Lexicon::from_terms("体育", &short).to_toml()).unwrap();
+    let command = |words: &[&str]| {
+        let mut command = suidao();
+        command.args(words);
+        run(command)
+    };
+    command(&["rescore", crawl, "-m", text(&stage.path("short.toml")), "--page-threshold", "0.02"]).expect(0);
+    let report: serde_json::Value = serde_json::from_str(&command(&["report", crawl, "--json"]).expect(0).out).unwrap();
+    let suggested: Vec<&str> =
+        report["suggested_terms"].as_array().unwrap().iter().map(|term| term.as_str().unwrap()).collect();
+    assert!(suggested.iter().filter(|term| topic.contains(term)).count() >= 3, "{suggested:?}");
+    assert!(short.iter().all(|(term, _)| !suggested.contains(term)), "{suggested:?}");
+
+    let none = stage.path("none");
+    assert!(run(build(&stage, "x.toml", &["--crawl", text(&none)])).expect(2).err.contains("none"));
+    run(build(&stage, "x.toml", &["--relevant", "--pages", crawl])).expect(2);
+}
+
+#[test]
 fn from_pages_and_tested_on_others() {
     let stage = stage();
     let (samples, background, others) = (stage.path("samples"), stage.path("background"), stage.path("others"));

@@ -48,14 +48,20 @@ pub struct BuildArgs {
 #[group(required = true, multiple = true)]
 struct Source {
     /// Folder of .html, .htm and .txt files; subfolders named after hosts (a.cn/news/1.html) give their URLs
-    #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with_all = ["warc", "urls"])]
+    #[arg(long, value_name = "DIR", help_heading = "Input", conflicts_with_all = ["warc", "urls", "crawl"])]
     pages: Option<PathBuf>,
     /// WARC file of sample pages
-    #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with = "urls")]
+    #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with_all = ["urls", "crawl"])]
     warc: Option<PathBuf>,
     /// File of sample page URLs, one per line, to fetch with the usual politeness
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    #[arg(long, value_name = "FILE", help_heading = "Input", conflicts_with = "crawl")]
     urls: Option<PathBuf>,
+    /// Crawl directory: up to 500 of its documents
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    crawl: Option<PathBuf>,
+    /// With --crawl: only relevant documents, against other documents of their hosts
+    #[arg(long, requires = "crawl", help_heading = "Input")]
+    relevant: bool,
     /// File of keywords, one per line with an optional weight after a tab, or separated by commas; alone or with samples
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     keywords: Option<PathBuf>,
@@ -70,11 +76,17 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
     );
     let source = &args.source;
     let keywords = source.keywords.as_deref().map(lists::keywords).transpose()?.unwrap_or_default();
-    let samples = match (&source.pages, &source.warc, &source.urls) {
+    let mut of_crawl = Vec::new();
+    let samples = match (&source.pages, &source.warc, &source.urls, &source.crawl) {
         (Some(path), ..) => Some((path, samples::from_folder(path)?)),
-        (None, Some(path), _) => Some((path, samples::from_warc(std::slice::from_ref(path))?)),
-        (None, None, Some(path)) => Some((path, samples::from_urls(path, &args.fetch, verbosity)?)),
-        (None, None, None) => None,
+        (_, Some(path), ..) => Some((path, samples::from_warc(std::slice::from_ref(path))?)),
+        (_, _, Some(path), _) => Some((path, samples::from_urls(path, &args.fetch, verbosity)?)),
+        (.., Some(path)) => {
+            let found = samples::from_documents(path, source.relevant)?;
+            of_crawl = found.background;
+            Some((path, found.samples))
+        }
+        (None, None, None, None) => None,
     };
     ensure!(
         samples.is_none() || keywords.is_empty() || args.method == Method::Linear,
@@ -85,6 +97,7 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
         (None, Some((_, found))) if source.urls.is_some() && args.around > 0 => {
             Background::from_samples(samples::around(found, args.around, &args.fetch, verbosity)?)
         }
+        _ if !of_crawl.is_empty() => Background::from_samples(of_crawl),
         _ => Background::built_in(),
     };
     let background = if background.pages() == 0 { Background::built_in() } else { background };
@@ -94,7 +107,9 @@ pub fn run(args: &BuildArgs, verbosity: Verbosity) -> Result<()> {
         (None, Some(path)) => {
             learn_from_keywords(&keywords, &background, &options).with_context(|| path.display().to_string())?
         }
-        (None, None) => bail!("give the samples: --pages DIR, --warc FILE, --urls FILE or --keywords FILE"),
+        (None, None) => {
+            bail!("give the samples: --pages DIR, --warc FILE, --urls FILE, --crawl DIR or --keywords FILE")
+        }
     };
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !verbosity.quiet {
@@ -110,14 +125,14 @@ fn options(args: &BuildArgs, keywords: &[(String, Option<f64>)], verbosity: Verb
     if deleted > 0 && !verbosity.quiet {
         outln!("{} deleted from {}: not learnt again", count(deleted, "term", "terms"), args.output.display());
     }
-    let Source { pages, warc, urls, keywords: list } = &args.source;
+    let Source { pages, warc, urls, crawl, keywords: list, relevant: _ } = &args.source;
     // Only the name of the folder or file: lexicons are passed on, and paths are private.
     let name =
         |path: &PathBuf| path.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned());
     Ok(LearnOptions {
         name: args.name.trim().to_owned(),
         date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
-        sources: [pages, warc, urls, list].into_iter().flatten().map(name).collect(),
+        sources: [pages, warc, urls, crawl, list].into_iter().flatten().map(name).collect(),
         method: args.method,
         keywords: keywords.iter().map(|(word, weight)| (word.clone(), weight.unwrap_or(1.0))).collect(),
         removed,

@@ -8,10 +8,11 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rayon::prelude::*;
 use suidao::config::Config;
+use suidao::corpus::{Catalogue, TopicSamples};
 use suidao::crawl::StopConditions;
 use suidao::live::{self, Job};
 use suidao::model::{CrawlUrl, Fetched};
-use suidao::store::{CrawlDirectory, Responses};
+use suidao::store::{CrawlDirectory, Responses, Store};
 use suidao::topic::{Lexicon, Sample, Topic};
 
 use crate::cli::Verbosity;
@@ -22,6 +23,9 @@ const MAX_BODY: usize = 64 << 20;
 
 /// Responses parsed at a time, so that a large archive is not held in memory.
 const BATCH: usize = 256;
+
+/// Maximum samples from a crawl.
+const DOCUMENTS: usize = 500;
 
 /// Maximum requests for each wanted document of a host, because a site may consist of listings.
 const REQUESTS: usize = 3;
@@ -52,6 +56,19 @@ pub fn from_path(path: &Path) -> Result<Vec<Sample>> {
     } else {
         from_folder(path)
     }
+}
+
+/// Documents of a crawl, spread over it; the relevant ones with others of their hosts.
+pub fn from_documents(path: &Path, relevant: bool) -> Result<TopicSamples> {
+    let store = Store::open(&CrawlDirectory::new(path))?;
+    let catalogue = Catalogue::read(&store)?;
+    let found = match relevant {
+        true => TopicSamples::relevant(&store, &catalogue, DOCUMENTS)?,
+        false => TopicSamples::all(&store, &catalogue, DOCUMENTS)?,
+    };
+    let what = if relevant { "relevant document" } else { "document" };
+    ensure!(!found.samples.is_empty(), "{}: the crawl has no {what} to learn from", path.display());
+    Ok(found)
 }
 
 /// The pages of a crawl; of a page fetched again, the last response.

@@ -127,6 +127,10 @@ impl Filter {
 }
 
 impl Selection {
+    pub fn none(catalogue: &Catalogue) -> Self {
+        Self { chosen: vec![false; catalogue.entries.len()], pages: 0, excluded: BTreeMap::new() }
+    }
+
     /// Keeps one page of each group: the best, or if that was left out the most relevant, longest, first.
     fn keep_best(&mut self, catalogue: &Catalogue) {
         let mut stand_ins: BTreeMap<u32, u32> = BTreeMap::new();

@@ -14,6 +14,7 @@ mod names;
 mod rescore;
 mod stream;
 mod thread;
+mod topic_samples;
 mod url_history;
 mod visits;
 
@@ -25,6 +26,7 @@ pub use filter::{DuplicatePolicy, Filter, Selection};
 pub use names::UrlNames;
 pub use rescore::rescore;
 pub use stream::{SelectedDocument, StoredResponse, Streamed, stream};
+pub use topic_samples::TopicSamples;
 pub use url_history::UrlHistory;
 pub use visits::{PageRole, SeenTimes};
 

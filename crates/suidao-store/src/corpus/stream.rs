@@ -23,6 +23,7 @@ use suidao_page::model::{Batch, CrawlUrl, Event, Fetched, Millis, PageProcessed,
 use suidao_page::read;
 use suidao_page::read::language_tag;
 use suidao_page::read::tree::TreeStep;
+use suidao_page::topic::Sample;
 
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
@@ -166,6 +167,11 @@ impl SelectedDocument<'_> {
             Some(url) => Ok(url.clone()),
             None => Ok(self.responses[self.own].fetched()?.url),
         }
+    }
+
+    /// The page to learn a topic from.
+    pub fn sample(&self) -> Result<Sample, StoreError> {
+        Ok(Sample::from_fetched(&self.responses[self.own].fetched()?))
     }
 
     /// The HTML of the page; `None` if it is not HTML.

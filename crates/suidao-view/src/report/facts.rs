@@ -19,6 +19,8 @@ pub struct ReportFacts {
     pub tunnels: Tunnels,
     /// Terms by pages that have them among their 12 most significant, the most frequent first.
     pub terms: Vec<Bin>,
+    /// Terms of relevant documents that the lexicon lacks, the heaviest first.
+    pub suggested_terms: Vec<String>,
     /// Failed URLs, the most frequent reason first.
     pub failed: Vec<Reason>,
     /// URLs skipped by policy, the most frequent reason first.

@@ -12,6 +12,7 @@ use super::facts::{
     Reason, ReportCounts, ReportFacts, TunnelFacts, TunnelledHost, Tunnels,
 };
 use super::names::{PageNames, examples, reasons};
+use super::suggested_terms::suggested_terms;
 use super::tunnels::{TracedTunnels, trace};
 use crate::link_graph;
 use suidao_page::model::UrlId;
@@ -86,6 +87,7 @@ pub fn gather(
         },
         tunnels: tunnels(catalogue, &traced, &names),
         terms: terms(&accumulator),
+        suggested_terms: suggested_terms(store, catalogue)?,
         failed,
         skipped: refused,
         queue: queue(&accumulator),

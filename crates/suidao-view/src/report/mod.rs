@@ -8,6 +8,7 @@ pub mod facts;
 mod gather;
 mod names;
 mod page;
+mod suggested_terms;
 mod timetable;
 mod tunnels;
 

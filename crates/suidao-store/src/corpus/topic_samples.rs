@@ -1,0 +1,112 @@
+//! Documents of a crawl to learn a topic from.
+
+use rustc_hash::FxHashSet;
+
+use super::catalogue::{Catalogue, CatalogueEntry};
+use super::filter::Selection;
+use super::stream::stream;
+use crate::store::{Store, StoreError};
+use suidao_page::topic::Sample;
+
+/// Documents on topic, and others of the same hosts.
+#[derive(Debug, Default)]
+pub struct TopicSamples {
+    pub samples: Vec<Sample>,
+    pub background: Vec<Sample>,
+}
+
+impl TopicSamples {
+    /// At most `most` relevant documents and three times as many others of their hosts, both spread evenly over the
+    /// crawl.
+    ///
+    /// # Errors
+    /// [`StoreError`] if log or archive cannot be read.
+    pub fn relevant(store: &Store, catalogue: &Catalogue, most: usize) -> Result<Self, StoreError> {
+        let on_topic = drawn(catalogue, most, |entry| entry.on_topic);
+        let hosts: FxHashSet<u32> = on_topic.iter().map(|&position| catalogue.entries[position].host).collect();
+        let others = drawn(catalogue, 3 * most, |entry| !entry.on_topic && hosts.contains(&entry.host));
+        read(store, catalogue, on_topic.into_iter().chain(others))
+    }
+
+    /// At most `most` documents, spread evenly over the crawl; no others.
+    ///
+    /// # Errors
+    /// As [`Self::relevant`].
+    pub fn all(store: &Store, catalogue: &Catalogue, most: usize) -> Result<Self, StoreError> {
+        let Self { mut samples, background } = read(store, catalogue, drawn(catalogue, most, |_| true).into_iter())?;
+        samples.extend(background);
+        Ok(Self { samples, background: Vec::new() })
+    }
+}
+
+/// Positions of at most `most` documents.
+fn drawn(catalogue: &Catalogue, most: usize, is_wanted: impl Fn(&CatalogueEntry) -> bool) -> Vec<usize> {
+    let is_usable = |entry: &CatalogueEntry| {
+        entry.is_whole() && entry.is_document() && !entry.foreign && entry.duplicate_of.is_none()
+    };
+    let found: Vec<usize> = (0..)
+        .zip(&catalogue.entries)
+        .filter(|(_, entry)| is_usable(entry) && is_wanted(entry))
+        .map(|(position, _)| position)
+        .collect();
+    let number = found.len().min(most);
+    (0..number).map(|n| found[n * found.len() / number]).collect()
+}
+
+fn read(
+    store: &Store,
+    catalogue: &Catalogue,
+    positions: impl Iterator<Item = usize>,
+) -> Result<TopicSamples, StoreError> {
+    let mut selection = Selection::none(catalogue);
+    for position in positions {
+        selection.chosen[position] = true;
+        selection.pages += 1;
+    }
+    let mut found = TopicSamples::default();
+    stream(
+        store,
+        catalogue,
+        &selection,
+        |document| Ok((document.entry.on_topic, document.sample()?)),
+        |(on_topic, sample)| {
+            if on_topic { &mut found.samples } else { &mut found.background }.push(sample);
+            Ok(())
+        },
+    )
+    .map_err(|error| error.at(store.directory().root()))?;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::crawl;
+    use super::*;
+
+    #[test]
+    fn others_come_from_the_hosts_of_relevant_documents() {
+        let root = tempfile::tempdir().unwrap();
+        let text = |n: usize| match n % 3 {
+            0 => "足球 篮球 足球 比赛 结果 公布 ".repeat(10),
+            _ => "围棋 象棋 围棋 规则 说明 介绍 ".repeat(10),
+        };
+        // Host 2 has no relevant page.
+        let pages: Vec<(String, String)> = (0..300)
+            .map(|n| {
+                let host = if n % 3 == 2 { 2 } else { n % 2 };
+                (format!("http://h{host}.cn/{n}"), format!("<title>{n}</title><p>{}{n}", text(n)))
+            })
+            .collect();
+        let pages: Vec<(&str, &str)> = pages.iter().map(|(u, h)| (u.as_str(), h.as_str())).collect();
+        let store = crawl(root.path(), &pages);
+        let catalogue = Catalogue::read(&store).unwrap();
+        let TopicSamples { samples, background } = TopicSamples::relevant(&store, &catalogue, 20).unwrap();
+        assert_eq!((samples.len(), background.len()), (20, 60));
+        assert!(samples.iter().all(|sample| sample.document.text.contains("足球")));
+        assert!(background.iter().all(|sample| sample.host != "h2.cn" && sample.document.text.contains("围棋")));
+        assert!(samples.iter().any(|sample| sample.source.ends_with("/0")), "from the beginning on");
+        assert!(samples.iter().any(|sample| sample.source.ends_with("/285")), "to the end");
+        let all = TopicSamples::all(&store, &catalogue, 1_000).unwrap();
+        assert_eq!((all.samples.len(), all.background.len()), (300, 0));
+    }
+}
