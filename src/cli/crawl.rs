@@ -26,15 +26,19 @@ use super::{Exit, Verbosity, dry_run, inputs};
 /// Crawl for a topic from seed URLs; Ctrl-C stops cleanly, and the same command resumes.
 #[derive(Args)]
 #[command(
-    after_help = "Example: suidao crawl -m lexicons/ml.toml -s seeds/ml.txt -o ml --max-pages 5000 --contact me@example.cn"
+    after_help = "Examples:\n  suidao crawl -m lexicons/ml.toml -s seeds/ml.txt -o ml --max-pages 5000 --contact me@example.cn\n  \
+        suidao crawl -m lexicons/ml.toml http://siwei.io/ http://coolshell.cn/ -o ml"
 )]
 pub struct CrawlArgs {
     /// Lexicon of the topic
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: PathBuf,
+    /// Seed URLs
+    #[arg(value_name = "URL")]
+    pub urls: Vec<String>,
     /// File of seed URLs, one per line
     #[arg(short, long, value_name = "FILE", help_heading = "Input")]
-    pub seeds: PathBuf,
+    pub seeds: Option<PathBuf>,
     /// File of further URLs, one per line, each optionally followed by its link text; ranked like links of a page whose
     /// relevance equals the page threshold
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -86,7 +90,7 @@ impl CrawlArgs {
 pub fn run(args: &CrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let config = args.config()?;
     let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
-    let seeds = inputs::urls(&args.seeds, "seeds")?;
+    let seeds = inputs::seeds(&args.urls, args.seeds.as_deref())?;
     let directory = CrawlDirectory::new(&args.output);
     if let Some(most) = args.dry_run {
         args.operating.address(&config)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use suidao::crawl::OfferedLink;
-use suidao::model::{CrawlUrl, PathState, TunnelBudget};
+use suidao::model::{CrawlUrl, PathState, TunnelBudget, UrlError};
 use suidao::store::plain_file;
 use suidao::strategy::{StrategyName, StrategySettings};
 use suidao::text::entries;
@@ -60,6 +60,31 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     Ok(lines_of_urls(path, what)?.into_iter().flat_map(|(urls, _)| urls).collect())
 }
 
+/// The seeds given as arguments, then those of a file.
+pub fn seeds(given: &[String], file: Option<&Path>) -> Result<Vec<CrawlUrl>> {
+    if given.is_empty() && file.is_none() {
+        bail!("no seed is given; give URLs, or a file of URLs with -s");
+    }
+    let mut seeds = Vec::new();
+    for word in given {
+        match parse(word) {
+            Ok(urls) => seeds.extend(urls),
+            Err(error) => bail!("{word} is not a URL to crawl: {error}; {HOW}"),
+        }
+    }
+    seeds.extend(file.map(|file| urls(file, "seeds")).transpose()?.unwrap_or_default());
+    Ok(seeds)
+}
+
+/// The URL, or for a bare host the URLs, that a word means.
+fn parse(word: &str) -> Result<Vec<CrawlUrl>, UrlError> {
+    match (CrawlUrl::parse(word), without_scheme(word)) {
+        (Ok(url), _) => Ok(vec![url]),
+        (Err(_), Some(both)) => Ok(both.into()),
+        (Err(error), None) => Err(error),
+    }
+}
+
 /// Reads links to offer to a crawl: URLs, each with a text if something follows it. They rank like links of a page at
 /// the page threshold.
 pub fn offered(path: &Path, topic: &Topic) -> Result<Vec<OfferedLink>> {
@@ -83,10 +108,9 @@ fn lines_of_urls(path: &Path, what: &str) -> Result<Vec<(Vec<CrawlUrl>, String)>
     for (number, line) in entries(&text) {
         let (word, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let text = text.trim().to_owned();
-        match (CrawlUrl::parse(word), without_scheme(word)) {
-            (Ok(url), _) => urls.push((vec![url], text)),
-            (_, Some(both)) => urls.push((both.into_iter().collect(), text)),
-            (Err(error), None) => wrong.push(format!("line {number}: {word} is not a URL to crawl: {error}")),
+        match parse(word) {
+            Ok(parsed) => urls.push((parsed, text)),
+            Err(error) => wrong.push(format!("line {number}: {word} is not a URL to crawl: {error}")),
         }
     }
     match &wrong[..] {

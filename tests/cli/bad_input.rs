@@ -86,6 +86,14 @@ fn seeds() {
     refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &["gbk.txt", "UTF-8"]);
     let directory = stage.dir.path().to_str().unwrap().to_owned();
     refused(&stage, crawl_with(&stage, &lexicon, &directory, &[]), 2, &["one URL per line"]);
+    let good = stage.seeds.to_str().unwrap();
+    for wrong in ["not-a-url", "ftp://a.test/"] {
+        let crawl = crawl_with(&stage, &lexicon, good, &["http://a.test/", wrong]);
+        refused(&stage, crawl, 2, &[wrong, "is not a URL to crawl", "http://host/path"]);
+    }
+    let mut none = suidao();
+    none.args(["crawl", "-m", &lexicon, "-o"]).arg(stage.path("new"));
+    refused(&stage, none, 2, &["no seed is given", "-s"]);
 }
 
 #[test]

@@ -455,6 +455,20 @@ fn added_links_are_judged_queued_and_fetched_once() {
 }
 
 #[test]
+fn seeds_are_given_as_arguments_too() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    let seeds = std::fs::read_to_string(&stage.seeds).unwrap();
+    let mut command = suidao();
+    command.arg("crawl").arg("-m").arg(&stage.lexicon).args(seeds.lines()).arg("-o").arg(stage.path("given"));
+    command.args(["--proxy", &stage.server.proxy(), "--contact", "x@example.org", "--max-pages", "20"]);
+    command.args(["--set", "politeness.delay=0", "--dry-run", "--json"]);
+    let given = run(command).expect(0).out;
+    let listed = run(stage.crawl("listed", &["--max-pages", "20", "--dry-run", "--json"])).expect(0).out;
+    let pages = |out: &str| out.lines().filter(|line| line.contains("\"page\":")).count();
+    assert!(pages(&given) > 0 && pages(&given) == pages(&listed), "{given}");
+}
+
+#[test]
 fn completions_and_man_pages_are_those_of_the_verbs() {
     let script = stdout_of(&["completions", "bash"]);
     assert!(script.contains("complete -F _suidao") && script.contains("refresh"), "{script}");

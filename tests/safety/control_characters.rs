@@ -618,6 +618,7 @@ fn no_error_prints_terminal_controls() {
     // Missing files, in each verb that takes one.
     bad("crawl", &crawl(&missing, "seeds.txt", &[]));
     bad("crawl", &crawl("lexicon.toml", &missing, &[]));
+    bad("crawl", &crawl("lexicon.toml", "seeds.txt", &[EVIL]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["-c", &missing]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--set", &set]));
     bad("crawl", &crawl("lexicon.toml", "seeds.txt", &["--stop-when", EVIL]));
