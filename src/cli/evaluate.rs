@@ -16,7 +16,7 @@ use suidao::store::{CrawlDirectory, Store};
 use suidao::text::entries;
 
 use super::index::current;
-use super::inputs::topic;
+use super::inputs::needed_topic_of_crawl;
 use super::{Exit, Verbosity};
 
 /// Measure what queries find in a crawl as it progressed: precision and relevant pages.
@@ -26,10 +26,10 @@ pub struct EvaluateArgs {
     /// Crawl directories
     #[arg(required = true)]
     pub directories: Vec<PathBuf>,
-    /// File of queries, one per line; or give --lexicon
-    #[arg(long, value_name = "FILE", required_unless_present = "lexicon", help_heading = "Input")]
+    /// File of queries, one per line [default: the first terms of the lexicon]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub queries: Option<PathBuf>,
-    /// Use the first terms of this lexicon as queries instead
+    /// Lexicon whose terms are the queries [default: the copy in the first crawl directory]
     #[arg(short = 'm', long, value_name = "LEXICON", conflicts_with = "queries", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     /// File of relevant URLs, one per line [default: the crawl's own relevant pages]
@@ -55,13 +55,13 @@ const TERMS: usize = 20;
 const CUTOFFS: u64 = 20;
 
 pub fn run(args: &EvaluateArgs, verbosity: Verbosity) -> Result<Exit> {
-    let queries = match (&args.queries, &args.lexicon) {
-        (Some(path), _) => queries(path)?,
-        (None, Some(path)) => {
-            let topic = topic(path)?;
+    let queries = match &args.queries {
+        Some(path) => queries(path)?,
+        None => {
+            let first = CrawlDirectory::new(&args.directories[0]);
+            let topic = needed_topic_of_crawl(args.lexicon.as_deref(), &first)?;
             topic.lexicon().main_terms().iter().take(TERMS).map(|(term, _)| term.clone()).collect()
         }
-        (None, None) => bail!("give --queries FILE, or -m LEXICON"),
     };
     let truth = args.truth.as_deref().map(|truth| LabelledUrls::read(truth, args.exclude.as_deref())).transpose()?;
     let mut crawls = Vec::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use suidao::crawl::OfferedLink;
 use suidao::model::{CrawlUrl, PathState, TunnelBudget, UrlError};
-use suidao::store::plain_file;
+use suidao::store::{CrawlDirectory, plain_file};
 use suidao::strategy::{StrategyName, StrategySettings};
 use suidao::text::entries;
 use suidao::topic::{ContextGraphModel, Lexicon, Topic};
@@ -133,8 +133,25 @@ pub fn topic(path: &Path) -> Result<Topic> {
     Ok(Topic::new(lexicon))
 }
 
+/// The lexicon given, or the copy in a crawl directory, which a forum crawl may lack.
+pub fn topic_of_crawl(given: Option<&Path>, directory: &CrawlDirectory) -> Result<Option<Topic>> {
+    let stored = directory.topic_toml();
+    match given {
+        Some(path) => topic(path).map(Some),
+        None if stored.exists() => stored_topic(&stored).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// As [`topic_of_crawl`], for verbs that need one.
+pub fn needed_topic_of_crawl(given: Option<&Path>, directory: &CrawlDirectory) -> Result<Topic> {
+    let name = directory.root().display();
+    topic_of_crawl(given, directory)?
+        .with_context(|| format!("{name}: contains no copy of its lexicon; give the lexicon with -m"))
+}
+
 /// Reads the lexicon stored in a crawl directory.
-pub fn stored_topic(path: &Path) -> Result<Topic> {
+fn stored_topic(path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = plain_file::read_text(path, plain_file::LARGE)?;
     let lexicon = Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}; give another with -m"))?;

@@ -25,7 +25,7 @@ const SAMPLE: usize = 500;
 pub struct LayersArgs {
     /// Recorded web to train on: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
     web: String,
-    /// Lexicon of the topic [default for a generated web: its own]
+    /// Lexicon of the topic [default: that of the generated web or crawl]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// File of seed URLs, one per line; training uses the pages that they lead to [default for a generated web: its

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, Error};
 
-const MOVED: [(&str, &str); 11] = [
+const MOVED: [(&str, &str); 14] = [
     ("--min-relevance", "--where relevance:X.."),
     ("--language", "--where lang:CODES"),
     ("--lang", "--where lang:CODES"),
@@ -14,6 +14,9 @@ const MOVED: [(&str, &str); 11] = [
     ("--min-chars", "--where chars:N.."),
     ("--listings", "--where listings:yes"),
     ("--with-noindex", "--where noindex:yes"),
+    ("--plan", "--dry-run"),
+    ("--per-day", "--watch N"),
+    ("watch", "suidao forum crawl --watch"),
 ];
 
 /// Adds the new spelling to the error about an argument or verb that is no longer known.

@@ -37,12 +37,9 @@ pub struct RefreshArgs {
     /// Duration of the round in minutes
     #[arg(long, value_name = "M", conflicts_with = "watch", help_heading = "Limits")]
     pub minutes: Option<f64>,
-    /// Run until stopped, with requests spread over the day
-    #[arg(long)]
-    pub watch: bool,
-    /// Requests per day with --watch [default: 5000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "watch", help_heading = "Limits")]
-    pub per_day: Option<u64>,
+    /// Run until stopped, with so many requests spread over each day [default: 5000]
+    #[arg(long, value_name = "REQUESTS_PER_DAY", num_args = 0..=1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
+    pub watch: Option<Option<u64>>,
     /// Share of the requests for pages that the crawl left in its queue, from 0 to 1 [default: 0]
     #[arg(long, value_name = "SHARE", help_heading = "Limits")]
     pub discover: Option<f64>,
@@ -51,7 +48,7 @@ pub struct RefreshArgs {
     pub policy: Option<RevisitPolicy>,
     /// Print what would be fetched and why; fetch nothing
     #[arg(long, conflicts_with = "watch", help_heading = "Output")]
-    pub plan: bool,
+    pub dry_run: bool,
     /// Lexicon [default: the copy in the crawl directory]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
@@ -59,7 +56,7 @@ pub struct RefreshArgs {
     pub operating: OperatingArgs,
     #[command(flatten)]
     pub network: NetworkArgs,
-    /// Print each event as a line of JSON, the summary last; with --plan, the plan
+    /// Print each event as a line of JSON, the summary last; with --dry-run, the plan
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
@@ -69,15 +66,12 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     // Reports what is missing, if anything.
     let meta = Meta::read(&directory)?;
     if meta.strategy.starts_with("boards of ") {
-        bail!(
-            "{}: contains a forum crawl; update it with `suidao forum watch` or the same `suidao forum crawl`",
-            args.directory.display()
-        );
+        bail!("{}: contains a forum crawl; update it with the same `suidao forum crawl`", args.directory.display());
     }
     let config = args.config(&directory)?;
     let topic = args.topic(&directory, &config)?;
     let budget = args.budget(&config)?;
-    if args.plan {
+    if args.dry_run {
         return plan(args, &config, &topic, &directory, budget);
     }
     args.network.remind(&config, verbosity);
@@ -113,29 +107,24 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
 impl RefreshArgs {
     /// The configuration stored in the crawl directory, or the given one; then --set and flags.
     fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
-        let mut config = self.network.load_over(&directory.config_toml(), !self.plan)?;
+        let mut config = self.network.load_over(&directory.config_toml(), !self.dry_run)?;
         let refresh = &mut config.refresh;
         refresh.policy = self.policy.unwrap_or(refresh.policy);
         refresh.requests = self.requests.unwrap_or(refresh.requests);
-        refresh.per_day = self.per_day.unwrap_or(refresh.per_day);
+        refresh.per_day = self.watch.flatten().unwrap_or(refresh.per_day);
         refresh.discovery = self.discover.unwrap_or(refresh.discovery);
         config.check()?;
         Ok(config)
     }
 
     fn topic(&self, directory: &CrawlDirectory, config: &Config) -> Result<Topic> {
-        let stored = directory.topic_toml();
-        let topic = match &self.lexicon {
-            Some(path) => inputs::topic(path)?,
-            None if stored.exists() => inputs::stored_topic(&stored)?,
-            None => bail!("{}: contains no copy of its lexicon; give the lexicon with -m", self.directory.display()),
-        };
+        let topic = inputs::needed_topic_of_crawl(self.lexicon.as_deref(), directory)?;
         // A plan parses no page.
-        if self.plan { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
+        if self.dry_run { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
     }
 
     fn budget(&self, config: &Config) -> Result<Budget> {
-        if self.watch {
+        if self.watch.is_some() {
             return Ok(Budget::PerDay(config.refresh.per_day));
         }
         let seconds = match self.minutes {
@@ -167,7 +156,7 @@ fn plan(
         crawl.restore(&record?.batch);
     }
     let now = live::now();
-    let Budget::Round { requests, .. } = budget else { bail!("--plan needs a round; leave out --watch") };
+    let Budget::Round { requests, .. } = budget else { bail!("--dry-run needs a round; leave out --watch") };
     let most = usize::try_from(requests.unwrap_or(config.refresh.requests)).unwrap_or(usize::MAX);
     let planned = crawl.plan(now, most);
     let histories = crawl.histories().context("the crawl has no visit histories")?;
@@ -335,7 +324,7 @@ fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
             span(at.since(now) as f64 / 1000.0),
             moment(at),
         ),
-        Some(_) => "No page is due: no visit has a crawl value above 0 yet. See `suidao refresh --plan`.".to_owned(),
+        Some(_) => "No page is due: no visit has a crawl value above 0 yet. See `suidao refresh --dry-run`.".to_owned(),
     }
 }
 

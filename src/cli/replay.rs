@@ -40,7 +40,7 @@ pub struct ReplayArgs {
     /// hosts:DIR (a folder with one directory per host), warc:FILE, crawl:DIR (a crawl directory) or world:FILE.toml (a
     /// generated web; world: alone is the default one); the kind of a bare path is detected
     web: String,
-    /// Lexicon of the topic [default for a generated web: its own]
+    /// Lexicon of the topic [default: that of the generated web or crawl]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// File of seed URLs, one per line [default for a generated web: its own]

@@ -46,12 +46,7 @@ pub fn run(args: &RescoreArgs, verbosity: Verbosity) -> Result<Exit> {
         true => Config::load_stored(&stored, &sets, ConfigUse::Offline)?,
         false => Config::load(None, &sets)?,
     };
-    let stored = directory.topic_toml();
-    let topic = match &args.lexicon {
-        Some(path) => inputs::topic(path)?,
-        None if stored.exists() => inputs::stored_topic(&stored)?,
-        None => bail!("{name}: contains no copy of its lexicon; give the lexicon with -m"),
-    };
+    let topic = inputs::needed_topic_of_crawl(args.lexicon.as_deref(), &directory)?;
     let topic = Arc::new(inputs::layered(topic, &config.strategy)?);
     let store = Store::open(&directory)?;
     if store.is_empty() {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use suidao::model::CrawlUrl;
-use suidao::recorded::{GroundTruth, LabelledUrls, OpenedWeb, learn};
+use suidao::recorded::{GroundTruth, LabelledUrls, OpenedWeb, WebName, learn};
+use suidao::store::CrawlDirectory;
 use suidao::topic::Topic;
 
 use super::inputs;
@@ -31,10 +32,13 @@ pub struct Trial {
 impl Trial {
     /// Reads the files; a generated web has its own for those not given.
     pub fn new(web: OpenedWeb, files: &TrialFiles) -> Result<Self> {
-        let topic = match (files.lexicon, &web.world) {
-            (Some(path), _) => inputs::topic(path)?,
-            (None, Some(world)) => Topic::new(learn(world)?),
-            (None, None) => bail!("{} has no built-in lexicon; give one with -m", web.name),
+        let topic = match (files.lexicon, &web.world, &web.name) {
+            (None, Some(world), _) => Topic::new(learn(world)?),
+            (lexicon, None, WebName::Crawl(path)) => {
+                inputs::needed_topic_of_crawl(lexicon, &CrawlDirectory::new(path))?
+            }
+            (Some(path), ..) => inputs::topic(path)?,
+            (None, None, _) => bail!("{} has no built-in lexicon; give one with -m", web.name),
         };
         let seeds = match (files.seeds, &web.world) {
             (Some(path), _) => inputs::urls(path, "seeds")?,

@@ -170,6 +170,9 @@ fn conditions_and_earlier_flags() {
     for (args, new) in [
         (&["export", "x", "-o", "-", "--min-chars", "200"][..], "use --where chars:N.. instead"),
         (&["search", "x", "--lang", "zh"], "use --where lang:CODES instead"),
+        (&["refresh", "x", "--plan"], "use --dry-run instead"),
+        (&["refresh", "x", "--watch", "--per-day", "9"], "use --watch N instead"),
+        (&["forum", "watch", "x.toml", "-o", "x"], "use suidao forum crawl --watch instead"),
         (&["label", "x", "--not-host=a.cn"], "use --where -host:HOST instead"),
     ] {
         let mut command = suidao();

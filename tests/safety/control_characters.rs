@@ -387,8 +387,8 @@ fn no_verb_prints_terminal_controls() {
     stage.shows("compare", &["plan.toml", "-o", &format!("compared-{EVIL}")], &[0]);
     stage.shows("compare", &["plan.toml", "--json"], &[0]);
 
-    stage.hear_with("refresh", &[&out, "--plan"], &[0], &fetching);
-    stage.hear_with("refresh", &[&out, "--plan", "--json"], &[0], &fetching);
+    stage.hear_with("refresh", &[&out, "--dry-run"], &[0], &fetching);
+    stage.hear_with("refresh", &[&out, "--dry-run", "--json"], &[0], &fetching);
     stage.shows_with("refresh", &[&out, "--requests", "30", "-v", "-v"], &[0], &fetching);
     stage.shows("why", &[&out, seed], &[0]);
 
@@ -437,8 +437,8 @@ fn forum(stage: &mut Stage) {
     // The forum file has escaped names.
     stage.hear("forum schedule", &[&dir, "--json"], &[0]);
     stage.hear("forum schedule", &[&dir, "-o", "-"], &[0]);
-    let watch = [&file, "-o", &dir, "--stop-when", "minutes=0.02", "-v", "-v"];
-    stage.shows_with("forum watch", &watch, &[0, 1], &fetching);
+    let watch = [&file, "-o", &dir, "--watch", "--stop-when", "minutes=0.02", "-v", "-v"];
+    stage.shows_with("forum crawl", &watch, &[0, 1], &fetching);
     // Posts and their authors.
     stage.hear("search", &[&dir, "", "--json"], &[0]);
     let thread = fs::read_to_string(stage.path(&dir).join("skipped.csv")).unwrap();

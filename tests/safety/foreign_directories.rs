@@ -283,11 +283,11 @@ fn a_log_is_written_to_no_link() {
 fn watching_a_forum_ignores_settings_of_a_directory() {
     let room = Room::empty("");
     let url = format!("{}/", room.web.url());
-    let forum = |verb: &str| {
+    let forum = |more: &[&str]| {
         let own = ["--allow-private", "--stop-when", "minutes=0.02", "--contact", "me@example.cn"];
-        room.suidao(&["forum", verb, &url, "-o", "out"], &[&own[..], &REPLAY_DEFAULTS].concat())
+        room.suidao(&["forum", "crawl", &url, "-o", "out"], &[&own[..], &REPLAY_DEFAULTS, more].concat())
     };
-    run(forum("crawl"));
+    run(forum(&[]));
     assert!(room.path("out/state/meta.json").exists());
     let config = format!(
         "[log]\nfile = '{}'\n[[fetch.credentials]]\norigin = '{url}'\nheaders_env = {{ X-Found = 'STRANGERS_SECRET' }}\n",
@@ -295,7 +295,7 @@ fn watching_a_forum_ignores_settings_of_a_directory() {
     );
     fs::write(room.path(STORED_CONFIG), config).unwrap();
     room.link("log/crawl.log", "outside/mine");
-    let output = run(forum("watch"));
+    let output = run(forum(&["--watch"]));
     assert!(output.err.contains("symbolic link"), "{}", output.err);
     room.is_untouched();
     assert!(!room.web.heads().concat().contains("hush"));
@@ -454,7 +454,7 @@ fn nothing_is_read_that_is_larger_than_it_can_be() {
     };
     for (name, verb) in [
         ("state/meta.json", &["why", "out", "http://a.test/"][..]),
-        ("state/config.toml", &["refresh", "out", "--plan"]),
+        ("state/config.toml", &["refresh", "out", "--dry-run"]),
         ("state/topic.toml", &["refresh", "out", "--proxy", "http://127.0.0.1:1"]),
         ("summary.json", &["report", "out"]),
         ("labels.tsv", &["label", "out", "--summary", "-m", "lexicon.toml"]),

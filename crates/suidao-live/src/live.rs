@@ -353,10 +353,9 @@ pub fn run_in_view(
 
 /// The command that writes, for others that want to.
 fn command(job: &Job) -> &'static str {
-    match (&job.refresh, &job.forum, &job.watch) {
-        (Some(_), ..) => "suidao refresh",
-        (_, _, Some(_)) => "suidao forum watch",
-        (_, Some(_), _) => "suidao forum crawl",
+    match (&job.refresh, &job.forum) {
+        (Some(_), _) => "suidao refresh",
+        (_, Some(_)) => "suidao forum crawl",
         _ => "suidao crawl",
     }
 }

@@ -30,7 +30,7 @@ pub struct CompareArgs {
     /// generated web; world: alone is the default one)
     #[arg(required = true, value_name = "FILE|WEB")]
     targets: Vec<String>,
-    /// Lexicon of the topic, for webs given here [default for a generated web: its own]
+    /// Lexicon of the topic, for webs given here [default: that of the generated web or crawl]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
     /// File of seed URLs, for webs given here [default for a generated web: its own]

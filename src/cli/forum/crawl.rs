@@ -1,20 +1,23 @@
-//! `suidao forum crawl`: every thread of a forum once; run again, new threads and replies.
+//! `suidao forum crawl`: every thread of a forum once; run again, new threads and replies. With `--watch` each board is
+//! visited on schedule until stopped.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::json;
-use suidao::crawl::{Exploration, ForumMode};
+use suidao::crawl::{Exploration, ForumMode, Watch};
 use suidao::forum::map;
+use suidao::forum::schedule::ScheduleMethod;
 use suidao::forum::tally::ForumTally;
 use suidao::html::{count, thousands};
 use suidao::live::{CrawlReport, Job, News};
-use suidao::model::{CrawlUrl, Stop, UrlId};
+use suidao::model::{CrawlUrl, Event, Stop, UrlId};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, plain_file};
 
 use super::super::crawl::keep_summary;
+use super::super::names::one_of;
 use super::super::network::NetworkArgs;
 use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
@@ -22,7 +25,8 @@ use super::super::{Exit, Verbosity, inputs};
 
 /// Fetch every thread of a forum; rerun the command to resume or to fetch new posts.
 #[derive(Args)]
-#[command(after_help = "Example: suidao forum crawl bbs.toml -o bbs --contact me@example.cn")]
+#[command(after_help = "Examples:\n  suidao forum crawl bbs.toml -o bbs --contact me@example.cn\n  \
+    suidao forum crawl bbs.toml -o bbs --watch 200 --contact me@example.cn")]
 pub struct ForumCrawlArgs {
     /// Forum file from `suidao forum discover`, or the URL of a forum to discover first
     #[arg(value_name = "FILE|URL")]
@@ -36,6 +40,13 @@ pub struct ForumCrawlArgs {
     /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub index_pages: Option<u32>,
+    /// Then visit the boards on a schedule until stopped, so many times per day, all boards together [default: 8 per
+    /// board]; no request limit follows from --max-pages
+    #[arg(long, value_name = "VISITS_PER_DAY", num_args = 0..=1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
+    pub watch: Option<Option<u32>>,
+    /// How to distribute the visits (see `suidao forum schedule`)
+    #[arg(long, value_parser = one_of::<ScheduleMethod>(), default_value_t = ScheduleMethod::Sqrt, requires = "watch", help_heading = "Limits")]
+    pub method: ScheduleMethod,
     /// Print the summary as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -48,12 +59,30 @@ pub struct ForumCrawlArgs {
 }
 
 pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
-    let (job, _) = job(args, verbosity)?;
+    let job = job(args, verbosity)?;
     let mut screen = Screen::new(verbosity, false, job.config.goals());
     screen.scored = args.lexicon.is_some();
-    let followed = follow(args, &job, verbosity, |news, _| screen.report(news));
+    let (mut tally, mut last) = (ForumTally::default(), ForumTally::default());
+    let report = args.operating.run(&job, verbosity, |news| {
+        let News::Batch(batch, _) = news else { return screen.report(news) };
+        tally.observe(batch);
+        if job.watch.is_none() {
+            return screen.report(news);
+        }
+        for event in &batch.events {
+            if let Event::Forum(step) = event
+                && !step.restarted.is_empty()
+            {
+                // The results of the previous visits are now complete.
+                if !verbosity.quiet {
+                    errln!("{}", visits_in_words(&tally, &last, step.restarted.len()));
+                }
+                last = tally.clone();
+            }
+        }
+    });
     screen.clear();
-    let (report, tally) = followed?;
+    let report = report?;
     finish(args, &job, &report, &tally)?;
     if !verbosity.quiet {
         errln!("{}", in_words(args, &report, &tally));
@@ -62,41 +91,40 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
         (None, _) => Exit::Interrupted,
         (_, Exploration::Failed(_) | Exploration::Unfinished) => Exit::Incomplete,
         (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Incomplete,
+        // Boards are watched until a stop condition is met.
+        (Some(stop), _) if job.watch.is_some() => match stop {
+            Stop::FrontierEmpty => Exit::Incomplete,
+            _ => Exit::Done,
+        },
         // Unreadable pages mean that the goal was missed.
         _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Incomplete,
         _ => Exit::Done,
     })
 }
 
-pub fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<(Job, CrawlUrl)> {
+fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Job> {
     let mut config = args.network.load()?;
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
     args.network.remind(&config, verbosity);
-    Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
+    let watch = args.watch.map(|per_day| Watch { per_day, method: args.method });
+    Ok(Job { watch, ..super::job(start, topic, config, CrawlDirectory::new(&args.output), mode) })
 }
 
-/// Runs the crawl and counts; `listener` receives the news and the counts so far.
-pub fn follow(
-    args: &ForumCrawlArgs,
-    job: &Job,
-    verbosity: Verbosity,
-    mut listener: impl FnMut(&News, &ForumTally),
-) -> Result<(CrawlReport, ForumTally)> {
-    let mut tally = ForumTally::default();
-    let listen = |news: &News| {
-        if let News::Batch(batch, _) = news {
-            tally.observe(batch);
-        }
-        listener(news, &tally);
-    };
-    let report = args.operating.run(job, verbosity, listen)?;
-    Ok((report, tally))
+fn visits_in_words(now: &ForumTally, last: &ForumTally, boards: usize) -> String {
+    format!(
+        "{} pages since the last visit: {} threads, {} further pages, {} lists; visiting {}",
+        now.pages - last.pages,
+        now.threads - last.threads,
+        now.continuations - last.continuations,
+        now.index_pages - last.index_pages,
+        count(boards, "board", "boards")
+    )
 }
 
 /// Writes the forum file and the summary.
-pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &ForumTally) -> Result<()> {
+fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &ForumTally) -> Result<()> {
     if let Exploration::Understood(map) = &report.forum {
         let path = job.directory.root().join("forum.toml");
         if path.exists() {
@@ -153,7 +181,7 @@ fn list(report: &CrawlReport, ids: &[UrlId]) -> String {
     if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
-pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
+fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),
         (_, Exploration::Failed(_)) if report.progress.pages == 0 => format!(
@@ -170,7 +198,8 @@ pub fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally)
             "No list of threads was read; check skipped.csv for failures, and the URL classes in {}.",
             args.output.join("forum.toml").display()
         ),
-        _ => "All boards are read. To fetch new posts, rerun the same command or run `suidao forum watch`.".to_owned(),
+        _ => "All boards are read. Rerun the same command to fetch new posts, or with --watch to follow the boards."
+            .to_owned(),
     };
     text += &format!(
         "\n{} fetched: {}, {} of threads, {} of {}, {}; {} failed.",

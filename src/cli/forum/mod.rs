@@ -3,7 +3,6 @@
 mod crawl;
 mod discover;
 mod schedule;
-mod watch;
 
 use std::sync::Arc;
 
@@ -30,10 +29,8 @@ pub struct ForumArgs {
 enum ForumVerb {
     /// Detect the boards, threads and pagination of a forum
     Discover(discover::DiscoverArgs),
-    /// Fetch every thread of a forum; rerun later to fetch new posts
+    /// Fetch every thread of a forum; rerun later to fetch new posts, or watch its boards
     Crawl(crawl::ForumCrawlArgs),
-    /// Crawl a forum, then revisit its boards on a schedule until stopped
-    Watch(watch::WatchArgs),
     /// Print or draw the visit schedule of each board
     Schedule(schedule::ScheduleArgs),
 }
@@ -42,7 +39,6 @@ pub fn run(args: &ForumArgs, verbosity: Verbosity) -> Result<Exit> {
     match &args.verb {
         ForumVerb::Discover(args) => discover::run(args, verbosity),
         ForumVerb::Crawl(args) => crawl::run(args, verbosity),
-        ForumVerb::Watch(args) => watch::run(args, verbosity),
         ForumVerb::Schedule(args) => schedule::run(args, verbosity),
     }
 }

@@ -25,11 +25,11 @@ const ENOUGH: usize = 50;
 /// Label a sample of pages to measure the crawl's precision and recall.
 #[derive(Args)]
 #[command(after_help = "Answers are lines: y, n, s (skip), u (undo), o (print the URL), q (quit).\n\n\
-    Example: suidao label ml -m ml.toml")]
+    Example: suidao label ml --pages 60")]
 pub struct LabelArgs {
     /// Crawl directory; answers are saved in its labels.tsv
     pub directory: PathBuf,
-    /// Lexicon of the crawl, to highlight its terms and to suggest changes
+    /// Lexicon, to highlight its terms and to suggest changes [default: the copy in the crawl directory]
     #[arg(short = 'm', long, value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     /// Total number of pages to label, earlier answers included
@@ -56,8 +56,8 @@ struct Judged<'a> {
 
 pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     let filter = args.filter.filter()?;
-    let topic = args.lexicon.as_deref().map(super::inputs::topic).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);
+    let topic = super::inputs::topic_of_crawl(args.lexicon.as_deref(), &directory)?;
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
     let selection = filter.select(&catalogue);
