@@ -8,7 +8,7 @@ use suidao::corpus::{Catalogue, Filter};
 use suidao::export::export_state;
 use suidao::extract::Extractor;
 use suidao::html::count;
-use suidao::index::{Index, IndexError, build};
+use suidao::index::{Index, IndexBuild, IndexError};
 use suidao::store::{CrawlDirectory, Store, plain_file};
 
 use super::export::progress;
@@ -72,14 +72,15 @@ pub fn current(directory: &Path, rules: Option<&Path>, verbosity: Verbosity) -> 
         bail!("{}: contains no fetched page; run the crawl again", directory.display());
     }
     let selection = Filter::default().select(&catalogue);
+    let rules = rules.or_else(|| before.and_then(|before| Extractor::parse(&before).ok()));
+    let build = IndexBuild::new(&store, &catalogue, &selection, &path, rules.as_ref())?;
     if !verbosity.quiet {
         let elsewhere = || format!(" in {} ({} is read-only)", path.display(), directory.display());
         let place = read_only.then(elsewhere).unwrap_or_default();
-        errln!("{state} ({}){place}", count(selection.pages as usize, "page", "pages"));
+        errln!("{state} ({}){place}", count(build.pages() as usize, "page", "pages"));
     }
-    let bar = progress(selection.pages, verbosity);
-    let rules = rules.or_else(|| before.and_then(|before| Extractor::parse(&before).ok()));
-    let made = build(&store, &catalogue, &selection, &path, rules.as_ref(), &|| bar.inc(1));
+    let bar = progress(build.pages(), verbosity);
+    let made = build.run(&|| bar.inc(1));
     bar.finish_and_clear();
     made?;
     if let Some(rules) = rules.filter(|_| !verbosity.quiet) {

@@ -134,7 +134,7 @@ fn exported<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterato
 }
 
 /// Fingerprint of a page's exported data, without the time of fetching, or every visit would be a change.
-fn fingerprint(entry: &CatalogueEntry) -> u64 {
+pub(crate) fn fingerprint(entry: &CatalogueEntry) -> u64 {
     let mut text = Vec::with_capacity(32);
     text.extend(entry.sketch.digest.to_le_bytes());
     text.extend(entry.metadata_hash.to_le_bytes());

@@ -1,27 +1,25 @@
-//! Builds an index: the selected pages in order of fetching, in a temporary directory that gets its final name when
-//! complete.
+//! Builds or updates an index: the selected pages in order of fetching, in a temporary directory that gets its final name
+//! when complete.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::schema::TantivyDocument;
-use tantivy::{DateTime, IndexWriter, TantivyError};
+use tantivy::{DateTime, IndexWriter, TantivyError, Term};
 
-use super::IndexError;
 use super::schema::{Fields, midnight, schema, sites};
+use super::source::{FORMAT, IndexSource};
 use super::tokenizer::{TOKENIZER, analyzer};
+use super::{Index, IndexError, marks};
 use crate::export::document;
 use suidao_extract::Extractor;
 use suidao_page::model::Millis;
 use suidao_store::corpus::{Catalogue, CorpusDocument, Parts, Selection, Streamed, stream};
 use suidao_store::store::directory::WriteError;
 use suidao_store::store::{PartDirectory, Store};
-
-/// Format of the index. Increase it when a field or the tokenizer changes.
-pub(super) const FORMAT: u32 = 5;
 
 /// Memory of each thread for a segment before it is written, in bytes.
 const MEMORY: usize = 64 << 20;
@@ -30,35 +28,165 @@ const MAX_THREADS: usize = 4;
 /// The latest time that the index can hold, in the year 2262.
 const LATEST: i64 = i64::MAX / 1_000_000;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IndexSource {
-    pub format: u32,
-    pub version: String,
-    pub topic: String,
-    pub strategy: String,
-    pub created: Millis,
-    /// Batches of the log at that time.
-    pub batches: u64,
-    pub fetched: u64,
-    pub pages: u64,
-    /// It has all archived pages.
-    pub whole: bool,
-    /// The rules by which values were extracted, as written by the user.
-    pub rules: Option<String>,
+/// An index of the selected pages to be written at a path, where it replaces an existing one.
+pub struct IndexBuild<'a> {
+    store: &'a Store,
+    catalogue: &'a Catalogue,
+    selection: &'a Selection,
+    path: &'a Path,
+    extractor: Option<&'a Extractor>,
+    marks: Vec<u64>,
+    /// The marks of the existing index, if it is updated.
+    before: Option<Vec<u64>>,
 }
 
-impl IndexSource {
-    /// Whether it has all pages of the crawl in its present state.
-    pub fn is_of(&self, store: &Store) -> bool {
-        self.whole && self.batches == store.len() && self.created == store.meta().created
+impl<'a> IndexBuild<'a> {
+    /// Decides whether an existing index is updated: one of the same crawl and rules, if most of its pages are unchanged.
+    ///
+    /// # Errors
+    /// [`IndexError::InTheWay`] if something else is there.
+    pub fn new(
+        store: &'a Store,
+        catalogue: &'a Catalogue,
+        selection: &'a Selection,
+        path: &'a Path,
+        extractor: Option<&'a Extractor>,
+    ) -> Result<Self, IndexError> {
+        // Only an index is replaced: the state of a crawl has a meta.json too.
+        let is_index = path.join("meta.json").is_file() && path.join(".managed.json").is_file();
+        if path.exists() && !is_index && fs::read_dir(path).map_or(true, |mut all| all.next().is_some()) {
+            return Err(IndexError::InTheWay(path.to_owned()));
+        }
+        let is_of_same = |index: &Index| {
+            let origin = index.origin();
+            origin.created == store.meta().created
+                && origin.batches <= store.len()
+                && origin.rules.as_deref() == extractor.map(Extractor::rules)
+        };
+        let mut this = Self { store, catalogue, selection, path, extractor, marks: Vec::new(), before: None };
+        this.marks = marks::marks(store, catalogue, selection);
+        let before = Index::open(path).ok().filter(is_of_same).and_then(|_| marks::read(path));
+        this.before = before.filter(|before| {
+            let same = before.iter().zip(&this.marks).filter(|(before, now)| before == now).count();
+            before.len() <= this.marks.len() && 2 * same >= this.marks.len()
+        });
+        Ok(this)
+    }
+
+    /// Number of pages to add.
+    pub fn pages(&self) -> u64 {
+        (0..self.marks.len()).filter(|&page| self.is_added(page)).count() as u64
+    }
+
+    fn mark_before(&self, page: usize) -> u64 {
+        self.before.as_ref().and_then(|before| before.get(page)).copied().unwrap_or(0)
+    }
+
+    fn is_added(&self, page: usize) -> bool {
+        self.marks[page] != 0 && self.marks[page] != self.mark_before(page)
+    }
+
+    /// Writes it. Calls `progress` for each page added.
+    ///
+    /// # Errors
+    /// [`IndexError::Store`] if the crawl cannot be read or the disk fails. What was there remains.
+    pub fn run(&self, progress: &(dyn Fn() + Sync)) -> Result<Streamed, IndexError> {
+        let path = self.path;
+        let fail = || IndexError::io(path, "write the index");
+        let part = PartDirectory::next_to(path).map_err(fail())?;
+        let staging = part.path().join("index");
+        fs::create_dir(&staging).map_err(fail())?;
+        if self.before.is_some() {
+            share(path, &staging).map_err(fail())?;
+        }
+        let streamed = match self.write(&staging, progress) {
+            // The existing one is damaged.
+            Err(IndexError::Engine { .. }) if self.before.is_some() => {
+                drop(part);
+                return Self { before: None, marks: self.marks.clone(), ..*self }.run(progress);
+            }
+            written => written.map_err(|error| error.of(&staging, path))?,
+        };
+        marks::write(&staging, &self.marks).map_err(fail())?;
+        // Readers of the previous one keep its files until they close them.
+        let previous = part.path().join("former");
+        if path.exists() {
+            fs::rename(path, &previous).map_err(fail())?;
+        }
+        if let Err(error) = fs::rename(&staging, path) {
+            if previous.exists() {
+                fs::rename(&previous, path).map_err(fail())?;
+            }
+            return Err(fail()(error));
+        }
+        Ok(streamed)
+    }
+
+    fn write(&self, staging: &Path, progress: &(dyn Fn() + Sync)) -> Result<Streamed, IndexError> {
+        let engine = IndexError::engine(staging);
+        let (schema, fields) = schema();
+        let index = match self.before {
+            Some(_) => tantivy::Index::open_in_dir(staging),
+            None => tantivy::Index::create_in_dir(staging, schema),
+        };
+        let index = index.map_err(&engine)?;
+        index.tokenizers().register(TOKENIZER, analyzer());
+        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_THREADS));
+        let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
+        // All segments are merged at the end. A merge in the background would remove some meanwhile.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let mut added = Selection::none(self.catalogue);
+        for (page, chosen) in added.chosen.iter_mut().enumerate() {
+            if self.mark_before(page) != 0 && self.mark_before(page) != self.marks[page] {
+                writer.delete_term(Term::from_field_u64(fields.page, page as u64));
+            }
+            *chosen = self.is_added(page);
+        }
+        let render = |chosen: &suidao_store::corpus::SelectedDocument| {
+            let document = document(self.extractor, chosen, Parts { text: true, ..Parts::default() })?;
+            let representative = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
+            Ok(made(&fields, &document, chosen.number, representative, chosen.entry.at))
+        };
+        let streamed = stream(self.store, self.catalogue, &added, render, |document| {
+            writer.add_document(document).map_err(into_write)?;
+            progress();
+            Ok(())
+        });
+        let streamed = streamed.map_err(IndexError::write(staging))?;
+        let payload =
+            serde_json::to_string(&self.source()).map_err(|error| IndexError::write(staging)(error.into()))?;
+        let mut commit = writer.prepare_commit().map_err(&engine)?;
+        commit.set_payload(&payload);
+        commit.commit().map_err(&engine)?;
+        // One segment is fastest for every query.
+        let parts = index.searchable_segment_ids().map_err(&engine)?;
+        if parts.len() > 1 {
+            writer.merge(&parts).wait().map_err(&engine)?;
+        }
+        writer.garbage_collect_files().wait().map_err(&engine)?;
+        writer.wait_merging_threads().map_err(&engine)?;
+        Ok(Streamed { pages: self.selection.pages, ..streamed })
+    }
+
+    fn source(&self) -> IndexSource {
+        let meta = self.store.meta();
+        let whole = self.catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64;
+        IndexSource {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            topic: meta.topic.clone(),
+            strategy: meta.strategy.clone(),
+            created: meta.created,
+            batches: self.catalogue.batches,
+            fetched: self.catalogue.entries.len() as u64,
+            pages: self.selection.pages,
+            whole: whole == self.selection.pages,
+            rules: self.extractor.map(|extractor| extractor.rules().to_owned()),
+        }
     }
 }
 
-/// Builds the index of the selected pages at `path` and replaces an existing one. Calls `progress` for each page added.
-///
-/// # Errors
-/// [`IndexError::InTheWay`] if something else is there; [`IndexError::Store`] if the crawl cannot be read or the disk
-/// fails. What was there remains.
+/// Builds or updates an index, as [`IndexBuild::new`] and [`IndexBuild::run`].
 pub fn build(
     store: &Store,
     catalogue: &Catalogue,
@@ -67,83 +195,20 @@ pub fn build(
     extractor: Option<&Extractor>,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
-    // Only an index is replaced: the state of a crawl has a meta.json too.
-    let is_index = path.join("meta.json").is_file() && path.join(".managed.json").is_file();
-    if path.exists() && !is_index && fs::read_dir(path).map_or(true, |mut all| all.next().is_some()) {
-        return Err(IndexError::InTheWay(path.to_owned()));
-    }
-    let fail = || IndexError::io(path, "write the index");
-    let part = PartDirectory::next_to(path).map_err(fail())?;
-    let staging = part.path().join("index");
-    fs::create_dir(&staging).map_err(fail())?;
-    let streamed =
-        write(store, catalogue, selection, &staging, extractor, progress).map_err(|error| error.of(&staging, path))?;
-    // Readers of the previous one keep its files until they close them.
-    let previous = part.path().join("former");
-    if path.exists() {
-        fs::rename(path, &previous).map_err(fail())?;
-    }
-    if let Err(error) = fs::rename(&staging, path) {
-        if previous.exists() {
-            fs::rename(&previous, path).map_err(fail())?;
-        }
-        return Err(fail()(error));
-    }
-    Ok(streamed)
+    IndexBuild::new(store, catalogue, selection, path, extractor)?.run(progress)
 }
 
-fn write(
-    store: &Store,
-    catalogue: &Catalogue,
-    selection: &Selection,
-    staging: &Path,
-    extractor: Option<&Extractor>,
-    progress: &(dyn Fn() + Sync),
-) -> Result<Streamed, IndexError> {
-    let engine = IndexError::engine(staging);
-    let (schema, fields) = schema();
-    let index = tantivy::Index::create_in_dir(staging, schema).map_err(&engine)?;
-    index.tokenizers().register(TOKENIZER, analyzer());
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_THREADS));
-    let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
-    // All segments are merged at the end. A merge in the background would remove some meanwhile.
-    writer.set_merge_policy(Box::new(NoMergePolicy));
-    let render = |chosen: &suidao_store::corpus::SelectedDocument| {
-        let document = document(extractor, chosen, Parts { text: true, ..Parts::default() })?;
-        let representative = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
-        Ok(made(&fields, &document, chosen.number, representative, chosen.entry.at))
-    };
-    let streamed = stream(store, catalogue, selection, render, |document| {
-        writer.add_document(document).map_err(into_write)?;
-        progress();
-        Ok(())
-    });
-    let streamed = streamed.map_err(IndexError::write(staging))?;
-    let meta = store.meta();
-    let origin = IndexSource {
-        format: FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        topic: meta.topic.clone(),
-        strategy: meta.strategy.clone(),
-        created: meta.created,
-        batches: catalogue.batches,
-        fetched: catalogue.entries.len() as u64,
-        pages: streamed.pages,
-        whole: catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64 == streamed.pages,
-        rules: extractor.map(|extractor| extractor.rules().to_owned()),
-    };
-    let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(staging)(error.into()))?;
-    let mut commit = writer.prepare_commit().map_err(&engine)?;
-    commit.set_payload(&payload);
-    commit.commit().map_err(&engine)?;
-    // One segment is fastest for every query.
-    let parts = index.searchable_segment_ids().map_err(&engine)?;
-    if parts.len() > 1 {
-        writer.merge(&parts).wait().map_err(&engine)?;
+/// Gives `to` the files of an index: links where possible, because the engine changes no file, only replaces some.
+fn share(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_lock = name.as_encoded_bytes().ends_with(b".lock");
+        if !is_lock && fs::hard_link(entry.path(), to.join(&name)).is_err() {
+            fs::copy(entry.path(), to.join(&name))?;
+        }
     }
-    writer.garbage_collect_files().wait().map_err(&engine)?;
-    writer.wait_merging_threads().map_err(&engine)?;
-    Ok(streamed)
+    Ok(())
 }
 
 fn into_write(error: TantivyError) -> WriteError {

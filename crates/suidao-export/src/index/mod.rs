@@ -1,26 +1,29 @@
-//! The full-text index of a crawl. It has every archived page; a query selects. It is built as a whole, replaces the
-//! previous one when complete, and records the number of batches it was built from.
+//! The full-text index of a crawl. It has every archived page; a query selects. It records the number of batches it was
+//! built from. An update adds new and changed pages to a copy, which replaces the previous index when complete.
 
 mod build;
 mod clauses;
 mod collect;
 mod extracted;
+mod marks;
 mod query;
 mod read_only;
 mod schema;
 mod search;
 mod snippet;
+mod source;
 mod terms;
 pub mod tokenizer;
 
 use std::path::{Path, PathBuf};
 
-pub use build::{IndexSource, build};
+pub use build::{IndexBuild, build};
 pub use clauses::Loosened;
 pub use extracted::ValueCondition;
 pub use query::{Clause, Query, QueryItem, TextField};
 pub use search::{ExplainedStep, Facets, Hit, Index, Matched, Request, ScorePart, SearchAnswer, Stored};
 pub use snippet::Marked;
+pub use source::IndexSource;
 
 use suidao_store::store::StoreError;
 use suidao_store::store::directory::WriteError;

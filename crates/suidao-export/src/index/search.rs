@@ -11,7 +11,6 @@ use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Value};
 use tantivy::{DocAddress, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::IndexError;
-use super::build::{FORMAT, IndexSource};
 use super::clauses::{Compiled, Loosened, in_fields};
 use super::collect::{CollectedRow, RowCollector};
 use super::extracted;
@@ -19,6 +18,7 @@ use super::query::{Query, TextField};
 use super::read_only::ReadOnlyDirectory;
 use super::schema::{Fields, day, schema};
 use super::snippet::{Marked, QueryWords};
+use super::source::{FORMAT, IndexSource};
 use super::tokenizer::{TOKENIZER, analyzer};
 use suidao_extract::Extractor;
 use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};

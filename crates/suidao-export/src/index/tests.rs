@@ -268,3 +268,41 @@ fn extracted_values_are_found_by_value_range_and_word_and_counted() {
         "the brand alone"
     );
 }
+
+#[test]
+fn an_update_adds_only_what_is_new_or_changed_and_finds_as_a_new_index_does() {
+    let root = tempfile::tempdir().unwrap();
+    let (dir, path) = (root.path().join("crawl"), root.path().join("index"));
+    let store = crawl(&dir, &PAGES[..4]);
+    drop(made(&store, &path));
+    drop(store);
+    // The copy of a known page makes another the best of its group; the first page comes again with another text.
+    let again = ("http://a.cn/", "<title>首页</title><p>羽毛球 门户网站 的 首页");
+    let later: Vec<(&str, &str)> = PAGES[4..].iter().copied().chain([again]).collect();
+    let store = crawl(&dir, &later);
+    let catalogue = Catalogue::read(&store).unwrap();
+    let all = Filter::default().select(&catalogue);
+    let update = IndexBuild::new(&store, &catalogue, &all, &path, None).unwrap();
+    assert!((2..=4).contains(&update.pages()), "{} of {} pages", update.pages(), all.pages);
+    let added = std::sync::atomic::AtomicU64::new(0);
+    let count = || {
+        added.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    };
+    update.run(&count).unwrap();
+    assert_eq!(added.into_inner(), update.pages());
+    let updated = Index::open(&path).unwrap();
+    assert!(updated.origin().is_of(&store));
+    let new = made(&store, &root.path().join("new"));
+    for query in ["", "机器学习", "学习", "篮球", "羽毛球", "host:b.cn", "title:决策树", "relevant:yes"] {
+        let [updated, new] = [&updated, &new].map(|index| ask(index, query));
+        assert_eq!(urls(&updated), urls(&new), "{query}");
+        assert!(updated.hits.iter().zip(&new.hits).all(|(one, other)| one.page == other.page), "{query}");
+    }
+    // The same again has nothing to add; after most pages have changed all are written.
+    assert_eq!(IndexBuild::new(&store, &catalogue, &all, &path, None).unwrap().pages(), 0);
+    let mut changed = catalogue.clone();
+    changed.entries.iter_mut().take(4).for_each(|entry| entry.metadata_hash ^= 1);
+    assert_eq!(IndexBuild::new(&store, &changed, &all, &path, None).unwrap().pages(), all.pages);
+    std::fs::write(path.join("pages.marks"), "x").unwrap();
+    assert_eq!(IndexBuild::new(&store, &catalogue, &all, &path, None).unwrap().pages(), all.pages);
+}
