@@ -7,13 +7,12 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Bounds, Catalogue, Condition, DocumentFields, Filter, Selection};
-use suidao::crawl::bytes;
 use suidao::export::export_state::{self, Finished};
 use suidao::export::{Export, Output, graph, jsonl, parquet, table, text, warc};
 use suidao::html::{count, thousands};
 use suidao::index::build;
 use suidao::live::now;
-use suidao::model::Day;
+use suidao::model::{Day, size};
 use suidao::store::{CrawlDirectory, Store, date};
 
 use super::engines::{self, Engine, ExportResult};
@@ -38,7 +37,7 @@ pub struct ExportArgs {
     #[arg(long, conflicts_with = "push", help_heading = "Output")]
     pub force: bool,
     /// Write a directory of files of this size instead, such as 500MB or 1GiB
-    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push", help_heading = "Output")]
+    #[arg(long, value_name = "SIZE", value_parser = shard_size, conflicts_with = "push", help_heading = "Output")]
     pub shard_size: Option<u64>,
     /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl and csv, for search
     /// servers those listed in docs/formats.md]
@@ -49,7 +48,7 @@ pub struct ExportArgs {
     pub extract: Option<PathBuf>,
     /// `last`: only pages that are new, changed or removed since the last export in this format or to this push URL; a day: only
     /// pages fetched on or after it
-    #[arg(long, value_name = "last|YYYY-MM-DD", help_heading = "Output")]
+    #[arg(long, value_name = "last|DATE", help_heading = "Output")]
     pub since: Option<SinceFlag>,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX
     #[arg(long, value_name = "URL", conflicts_with = "output", help_heading = "Network")]
@@ -109,7 +108,10 @@ impl std::str::FromStr for SinceFlag {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "last" => Ok(Self::Last),
-            day => Day::parse(day).map(Self::Day).ok_or("expected `last` or a date such as 2021-03-05"),
+            day => match Day::period(day) {
+                Some((first, _)) => Ok(Self::Day(first)),
+                None => Err("expected `last` or a date such as 2021-03-05"),
+            },
         }
     }
 }
@@ -333,8 +335,8 @@ fn wanted(
 }
 
 /// Parses the size of a shard. One below 64 KiB would hold about one page.
-fn size(text: &str) -> Result<u64, String> {
-    let size = bytes(text)?;
+fn shard_size(text: &str) -> Result<u64, String> {
+    let size = size::parse(text)?;
     (size >= 64 << 10).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
 }
 
