@@ -9,16 +9,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Bounds, Catalogue, Condition, DocumentFields, Filter, Selection};
 use suidao::export::export_state::{self, Finished};
 use suidao::export::{Export, Output, graph, jsonl, parquet, table, text, warc};
-use suidao::html::{count, thousands};
+use suidao::html::count;
 use suidao::index::build;
 use suidao::live::now;
 use suidao::model::{Day, size};
-use suidao::store::{CrawlDirectory, Store, date};
+use suidao::store::{CrawlDirectory, date};
 
 use super::engines::{self, Engine, ExportResult};
 use super::extraction;
 use super::filter::FilterArgs;
-use super::{Exit, Verbosity, outfiles};
+use super::summary::most_first;
+use super::{Exit, Verbosity, inputs, outfiles};
 
 /// Export the pages of a crawl to a file or a search server.
 #[derive(Args, Clone)]
@@ -148,31 +149,27 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let args = &ExportArgs { output: outfiles::named(args), ..args.clone() };
     let to = Destination::of(args)?;
-    let store = Store::open(&directory)?;
-    let catalogue = Catalogue::read(&store)?;
-    if catalogue.entries.is_empty() {
-        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
-    }
+    let (store, catalogue) = inputs::crawl(&args.directory)?;
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
-    let bar = progress(wanted.selection.pages, verbosity);
-    let advance = || bar.inc(1);
     let export = Export {
         store: &store,
         catalogue: &catalogue,
         selection: &wanted.selection,
-        progress: &advance,
+        progress: &|| {},
         extractor: extractor.as_ref(),
     };
-    let done = match (&to.engine, &args.output) {
-        (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields),
-        (None, Some(output)) => {
-            let output = Output { path: output.clone(), shard_size: args.shard_size };
-            file(args, &export, &output, fields, &filter)
+    let done = with_progress(wanted.selection.pages, verbosity, |bar| {
+        let export = &Export { progress: &|| bar.inc(1), ..export };
+        match (&to.engine, &args.output) {
+            (Some(engine), _) => engines::write(args, engine, export, &wanted, fields),
+            (None, Some(output)) => {
+                let output = Output { path: output.clone(), shard_size: args.shard_size };
+                file(args, export, &output, fields, &filter)
+            }
+            (None, None) => bail!("--output is missing; give the file to write"),
         }
-        (None, None) => bail!("--output is missing; give the file to write"),
-    };
-    bar.finish_and_clear();
+    });
     let ExportResult { mut summary, rejected } = done?;
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         summary += &engines::write_retired(args, &export, &wanted)?;
@@ -198,15 +195,10 @@ pub fn run(args: &ExportArgs, verbosity: Verbosity) -> Result<Exit> {
             export_state::remember(&directory, &to.name, &finished, &catalogue, &held)?;
         }
     }
-    if !verbosity.quiet {
-        errln!("{summary}");
-        let mut excluded: Vec<_> = wanted.selection.excluded.iter().collect();
-        excluded.sort_by_key(|(_, pages)| std::cmp::Reverse(**pages));
-        let excluded = excluded.iter().map(|(reason, pages)| format!("{} {reason}", thousands(**pages)));
-        let excluded: Vec<_> = excluded.collect();
-        if !excluded.is_empty() {
-            errln!("excluded: {}", excluded.join(", "));
-        }
+    infoln!(verbosity, "{summary}");
+    let excluded = most_first(&wanted.selection.excluded, |reason| (*reason).to_owned());
+    if !excluded.is_empty() {
+        infoln!(verbosity, "excluded: {excluded}");
     }
     if let Some(extractor) = extractor.as_ref().filter(|_| !verbosity.quiet) {
         extraction::print_hit_rates(extractor);
@@ -340,14 +332,13 @@ fn shard_size(text: &str) -> Result<u64, String> {
     (size >= 64 << 10).then_some(size).ok_or_else(|| "too small; write 64KiB or more, such as 500MB".to_owned())
 }
 
-/// A progress bar for so many pages; hidden if nobody sees it.
-pub fn progress(pages: u64, verbosity: Verbosity) -> ProgressBar {
-    if verbosity.quiet {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(pages);
+/// Runs something with a progress bar for so many pages, hidden if nobody sees it.
+pub fn with_progress<T>(pages: u64, verbosity: Verbosity, run: impl FnOnce(&ProgressBar) -> T) -> T {
+    let bar = if verbosity.quiet { ProgressBar::hidden() } else { ProgressBar::new(pages) };
     let style = ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} pages, {per_sec}, {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+    let done = run(&bar);
+    bar.finish_and_clear();
+    done
 }

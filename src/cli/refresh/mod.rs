@@ -90,9 +90,7 @@ pub fn run(args: &RefreshArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", json!({ "summary": summary.value()? }));
     }
-    if !verbosity.quiet {
-        errln!("{summary}");
-    }
+    infoln!(verbosity, "{summary}");
     Ok(match report.stop {
         None => Exit::Interrupted,
         // If known pages were visited the round succeeded, even if discovery reached no host.
