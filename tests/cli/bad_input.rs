@@ -313,7 +313,7 @@ fn a_directory_of_another_format() {
     std::fs::write(dir.join("state/meta.json"), previous).unwrap();
     // Its configuration may have unknown keys, and its log cannot be read.
     std::fs::write(dir.join("state/config.toml"), "[crawl]\nbygone = 1\n").unwrap();
-    let expected = &["meta.json", "format 1", "reads only format 4", "new crawl in another output directory"];
+    let expected = &["meta.json", "format 1", "reads only format 5", "new crawl in another output directory"];
     refused(&stage, crawl(), 2, expected);
     for arguments in [
         &["why", "http://a.test/"][..],
