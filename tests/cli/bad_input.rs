@@ -308,7 +308,7 @@ fn a_directory_of_another_format() {
     run(crawl()).expect(0);
     let dir = stage.path("done");
     let meta = std::fs::read_to_string(dir.join("state/meta.json")).unwrap();
-    let previous = meta.replacen("\"format\": 4", "\"format\": 1", 1);
+    let previous = meta.replacen("\"format\": 5", "\"format\": 1", 1);
     assert_ne!(previous, meta);
     std::fs::write(dir.join("state/meta.json"), previous).unwrap();
     // Its configuration may have unknown keys, and its log cannot be read.
