@@ -1,168 +1,207 @@
-//! `suidao crawl --dry-run`: the first requests and their reasons. Fetches and writes nothing.
+//! `--dry-run` of `crawl` and `forum crawl`: the first requests and their reasons. Fetches and writes nothing.
 
-use std::path::Path;
+use std::fmt::{self, Display, Formatter};
 
-use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use anyhow::Result;
+use serde::Serialize;
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Seeding, SimulatedRequest, SimulatedStep, simulate};
+use suidao::crawl::{Progress, Seeding, SimulatedRequest, SimulatedStep, simulate};
 use suidao::html::count;
-use suidao::live::{crawl_settings, now};
+use suidao::live::{Job, machine, meta, now, strategy_label};
 use suidao::model::{CrawlUrl, Event, QueueEntry, SkipReason, Stop, TunnelBudget, UrlId, UrlOrigin, number};
-use suidao::store::{CrawlDirectory, Meta, Store};
-use suidao::topic::Topic;
+use suidao::store::Store;
 
 use super::Exit;
 use super::check::config::request_limit;
 
-pub struct DryRunOptions<'a> {
-    pub lexicon: &'a Path,
-    pub most: usize,
-    pub json: bool,
-    /// With queue and k of each URL.
-    pub detailed: bool,
-}
-
-pub fn show(
-    options: &DryRunOptions,
-    config: &Config,
-    topic: &Topic,
-    seeds: &[CrawlUrl],
-    directory: &CrawlDirectory,
-) -> Result<Exit> {
-    let settings = crawl_settings(config, topic);
-    let threshold = settings.page_threshold;
-    let strategy = config.strategy.build(settings.page_threshold);
-    let mut crawl = Crawl::new(settings, strategy);
-    // Indexed by number: the page on which it was found; a seed's origin has its own fields.
-    let mut origins: Vec<UrlOrigin> = Vec::new();
-    let mut observe = |event: &Event| {
-        if let Event::Discovered(found) = event {
-            origins.push(found.origin);
-        }
-    };
-    directory.check_state()?;
-    let resumed = directory.holds_crawl();
-    if !resumed {
-        Store::may_begin(directory)?;
-    }
-    if resumed {
-        let store = Store::open(directory)?;
-        let label = config.strategy.label();
-        let meta = Meta::new(&topic.lexicon().name, &topic.digest(), &label, threshold, now());
-        meta.resumes(store.meta(), directory)?;
-        for record in store.batches() {
-            let batch = record?.batch;
-            batch.events.iter().for_each(&mut observe);
-            crawl.restore(&batch);
-        }
-    }
-    let (mut seeding, at) = (Seeding::of(seeds), now());
-    while let Some(batch) = crawl.seed_portion(&mut seeding, at) {
-        batch.events.iter().for_each(&mut observe);
-    }
-    let progress = crawl.progress();
-    let (requests, stop) = simulate(&mut crawl, now(), config.crawl.in_flight, options.most);
-    let refused =
-        |seed: &CrawlUrl| config.scope.refuses(seed).or_else(|| suidao::trap::path::refuses(&config.traps, seed));
-    let from = |id: UrlId| match origins.get(id.0 as usize) {
-        Some(UrlOrigin::Seed) => "seed".to_owned(),
-        Some(UrlOrigin::Offered) => "added with --add".to_owned(),
-        Some(UrlOrigin::Link(page)) => format!("linked from {}", crawl.url(*page)),
-        Some(UrlOrigin::Redirect(page)) => format!("redirected from {}", crawl.url(*page)),
-        Some(UrlOrigin::Listed(source)) => format!("listed in {}", crawl.url(*source)),
-        Some(UrlOrigin::Canonical(copy)) => format!("canonical URL of {}", crawl.url(*copy)),
-        Some(UrlOrigin::Named) | None => "listed in robots.txt, a page or a sitemap".to_owned(),
-    };
-    if options.json {
-        for seed in seeds {
-            let refusal = refused(seed);
-            outln!("{}", json!({ "seed": seed, "skip_reason": refusal, "why": refusal.map(SkipReason::why) }));
-        }
-        for (rank, request) in requests.iter().enumerate() {
-            outln!("{}", number::plain(describe(rank + 1, request, &from, false).1));
-        }
-        outln!(
-            "{}",
-            number::plain(json!({ "summary": {
-            "topic": topic.lexicon().name, "strategy": config.strategy.label(), "resumes": resumed,
-            "pages": progress.pages, "queued": progress.queued, "known": progress.known, "stop": stop,
-            "config": config.without_secrets(),
-        } }))
-        );
+/// Prints the first `most` requests; `detailed`: with queue and k of each URL.
+pub fn show(job: &Job, most: usize, json: bool, detailed: bool) -> Result<Exit> {
+    let plan = DryRun::of(job, most)?;
+    if !json {
+        let text = if detailed { format!("{plan:#}") } else { plan.to_string() };
+        outln!("{}", text.trim_end());
         return Ok(Exit::Done);
     }
-    let lexicon = topic.lexicon();
-    let terms = lexicon.terms.len();
-    outln!(
-        "# topic {} ({terms} terms, {}), strategy {}",
-        lexicon.name,
-        options.lexicon.display(),
-        config.strategy.label()
-    );
-    if resumed {
-        let (pages, queued) = (progress.pages, progress.queued);
-        outln!(
-            "# would resume the crawl in {}: {pages} pages fetched, {queued} URLs queued",
-            directory.root().display()
-        );
-    } else {
-        outln!("# would start a crawl in {}", directory.root().display());
+    let DryRun { seeds, requests, summary, .. } = plan;
+    for seed in &seeds {
+        outln!("{}", serde_json::to_string(seed)?);
     }
-    let inside = seeds.iter().filter(|seed| refused(seed).is_none()).count();
-    outln!("# {}, {inside} in scope", count(seeds.len(), "seed", "seeds"));
-    for seed in seeds {
-        if let Some(reason) = refused(seed) {
-            outln!("#   skipped: {seed} ({})", reason.why());
-        }
+    for request in &requests {
+        outln!("{}", number::plain(serde_json::to_value(request)?));
     }
-    outln!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
-    let mut rank = 1;
-    let is_robots = |request: &SimulatedRequest| request.turn == SimulatedStep::Robots;
-    for chunk in requests.chunk_by(|one, next| is_robots(one) && is_robots(next)).take(options.most) {
-        match chunk {
-            [first, _, ..] => {
-                outln!("# {rank:>4} {:>7.1} s  {} robots.txt requests", first.after as f64 / 1_000.0, chunk.len())
-            }
-            _ => outln!("# {}", describe(rank, &chunk[0], &from, options.detailed).0),
-        }
-        rank += chunk.len();
-    }
-    match stop {
-        Some(Stop::FrontierEmpty) => outln!("# then only links found on these pages"),
-        Some(stop) => outln!("# then: {}", stop.reason()),
-        None => {}
-    }
-    outln!("#\n# Nothing was fetched or written. Effective configuration:\n{}", request_limit(config));
-    outln!("{}", toml::to_string(&config.without_secrets()).context("cannot print the configuration")?.trim_end());
+    outln!("{}", number::plain(serde_json::json!({ "summary": summary })));
     Ok(Exit::Done)
 }
 
-/// A request for people and for programs.
-fn describe(
+struct DryRun {
+    seeds: Vec<PlannedSeed>,
+    requests: Vec<PlannedRequest>,
+    summary: DryRunSummary,
+    in_flight: usize,
+    most: usize,
+    output: String,
+}
+
+#[derive(Serialize)]
+struct PlannedSeed {
+    seed: CrawlUrl,
+    skip_reason: Option<SkipReason>,
+    why: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct PlannedRequest {
+    /// From 1.
     rank: usize,
-    request: &SimulatedRequest,
-    from: &dyn Fn(UrlId) -> String,
-    detailed: bool,
-) -> (String, Value) {
-    let SimulatedRequest { after, url, turn } = request;
-    let (text, mut value) = match turn {
-        SimulatedStep::Absent => {
-            (format!("{url}  (to see how the host answers for a missing page)"), json!({ "soft_404_probe": url }))
+    after_ms: u64,
+    #[serde(flatten)]
+    step: PlannedStep,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PlannedStep {
+    Robots { robots: CrawlUrl },
+    Probe { soft_404_probe: CrawlUrl },
+    Page { page: CrawlUrl, queued_as: QueueEntry, origin: String },
+    Skipped { skipped: CrawlUrl, reason: SkipReason, why: &'static str },
+}
+
+#[derive(Serialize)]
+struct DryRunSummary {
+    topic: String,
+    #[serde(skip)]
+    terms: usize,
+    strategy: String,
+    resumes: bool,
+    #[serde(flatten)]
+    progress: Progress,
+    stop: Option<Stop>,
+    config: Config,
+}
+
+impl DryRun {
+    fn of(job: &Job, most: usize) -> Result<Self> {
+        let Job { config, topic, directory, .. } = job;
+        let mut crawl = machine(job);
+        // Indexed by number: the page on which it was found; a seed's origin has its own fields.
+        let mut origins: Vec<UrlOrigin> = Vec::new();
+        let mut observe = |event: &Event| {
+            if let Event::Discovered(found) = event {
+                origins.push(found.origin);
+            }
+        };
+        directory.check_state()?;
+        let resumes = directory.holds_crawl();
+        if resumes {
+            let store = Store::open(directory)?;
+            meta(job).resumes(store.meta(), directory)?;
+            for record in store.batches() {
+                let batch = record?.batch;
+                batch.events.iter().for_each(&mut observe);
+                crawl.restore(&batch);
+            }
+        } else {
+            Store::may_begin(directory)?;
         }
-        SimulatedStep::Robots => (format!("{url}  (robots.txt comes first)"), json!({ "robots": url })),
-        SimulatedStep::Page(id, entry) => {
-            let found = from(*id);
-            let text = format!("{url}  ({}; {found})", in_words(*entry, detailed));
-            (text, json!({ "page": url, "queued_as": entry, "origin": found }))
+        let (mut seeding, at) = (Seeding::of(&job.seeds), now());
+        while let Some(batch) = crawl.seed_portion(&mut seeding, at) {
+            batch.events.iter().for_each(&mut observe);
         }
-        SimulatedStep::Refused(_, reason) => {
-            let why = reason.why();
-            (format!("skipped {url}: {why}"), json!({ "skipped": url, "reason": reason, "why": why }))
+        let progress = crawl.progress();
+        let (simulated, stop) = simulate(&mut crawl, now(), config.crawl.in_flight, most);
+        let origin = |id: UrlId| match origins.get(id.0 as usize) {
+            Some(UrlOrigin::Seed) => "seed".to_owned(),
+            Some(UrlOrigin::Offered) => "added with --add".to_owned(),
+            Some(UrlOrigin::Link(page)) => format!("linked from {}", crawl.url(*page)),
+            Some(UrlOrigin::Redirect(page)) => format!("redirected from {}", crawl.url(*page)),
+            Some(UrlOrigin::Listed(source)) => format!("listed in {}", crawl.url(*source)),
+            Some(UrlOrigin::Canonical(copy)) => format!("canonical URL of {}", crawl.url(*copy)),
+            Some(UrlOrigin::Named) | None => "listed in robots.txt, a page or a sitemap".to_owned(),
+        };
+        let request = |(rank, SimulatedRequest { after, url, turn }): (usize, SimulatedRequest)| PlannedRequest {
+            rank,
+            after_ms: after,
+            step: match turn {
+                SimulatedStep::Robots => PlannedStep::Robots { robots: url },
+                SimulatedStep::Absent => PlannedStep::Probe { soft_404_probe: url },
+                SimulatedStep::Page(id, queued_as) => PlannedStep::Page { page: url, queued_as, origin: origin(id) },
+                SimulatedStep::Refused(_, reason) => PlannedStep::Skipped { skipped: url, reason, why: reason.why() },
+            },
+        };
+        let seed = |seed: &CrawlUrl| {
+            let skip_reason = config.scope.refuses(seed).or_else(|| suidao::trap::path::refuses(&config.traps, seed));
+            PlannedSeed { seed: seed.clone(), skip_reason, why: skip_reason.map(SkipReason::why) }
+        };
+        Ok(Self {
+            seeds: job.seeds.iter().map(seed).collect(),
+            requests: (1..).zip(simulated).map(request).collect(),
+            summary: DryRunSummary {
+                topic: topic.lexicon().name.clone(),
+                terms: topic.lexicon().terms.len(),
+                strategy: strategy_label(job),
+                resumes,
+                progress,
+                stop,
+                config: config.without_secrets(),
+            },
+            in_flight: config.crawl.in_flight,
+            most,
+            output: directory.root().display().to_string(),
+        })
+    }
+}
+
+/// With `#` the queue and k of each URL too.
+impl Display for DryRun {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let DryRunSummary { topic, terms, strategy, resumes, progress, stop, config } = &self.summary;
+        writeln!(out, "# topic {topic} ({terms} terms), strategy {strategy}")?;
+        let output = &self.output;
+        match resumes {
+            true => writeln!(
+                out,
+                "# would resume the crawl in {output}: {} pages fetched, {} URLs queued",
+                progress.pages, progress.queued
+            )?,
+            false => writeln!(out, "# would start a crawl in {output}")?,
         }
-    };
-    (value["rank"], value["after_ms"]) = (json!(rank), json!(after));
-    (format!("{rank:>4} {:>7.1} s  {text}", *after as f64 / 1_000.0), value)
+        let inside = self.seeds.iter().filter(|seed| seed.why.is_none()).count();
+        writeln!(out, "# {}, {inside} in scope", count(self.seeds.len(), "seed", "seeds"))?;
+        for PlannedSeed { seed, why, .. } in &self.seeds {
+            if let Some(why) = why {
+                writeln!(out, "#   skipped: {seed} ({why})")?;
+            }
+        }
+        writeln!(
+            out,
+            "#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:",
+            self.in_flight
+        )?;
+        let is_robots = |request: &PlannedRequest| matches!(request.step, PlannedStep::Robots { .. });
+        for chunk in self.requests.chunk_by(|one, next| is_robots(one) && is_robots(next)).take(self.most) {
+            let PlannedRequest { rank, after_ms, step } = &chunk[0];
+            write!(out, "# {rank:>4} {:>7.1} s  ", *after_ms as f64 / 1_000.0)?;
+            match step {
+                PlannedStep::Robots { .. } if chunk.len() > 1 => writeln!(out, "{} robots.txt requests", chunk.len()),
+                PlannedStep::Robots { robots } => writeln!(out, "{robots}  (robots.txt comes first)"),
+                PlannedStep::Probe { soft_404_probe } => {
+                    writeln!(out, "{soft_404_probe}  (to see how the host answers for a missing page)")
+                }
+                PlannedStep::Page { page, queued_as, origin } => {
+                    writeln!(out, "{page}  ({}; {origin})", in_words(*queued_as, out.alternate()))
+                }
+                PlannedStep::Skipped { skipped, why, .. } => writeln!(out, "skipped {skipped}: {why}"),
+            }?;
+        }
+        match stop {
+            Some(Stop::FrontierEmpty) => writeln!(out, "# then only links found on these pages")?,
+            Some(stop) => writeln!(out, "# then: {}", stop.reason())?,
+            None => {}
+        }
+        writeln!(out, "#\n# Nothing was fetched or written. Effective configuration:\n{}", request_limit(config))?;
+        out.write_str(&toml::to_string(config).map_err(|_| fmt::Error)?)
+    }
 }
 
 fn in_words(entry: QueueEntry, detailed: bool) -> String {

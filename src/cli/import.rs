@@ -1,21 +1,24 @@
 //! `suidao import`: from WARC files of any crawler to a crawl directory.
 
+use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Error, Result};
 use clap::Args;
+use serde::Serialize;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::html::{count, thousands};
-use suidao::import::{self, ImportError, ImportJob, ImportReport};
+use suidao::import::{self, ImportCounts, ImportError, ImportJob};
 use suidao::live::Job;
 use suidao::store::CrawlDirectory;
 use suidao::strategy::StrategyName;
 
-use super::crawl::{failures_in_words, harvest, interrupted, keep_summary, summary, traps_in_words};
+use super::crawl::interrupted;
 use super::names::one_of;
 use super::screen::Screen;
+use super::summary::{RunSummary, Stopped, most_first};
 use super::{Exit, Verbosity, inputs};
 
 /// Make a crawl directory from the WARC files of any crawler, as if suidao had crawled the pages; nothing is requested.
@@ -65,17 +68,17 @@ pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
         other => other.into(),
     })?;
     let job = &import.job;
-    let mut values = summary(job, &report.crawl);
-    values["import"] = json!(report.counts);
-    values["stopped"] = json!(if report.crawl.stop.is_some() { "imported" } else { "interrupted" });
-    if !report.continued {
-        values = keep_summary(&job.directory, values)?;
+    let details = Imported { import: &report.counts, continued: report.continued };
+    let mut summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report.crawl, details);
+    if report.crawl.stop.is_some() {
+        summary.stopped = Stopped::As("imported");
     }
+    let value = if report.continued { summary.value()? } else { summary.keep()? };
     if args.json {
-        outln!("{}", json!({ "summary": values }));
+        outln!("{}", json!({ "summary": value }));
     }
     if !verbosity.quiet {
-        errln!("{}", in_words(job, &report));
+        errln!("{summary}");
     }
     Ok(match report.crawl.stop {
         None => Exit::Interrupted,
@@ -84,39 +87,37 @@ pub fn run(args: &ImportArgs, verbosity: Verbosity) -> Result<Exit> {
     })
 }
 
-fn in_words(job: &Job, report: &ImportReport) -> String {
-    let ImportReport { crawl, counts, continued } = report;
-    let progress = crawl.progress;
-    let why = match (crawl.stop, continued) {
-        (_, true) => "The directory holds this import already, and was used since. Nothing was changed.",
-        (None, _) => "Interrupted. Rerun the same command to resume.",
-        _ if progress.pages == 0 => "No page could be imported.",
-        _ => "Imported.",
-    };
-    let mut unused: Vec<(&String, &u64)> = counts.unused.iter().collect();
-    unused.sort_by(|one, other| other.1.cmp(one.1).then_with(|| one.0.cmp(other.0)));
-    let unused: Vec<String> =
-        unused.into_iter().map(|(reason, number)| format!("{reason} {}", thousands(*number))).collect();
-    let unused = if unused.is_empty() { String::new() } else { format!("Unused records: {}.\n", unused.join(", ")) };
-    format!(
-        "{why} {} of {} in {}.\n{}, {} of them relevant to {}: harvest rate {:.1}%; {}. This run: {}, {:.0} pages/s.\n\
-         {} visited, {} with relevant pages; {} queued, {} failed, {} skipped (reasons in skipped.csv).\n{}{unused}Output: {}",
-        count(counts.taken as usize, "response", "responses"),
-        thousands(counts.responses),
-        count(counts.files as usize, "file", "files"),
-        count(progress.pages as usize, "page", "pages"),
-        thousands(progress.relevant),
-        job.topic.lexicon().name,
-        100.0 * harvest(crawl),
-        count(progress.visits as usize, "later visit", "later visits"),
-        count(crawl.pages_now as usize, "page", "pages"),
-        crawl.pages_now as f64 / crawl.seconds.max(1e-3),
-        count(progress.hosts_visited as usize, "host", "hosts"),
-        thousands(progress.hosts_relevant),
-        count(progress.queued as usize, "URL", "URLs"),
-        thousands(progress.failed),
-        thousands(progress.excluded),
-        failures_in_words(&crawl.failures) + &traps_in_words(&crawl.exclusions, &crawl.traps),
-        job.directory.root().join("").display(),
-    )
+#[derive(Serialize)]
+struct Imported<'a> {
+    import: &'a ImportCounts,
+    #[serde(skip)]
+    continued: bool,
+}
+
+impl Display for RunSummary<'_, Imported<'_>> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Imported { import: counts, continued } = &self.details;
+        let progress = &self.report.progress;
+        let why = match (self.report.stop, continued) {
+            (_, true) => "The directory holds this import already, and was used since. Nothing was changed.",
+            (None, _) => "Interrupted. Rerun the same command to resume.",
+            _ if progress.pages == 0 => "No page could be imported.",
+            _ => "Imported.",
+        };
+        writeln!(
+            out,
+            "{why} {} of {} in {}.\n{}; {}. {}",
+            count(counts.taken as usize, "response", "responses"),
+            thousands(counts.responses),
+            count(counts.files as usize, "file", "files"),
+            self.harvest(),
+            count(progress.visits as usize, "later visit", "later visits"),
+            self.speed(),
+        )?;
+        let unused = match most_first(&counts.unused, String::clone) {
+            none if none.is_empty() => none,
+            unused => format!("Unused records: {unused}.\n"),
+        };
+        write!(out, "{}{}{unused}{}", self.hosts(), self.losses(), self.place())
+    }
 }

@@ -38,6 +38,7 @@ mod search;
 mod seeds;
 mod serve;
 mod shell;
+mod summary;
 mod topic;
 mod trial;
 mod why;

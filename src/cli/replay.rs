@@ -1,29 +1,29 @@
 //! `suidao replay`: one strategy on a web without a network.
 
-use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Progress, TrapCounts};
+use suidao::crawl::Crawl;
 use suidao::html::{count, thousands};
-use suidao::live::{crawl_settings, resident_memory};
-use suidao::model::{Batch, CrawlUrl, SkipReason, Stop, number};
+use suidao::live::{CrawlReport, crawl_settings};
+use suidao::model::{Batch, CrawlUrl, Relevance, Stop};
 use suidao::recorded::{Cutoff, GroundTruth, OpenedWeb, RecordedTally, WebName};
 use suidao::replay::{TopicalWeb, replay};
+use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 use suidao::store::harvest::HarvestCurve;
-use suidao::store::{CrawlDirectory, StoreError};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 
-use super::crawl::{keep_summary, traps_in_words};
 use super::names::one_of;
 use super::operate::{GoalsArgs, UNLIMITED};
 use super::screen::{Screen, events};
+use super::summary::RunSummary;
 use super::trial::{Trial, TrialFiles};
 use super::{Exit, Verbosity, inputs};
 
@@ -102,15 +102,6 @@ impl ReplayArgs {
     }
 }
 
-struct Report {
-    stop: Stop,
-    progress: Progress,
-    exclusions: BTreeMap<SkipReason, u64>,
-    traps: TrapCounts,
-    rows: Vec<Cutoff>,
-    seconds: f64,
-}
-
 pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     let config = args.config()?;
     let name = WebName::parse(&args.web, Path::new(""))?;
@@ -133,23 +124,22 @@ pub fn run(args: &ReplayArgs, verbosity: Verbosity) -> Result<Exit> {
     let reading = TopicalWeb { web: &*web.web, topic: &topic };
     let mut screen = Screen::new(verbosity, args.json, config.goals());
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &reading, judge: &judge };
-    let report = match &args.output {
-        None => Ok(run.execute(&mut screen, |_| true).0),
-        Some(path) => run.write_to_directory(&CrawlDirectory::new(path), &mut screen),
+    let directory = CrawlDirectory::new(args.output.as_deref().unwrap_or(Path::new("")));
+    let ended = match &args.output {
+        None => Ok(run.execute(&mut screen, |_| true)),
+        Some(_) => run.write_to_directory(&directory, &mut screen),
     };
     screen.clear();
-    let report = report?;
-    let mut summary = number::plain(run.summary(&web, &report));
-    if let Some(path) = &args.output {
-        summary = keep_summary(&CrawlDirectory::new(path), summary)?;
-    }
+    let (report, rows, _) = ended?;
+    let summary = RunSummary::new(&config, &topic, &directory, &report, run.details(&web, rows));
+    let value = if args.output.is_some() { summary.keep()? } else { summary.value()? };
     if args.json {
-        outln!("{summary}");
+        outln!("{value}");
     } else {
-        outln!("{}", run.in_words(&web, &report));
+        outln!("{}", summary.to_string().trim_end());
     }
     Ok(match report.stop {
-        Stop::OnlyUnreachable | Stop::RequestLimit => Exit::Incomplete,
+        Some(Stop::OnlyUnreachable | Stop::RequestLimit) => Exit::Incomplete,
         _ if report.progress.pages == 0 => Exit::Incomplete,
         _ => Exit::Done,
     })
@@ -165,7 +155,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Runs to the end; `keep` receives each batch until it returns false.
-    fn execute(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, HarvestCurve) {
+    fn execute(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> Ended {
         let settings = crawl_settings(self.config, self.topic);
         let strategy = self.config.strategy.build(settings.page_threshold);
         let mut crawl = Crawl::new(settings, strategy);
@@ -180,116 +170,122 @@ impl Run<'_> {
             keeps = keeps && keep(&batch);
         });
         let seconds = begun.elapsed().as_secs_f64();
-        let (exclusions, traps) = (crawl.exclusions().clone(), crawl.traps());
-        let report = Report { stop, progress: crawl.progress(), exclusions, traps, rows: tally.rows(), seconds };
-        (report, harvest)
+        let pages_now = crawl.progress().pages;
+        let report = CrawlReport { stop: Some(stop), pages_now, seconds, ..CrawlReport::of(&crawl) };
+        (report, tally.rows(), harvest)
     }
 
     /// Runs, and writes the results into a directory.
-    fn write_to_directory(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
-        let report: Result<(Report, HarvestCurve), StoreError> =
-            write_whole(&directory.root().join("events.jsonl"), |out| {
-                let mut written = Ok(());
-                let ended = self.execute(screen, |batch| {
-                    written = events(batch, |line| writeln!(out, "{line}"));
-                    written.is_ok()
-                });
-                written?;
-                Ok(ended)
+    fn write_to_directory(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Ended> {
+        let ended = write_whole(&directory.root().join("events.jsonl"), |out| {
+            let mut written = Ok(());
+            let ended = self.execute(screen, |batch| {
+                written = events(batch, |line| writeln!(out, "{line}"));
+                written.is_ok()
             });
-        let (report, harvest) = report?;
-        harvest.write(directory)?;
-        Ok(report)
-    }
-
-    /// Settings and results.
-    fn summary(&self, web: &OpenedWeb, report: &Report) -> Value {
-        let Self { config, topic, judge, .. } = *self;
-        let relevant = judge.relevant();
-        let rows = report.rows.iter().map(|row| {
-            json!({
-                "pages": row.pages, "relevant": row.relevant, "harvest_rate": share(row.relevant, row.pages),
-                "recall": relevant.map(|all| share(row.relevant, all)), "hosts_relevant": row.hosts,
-            })
+            written?;
+            Ok(ended)
         });
-        let settings = crawl_settings(config, topic);
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "web": web.name.to_string(),
-            "topic": topic.lexicon().name,
-            "lexicon_digest": topic.lexicon().digest(),
-            "page_threshold": settings.page_threshold,
-            "link_threshold": settings.link_threshold,
-            "strategy": config.strategy.label(),
-            "in_flight": config.crawl.in_flight,
-            "seed": config.crawl.seed,
-            "judge": judge.name(),
-            "relevant": relevant,
-            "cutoffs": rows.collect::<Vec<_>>(),
-            "stopped": report.stop,
-            "pages": report.progress.pages,
-            "failed": report.progress.failed,
-            "skipped": report.progress.excluded,
-            "skip_reasons": report.exclusions,
-            "traps": report.traps,
-            "queued": report.progress.queued,
-            "known": report.progress.known,
-            "hosts_visited": report.progress.hosts_visited,
-            "memory": resident_memory(),
-            "config": config.without_secrets(),
-        })
+        let ended: Ended = ended?;
+        ended.2.write(directory)?;
+        Ok(ended)
     }
 
-    fn in_words(&self, web: &OpenedWeb, report: &Report) -> String {
-        let Self { config, topic, judge, .. } = *self;
-        let lexicon = topic.lexicon();
-        let settings = crawl_settings(config, topic);
-        let all = judge.relevant();
-        let by = match (judge, all) {
-            (GroundTruth::Truth(_), Some(all)) => format!("relevant: {all} listed pages"),
-            (_, Some(all)) => format!("relevant: {all} pages of the generated web"),
-            (_, None) => "relevant: pages that reach the page threshold".to_owned(),
+    fn details(&self, web: &OpenedWeb, rows: Vec<Cutoff>) -> Replayed<'_> {
+        let settings = crawl_settings(self.config, self.topic);
+        let all = self.judge.relevant();
+        let row = |Cutoff { pages, relevant, hosts }: Cutoff| ReplayRow {
+            pages,
+            relevant,
+            harvest_rate: share(relevant, pages),
+            recall: all.map(|all| share(relevant, all)),
+            hosts_relevant: hosts,
         };
-        let mut text = format!(
-            "{}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.4}, link threshold {:.4}\n{by}\n\n\
-         {:>7}{:>10}{:>14}{:>9}{:>16}\n",
-            web.name,
-            config.strategy.label(),
-            config.crawl.in_flight,
-            config.crawl.seed,
-            lexicon.name,
-            &lexicon.digest()[..12],
-            settings.page_threshold.get(),
-            settings.link_threshold.get(),
+        Replayed {
+            web: web.name.to_string(),
+            page_threshold: settings.page_threshold,
+            link_threshold: settings.link_threshold,
+            seed: self.config.crawl.seed,
+            judge: self.judge.name(),
+            relevant_in_web: all,
+            cutoffs: rows.into_iter().map(row).collect(),
+        }
+    }
+}
+
+/// The report, the counts at the cutoffs, and the harvest curve.
+type Ended = (CrawlReport, Vec<Cutoff>, HarvestCurve);
+
+#[derive(Serialize)]
+struct Replayed<'a> {
+    web: String,
+    page_threshold: Relevance,
+    link_threshold: Relevance,
+    seed: u64,
+    judge: &'a str,
+    /// By the judge; `None` if unknown.
+    relevant_in_web: Option<u64>,
+    cutoffs: Vec<ReplayRow>,
+}
+
+/// The judge's counts after a number of pages.
+#[derive(Serialize)]
+struct ReplayRow {
+    pages: u64,
+    relevant: u64,
+    harvest_rate: f64,
+    recall: Option<f64>,
+    hosts_relevant: u64,
+}
+
+impl Display for RunSummary<'_, Replayed<'_>> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Replayed { web, page_threshold, link_threshold, seed, judge, relevant_in_web, cutoffs } = &self.details;
+        let by = match (*judge, relevant_in_web) {
+            ("truth", Some(all)) => format!("{all} listed pages"),
+            (_, Some(all)) => format!("{all} pages of the generated web"),
+            (_, None) => "pages that reach the page threshold".to_owned(),
+        };
+        writeln!(
+            out,
+            "{web}\nstrategy {}, {} in flight, seed {seed}\nlexicon {} ({}), page threshold {:.4}, link threshold {:.4}\n\
+             relevant: {by}\n\n{:>7}{:>10}{:>14}{:>9}{:>16}",
+            self.strategy,
+            self.in_flight,
+            self.topic,
+            &self.lexicon_digest[..12],
+            page_threshold.get(),
+            link_threshold.get(),
             "pages",
             "relevant",
             "harvest rate",
             "recall",
             "relevant hosts",
-        );
-        for row in &report.rows {
-            let recall = all.map_or("-".to_owned(), |all| format!("{:.1}%", 100.0 * share(row.relevant, all)));
-            let rate = 100.0 * share(row.relevant, row.pages);
-            text += &format!("{:>7}{:>10}{rate:>13.1}%{recall:>9}{:>16}\n", row.pages, row.relevant, row.hosts);
+        )?;
+        for ReplayRow { pages, relevant, harvest_rate, recall, hosts_relevant } in cutoffs {
+            let recall = recall.map_or("-".to_owned(), |share| format!("{:.1}%", 100.0 * share));
+            let rate = 100.0 * harvest_rate;
+            writeln!(out, "{pages:>7}{relevant:>10}{rate:>13.1}%{recall:>9}{hosts_relevant:>16}")?;
         }
-        let why = match report.stop {
-            Stop::FrontierEmpty if report.progress.pages == 0 => {
+        let progress = &self.report.progress;
+        let why = match self.report.stop {
+            Some(Stop::FrontierEmpty) if progress.pages == 0 => {
                 "No page could be fetched; check that the seeds are in this web."
             }
             // A replay starts again, so there is nothing to continue.
-            stop => stop.reason(),
+            stop => stop.map_or("", Stop::reason),
         };
-        let end = format!(
+        write!(
+            out,
             "\n{why} {} fetched from {}, {} queued, {} failed, {} skipped; {:.0} pages/s.\n{}",
-            count(report.progress.pages as usize, "page", "pages"),
-            count(report.progress.hosts_visited as usize, "host", "hosts"),
-            count(report.progress.queued as usize, "URL", "URLs"),
-            thousands(report.progress.failed),
-            thousands(report.progress.excluded),
-            report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),
-            traps_in_words(&report.exclusions, &report.traps),
-        );
-        text + end.trim_end()
+            count(progress.pages as usize, "page", "pages"),
+            count(progress.hosts_visited as usize, "host", "hosts"),
+            count(progress.queued as usize, "URL", "URLs"),
+            thousands(progress.failed),
+            thousands(progress.excluded),
+            progress.pages as f64 / self.report.seconds.max(1e-3),
+            self.losses(),
+        )
     }
 }
 

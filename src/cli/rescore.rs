@@ -12,8 +12,8 @@ use suidao::html::{count, thousands};
 use suidao::live::{self, Job, RescoreReport};
 use suidao::store::{CrawlDirectory, Meta, Store};
 
-use super::crawl::keep_summary;
 use super::export::progress;
+use super::summary::keep_summary;
 use super::{Exit, Verbosity, inputs, report};
 
 /// Judge the stored pages of a crawl by another lexicon or page threshold; nothing is fetched.
@@ -81,8 +81,7 @@ fn update_summary(job: &Job, done: &RescoreReport) -> Result<()> {
     if let Some(fields) = summary.as_object_mut() {
         fields.extend(new.map(|(key, value)| (key.to_owned(), value)));
     }
-    keep_summary(&job.directory, summary)?;
-    Ok(())
+    keep_summary(&job.directory, &summary)
 }
 
 fn in_words(args: &RescoreArgs, job: &Job, done: &RescoreReport) -> String {

@@ -136,7 +136,7 @@ fn a_folder_replayed_is_the_folder_crawled() {
         assert!(crawled(&dir.path().join(&live)).len() >= 7, "{strategy}");
     }
     let counted = result(replay(dir.path(), "hosts", &[&INPUTS[..], &["--json", "--truth", "truth.txt"]].concat()));
-    assert_eq!((&counted["relevant"], &counted["judge"]), (&3.into(), &"truth".into()));
+    assert_eq!((&counted["relevant_in_web"], &counted["judge"]), (&3.into(), &"truth".into()));
     let last = counted["cutoffs"].as_array().unwrap().last().unwrap();
     assert_eq!((&last["relevant"], &last["hosts_relevant"]), (&2.into(), &2.into()));
 }

@@ -433,6 +433,7 @@ fn forum(stage: &mut Stage) {
     serde_json::from_str::<Value>(&map).unwrap();
     clean("the forum file", &fs::read_to_string(stage.path(&file)).unwrap());
     stage.shows_with("forum crawl", &[&file, "-o", &dir, "--max-pages", "60"], &[0], &fetching);
+    stage.shows_with("forum crawl", &[&file, "-o", &dir, "--dry-run"], &[0], &fetching);
     stage.shows("forum schedule", &[&dir], &[0]);
     // The forum file has escaped names.
     stage.hear("forum schedule", &[&dir, "--json"], &[0]);

@@ -19,6 +19,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::Serialize;
 use thiserror::Error;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -117,35 +118,68 @@ pub enum LiveError {
     Threads(std::io::Error),
 }
 
-/// The result of a crawl.
-#[derive(Clone, Debug)]
+/// The result of a crawl. Serialized it has what `summary.json` keeps of it.
+#[derive(Clone, Debug, Serialize)]
 pub struct CrawlReport {
     /// Counts over all runs.
+    #[serde(flatten)]
     pub progress: Progress,
     /// `None` if it was interrupted.
+    #[serde(skip)]
     pub stop: Option<Stop>,
+    #[serde(skip)]
     pub pages_now: u64,
     /// Length of this run in seconds.
+    #[serde(skip)]
     pub seconds: f64,
     /// Whether it resumed an earlier run.
+    #[serde(skip)]
     pub resumed: bool,
     /// Memory of the process at the end, in bytes.
     pub memory: Option<u64>,
     /// URLs skipped, by reason.
+    #[serde(rename = "skip_reasons")]
     pub exclusions: BTreeMap<SkipReason, u64>,
     /// For a refresh: when the first known page may be requested again.
+    #[serde(skip)]
     pub next_due: Option<Millis>,
     /// URLs given up, by kind of failure.
     pub failures: BTreeMap<String, u64>,
     /// Hosts that never answered, the first of them by name.
+    #[serde(rename = "unreachable_hosts")]
     pub unreached: Unreached,
     pub traps: TrapCounts,
     /// What holding URLs back has cost in this run.
+    #[serde(skip)]
     pub wait_costs: WaitCosts,
     /// For a forum: its structure, or why it is unknown.
+    #[serde(skip)]
     pub forum: Exploration<ForumMap>,
     /// First pages of boards and threads that asked for a login, or have a new layout.
+    #[serde(skip)]
     pub trouble: BTreeMap<UrlId, CrawlUrl>,
+}
+
+impl CrawlReport {
+    /// What the machine knows; as if interrupted at once.
+    pub fn of(crawl: &Crawl) -> Self {
+        Self {
+            progress: crawl.progress(),
+            stop: None,
+            pages_now: 0,
+            seconds: 0.0,
+            resumed: false,
+            memory: resident_memory(),
+            exclusions: crawl.exclusions().clone(),
+            next_due: crawl.next_due(),
+            failures: BTreeMap::new(),
+            unreached: crawl.unreached(UNREACHED),
+            traps: crawl.traps(),
+            wait_costs: crawl.wait_costs(),
+            forum: crawl.forum(),
+            trouble: BTreeMap::new(),
+        }
+    }
 }
 
 /// Progress reports of [`run`].
@@ -338,16 +372,9 @@ pub fn run_in_view(
         stop,
         seconds: clock().duration_since(begun).as_secs_f64(),
         resumed,
-        memory: resident_memory(),
         failures,
         trouble: report_on.iter().map(|id| (*id, crawl.url(*id))).collect(),
-        progress: crawl.progress(),
-        exclusions: crawl.exclusions().clone(),
-        next_due: crawl.next_due(),
-        unreached: crawl.unreached(UNREACHED),
-        traps: crawl.traps(),
-        wait_costs: crawl.wait_costs(),
-        forum: crawl.forum(),
+        ..CrawlReport::of(&crawl)
     })
 }
 
@@ -361,12 +388,12 @@ fn command(job: &Job) -> &'static str {
 }
 
 /// The identity of a crawl that begins now.
-pub(crate) fn meta(job: &Job) -> Meta {
+pub fn meta(job: &Job) -> Meta {
     let threshold = crawl_settings(&job.config, &job.topic).page_threshold;
     Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &strategy_label(job), threshold, now())
 }
 
-pub(crate) fn strategy_label(job: &Job) -> String {
+pub fn strategy_label(job: &Job) -> String {
     match (&job.forum, &job.strategy) {
         // A directory waits one forum.
         (Some(forum), _) => format!("boards of {}", forum_host(forum, &job.seeds)),
@@ -375,22 +402,25 @@ pub(crate) fn strategy_label(job: &Job) -> String {
     }
 }
 
-/// The machine of a job, restored from its directory.
-fn restore(job: &Job, store: &Store, settings_digest: u64) -> Result<Restored, LiveError> {
+/// The machine of a job, before the first event.
+pub fn machine(job: &Job) -> Crawl {
     let mut settings = crawl_settings(&job.config, &job.topic);
     settings.refresh = job.refresh.map(|budget| Refresh { settings: job.config.refresh.clone(), budget });
     if let Some(forum) = &job.forum {
         settings.forums = forum.clone();
         settings.watch = job.watch;
     }
-    let mut restored = checkpoints::restore(store, settings_digest, || {
-        let strategy: Box<dyn Strategy> = match (&job.forum, &job.strategy) {
-            (Some(_), _) => Box::new(Boards),
-            (None, Some(own)) => (own.build)(),
-            (None, None) => job.config.strategy.build(settings.page_threshold),
-        };
-        Crawl::new(settings.clone(), strategy)
-    })?;
+    let strategy: Box<dyn Strategy> = match (&job.forum, &job.strategy) {
+        (Some(_), _) => Box::new(Boards),
+        (None, Some(own)) => (own.build)(),
+        (None, None) => job.config.strategy.build(settings.page_threshold),
+    };
+    Crawl::new(settings, strategy)
+}
+
+/// The machine of a job, restored from its directory.
+fn restore(job: &Job, store: &Store, settings_digest: u64) -> Result<Restored, LiveError> {
+    let mut restored = checkpoints::restore(store, settings_digest, || machine(job))?;
     if let (Some(_), Some(pages)) = (&job.forum, job.config.goals().pages) {
         // Boards are visited repeatedly: a limit applies to this run.
         restored.crawl.allow(pages);

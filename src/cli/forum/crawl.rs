@@ -1,11 +1,12 @@
 //! `suidao forum crawl`: every thread of a forum once; run again, new threads and replies. With `--watch` each board is
 //! visited on schedule until stopped.
 
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use serde_json::json;
+use serde::Serialize;
 use suidao::crawl::{Exploration, ForumMode, Watch};
 use suidao::forum::map;
 use suidao::forum::schedule::ScheduleMethod;
@@ -16,12 +17,12 @@ use suidao::model::{CrawlUrl, Event, Stop, UrlId};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, plain_file};
 
-use super::super::crawl::keep_summary;
 use super::super::names::one_of;
 use super::super::network::NetworkArgs;
 use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
-use super::super::{Exit, Verbosity, inputs};
+use super::super::summary::RunSummary;
+use super::super::{Exit, Verbosity, dry_run, inputs};
 
 /// Fetch every thread of a forum; rerun the command to resume or to fetch new posts.
 #[derive(Args)]
@@ -47,7 +48,10 @@ pub struct ForumCrawlArgs {
     /// How to distribute the visits (see `suidao forum schedule`)
     #[arg(long, value_parser = one_of::<ScheduleMethod>(), default_value_t = ScheduleMethod::Sqrt, requires = "watch", help_heading = "Limits")]
     pub method: ScheduleMethod,
-    /// Print the summary as JSON
+    /// Print the first 20 (or N) requests and their reasons; fetch and write nothing
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20", help_heading = "Output")]
+    pub dry_run: Option<usize>,
+    /// Print the summary as JSON; with --dry-run, the planned requests
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
@@ -60,6 +64,10 @@ pub struct ForumCrawlArgs {
 
 pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     let job = job(args, verbosity)?;
+    if let Some(most) = args.dry_run {
+        args.operating.address(&job.config)?;
+        return dry_run::show(&job, most, args.json, verbosity.verbose > 0);
+    }
     let mut screen = Screen::new(verbosity, false, job.config.goals());
     screen.scored = args.lexicon.is_some();
     let (mut tally, mut last) = (ForumTally::default(), ForumTally::default());
@@ -83,9 +91,16 @@ pub fn run(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Exit> {
     });
     screen.clear();
     let report = report?;
-    finish(args, &job, &report, &tally)?;
+    keep_map(&job, &report)?;
+    let details = ForumCrawl { boards: tally.boards(), counts: &tally, forum: &args.forum };
+    let mut summary = RunSummary::new(&job.config, &job.topic, &job.directory, &report, details);
+    summary.strategy = "boards".to_owned();
+    let value = summary.keep()?;
+    if args.json {
+        outln!("{value}");
+    }
     if !verbosity.quiet {
-        errln!("{}", in_words(args, &report, &tally));
+        errln!("{summary}");
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
@@ -107,7 +122,9 @@ fn job(args: &ForumCrawlArgs, verbosity: Verbosity) -> Result<Job> {
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
-    args.network.remind(&config, verbosity);
+    if args.dry_run.is_none() {
+        args.network.remind(&config, verbosity);
+    }
     let watch = args.watch.map(|per_day| Watch { per_day, method: args.method });
     Ok(Job { watch, ..super::job(start, topic, config, CrawlDirectory::new(&args.output), mode) })
 }
@@ -123,31 +140,14 @@ fn visits_in_words(now: &ForumTally, last: &ForumTally, boards: usize) -> String
     )
 }
 
-/// Writes the forum file and the summary.
-fn finish(args: &ForumCrawlArgs, job: &Job, report: &CrawlReport, tally: &ForumTally) -> Result<()> {
-    if let Exploration::Understood(map) = &report.forum {
-        let path = job.directory.root().join("forum.toml");
-        if path.exists() {
-            // It may contain corrections.
-            tracing::debug!("{} is left as it is", path.display());
-        } else {
-            write_own(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
-        }
-    }
-    let summary = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "strategy": "boards",
-        "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),
-        "pages": report.progress.pages,
-        "failed": report.progress.failed,
-        "skipped": report.progress.excluded,
-        "queued": report.progress.queued,
-        "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
-        "config": job.config.without_secrets(),
-    });
-    let summary = keep_summary(&job.directory, summary)?;
-    if args.json {
-        outln!("{summary}");
+/// Writes the forum file.
+fn keep_map(job: &Job, report: &CrawlReport) -> Result<()> {
+    let path = job.directory.root().join("forum.toml");
+    match &report.forum {
+        // It may contain corrections.
+        Exploration::Understood(_) if path.exists() => tracing::debug!("{} is left as it is", path.display()),
+        Exploration::Understood(map) => write_own(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?,
+        _ => {}
     }
     Ok(())
 }
@@ -175,56 +175,77 @@ fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl
     Ok((start, ForumMode::Follow(Box::new(map))))
 }
 
-/// Some of the pages with problems, for the end of a sentence.
-fn list(report: &CrawlReport, ids: &[UrlId]) -> String {
-    let names: Vec<&str> = ids.iter().filter_map(|id| report.trouble.get(id)).map(CrawlUrl::as_str).collect();
-    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+#[derive(Serialize)]
+struct ForumCrawl<'a> {
+    /// Boards read in this run.
+    boards: usize,
+    /// Pages of this run.
+    counts: &'a ForumTally,
+    #[serde(skip)]
+    forum: &'a str,
 }
 
-fn in_words(args: &ForumCrawlArgs, report: &CrawlReport, tally: &ForumTally) -> String {
-    let mut text = match (report.stop, &report.forum) {
-        (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),
-        (_, Exploration::Failed(_)) if report.progress.pages == 0 => format!(
-            "The first page of {} cannot be read; {} gives the reason.",
-            args.forum,
-            args.output.join("skipped.csv").display()
-        ),
-        (_, Exploration::Failed(why)) => format!("{} is not recognised as a forum: {why}.", args.forum),
-        (Some(stop), _) if !matches!(stop, Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::BudgetSpent) => {
-            stop.advice()
+impl Display for RunSummary<'_, ForumCrawl<'_>> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let ForumCrawl { counts: tally, forum, boards } = self.details;
+        let report = self.report;
+        match (report.stop, &report.forum) {
+            (None, _) => write!(out, "Interrupted. Rerun the same command to resume."),
+            (_, Exploration::Failed(_)) if report.progress.pages == 0 => write!(
+                out,
+                "The first page of {forum} cannot be read; {} gives the reason.",
+                self.output.join("skipped.csv").display()
+            ),
+            (_, Exploration::Failed(why)) => write!(out, "{forum} is not recognised as a forum: {why}."),
+            (Some(Stop::OnlyUnreachable), _) => {
+                write!(out, "The forum is unreachable. Rerun the same command to retry.")
+            }
+            (Some(stop), _) if !matches!(stop, Stop::FrontierEmpty | Stop::BudgetSpent) => {
+                write!(out, "{}", stop.advice())
+            }
+            _ if tally.index_pages == 0 => write!(
+                out,
+                "No list of threads was read; check skipped.csv for failures, and the URL classes in {}.",
+                self.output.join("forum.toml").display()
+            ),
+            _ => write!(
+                out,
+                "All boards are read. Rerun the same command to fetch new posts, or with --watch to follow the boards."
+            ),
+        }?;
+        write!(
+            out,
+            "\n{} fetched: {}, {} of threads, {} of {}, {}; {} failed.",
+            count(tally.pages as usize, "page", "pages"),
+            count(tally.threads as usize, "thread", "threads"),
+            count(tally.continuations as usize, "further page", "further pages"),
+            count(tally.index_pages as usize, "index page", "index pages"),
+            count(boards, "board", "boards"),
+            count(tally.others as usize, "other", "others"),
+            thousands(tally.failed)
+        )?;
+        // Some of the pages, for the end of a sentence.
+        let list = |ids: &[UrlId]| {
+            let names: Vec<&str> = ids.iter().filter_map(|id| report.trouble.get(id)).map(CrawlUrl::as_str).collect();
+            if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+        };
+        if tally.logins > 0 {
+            write!(
+                out,
+                "\n{} a login now; their earlier versions are kept{}",
+                count(tally.logins as usize, "page requires", "pages require"),
+                list(&tally.login_pages)
+            )?;
         }
-        (Some(Stop::OnlyUnreachable), _) => "The forum is unreachable. Rerun the same command to retry.".to_owned(),
-        _ if tally.index_pages == 0 => format!(
-            "No list of threads was read; check skipped.csv for failures, and the URL classes in {}.",
-            args.output.join("forum.toml").display()
-        ),
-        _ => "All boards are read. Rerun the same command to fetch new posts, or with --watch to follow the boards."
-            .to_owned(),
-    };
-    text += &format!(
-        "\n{} fetched: {}, {} of threads, {} of {}, {}; {} failed.",
-        count(tally.pages as usize, "page", "pages"),
-        count(tally.threads as usize, "thread", "threads"),
-        count(tally.continuations as usize, "further page", "further pages"),
-        count(tally.index_pages as usize, "index page", "index pages"),
-        count(tally.boards(), "board", "boards"),
-        count(tally.others as usize, "other", "others"),
-        thousands(tally.failed)
-    );
-    if tally.logins > 0 {
-        text += &format!(
-            "\n{} a login now; their earlier versions are kept{}",
-            count(tally.logins as usize, "page requires", "pages require"),
-            list(report, &tally.login_pages)
-        );
+        if tally.unread > 0 {
+            write!(
+                out,
+                "\n{} no longer recognised as threads or lists of threads; the forum may have a new theme. Nothing was \
+                 deleted. Check them and rerun `suidao forum discover`{}",
+                count(tally.unread as usize, "page is", "pages are"),
+                list(&tally.unread_pages)
+            )?;
+        }
+        write!(out, "\n{}", self.place())
     }
-    if tally.unread > 0 {
-        text += &format!(
-            "\n{} no longer recognised as threads or lists of threads; the forum may have a new theme. Nothing was deleted. \
-             Check them and rerun `suidao forum discover`{}",
-            count(tally.unread as usize, "page is", "pages are"),
-            list(report, &tally.unread_pages)
-        );
-    }
-    text + &format!("\nOutput: {}", args.output.join("").display())
 }

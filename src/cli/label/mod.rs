@@ -104,7 +104,7 @@ pub fn run(args: &LabelArgs, verbosity: Verbosity) -> Result<Exit> {
     if args.json {
         outln!("{}", serde_json::to_string_pretty(&result)?);
     } else {
-        outln!("{}", result.in_words().trim_end());
+        outln!("{}", result.to_string().trim_end());
     }
     Ok(Exit::Done)
 }

@@ -1,7 +1,7 @@
 //! The results of labelling, in words and as JSON.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{self, Display, Formatter};
 
 use anyhow::Result;
 use serde::Serialize;
@@ -45,17 +45,20 @@ impl LabelSummary {
         let pages: Vec<LabelledPage> = pages.into_values().collect();
         Ok(Self { estimate, lexicon: Some(suggest(&pages, lexicon)) })
     }
+}
 
-    pub(super) fn in_words(&self) -> String {
+impl Display for LabelSummary {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let result = &self.estimate;
         let unknown = || "-".to_owned();
         let share = |figure: &IntervalEstimate| {
             let [value, low, high] = [figure.value, figure.low, figure.high].map(|share| per_cent(share, 1.0));
             format!("{value} [{low}, {high}]")
         };
-        let mut out = format!(
+        writeln!(
+            out,
             "{} of {} pages labelled; page threshold {:.4}{}\n\n\
-             {:<9}  {:>10}  {:>8}  {:>8}  {:>11}  {:>22}  {:>22}  {:>5}\n",
+             {:<9}  {:>10}  {:>8}  {:>8}  {:>11}  {:>22}  {:>22}  {:>5}",
             thousands(result.labelled),
             thousands(result.pages),
             result.threshold,
@@ -68,11 +71,11 @@ impl LabelSummary {
             "precision",
             "recall",
             "F1"
-        );
+        )?;
         for (number, point) in result.curve.iter().enumerate() {
             let is_suggested = result.suggested == Some(point.threshold);
             let mark = if number == Strata::THRESHOLD { "  current" } else { "" };
-            let _ = writeln!(
+            writeln!(
                 out,
                 "{:<9.4}  {:>10}  {:>8}  {:>8}  {:>11}  {:>22}  {:>22}  {:>5}{mark}{}",
                 point.threshold,
@@ -84,37 +87,40 @@ impl LabelSummary {
                 point.recall.as_ref().map_or_else(unknown, share),
                 point.f1.map_or_else(unknown, |f1| format!("{f1:.3}")),
                 if is_suggested { "  suggested" } else { "" },
-            );
+            )?;
         }
-        out += "Pages, labelled and relevant count the pages between a threshold and the next; at or above, all those that\n\
-                the threshold would accept.\n\n";
+        writeln!(
+            out,
+            "Pages, labelled and relevant count the pages between a threshold and the next; at or above, all those that\n\
+             the threshold would accept.\n"
+        )?;
         match &result.relevant {
             Some(figure) => {
                 let [value, low, high] =
                     [figure.value, figure.low, figure.high].map(|pages| thousands(pages.round() as u64));
-                let _ = writeln!(out, "about {value} [{low}, {high}] relevant pages (95% intervals)");
+                writeln!(out, "about {value} [{low}, {high}] relevant pages (95% intervals)")?;
                 if result.suggested.is_none() {
-                    out += "no other threshold is clearly better\n";
+                    writeln!(out, "no other threshold is clearly better")?;
                 }
             }
-            None => out += "a stratum has no labelled page, so there is no estimate; label more pages\n",
+            None => writeln!(out, "a stratum has no labelled page, so there is no estimate; label more pages")?,
         }
         let Some(result) = &self.lexicon else {
-            return out + "\ngive the lexicon with -m to get suggested changes of its terms\n";
+            return writeln!(out, "\ngive the lexicon with -m to get suggested changes of its terms");
         };
         for (what, words) in [
             ("terms to reduce or delete (frequent in wrongly accepted pages)", &result.lower),
             ("words to add (frequent in relevant pages)", &result.add),
         ] {
-            let _ = writeln!(out, "\n{what}");
+            writeln!(out, "\n{what}")?;
             if words.is_empty() {
-                out += "  none\n";
+                writeln!(out, "  none")?;
             }
             for DistinctiveWord { word, z, with, against, examples } in words {
                 let example = examples.first().map_or("", String::as_str);
-                let _ = writeln!(out, "  {word}  z {z:.1}, {with} pages against {against}, as in “{example}”");
+                writeln!(out, "  {word}  z {z:.1}, {with} pages against {against}, as in “{example}”")?;
             }
         }
-        out
+        Ok(())
     }
 }

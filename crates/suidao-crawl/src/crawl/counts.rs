@@ -23,6 +23,7 @@ pub struct Progress {
     /// URLs given up after failed fetches.
     pub failed: u64,
     /// URLs excluded on discovery or when their turn came.
+    #[serde(rename = "skipped")]
     pub excluded: u64,
     pub queued: u64,
     pub known: u64,

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use serde::{Serialize, Serializer};
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, HostId, Millis, QueueEntry, QueueId, SkipReason, UrlId};
 
 use super::counts::Progress;
@@ -70,10 +71,26 @@ pub struct WaitReasons {
 }
 
 /// Hosts whose last request failed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Unreached {
+    #[serde(rename = "first", serialize_with = "with_reasons")]
     pub hosts: Vec<(Box<str>, Failure)>,
+    #[serde(rename = "count")]
     pub all: u64,
+}
+
+fn with_reasons<S: Serializer>(hosts: &[(Box<str>, Failure)], out: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct FailingHost<'a> {
+        host: &'a str,
+        kind: String,
+        reason: String,
+    }
+    out.collect_seq(hosts.iter().map(|(host, why)| FailingHost {
+        host,
+        kind: why.kind.name(),
+        reason: why.to_string(),
+    }))
 }
 
 /// One queue of the frontier.

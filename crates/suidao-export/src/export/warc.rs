@@ -13,20 +13,15 @@ pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
     output.packed_files(".warc.gz", |mut files| {
         let mut archive = Archive::begin(export, &mut files)?;
         let streamed = export.each(
-            |chosen| {
-                let records = chosen.responses.iter().map(|answer| Ok((answer.request()?, answer.record.clone())));
-                records.collect::<Result<Vec<_>, WriteError>>()
-            },
-            |answers| {
-                for (request, record) in answers {
-                    let size = (request.len() + record.len()) as u64;
-                    if archive.pages > 0 && archive.length + size > output.limit() {
+            |chosen| Ok(chosen.responses.iter().map(|response| response.records.clone()).collect::<Vec<_>>()),
+            |responses| {
+                for records in responses {
+                    if archive.pages > 0 && archive.length + records.len() as u64 > output.limit() {
                         archive.out.flush()?;
                         archive = Archive::begin(export, &mut files)?;
                     }
                     archive.pages += 1;
-                    archive.add(&request)?;
-                    archive.add(&record)?;
+                    archive.add(&records)?;
                 }
                 Ok(())
             },
@@ -59,9 +54,9 @@ impl<'a> Archive<'a> {
         Ok(archive)
     }
 
-    fn add(&mut self, record: &[u8]) -> io::Result<()> {
-        self.length += record.len() as u64;
-        self.out.write_all(record)
+    fn add(&mut self, records: &[u8]) -> io::Result<()> {
+        self.length += records.len() as u64;
+        self.out.write_all(records)
     }
 }
 

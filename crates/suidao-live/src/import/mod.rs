@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::live::{CrawlReport, Job, News, UNREACHED, clock, crawl_settings, meta, resident_memory};
+use crate::live::{CrawlReport, Job, News, clock, crawl_settings, meta};
 use importer::Importer;
 use log::ImportLog;
 use suidao_crawl::crawl::{Crawl, Refresh};
@@ -140,16 +140,8 @@ pub fn run(
         stop: is_complete.then_some(Stop::FrontierEmpty),
         seconds: clock().duration_since(begun).as_secs_f64(),
         resumed,
-        memory: resident_memory(),
         failures,
-        trouble: BTreeMap::new(),
-        progress: crawl.progress(),
-        exclusions: crawl.exclusions().clone(),
-        next_due: None,
-        unreached: crawl.unreached(UNREACHED),
-        traps: crawl.traps(),
-        wait_costs: crawl.wait_costs(),
-        forum: crawl.forum(),
+        ..CrawlReport::of(&crawl)
     };
     Ok(ImportReport { crawl: report, counts, continued })
 }

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use sha1::{Digest as _, Sha1};
 
-use super::{DocumentFrequencies, Sample};
+use super::{DocumentFrequencies, Lexicon, Sample};
 use crate::seeded_rng::SeededRng;
 use crate::text;
 
@@ -16,6 +17,21 @@ const RANDOM_WORDS: usize = 150;
 
 /// Words kept in a lexicon besides its own terms.
 const MOST: usize = 3000;
+
+/// Name and digest of the built-in background, for lexicons that refer to it.
+pub(super) fn built_in_name() -> String {
+    let digest = data_encoding::HEXLOWER.encode(&Sha1::digest(BUILT_IN));
+    format!("wordfreq 3.1.1, sha1:{digest}")
+}
+
+/// The part of the built-in background that a lexicon needs, in canonical order.
+pub(super) fn built_in_for(lexicon: &Lexicon) -> DocumentFrequencies {
+    let linear = lexicon.linear.iter().flat_map(|linear| linear.tags.iter().chain(&linear.anchors));
+    let terms = lexicon.terms.iter().chain(&lexicon.near).chain(linear);
+    let mut counts = Background::built_in().for_terms(terms.map(|(term, _)| term.as_str()));
+    counts.order();
+    counts
+}
 
 /// Document frequencies, with the pages they were counted on if available.
 #[derive(Clone, Debug, Default)]

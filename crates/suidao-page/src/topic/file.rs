@@ -10,8 +10,8 @@ use thiserror::Error;
 use crate::toml_error::line_and_message;
 
 use super::{
-    BOUNDARY_RELEVANCE, Background, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, Threshold,
-    Weights,
+    BOUNDARY_RELEVANCE, DocumentFrequencies, Lexicon, LinearModel, Provenance, RemovedTerms, Threshold, Weights,
+    background,
 };
 
 /// Version of the format to read and write.
@@ -65,7 +65,8 @@ struct File {
     near: Terms,
     #[serde(default)]
     url: Url,
-    background: Option<DocumentFrequencies>,
+    #[serde(default)]
+    background: BackgroundSection,
 }
 
 #[derive(Deserialize)]
@@ -185,19 +186,40 @@ impl LinearSection {
     }
 }
 
-/// `[background]` as written: words and numbers in one text.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct BackgroundCounts {
-    pages: u32,
-    other: f64,
-    df: String,
+/// `[background]` as written.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "WrittenBackground")]
+enum BackgroundSection {
+    #[default]
+    BuiltIn,
+    Counts(DocumentFrequencies),
 }
 
-impl TryFrom<BackgroundCounts> for DocumentFrequencies {
+/// The built-in background by its digest, or words and numbers in one text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenBackground {
+    built_in: Option<String>,
+    pages: Option<u32>,
+    other: Option<f64>,
+    df: Option<String>,
+}
+
+impl TryFrom<WrittenBackground> for BackgroundSection {
     type Error = String;
 
-    fn try_from(BackgroundCounts { pages, other, df }: BackgroundCounts) -> Result<Self, String> {
+    fn try_from(written: WrittenBackground) -> Result<Self, String> {
+        let (pages, other, df) = match written {
+            WrittenBackground { built_in: Some(name), pages: None, other: None, df: None } => {
+                let own = background::built_in_name();
+                let wrong = || format!("background.built_in is {name:?}, but this suidao has {own:?}");
+                return if name == own { Ok(Self::BuiltIn) } else { Err(wrong()) };
+            }
+            WrittenBackground { built_in: None, pages: Some(pages), other: Some(other), df: Some(df) } => {
+                (pages, other, df)
+            }
+            _ => return Err("[background] must have either built_in alone, or pages, other and df".to_owned()),
+        };
         if pages == 0 {
             return Err("background.pages must be 1 or more, not 0".to_owned());
         }
@@ -216,7 +238,7 @@ impl TryFrom<BackgroundCounts> for DocumentFrequencies {
             )
         };
         let df = df.split_whitespace().map(|entry| parse(entry).ok_or_else(|| wrong(entry)));
-        Ok(Self { pages, other, df: df.collect::<Result<_, _>>()? })
+        Ok(Self::Counts(DocumentFrequencies { pages, other, df: df.collect::<Result<_, _>>()? }))
     }
 }
 
@@ -280,18 +302,21 @@ impl Lexicon {
             }
         };
         let default = Self::from_terms("", &[]);
-        let known = || Background::built_in().for_terms(terms.iter().map(|(term, _)| term.as_str()));
         let mut lexicon = Self {
             name,
             provenance,
             page: threshold.page.unwrap_or(default.page),
             link: threshold.link.unwrap_or(default.link),
             weights,
-            background: background.unwrap_or_else(known),
+            background: default.background,
             terms,
             linear,
             near: near.0,
             url: url.tokens,
+        };
+        lexicon.background = match background {
+            BackgroundSection::Counts(counts) => counts,
+            BackgroundSection::BuiltIn => background::built_in_for(&lexicon),
         };
         lexicon.order();
         Ok(lexicon)
@@ -321,6 +346,24 @@ mod tests {
         assert!(with(&"词".repeat(LONGEST_TERM)).is_ok());
         let error = with(&"词".repeat(LONGEST_TERM + 1)).unwrap_err().to_string();
         assert!(error.starts_with("line 3: the term 词词") && error.contains("100 characters"), "{error}");
+    }
+
+    #[test]
+    fn the_built_in_background_is_named_and_not_copied() {
+        let by_hand = Lexicon::parse("name = \"x\"\n[terms]\n\"足球\" = 1.0\n").unwrap();
+        let text = by_hand.to_toml();
+        assert!(text.lines().count() < 60 && text.contains("built_in = \"wordfreq 3.1.1, sha1:"), "{text}");
+        assert_eq!(Lexicon::parse(&text).unwrap(), by_hand);
+        // A term that a person adds gets its count.
+        let more = Lexicon::parse(&text.replace("\n[terms]\n", "\n[terms]\n\"骑行\" = 0.5\n")).unwrap();
+        assert!(more.background.df.iter().any(|(word, _)| word == "骑行"));
+        let error = |text: &str| Lexicon::parse(text).unwrap_err().to_string();
+        let other = error(&text.replace("sha1:", "sha1:0"));
+        assert!(other.contains("background.built_in") && other.contains("suidao topic build"), "{other}");
+        assert!(error(&text.replace("built_in =", "pages = 3\nbuilt_in =")).contains("either built_in alone"));
+        let mut own = by_hand.clone();
+        own.background.pages += 1;
+        assert_eq!(Lexicon::parse(&own.to_toml()).unwrap(), own, "other counts are written");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use toml::Value;
 
 use super::file::FORMAT;
-use super::{DocumentFrequencies, Lexicon, LinearModel, Weights};
+use super::{DocumentFrequencies, Lexicon, LinearModel, Weights, background};
 
 /// Bytes of a line of words.
 const WIDTH: usize = 116;
@@ -92,10 +92,16 @@ impl Lexicon {
         for token in &self.url {
             writeln!(out, "    {},", quoted(token))?;
         }
-        writeln!(
-            out,
-            "]\n\n# Number of background pages that contain a word: word=pages, with _ for a space in a term;"
-        )?;
+        writeln!(out, "]\n")?;
+        if self.background == background::built_in_for(self) {
+            let name = quoted(&background::built_in_name());
+            writeln!(
+                out,
+                "# How many pages contain a word: the counts that suidao has, which are estimated from public word"
+            )?;
+            return writeln!(out, "# frequencies.\n[background]\nbuilt_in = {name}");
+        }
+        writeln!(out, "# Number of background pages that contain a word: word=pages, with _ for a space in a term;")?;
         writeln!(out, "# other: the number for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
         let DocumentFrequencies { pages, other, df } = &self.background;
         writeln!(out, "pages = {pages}\nother = {other:?}\ndf = '''")?;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
 use strum::IntoStaticStr;
 
-use super::file::{self, BackgroundCounts};
+use super::file;
 
 /// Origin of a lexicon.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -115,8 +115,7 @@ impl TermFrequency {
 }
 
 /// Document frequencies of a background of all topics.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "BackgroundCounts")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DocumentFrequencies {
     /// N, the number of pages.
     pub pages: u32,
@@ -130,6 +129,12 @@ impl DocumentFrequencies {
     /// IDF of a word on `df` pages: ln(1 + N / (1 + df)), eq. (2) smoothed.
     pub fn idf(&self, df: f64) -> f64 {
         (1.0 + f64::from(self.pages) / (1.0 + df)).ln()
+    }
+
+    pub(super) fn order(&mut self) {
+        self.other = rounded(self.other);
+        self.df.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        self.df.dedup_by(|a, b| a.0 == b.0);
     }
 }
 
@@ -272,7 +277,7 @@ impl Lexicon {
             threshold.precision = threshold.precision.map(rounded);
             threshold.recall = threshold.recall.map(rounded);
         }
-        self.background.other = rounded(self.background.other);
+        self.background.order();
         let mut lists = vec![&mut self.terms, &mut self.near];
         if let Some(linear) = &mut self.linear {
             for value in [&mut linear.boundary, &mut linear.boundary_relevance, &mut linear.median] {
@@ -288,8 +293,6 @@ impl Lexicon {
             let mut seen = BTreeSet::new();
             terms.retain(|(term, _)| seen.insert(term.clone()));
         }
-        self.background.df.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        self.background.df.dedup_by(|a, b| a.0 == b.0);
     }
 }
 

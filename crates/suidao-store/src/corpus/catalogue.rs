@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::duplicates::{self, CanonicalClaim};
 use super::visits::{PageRole, SeenTimes, StoredVisit, VisitChange, Visits};
-use crate::store::{Location, Store, StoreError};
+use crate::store::{Store, StoreError};
 use suidao_forum::forum::map::offset;
 use suidao_page::model::{
     CrawlUrl, Day, Event, ForumMap, Millis, PageProcessed, Relevance, Sketch, UrlId, is_document,
@@ -68,7 +68,7 @@ impl CatalogueEntry {
     }
 }
 
-/// The pages of a crawl. Memory: 110 bytes per page, 32 for each visit of a page with several visits or of a thread,
+/// The pages of a crawl. Memory: 110 bytes per page, 24 for each visit of a page with several visits or of a thread,
 /// and while it is built 150 more per page and 16 per known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
@@ -101,12 +101,8 @@ impl Catalogue {
         let mut expire: FxHashMap<u32, Millis> = FxHashMap::default();
         let mut now = Millis(0);
         let mut in_round = false;
-        let mut last: Option<Location> = None;
         for (number, record) in (0..).zip(store.batches()) {
             let record = record?;
-            let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
-            let from = before.map_or(0, Location::end);
-            last = record.archive.or(last);
             now = now.max(record.batch.at);
             for event in record.batch.events {
                 match event {
@@ -137,7 +133,7 @@ impl Catalogue {
                         let mut entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
                         entry.by_refresh = in_round;
                         let address = address.map(|address| (address, page.copy_of.is_some()));
-                        let change = visits.add(&page, number, from);
+                        let change = visits.add(&page, number);
                         let position = match change {
                             VisitChange::New => Some(catalogue.entries.len() as u32),
                             VisitChange::Replaces(position) => Some(position),

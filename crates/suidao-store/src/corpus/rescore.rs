@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::MAX_BODY;
-use crate::store::archive::{ArchiveReader, Location, unpack_record};
+use crate::store::archive::{ArchiveReader, Location, unpack_records};
 use crate::store::{Meta, Record, Rescoring, Store, StoreError};
 use suidao_page::model::{Batch, Event, Millis, PageScore, Relevance};
 use suidao_page::read;
@@ -20,7 +20,7 @@ const PORTION: usize = 128;
 struct Waiting {
     batch: u64,
     foreign: bool,
-    record: Vec<u8>,
+    records: Vec<u8>,
     path: PathBuf,
     location: Location,
 }
@@ -59,8 +59,8 @@ pub fn rescore(
                     not_stored += 1;
                     continue;
                 };
-                let (record, path) = archive.record(location)?;
-                waiting.push(Waiting { batch: number, foreign: page.foreign, record, path, location });
+                let (records, path) = archive.records(location)?;
+                waiting.push(Waiting { batch: number, foreign: page.foreign, records, path, location });
             }
             if waiting.len() >= PORTION {
                 scores.extend(judge(&mut waiting, topic, threshold)?);
@@ -90,7 +90,7 @@ pub fn rescore(
 /// Judges the waiting pages on all cores.
 fn judge(waiting: &mut Vec<Waiting>, topic: &Topic, threshold: Relevance) -> Result<Vec<PageScore>, StoreError> {
     let judge = |page: Waiting| -> Result<PageScore, StoreError> {
-        let fetched = unpack_record(&page.record, &page.path, page.location, MAX_BODY)?;
+        let fetched = unpack_records(&page.records, &page.path, page.location, MAX_BODY)?;
         let TopicScores { relevance, terms, layer, .. } = topic.score_page(&read::parse(&fetched).document);
         let on_topic = relevance >= threshold && !page.foreign;
         Ok(PageScore { batch: page.batch, relevance, on_topic, terms, layer })

@@ -15,9 +15,9 @@ use super::filter::Selection;
 use super::names::UrlNames;
 use super::thread::{ThreadPage, forum_post, merge};
 use super::visits::{PageRole, StoredVisit};
-use crate::store::archive::{ArchiveReader, Location, unpack_record};
+use crate::store::archive::{ArchiveReader, Location, unpack_records};
 use crate::store::directory::WriteError;
-use crate::store::{self, Store, StoreError, date};
+use crate::store::{Store, StoreError, date};
 use suidao_forum::forum::analysis::posts_of;
 use suidao_page::model::{Batch, CrawlUrl, Event, Fetched, Millis, PageProcessed, TunnelBudget};
 use suidao_page::read;
@@ -30,12 +30,11 @@ const PORTION: usize = 128;
 
 /// A response of a document, as it is in the archive.
 pub struct StoredResponse {
-    pub record: Vec<u8>,
+    /// Its request and response, compressed.
+    pub records: Vec<u8>,
     location: Location,
     path: PathBuf,
     at: Millis,
-    /// End of the previous response in its file.
-    from: u64,
     /// Page of the thread; 0 if it is not a thread.
     page: u16,
     visit: u64,
@@ -46,12 +45,7 @@ pub struct StoredResponse {
 impl StoredResponse {
     /// The decoded response.
     pub fn fetched(&self) -> Result<Fetched, StoreError> {
-        unpack_record(&self.record, &self.path, self.location, MAX_BODY)
-    }
-
-    /// The record of its request, compressed.
-    pub fn request(&self) -> Result<Vec<u8>, StoreError> {
-        store::request(&self.path, self.from, self.location, &self.record)
+        unpack_records(&self.records, &self.path, self.location, MAX_BODY)
     }
 }
 
@@ -235,7 +229,6 @@ pub fn stream<T: Send>(
     let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
     let mut ready: Vec<T> = Vec::new();
     let mut next = 0;
-    let mut last: Option<Location> = None;
     let mut turn = |portion: &mut Vec<Waiting>, ready: &mut Vec<T>| -> Result<(), WriteError> {
         let rendered = |waiting: &Waiting| {
             render(&SelectedDocument {
@@ -263,9 +256,6 @@ pub fn stream<T: Send>(
         let record = record?;
         let answered = record.response();
         let Batch { at, events, .. } = record.batch;
-        let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
-        let from = before.map_or(0, Location::end);
-        last = record.archive.or(last);
         for event in events {
             let Event::PageFetched(page) = event else { continue };
             // The first visit of the next page; its other visits belong to it.
@@ -278,17 +268,17 @@ pub fn stream<T: Send>(
             let visits = catalogue.visits(number);
             let waiting = if visits.is_empty() {
                 let Some(location) = answered else { continue };
-                let (record, path) = archive.record(location)?;
+                let (records, path) = archive.records(location)?;
                 let page_number = u16::from(entry.role == PageRole::Thread);
-                let response =
-                    StoredResponse { record, location, path, at, from, page: page_number, visit, current: true };
+                let response = StoredResponse { records, location, path, at, page: page_number, visit, current: true };
                 Some(Waiting { number, page, responses: vec![response], own: 0 })
             } else {
                 gather(store, &mut archive, number, entry, visits)?
             };
             if let Some(waiting) = waiting {
                 streamed.pages += 1;
-                streamed.archived += waiting.responses.iter().map(|response| response.record.len() as u64).sum::<u64>();
+                streamed.archived +=
+                    waiting.responses.iter().map(|response| response.records.len() as u64).sum::<u64>();
                 portion.push(waiting);
             }
         }
@@ -318,7 +308,7 @@ fn gather(
 ) -> Result<Option<Waiting>, StoreError> {
     let mut responses = Vec::with_capacity(visits.len());
     let mut own = None;
-    for &StoredVisit { page, batch, from, current, .. } in visits {
+    for &StoredVisit { page, batch, current, .. } in visits {
         let record = store.batch(batch)?;
         let Some(location) = record.response() else { continue };
         let Batch { at, events, .. } = record.batch;
@@ -329,8 +319,8 @@ fn gather(
         if let Some(settled) = settled.filter(|settled| current && settled.id == entry.id) {
             own = Some((settled, responses.len()));
         }
-        let (record, path) = archive.record(location)?;
-        responses.push(StoredResponse { record, location, path, at, from, page, visit: batch, current });
+        let (records, path) = archive.records(location)?;
+        responses.push(StoredResponse { records, location, path, at, page, visit: batch, current });
     }
     Ok(own.map(|(page, own)| Waiting { number, page, responses, own }))
 }

@@ -86,9 +86,10 @@ mod tests {
     #[test]
     fn others_come_from_the_hosts_of_relevant_documents() {
         let root = tempfile::tempdir().unwrap();
-        let text = |n: usize| match n % 3 {
-            0 => "足球 篮球 足球 比赛 结果 公布 ".repeat(10),
-            _ => "围棋 象棋 围棋 规则 说明 介绍 ".repeat(10),
+        // Different texts, or they were duplicates.
+        let text = |n: usize| {
+            let topic = if n.is_multiple_of(3) { "足球 篮球" } else { "围棋 象棋" };
+            (0..40).map(|i| format!("{topic} w{} ", (n * 641 + i * 97) % 9973)).collect::<String>()
         };
         // Host 2 has no relevant page.
         let pages: Vec<(String, String)> = (0..300)

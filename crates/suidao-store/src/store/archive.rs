@@ -14,16 +14,26 @@ use serde::{Deserialize, Serialize};
 use super::{CrawlDirectory, StoreError, WarcEntry, plain_file, warc};
 use suidao_page::model::{Fetched, Millis};
 
-/// The bytes of a response or revisit record in a WARC file: one gzip member, or two if a rendered copy follows. The
-/// file may be cut at its end, because nothing else of the response comes later.
+/// The records of one response in a WARC file: its request, and right after it the response or revisit record (one gzip
+/// member, or two if a rendered copy follows). The file may be cut at its end, because nothing else of the response
+/// comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     pub file: u32,
+    /// Bytes of the request record, which ends at `offset`.
+    pub request: u64,
+    /// Where the response or revisit record starts.
     pub offset: u64,
+    /// Bytes of the response or revisit record.
     pub length: u64,
 }
 
 impl Location {
+    /// Where the request record starts.
+    pub fn start(self) -> u64 {
+        self.offset.saturating_sub(self.request)
+    }
+
     pub fn end(self) -> u64 {
         self.offset + self.length
     }
@@ -146,14 +156,15 @@ impl WarcArchive {
         let written = entry.write(at, &name, &self.request_headers, open.pending);
         let (pending, middle) = written.map_err(StoreError::io(&open.path, "compress a page"))?;
         open.pending = pending;
-        let offset = open.length + (middle - start) as u64;
+        let request = (middle - start) as u64;
+        let offset = open.length + request;
         let length = (open.pending.len() - middle) as u64;
         open.length = offset + length;
         if open.pending.len() >= PENDING {
             open.flush_pending()?;
         }
         self.open = Some(open);
-        Ok(Location { file: self.number, offset, length })
+        Ok(Location { file: self.number, request, offset, length })
     }
 
     /// Starts the current file with a warcinfo record.
@@ -290,12 +301,12 @@ impl ArchiveReader {
     }
 
     pub fn read_at(&mut self, location: Location) -> Result<Fetched, StoreError> {
-        let (record, path) = self.record(location)?;
-        unpack_record(&record, &path, location, self.limit)
+        let (records, path) = self.records(location)?;
+        unpack_records(&records, &path, location, self.limit)
     }
 
-    /// The compressed record at a location and its file, so that other threads can unpack it.
-    pub fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
+    /// The compressed request and response at a location and their file, so that other threads can unpack them.
+    pub fn records(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
         if self.open.as_ref().is_none_or(|(number, ..)| *number != location.file) {
             let path = self.pages.join(closed_name(location.file));
             match open_archive_file(&path) {
@@ -307,24 +318,27 @@ impl ArchiveReader {
         let Some((_, path, file)) = &mut self.open else { return Err(missing(&self.pages, location)) };
         // A record that unpacks to at most `limit` bytes is not longer than this. The length in the log is not trusted.
         let longest = 2 * (self.limit as u64).saturating_add(2 * warc::HEAD_LIMIT as u64);
-        if location.length > longest {
-            let what = format!(
-                "the record at byte {}: {} bytes exceed the size of any page",
-                location.offset, location.length
-            );
+        let length = location.request.saturating_add(location.length);
+        if length > longest {
+            let what = format!("the record at byte {}: {length} bytes exceed the size of any page", location.offset);
             return Err(StoreError::damaged(path, what));
         }
-        let mut record = Vec::new();
-        let read = file.seek(SeekFrom::Start(location.offset));
-        let read = read.and_then(|_| file.take(location.length).read_to_end(&mut record));
+        let mut records = Vec::new();
+        let read = file.seek(SeekFrom::Start(location.start()));
+        let read = read.and_then(|_| file.take(length).read_to_end(&mut records));
         read.map_err(StoreError::io(path, "read a page"))?;
-        Ok((record, path.clone()))
+        if (records.len() as u64) < length {
+            let what = format!("it ends within the record at byte {}", location.offset);
+            return Err(StoreError::damaged(path, what));
+        }
+        Ok((records, path.clone()))
     }
 }
 
-/// Unpacks the response in a record of [`ArchiveReader::record`].
-pub fn unpack_record(record: &[u8], path: &Path, location: Location, limit: usize) -> Result<Fetched, StoreError> {
-    let what = match warc::unpack_response(record, limit) {
+/// Unpacks the response in the result of [`ArchiveReader::records`].
+pub fn unpack_records(records: &[u8], path: &Path, location: Location, limit: usize) -> Result<Fetched, StoreError> {
+    let response = usize::try_from(location.request).ok().and_then(|request| records.get(request..));
+    let what = match warc::unpack_response(response.unwrap_or_default(), limit) {
         Ok(Some(fetched)) => return Ok(fetched),
         Ok(None) => "not the record of a page".to_owned(),
         Err(error) => error.to_string(),
@@ -409,16 +423,33 @@ mod tests {
         let at = pages.each_ref().map(|page| archive.add(&WarcEntry::Whole(page.clone()), Millis(5)).unwrap());
         archive.close().unwrap();
         let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 2100);
-        let mut from = 0;
         for (page, location) in pages.iter().zip(at) {
             assert!(reader.read_at(location).unwrap() == *page);
-            let (record, path) = reader.record(location).unwrap();
-            super::super::request(&path, from, location, &record).unwrap();
-            from = location.end();
         }
         let file = root.path().join("pages").join(closed_name(0));
         let read: Vec<_> = super::super::Responses::open(&file, 2100).unwrap().map(Result::unwrap).collect();
         assert!(read == pages, "also one by one, with bodies of the limit");
+    }
+
+    #[test]
+    fn a_location_covers_request_and_response() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 1 << 30).unwrap();
+        let at = add(&mut archive, 0..3);
+        archive.close().unwrap();
+        let whole = std::fs::read(root.path().join("pages").join(closed_name(0))).unwrap();
+        let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 1 << 20);
+        for (n, &location) in (0..).zip(&at) {
+            let (records, _) = reader.records(location).unwrap();
+            assert_eq!(records, whole[location.start() as usize..location.end() as usize]);
+            let mut request = String::new();
+            flate2::read::GzDecoder::new(&records[..]).read_to_string(&mut request).unwrap();
+            assert!(request.starts_with("WARC/1.1\r\nWARC-Type: request") && request.contains(url(n).as_str()));
+        }
+        assert_eq!((at[1].start(), at[2].start()), (at[0].end(), at[1].end()));
+        let longer = Location { length: at[2].length + 1, ..at[2] };
+        let message = reader.records(longer).unwrap_err().to_string();
+        assert!(message.contains("ends within the record"), "{message}");
     }
 
     #[test]

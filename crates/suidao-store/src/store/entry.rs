@@ -224,18 +224,14 @@ mod tests {
         assert_eq!(web.get(&url(1)).unwrap(), None);
         assert_eq!(web.get(&url(4)).unwrap(), Some(fetched(4, 2000)));
         let mut reader = ArchiveReader::new(store.directory(), 1 << 20);
-        let mut from = 0;
         for (n, &location) in (0..).zip(&at) {
             let read = reader.read_at(location);
-            let (record, path) = reader.record(location).unwrap();
-            let asked = request(&path, from, location, &record);
             if warc_entry(n, 10).is_revisit() {
-                let messages = [read.unwrap_err().to_string(), asked.unwrap_err().to_string()];
-                assert!(messages.iter().all(|message| message.contains("not the record of a page")), "{messages:?}");
+                let message = read.unwrap_err().to_string();
+                assert!(message.contains("not the record of a page"), "{message}");
             } else {
-                assert!(read.unwrap() == fetched(n, 2000) && asked.is_ok());
+                assert!(read.unwrap() == fetched(n, 2000));
             }
-            from = location.end();
         }
     }
 }

@@ -374,7 +374,7 @@ mod tests {
     fn record(n: u32) -> Record {
         Record {
             batch: batch(n, 3),
-            archive: n.is_multiple_of(2).then_some(Location { file: n, offset: 1, length: 2 }),
+            archive: n.is_multiple_of(2).then_some(Location { file: n, request: 0, offset: 1, length: 2 }),
             revisit: n.is_multiple_of(4),
         }
     }

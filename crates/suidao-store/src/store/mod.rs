@@ -9,7 +9,6 @@ mod chunked;
 pub mod directory;
 mod engine;
 mod entry;
-mod exchange;
 pub mod harvest;
 pub mod log;
 mod marker;
@@ -34,7 +33,6 @@ pub use archived::{ArchivedContent, ArchivedRecord, ArchivedRecords, RevisitReco
 pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use entry::WarcEntry;
-pub use exchange::request;
 pub use log::{Record, Store};
 pub use meta::Meta;
 pub use part::PartDirectory;
